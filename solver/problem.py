@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""StepProblem: everything one time-step solve needs, as plain float64 arrays.
+
+It can be built by hand in a test, without a scene, a model or Warp.
+
+Frames and conventions, used by the whole solver
+    * Solver bodies are numbered 0..B-1.  The first ``dynamic_count`` of them move freely; the rest are immovable for this
+      step (static, kinematic, the world): infinite mass, and a velocity that is known.
+    * A body's solver frame sits at its centre of mass, along its principal axes of inertia.  ``position`` [m] and
+      ``orientation`` (quaternion xyzw) give that frame in the world; points and axes called local are in it.
+    * A velocity is six numbers (linear of the centre of mass [m/s], angular [rad/s]), both in world axes.
+    * A row's impulse p acts on body b along +J_b^T and on body a along +J_a^T; its velocity is v = J_a u_a + J_b u_b + bias.
+    * A contact's normal points from body b to body a, so a positive gap velocity n . (v_a - v_b) separates them.
+"""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+
+
+class Coordinate(IntEnum):
+    """What a joint row measures.  R_a, R_b: orientations; d: anchor b minus anchor a, in the world.
+
+    LINEAR    (R_a axis_a) . d - offset                       [m]
+    DOT       (R_a axis_a) . (R_b axis_b) - offset            [1, radians near zero]
+    TWIST     angle about R_a axis_a of the rotation that took b from its reference orientation in a, in turns of its
+              own: 2 atan2(v . axis_a, w) with (v, w) = q_a^-1 q_b reference^-1, unwrapped around ``offset`` [rad], - offset
+    DISTANCE  |d| - offset                                    [m]
+    """
+
+    LINEAR = 0
+    DOT = 1
+    TWIST = 2
+    DISTANCE = 3
+
+
+@dataclass
+class Bodies:
+    """B bodies, dynamic ones first.  Immovable bodies: start pose, end pose, and the velocity that leads from one to the other."""
+
+    dynamic_count: int
+    mass: np.ndarray  # (B,) [kg]; inf for immovable ones
+    inertia: np.ndarray  # (B, 3) principal moments [kg m^2]; inf for immovable ones
+    position: np.ndarray  # (B, 3) at the step's start [m]
+    orientation: np.ndarray  # (B, 4) at the step's start
+    velocity: np.ndarray  # (B, 6) at the step's start; immovable: mean over the step
+    free_position: np.ndarray  # (B, 3) after free motion [m]; immovable: at the step's end
+    free_orientation: np.ndarray  # (B, 4) likewise
+    free_velocity: np.ndarray  # (B, 6) velocity of the free motion that the solve corrects; immovable: as ``velocity``
+    midpoint: np.ndarray  # (B,) 1 where joint directions are taken in mid-step (energy kept), 0 at the end (dissipative)
+
+
+@dataclass
+class Contacts:
+    """C contacts.  gap = n . (x_a - x_b) - margin_a - margin_b with x the world positions of the local points."""
+
+    body_a: np.ndarray  # (C,) int
+    body_b: np.ndarray  # (C,) int
+    point_a: np.ndarray  # (C, 3) local [m]
+    point_b: np.ndarray  # (C, 3) local [m]
+    margin_a: np.ndarray  # (C,) rounding radius around the point [m]
+    margin_b: np.ndarray  # (C,) [m]
+    normal: np.ndarray  # (C, 3) world, frozen over the step
+    friction: np.ndarray  # (C,) Coulomb coefficient of the pair
+    restitution: np.ndarray  # (C,) of the pair
+    impulse: np.ndarray  # (C, 3) world vector on body a [N s]; start value for the solve
+
+    @classmethod
+    def empty(cls):
+        """No contacts at all."""
+        return cls(
+            np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0),
+            np.zeros(0), np.zeros((0, 3)), np.zeros(0), np.zeros(0), np.zeros((0, 3)),
+        )  # fmt: skip
+
+    def __len__(self):
+        return len(self.body_a)
+
+
+@dataclass
+class JointRows:
+    """R scalar joint rows, each with one proximal law.
+
+    v = beta (c(q+) - target) / h + (1 - beta) (J u) - target_velocity,   p = clip(-v / compliance, lower, upper)
+    where compliance -> 0 means rigid: v = 0 unless p rests on a bound.  Locked axis: beta 1, no bounds.  Velocity drive: beta 0.
+    Spring k, damper d: beta = h k / (h k + d), compliance = 1 / (h^2 k + h d).  Limit: lower 0 (or upper 0).
+    """
+
+    joint: np.ndarray  # (R,) int, which joint the row belongs to
+    coordinate: np.ndarray  # (R,) int, Coordinate
+    body_a: np.ndarray  # (R,) int
+    body_b: np.ndarray  # (R,) int
+    anchor_a: np.ndarray  # (R, 3) local [m]
+    anchor_b: np.ndarray  # (R, 3) local [m]
+    axis_a: np.ndarray  # (R, 3) local
+    axis_b: np.ndarray  # (R, 3) local
+    reference: np.ndarray  # (R, 4) orientation of b in a's frame at which a TWIST is zero
+    offset: np.ndarray  # (R,) subtracted from the measured coordinate [m or rad]
+    beta: np.ndarray  # (R,)
+    target: np.ndarray  # (R,) [m or rad]
+    target_velocity: np.ndarray  # (R,) [m/s or rad/s]
+    compliance: np.ndarray  # (R,) velocity per impulse [1/kg, or 1/(kg m^2)]; a joint's m/N divided by h^2
+    lower: np.ndarray  # (R,) impulse bounds [N s, or N m s]
+    upper: np.ndarray  # (R,)
+    impulse: np.ndarray  # (R,) start value
+
+    @classmethod
+    def empty(cls):
+        """No joints at all."""
+        return cls.of(0)
+
+    @classmethod
+    def of(cls, count):
+        """``count`` zeroed rows: rigid (beta 1), without bounds."""
+        integer, vector = (lambda: np.zeros(count, np.int32)), (lambda: np.zeros((count, 3)))
+        return cls(
+            integer(), integer(), integer(), integer(), vector(), vector(), vector(), vector(),
+            np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)), np.zeros(count), np.ones(count), np.zeros(count), np.zeros(count), np.zeros(count), np.full(count, -np.inf),
+            np.full(count, np.inf), np.zeros(count),
+        )  # fmt: skip
+
+    def __len__(self):
+        return len(self.joint)
+
+
+@dataclass
+class StepProblem:
+    """One implicit time step of length ``step`` [s]."""
+
+    step: float
+    bodies: Bodies
+    contacts: Contacts = field(default_factory=Contacts.empty)
+    joints: JointRows = field(default_factory=JointRows.empty)
+    push_out_speed: float = 3.0  # overlap present at the start is removed no faster than this [m/s]
+
+
+@dataclass
+class StepSolution:
+    """What a solver returns for a StepProblem.  Impulses are those over the step; contact impulses in (normal, t1, t2)."""
+
+    velocity: np.ndarray  # (B, 6) the velocity that carries the bodies from start to end
+    position: np.ndarray  # (B, 3) at the end
+    orientation: np.ndarray  # (B, 4) at the end
+    contact_impulse: np.ndarray  # (C, 3)
+    joint_impulse: np.ndarray  # (R,)
+    newton_iterations: int = 0
+    linear_iterations: int = 0
+    gauss_seidel_sweeps: int = 0
+
+
+def tangents(normal):
+    """Two unit tangents of each normal.  normal (C, 3) -> t1 (C, 3), t2 = n x t1 (C, 3).
+
+    Duff et al. 2017, "Building an Orthonormal Basis, Revisited": no branch cut but at n_z = 0, where the sign flips.
+    """
+    normal = np.asarray(normal, float).reshape(-1, 3)
+    sign = np.where(normal[:, 2] < 0.0, -1.0, 1.0)
+    a = -1.0 / (sign + normal[:, 2])
+    b = normal[:, 0] * normal[:, 1] * a
+    t1 = np.stack([1.0 + sign * normal[:, 0] ** 2 * a, sign * b, -sign * normal[:, 0]], axis=1)
+    return t1, np.cross(normal, t1)

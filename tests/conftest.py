@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes the checkout importable as ``axion`` whatever its folder is called."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _import_root_as_axion():
+    if "axion" in sys.modules:
+        return
+    spec = importlib.util.spec_from_file_location("axion", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["axion"] = module
+    spec.loader.exec_module(module)
+
+
+_import_root_as_axion()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
+    """Leave at once where bpy is loaded: some bpy wheels hang or crash at interpreter exit."""
+    if "bpy" in sys.modules:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(getattr(config, "_axion_exit_status", 1))
+
+
+def pytest_sessionfinish(session, exitstatus):
+    session.config._axion_exit_status = int(exitstatus)
