@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What each target does stands in README.md.  All work is done by Python programs, so this file only names them.
+
+PYTHON ?= python3
+# The bpy wheel to work with; empty takes the newest tested one that the Python at hand can use.
+BPY ?=
+# More arguments for pytest, e.g. make test ARGS="-k extension".
+ARGS ?=
+
+VENV := .venv$(if $(BPY),-$(BPY))
+RUN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
+STAMP := $(VENV)/.complete
+
+.PHONY: help demo test lint format extension bench bench-quick clean .venv
+
+help:
+	@echo "make demo | test [BPY=4.5.15] | lint | format | extension | bench | bench-quick | clean"
+
+.venv: $(STAMP)
+
+$(STAMP): pyproject.toml tools/make_environment.py
+	$(PYTHON) tools/make_environment.py $(VENV) $(if $(BPY),--bpy $(BPY))
+
+demo: $(STAMP)
+	$(RUN) examples/01_first_bake.py --output build/demo
+
+test: $(STAMP)
+	$(RUN) -m pytest $(ARGS)
+
+lint: $(STAMP)
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+
+format: $(STAMP)
+	$(RUN) -m ruff check --fix .
+	$(RUN) -m ruff format .
+
+extension: $(STAMP)
+	$(RUN) tools/build_extension.py
+
+bench: $(STAMP)
+	$(RUN) benchmarks/run.py
+
+bench-quick: $(STAMP)
+	$(RUN) benchmarks/run.py --quick
+
+clean:
+	$(PYTHON) tools/clean.py
