@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The real type that kernels are built with: float64 on the CPU, float32 on the GPU.
+
+Kernels are made by factory functions that take a ``RealTypes``.  Each real type has exactly one such object, so arrays
+and kernels made in different files agree on their types.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import warp as wp
+
+
+@dataclass(frozen=True, eq=False)
+class RealTypes:
+    """Warp's scalar, vector and matrix types over one real type; compared and hashed by identity."""
+
+    name: str  # "f64" or "f32": goes into module names
+    dtype: np.dtype
+    scalar: type
+    vec2: type
+    vec3: type
+    quat: type
+    vec6: type
+    mat33: type
+    mat66: type
+
+
+@lru_cache(maxsize=None)
+def real_types(scalar):
+    """The ``RealTypes`` over ``wp.float64`` or ``wp.float32``; the same object on each call.  Raises TypeError otherwise."""
+    if scalar is wp.float64:
+        name, vec2, vec3, quat, mat33 = "f64", wp.vec2d, wp.vec3d, wp.quatd, wp.mat33d
+    elif scalar is wp.float32:
+        name, vec2, vec3, quat, mat33 = "f32", wp.vec2f, wp.vec3f, wp.quatf, wp.mat33f
+    else:
+        raise TypeError(f"The solver's real type is wp.float64 or wp.float32, not {scalar!r}.")
+    return RealTypes(
+        name=name,
+        dtype=np.dtype(wp.dtype_to_numpy(scalar)),
+        scalar=scalar,
+        vec2=vec2,
+        vec3=vec3,
+        quat=quat,
+        vec6=wp.types.vector(length=6, dtype=scalar),
+        mat33=mat33,
+        mat66=wp.types.matrix(shape=(6, 6), dtype=scalar),
+    )
