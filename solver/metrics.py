@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The judge of a time step: residuals of the complete nonlinear system in float64 NumPy, from data and result alone.
+
+A step is converged when these numbers say so; no solver's own estimate counts.  q+ is the end pose, u the velocity that
+leads there, h the step, p impulses over the step, w a row's effective inverse mass (diagonal of J M^-1 J^T; a contact's
+is the mean of its three).  M is taken at ``free_orientation``.
+
+    momentum    |M^-1 (M (u - u_free) - J^T p)|                       [m/s]  per dynamic body; its angular part times
+                                                                              the radius of gyration sqrt(max I / m)
+    gap         |min(phi(q+) - off, h w p_n)|                         [m]    off = min(0, phi_0 + push_out_speed h)
+    penetration max(0, -phi(q+))                                      [m]    true overlap, whatever ``off`` allows
+    friction    |w p_t - P(w p_t - v_t)|                              [m/s]  P: projection on the disc, radius w mu p_n
+    joint       h |v + compliance p|                                  [m, rad]  unbounded; for a locked axis this is
+                                                                              |c(q+) - target + h compliance p|
+                h w |p - clip(p - (v + compliance p) / (w + compliance), lower, upper)|   with bounds, springs, drives
+    kinematics  |x+ - (x_free + h (v - v_free))|                      [m], and the angle between q+ and
+                                                                      exp(h (w - w_free)) q_free [rad]
+
+Contact directions belong to the start pose.  Joint directions belong to the end pose, or to the middle of the step
+where ``bodies.midpoint`` is not zero for a dynamic body of the row.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .problem import Coordinate
+from .reference.rotation import angle_between, cross, dot, exponential, halfway, multiply, rotate, world_inertia
+from .reference.rows import contact_jacobians, coordinates, gaps, jacobians
+
+_WEIGHT_FLOOR = 0.3
+"""Part of the mean inverse mass below which a joint row's w does not fall: a DOT row has J = 0 where its axes align."""
+
+
+@dataclass
+class StepResiduals:
+    """Residuals of one step: the worst of each kind, then the values per body (B), contact (C) and joint row (R)."""
+
+    momentum_residual: float  # [m/s]
+    gap_residual: float  # [m]
+    gap_residual_fischer_burmeister: float  # [m]
+    penetration: float  # [m]
+    friction_residual: float  # [m/s]
+    cone_violation: float  # [N s]
+    dissipation_residual: float  # [J]
+    joint_error: float  # [m]
+    joint_error_angle: float  # [rad]
+    kinematic_residual: float  # [m]
+    kinematic_residual_angle: float  # [rad]
+
+    body_momentum: np.ndarray  # (B,) [m/s]; 0 for immovable bodies
+    body_kinematic: np.ndarray  # (B,) [m]
+    body_kinematic_angle: np.ndarray  # (B,) [rad]
+    contact_gap: np.ndarray  # (C,) [m]
+    contact_gap_fischer_burmeister: np.ndarray  # (C,) |a + b - sqrt(a^2 + b^2)| of the same two arguments [m]
+    contact_penetration: np.ndarray  # (C,) [m]
+    contact_friction: np.ndarray  # (C,) [m/s]
+    contact_cone: np.ndarray  # (C,) max(0, |p_t| - mu p_n) [N s]
+    contact_dissipation: np.ndarray  # (C,) |v_t . p_t + mu p_n |v_t||: friction must oppose sliding with all it has [J]
+    joint_row: np.ndarray  # (R,) [m or rad]
+    joint_row_is_angle: np.ndarray  # (R,) bool
+
+    def worst(self, step):
+        """Largest residual that counts as a length [m]: momentum and friction act for ``step`` seconds."""
+        return max(
+            self.gap_residual,
+            self.joint_error,
+            self.kinematic_residual,
+            self.momentum_residual * step,
+            self.friction_residual * step,
+        )
+
+
+def natural_map(a, b):
+    """|min(a, b)|: zero exactly where 0 <= a, 0 <= b and a b = 0."""
+    return np.abs(np.minimum(a, b))
+
+
+def fischer_burmeister(a, b):
+    """phi(a, b) = a + b - sqrt(a^2 + b^2), zero exactly where 0 <= a, 0 <= b and a b = 0 (Fischer 1992)."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    return a + b - np.hypot(a, b)
+
+
+def step_residuals(problem, solution):
+    """Residuals of the complete nonlinear system of one step.
+
+    Args:
+        problem: StepProblem.
+        solution: StepSolution for it.  NaN anywhere in it comes out as NaN.
+
+    Returns:
+        StepResiduals.
+    """
+    bodies, contacts, joints, h = problem.bodies, problem.contacts, problem.joints, problem.step
+    velocity = np.asarray(solution.velocity, float)
+    position, orientation = np.asarray(solution.position, float), np.asarray(solution.orientation, float)
+    contact_impulse = np.asarray(solution.contact_impulse, float).reshape(-1, 3)
+    joint_impulse = np.asarray(solution.joint_impulse, float)
+    masses = _Masses(bodies)
+    push = np.zeros((len(bodies.mass), 6))  # J^T p of all rows on each body
+
+    j_a, j_b = contact_jacobians(contacts, bodies.position, bodies.orientation)
+    pair = (contacts.body_a, contacts.body_b)
+    _scatter(push, pair, (np.einsum("cki,ck->ci", j_a, contact_impulse), np.einsum("cki,ck->ci", j_b, contact_impulse)))
+    weight = masses.effective(j_a, contacts.body_a[:, None]) + masses.effective(j_b, contacts.body_b[:, None])
+    slip = _row_velocity(j_a, j_b, pair, velocity)
+    contact = _contact_laws(problem, position, orientation, contact_impulse, slip[:, 1:], weight.mean(axis=1))
+
+    j_a, j_b = _joint_directions(problem, position, orientation)
+    pair = (joints.body_a, joints.body_b)
+    _scatter(push, pair, (j_a * joint_impulse[:, None], j_b * joint_impulse[:, None]))
+    angular = (joints.coordinate == Coordinate.DOT) | (joints.coordinate == Coordinate.TWIST)
+    weight = masses.effective(j_a, joints.body_a) + masses.effective(j_b, joints.body_b)
+    weight = np.maximum(weight, _WEIGHT_FLOOR * masses.mean_inverse(pair, angular))
+    joint = _joint_law(problem, position, orientation, joint_impulse, _row_velocity(j_a, j_b, pair, velocity), weight)
+
+    momentum = masses.momentum_error(velocity - bodies.free_velocity, push)
+    error, error_angle = _kinematics(bodies, h, velocity, position, orientation)
+    return StepResiduals(
+        momentum_residual=_worst(momentum),
+        **{name: _worst(contact[key]) for name, key in _CONTACT_MAXIMA.items()},
+        joint_error=_worst(joint[~angular]),
+        joint_error_angle=_worst(joint[angular]),
+        kinematic_residual=_worst(error),
+        kinematic_residual_angle=_worst(error_angle),
+        body_momentum=momentum,
+        body_kinematic=error,
+        body_kinematic_angle=error_angle,
+        **contact,
+        joint_row=joint,
+        joint_row_is_angle=angular,
+    )
+
+
+_CONTACT_MAXIMA = {
+    "gap_residual": "contact_gap",
+    "gap_residual_fischer_burmeister": "contact_gap_fischer_burmeister",
+    "penetration": "contact_penetration",
+    "friction_residual": "contact_friction",
+    "cone_violation": "contact_cone",
+    "dissipation_residual": "contact_dissipation",
+}
+
+
+def body_residuals(problem, residuals):
+    """The worst residual [m] each body has a part in (B,), to name the bodies a step failed at.
+
+    Its own momentum and kinematics, its contacts' gaps, overlaps and friction, its joints' rows (one radian counts as
+    one metre); velocities act for the step.
+    """
+    h = problem.step
+    worst = np.maximum(residuals.body_momentum * h, residuals.body_kinematic)
+    contact = np.maximum(residuals.contact_gap, residuals.contact_friction * h)
+    contact = np.maximum(contact, residuals.contact_penetration)
+    for rows, value in ((problem.contacts, contact), (problem.joints, residuals.joint_row)):
+        np.maximum.at(worst, rows.body_a, value)
+        np.maximum.at(worst, rows.body_b, value)
+    worst[problem.bodies.dynamic_count :] = 0.0
+    return worst
+
+
+class _Masses:
+    """Inverse masses of all bodies at the free orientation; zero for those that do not move in this step."""
+
+    def __init__(self, bodies):
+        moving = np.arange(len(bodies.mass)) < bodies.dynamic_count
+        inverse = np.where(moving[:, None], 1.0 / np.asarray(bodies.inertia, float), 0.0)
+        self.inverse_mass = np.where(moving, 1.0 / np.asarray(bodies.mass, float), 0.0)
+        self.inverse_inertia = world_inertia(bodies.free_orientation, inverse)
+        self.mean_inverse_inertia = inverse.mean(axis=1)
+        self.gyration = np.zeros(len(moving))  # [m]
+        self.gyration[moving] = np.sqrt(np.max(bodies.inertia[moving], axis=1) / bodies.mass[moving])
+        self.moving = moving
+
+    def effective(self, j, body):
+        """Diagonal of J M^-1 J^T, one body's share: j (..., 6), body broadcast to j's leading axes."""
+        linear, angular = j[..., :3], j[..., 3:]
+        return self.inverse_mass[body] * dot(linear, linear) + np.einsum(
+            "...i,...ij,...j->...", angular, self.inverse_inertia[body], angular
+        )
+
+    def mean_inverse(self, pair, angular):
+        """Inverse mass, or mean inverse moment of inertia, of both bodies of a row (R,)."""
+        each = [np.where(angular, self.mean_inverse_inertia[body], self.inverse_mass[body]) for body in pair]
+        return each[0] + each[1]
+
+    def momentum_error(self, change, push):
+        """|change - M^-1 push| per body [m/s], rotations at the radius of gyration."""
+        linear = change[:, :3] - self.inverse_mass[:, None] * push[:, :3]
+        angular = change[:, 3:] - np.einsum("bij,bj->bi", self.inverse_inertia, push[:, 3:])
+        square = dot(linear, linear) + self.gyration**2 * dot(angular, angular)
+        return np.where(self.moving, np.sqrt(square), 0.0)
+
+
+def _worst(values):
+    return float(values.max()) if len(values) else 0.0
+
+
+def _scatter(total, pair, values):
+    for body, value in zip(pair, values, strict=True):
+        np.add.at(total, body, value)
+
+
+def _row_velocity(j_a, j_b, pair, velocity):
+    """J u of rows (R, 6) or blocks (C, 3, 6)."""
+    return np.einsum("r...i,ri->r...", j_a, velocity[pair[0]]) + np.einsum("r...i,ri->r...", j_b, velocity[pair[1]])
+
+
+def _contact_laws(problem, position, orientation, impulse, slip, weight):
+    contacts, h = problem.contacts, problem.step
+    mu = np.asarray(contacts.friction, float)
+    before = gaps(contacts, problem.bodies.position, problem.bodies.orientation)
+    after = gaps(contacts, position, orientation)
+    allowed = np.minimum(0.0, np.where(before < 0.0, before + problem.push_out_speed * h, 0.0))
+    normal, tangent = impulse[:, 0], impulse[:, 1:]
+    a, b = after - allowed, h * weight * normal
+    radius = mu * np.maximum(normal, 0.0)
+    # Scaled by w before the projection, so that a contact of two immovable bodies (w = 0) divides by nothing.
+    wanted = weight[:, None] * tangent - slip
+    length, reach = np.hypot(*wanted.T), weight * radius
+    projected = wanted * np.where(length > reach, reach / np.where(length > 0.0, length, 1.0), 1.0)[:, None]
+    speed = np.hypot(*slip.T)
+    return {
+        "contact_gap": natural_map(a, b),
+        "contact_gap_fischer_burmeister": np.abs(fischer_burmeister(a, b)),
+        "contact_penetration": np.maximum(0.0, -after),
+        "contact_friction": np.hypot(*(weight[:, None] * tangent - projected).T),
+        "contact_cone": np.maximum(0.0, np.hypot(*tangent.T) - radius),
+        "contact_dissipation": np.abs(dot(slip, tangent) + radius * speed),
+    }
+
+
+def _joint_directions(problem, position, orientation):
+    bodies, joints = problem.bodies, problem.joints
+    j_a, j_b = jacobians(joints, position, orientation)
+    middle = np.where(np.arange(len(bodies.mass)) < bodies.dynamic_count, bodies.midpoint, 0.0) != 0.0
+    middle = middle[joints.body_a] | middle[joints.body_b]
+    if middle.any():
+        mean = (0.5 * (bodies.position + position), halfway(bodies.orientation, orientation))
+        for end, mid in zip((j_a, j_b), jacobians(joints, *mean), strict=True):
+            end[middle] = mid[middle]
+    return j_a, j_b
+
+
+def _joint_law(problem, position, orientation, impulse, row_velocity, weight):
+    joints, h = problem.joints, problem.step
+    beta, compliance = np.asarray(joints.beta, float), np.asarray(joints.compliance, float)
+    error = coordinates(joints, position, orientation) - joints.target
+    v = beta * error / h + (1.0 - beta) * row_velocity - joints.target_velocity
+    off = v + compliance * impulse
+    locked = (beta == 1.0) & np.isneginf(joints.lower) & np.isposinf(joints.upper)
+    total = weight + compliance
+    share = off / np.where(total > 0.0, total, 1.0)
+    bounded = weight * np.abs(impulse - np.clip(impulse - share, joints.lower, joints.upper))
+    return h * np.where(locked, np.abs(off), bounded)
+
+
+def _kinematics(bodies, h, velocity, position, orientation):
+    change = h * (velocity - bodies.free_velocity)
+    linear = position - (bodies.free_position + change[:, :3])
+    expected = multiply(exponential(change[:, 3:]), bodies.free_orientation)
+    return np.sqrt(dot(linear, linear)), angle_between(expected, orientation)
+
+
+def kinetic_energy(mass, inertia, orientation, velocity):
+    """Sum of 1/2 m v.v + 1/2 w.I w [J] over bodies of finite mass.
+
+    mass (B,) [kg], inertia (B, 3) principal [kg m^2], orientation (B, 4) xyzw, velocity (B, 6) (linear, angular) in
+    world axes.
+    """
+    mass, inertia, orientation, velocity = _finite(mass, inertia, orientation, velocity)
+    spin = rotate(orientation * (-1.0, -1.0, -1.0, 1.0), velocity[:, 3:])
+    return 0.5 * float(mass @ dot(velocity[:, :3], velocity[:, :3]) + np.sum(inertia * spin * spin))
+
+
+def potential_energy(mass, position, gravity):
+    """Sum of -m g.x [J] over bodies of finite mass.  position (B, 3) of the centres of mass, gravity (3,) [m/s^2]."""
+    mass, position = _finite(mass, position)
+    return -float(mass @ (position @ np.asarray(gravity, float)))
+
+
+def linear_momentum(mass, velocity):
+    """Sum of m v (3,) [N s] over bodies of finite mass.  velocity (B, 6)."""
+    mass, velocity = _finite(mass, velocity)
+    return mass @ velocity[:, :3]
+
+
+def angular_momentum(mass, inertia, orientation, velocity, position, about=(0.0, 0.0, 0.0)):
+    """Sum of (x - about) x m v + I w (3,) [N m s] over bodies of finite mass; arguments as in ``kinetic_energy``."""
+    mass, inertia, orientation, velocity, position = _finite(mass, inertia, orientation, velocity, position)
+    spin = np.einsum("bij,bj->bi", world_inertia(orientation, inertia), velocity[:, 3:])
+    return np.sum(cross(position - np.asarray(about, float), mass[:, None] * velocity[:, :3]) + spin, axis=0)
+
+
+def gauss_deviation(mass, inertia, orientation, velocity, free_velocity, step):
+    """Gauss's deviation 1/2 (a - a_free).M (a - a_free) [N m/s^2], a - a_free = (velocity - free_velocity) / step."""
+    velocity, free_velocity = np.asarray(velocity, float), np.asarray(free_velocity, float)
+    return kinetic_energy(mass, inertia, orientation, (velocity - free_velocity) / step)
+
+
+def _finite(mass, *arrays):
+    """The entries of bodies whose mass is finite, as float64."""
+    mass = np.asarray(mass, float)
+    keep = np.isfinite(mass)
+    return mass[keep], *(np.asarray(array, float)[keep] for array in arrays)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rotations in float64 NumPy, vectorised over the leading axes.
+
+Quaternions are xyzw, R(q) takes body axes to world axes, and an angular velocity w in world axes acts from the left:
+q(t + h) = exp(h w) q(t).
+"""
+
+import numpy as np
+
+_NEXT, _AFTER = (1, 2, 0), (2, 0, 1)
+
+
+def cross(a, b):
+    """Cross product along the last axis; a plain form of ``numpy.cross``, whose overhead dominates on small arrays."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    return a[..., _NEXT] * b[..., _AFTER] - a[..., _AFTER] * b[..., _NEXT]
+
+
+def dot(a, b):
+    """Scalar product along the last axis."""
+    return np.einsum("...i,...i->...", a, b)
+
+
+def skew(a):
+    """Matrix (..., 3, 3) of the cross product with ``a``: its product with b is a x b."""
+    a = np.asarray(a, float)
+    x, y, z = a[..., 0], a[..., 1], a[..., 2]
+    o = np.zeros_like(x)
+    return np.stack([o, -z, y, z, o, -x, -y, x, o], axis=-1).reshape(*a.shape[:-1], 3, 3)
+
+
+def multiply(p, q):
+    """Quaternion product p q: first q, then p."""
+    p, q = np.asarray(p, float), np.asarray(q, float)
+    px, py, pz, pw = np.moveaxis(p, -1, 0)
+    qx, qy, qz, qw = np.moveaxis(q, -1, 0)
+    return np.stack(
+        [
+            pw * qx + px * qw + py * qz - pz * qy,
+            pw * qy - px * qz + py * qw + pz * qx,
+            pw * qz + px * qy - py * qx + pz * qw,
+            pw * qw - px * qx - py * qy - pz * qz,
+        ],
+        axis=-1,
+    )
+
+
+def conjugate(q):
+    """Inverse rotation of a unit quaternion."""
+    return np.asarray(q, float) * (-1.0, -1.0, -1.0, 1.0)
+
+
+def rotate(q, a):
+    """R(q) a for unit quaternions q (..., 4) and vectors a (..., 3)."""
+    q, a = np.asarray(q, float), np.asarray(a, float)
+    t = 2.0 * cross(q[..., :3], a)
+    return a + q[..., 3:] * t + cross(q[..., :3], t)
+
+
+def matrix(q):
+    """R(q) (..., 3, 3) of unit quaternions (..., 4)."""
+    x, y, z, w = np.moveaxis(np.asarray(q, float), -1, 0)
+    entries = [
+        *(1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        *(2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        *(2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+    ]
+    return np.stack(entries, axis=-1).reshape(*np.shape(x), 3, 3)
+
+
+def exponential(rotation):
+    """Quaternion (..., 4) of a rotation vector (..., 3) [rad]."""
+    rotation = np.asarray(rotation, float)
+    half = 0.5 * np.sqrt(dot(rotation, rotation))[..., None]
+    return np.concatenate([0.5 * np.sinc(half / np.pi) * rotation, np.cos(half)], axis=-1)
+
+
+def angle_between(p, q):
+    """Angle [rad], 0 to pi, of the rotation that takes orientation p to orientation q."""
+    d = multiply(conjugate(p), q)
+    return 2.0 * np.arctan2(np.sqrt(dot(d[..., :3], d[..., :3])), np.abs(d[..., 3]))
+
+
+def halfway(p, q):
+    """Orientation in the middle between p and q on the shorter way: the normalised sum after aligning signs."""
+    p, q = np.asarray(p, float), np.asarray(q, float)
+    middle = p + np.where(dot(p, q) < 0.0, -1.0, 1.0)[..., None] * q
+    return middle / np.sqrt(dot(middle, middle))[..., None]
+
+
+def world_inertia(q, principal):
+    """R diag(principal) R^T (..., 3, 3): the inertia [kg m^2] in world axes of a body frame along principal axes."""
+    r = matrix(q)
+    return np.einsum("...ij,...j,...kj->...ik", r, principal, r)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joint coordinates, contact gaps and their Jacobians in float64 NumPy: what every other evaluation is compared with.
+
+For a joint row with coordinate c and for a contact with gap phi, at any pose of the bodies,
+
+    dc/dt  = J_a u_a + J_b u_b            u = (v, w), linear and angular velocity in world axes
+    dphi/dt = (J_a u_a + J_b u_b)[0]      as far as the body points themselves move (levers end on the body points)
+
+Symbols, all in world axes: x centre of mass, r lever from it to the anchor or contact point, d anchor b minus anchor a,
+a = R_a axis_a, b = R_b axis_b.  Impulse p of a row acts as +J_a^T p on body a and as +J_b^T p on body b.
+
+    LINEAR    c = a . d      J_a = [-a, -(d + r_a) x a]    J_b = [a, r_b x a]      (a turns with body a)
+    DOT       c = a . b      J_a = [0, a x b]              J_b = [0, b x a]
+    TWIST     c = 2 atan2(v . k, w), (v, w) = q_a^-1 q_b reference^-1, k = axis_a
+              J_b = [0, R_a (w (w k + v x k) + (v . k) v) / (w^2 + (v . k)^2)],  J_a = -J_b
+    DISTANCE  c = |d|        J_a = [-e, -r_a x e]          J_b = [e, r_b x e]      e = d / |d|
+    contact   v = e . (point velocity of a - that of b), e = n, t1, t2:  J_a = [e, r_a x e], J_b = [-e, -r_b x e]
+"""
+
+import numpy as np
+
+from ..problem import Coordinate, tangents
+from .rotation import conjugate, cross, dot, multiply, rotate
+
+
+def _anchors(rows, position, orientation):
+    """Levers r_a, r_b and separation d of all rows, in world axes (R, 3)."""
+    a, b = rows.body_a, rows.body_b
+    r_a = rotate(orientation[a], rows.anchor_a)
+    r_b = rotate(orientation[b], rows.anchor_b)
+    return r_a, r_b, position[b] + r_b - position[a] - r_a
+
+
+def _twist(rows, orientation):
+    """Relative rotation (R, 4) in a's frame since the reference, and v . k (R,)."""
+    relative = multiply(conjugate(orientation[rows.body_a]), orientation[rows.body_b])
+    turned = multiply(relative, conjugate(rows.reference))
+    return turned, dot(turned[:, :3], np.asarray(rows.axis_a, float))
+
+
+def _kinds(rows):
+    kind = np.asarray(rows.coordinate)
+    return {each: np.flatnonzero(kind == each) for each in Coordinate if np.any(kind == each)}
+
+
+def coordinates(rows, position, orientation, near=None):
+    """Value of every joint row's coordinate, minus its offset.
+
+    Args:
+        rows: JointRows with R rows.
+        position: (B, 3) world positions of the solver frames [m].
+        orientation: (B, 4) their unit quaternions, xyzw.
+        near: (R,) angle [rad] each TWIST is unwrapped around, before the offset is subtracted; default: the offset.
+
+    Returns:
+        c (R,) in metres (LINEAR, DISTANCE) or radians (TWIST; DOT near zero).
+    """
+    position, orientation = np.asarray(position, float), np.asarray(orientation, float)
+    near = np.asarray(rows.offset if near is None else near, float)
+    value = np.zeros(len(rows))
+    kinds = _kinds(rows)
+    _, _, d = _anchors(rows, position, orientation)
+    if (i := kinds.get(Coordinate.LINEAR)) is not None:
+        value[i] = dot(rotate(orientation[rows.body_a[i]], rows.axis_a[i]), d[i])
+    if (i := kinds.get(Coordinate.DOT)) is not None:
+        a = rotate(orientation[rows.body_a[i]], rows.axis_a[i])
+        value[i] = dot(a, rotate(orientation[rows.body_b[i]], rows.axis_b[i]))
+    if (i := kinds.get(Coordinate.TWIST)) is not None:
+        turned, sine = _twist(rows, orientation)
+        angle = 2.0 * np.arctan2(sine[i], turned[i, 3])
+        value[i] = angle - 2.0 * np.pi * np.round((angle - near[i]) / (2.0 * np.pi))
+    if (i := kinds.get(Coordinate.DISTANCE)) is not None:
+        value[i] = np.sqrt(dot(d[i], d[i]))
+    return value - rows.offset
+
+
+def jacobians(rows, position, orientation):
+    """Derivative of every joint row's coordinate with respect to the velocities of its two bodies.
+
+    Args:
+        rows: JointRows with R rows.
+        position: (B, 3) world positions of the solver frames [m].
+        orientation: (B, 4) their unit quaternions, xyzw.
+
+    Returns:
+        J_a (R, 6), J_b (R, 6), on (linear, angular) velocity in world axes.  Where the derivative does not exist (a
+        DISTANCE of zero, a TWIST turned by pi about a cross axis) the row is zero.
+    """
+    position, orientation = np.asarray(position, float), np.asarray(orientation, float)
+    j_a, j_b = np.zeros((len(rows), 6)), np.zeros((len(rows), 6))
+    r_a, r_b, d = _anchors(rows, position, orientation)
+    a = rotate(orientation[rows.body_a], rows.axis_a)
+    kinds = _kinds(rows)
+    if (i := kinds.get(Coordinate.LINEAR)) is not None:
+        j_a[i] = np.hstack([-a[i], -cross(d[i] + r_a[i], a[i])])
+        j_b[i] = np.hstack([a[i], cross(r_b[i], a[i])])
+    if (i := kinds.get(Coordinate.DOT)) is not None:
+        j_b[i, 3:] = cross(rotate(orientation[rows.body_b[i]], rows.axis_b[i]), a[i])
+        j_a[i] = -j_b[i]
+    if (i := kinds.get(Coordinate.TWIST)) is not None:
+        turned, sine = (values[i] for values in _twist(rows, orientation))
+        v, w, s, k = turned[:, :3], turned[:, 3:], sine[:, None], rows.axis_a[i]
+        scale = w * w + s * s
+        local = (w * (w * k + cross(v, k)) + s * v) / np.where(scale > 0.0, scale, np.inf)
+        j_b[i, 3:] = rotate(orientation[rows.body_a[i]], local)
+        j_a[i] = -j_b[i]
+    if (i := kinds.get(Coordinate.DISTANCE)) is not None:
+        length = np.sqrt(dot(d[i], d[i]))[:, None]
+        e = d[i] / np.where(length > 0.0, length, np.inf)
+        j_a[i] = np.hstack([-e, -cross(r_a[i], e)])
+        j_b[i] = np.hstack([e, cross(r_b[i], e)])
+    return j_a, j_b
+
+
+def gaps(contacts, position, orientation):
+    """Distance [m] (C,) between the two surfaces along each frozen normal; negative where they overlap.
+
+    phi = n . (x_a - x_b) - margin_a - margin_b with x the world positions of the two local points, at the given poses
+    (position (B, 3), orientation (B, 4) xyzw).
+    """
+    position, orientation = np.asarray(position, float), np.asarray(orientation, float)
+    a, b = contacts.body_a, contacts.body_b
+    x_a = position[a] + rotate(orientation[a], contacts.point_a)
+    x_b = position[b] + rotate(orientation[b], contacts.point_b)
+    return dot(np.asarray(contacts.normal, float), x_a - x_b) - contacts.margin_a - contacts.margin_b
+
+
+def contact_jacobians(contacts, position, orientation):
+    """Velocity of body a's surface relative to b's along (normal, t1, t2), as a function of the body velocities.
+
+    Args:
+        contacts: Contacts with C entries.
+        position: (B, 3) world positions of the solver frames [m].
+        orientation: (B, 4) their unit quaternions, xyzw.
+
+    Returns:
+        J_a (C, 3, 6), J_b (C, 3, 6).  The levers end on the surfaces: the rotated point minus n margin_a on a, plus
+        n margin_b on b.  Tangents are those of ``problem.tangents``.
+    """
+    orientation = np.asarray(orientation, float)
+    n = np.asarray(contacts.normal, float).reshape(-1, 3)
+    axes = np.stack([n, *tangents(n)], axis=1)
+    r_a = rotate(orientation[contacts.body_a], contacts.point_a) - n * np.reshape(contacts.margin_a, (-1, 1))
+    r_b = rotate(orientation[contacts.body_b], contacts.point_b) + n * np.reshape(contacts.margin_b, (-1, 1))
+    j_a = np.concatenate([axes, cross(r_a[:, None, :], axes)], axis=2)
+    j_b = -np.concatenate([axes, cross(r_b[:, None, :], axes)], axis=2)
+    return j_a, j_b
