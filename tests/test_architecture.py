@@ -109,7 +109,7 @@ def test_reference_needs_numpy_alone(path):
     inside = {module for module, _, relative in found if relative and not module.startswith("solver.reference")}
     allowed = {"solver.problem", "solver.scene"}
     assert inside <= allowed | {"solver"}
-    from_solver = {module for module in modules([entry for entry in found if entry[0] == "solver"])} - {"solver"}
+    from_solver = modules([entry for entry in found if entry[0] == "solver"]) - {"solver"}
     assert from_solver <= allowed
 
 
