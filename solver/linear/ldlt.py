@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Direct solve of the Newton matrix: block Cholesky A = U^T U over the 6x6 blocks of ``ordering.Structure``.
 
-One thread takes one island, row by row, so the result has the same bits on every run.  The factor is float64 whatever the
-real type of the solver: joints with small proximal terms under heavy bodies give condition numbers of 3e7 to 4e10, beyond
-what float32 with refinement can recover.  Formulas: see ``ordering``; Golub and Van Loan, "Matrix Computations", 4.2.
+One thread takes one island, row by row, so the result has the same bits on every run.  The factor is float64 whatever
+the real type of the solver: joints with small proximal terms under heavy bodies give condition numbers of 3e7 to 4e10,
+beyond what float32 with refinement can recover.  Formulas: ``ordering``; Golub, Van Loan, "Matrix Computations", 4.2.
 """
 
-from functools import lru_cache
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,11 +16,12 @@ from ..mathx.real import real_types
 
 _DOUBLE = real_types(wp.float64)
 _ROWS = 6  # stored rows of one block
+_UPLOADED = ("island_start", "order", "row_start", "column", "source", "update_start", "update_left", "update_right")
 
 
-@lru_cache(maxsize=None)
+@cache
 def kernels(real):
-    """The ``factor`` and ``solve`` kernels for matrices and vectors of ``real`` (RealTypes), in a module of their own."""
+    """The ``factor`` and ``solve`` kernels for matrices and vectors of ``real`` (RealTypes), in their own module."""
     module = f"{__name__}.{real.name}"
     wp.set_module_options({"enable_backward": False}, module=module)
     mat66, vec6, double6 = real.mat66, real.vec6, _DOUBLE.vec6
@@ -158,9 +159,9 @@ def kernels(real):
 class BlockFactor:
     """Factor of one block matrix on one device, in arrays sized by capacity.
 
-    ``launch_factor`` and ``launch_solve`` only launch, with dimensions that depend on the capacity alone, so they may be
-    recorded in a graph, inside loops too.  The graph stays valid through any ``set_structure`` that leaves ``generation``
-    as it was; after a change of ``generation`` it must be recorded again.
+    ``launch_factor`` and ``launch_solve`` only launch, with dimensions that depend on the capacity alone, so they may
+    be recorded in a graph, inside loops too.  The graph stays valid through any ``set_structure`` that leaves
+    ``generation`` as it was; after a change of ``generation`` it must be recorded again.
 
     Attributes:
         generation: rises whenever arrays were allocated anew.
@@ -176,77 +177,86 @@ class BlockFactor:
         self.generation = 0
         self._kernels = kernels(real)
         self._capacity = {"islands": 0, "rows": 0, "blocks": 0, "updates": 0}
-        self.reserve(islands=1, rows=1, blocks=1, updates=1)
+        self.reserve(islands=16, rows=64, blocks=128, updates=128)
 
     def reserve(self, islands=0, rows=0, blocks=0, updates=0):
-        """Make room for structures of this size; allocate only where it is lacking, and then twice as much or more."""
+        """Make room for structures of this size.  Where it is lacking, allocate at least twice as much as there was.
+
+        An allocation forgets ``structure`` and replaces ``mask`` and ``failed``.
+        """
         needed = {"islands": islands, "rows": rows, "blocks": blocks, "updates": updates}
-        lacking = {name for name, size in needed.items() if size > self._capacity[name]}
-        if not lacking:
+        if all(size <= self._capacity[name] for name, size in needed.items()):
             return
-        for name in lacking:
-            self._capacity[name] = max(2 * self._capacity[name], needed[name], 16)
-        if "islands" in lacking:
-            islands = self._capacity["islands"]
-            self._island_count = self._zeros(1, wp.int32)
-            self._island_start = self._zeros(islands + 1, wp.int32)
-            self.mask = self._zeros(islands, wp.int32)
-            self.failed = self._zeros(islands, wp.int32)
-        if "rows" in lacking:
-            rows = self._capacity["rows"]
-            self._order = self._zeros(rows, wp.int32)
-            self._row_start = self._zeros(rows + 1, wp.int32)
-            self._y = self._zeros(rows, _DOUBLE.vec6)
-        if "blocks" in lacking:
-            blocks = self._capacity["blocks"]
-            self._column = self._zeros(blocks, wp.int32)
-            self._source = self._zeros(blocks, wp.int32)
-            self._update_start = self._zeros(blocks + 1, wp.int32)
-            self._u = self._zeros(_ROWS * blocks, _DOUBLE.vec6)
-        if "updates" in lacking:
-            updates = self._capacity["updates"]
-            self._update_left = self._zeros(updates, wp.int32)
-            self._update_right = self._zeros(updates, wp.int32)
-        self.generation += 1
-        # What survived in the other arrays belongs to a structure that is no longer complete.
+        for name, size in needed.items():
+            if size > self._capacity[name]:
+                self._capacity[name] = max(size, 2 * self._capacity[name])
+        size = self._capacity
+        lengths = {
+            "island_count": 1,
+            "mask": size["islands"],
+            "failed": size["islands"],
+            "island_start": size["islands"] + 1,
+            "order": size["rows"],
+            "row_start": size["rows"] + 1,
+            "column": size["blocks"],
+            "source": size["blocks"],
+            "update_start": size["blocks"] + 1,
+            "update_left": size["updates"],
+            "update_right": size["updates"],
+        }
+        # One array holds all the integers, so that a structure goes to the device in one copy.
+        ends = np.cumsum(list(lengths.values())).tolist()
+        self._integers = wp.zeros(ends[-1], dtype=wp.int32, device=self.device)
+        self._staging = self._integers if self.device.is_cpu else wp.zeros(ends[-1], dtype=wp.int32, device="cpu")
+        numbers = self._staging.numpy()
+        slices = {name: slice(end - lengths[name], end) for name, end in zip(lengths, ends, strict=True)}
+        self._host = {name: numbers[part] for name, part in slices.items()}
+        self._index = SimpleNamespace(**{name: self._integers[part] for name, part in slices.items()})
+        self.mask, self.failed = self._index.mask, self._index.failed
+        self._u = wp.zeros(_ROWS * size["blocks"], dtype=_DOUBLE.vec6, device=self.device)
+        self._y = wp.zeros(size["rows"], dtype=_DOUBLE.vec6, device=self.device)
         self.structure = None
-        self._island_count.zero_()
+        self.generation += 1
 
     def set_structure(self, structure, active_islands=None):
         """Take over another structure; allocates only where it does not fit.  Not to be called while recording.
 
-        active_islands: (islands,) of bool, first content of ``mask``; None: all islands.  Raises ValueError on another length.
+        active_islands: (islands,) of bool, the first content of ``mask``; None: all islands.  Raises ValueError on
+        another length.
         """
         islands = structure.island_count
-        active = np.ones(islands, np.int32) if active_islands is None else np.asarray(active_islands).astype(np.int32)
+        active = np.ones(islands, bool) if active_islands is None else np.asarray(active_islands, bool)
         if active.shape != (islands,):
-            raise ValueError(f"active_islands has shape {active.shape}; the structure has {islands} islands, give one flag each.")
+            raise ValueError(
+                f"active_islands has shape {active.shape}, but there are {islands} islands; give one flag for each."
+            )
         self.reserve(islands, structure.row_count, structure.block_count, structure.update_count)
-        self._upload(self._island_start, structure.island_start)
-        self._upload(self._order, structure.order)
-        self._upload(self._row_start, structure.row_start)
-        self._upload(self._column, structure.column)
-        self._upload(self._source, structure.source)
-        self._upload(self._update_start, structure.update_start)
-        self._upload(self._update_left, structure.update_left)
-        self._upload(self._update_right, structure.update_right)
-        self._upload(self.mask, active)
-        self._upload(self._island_count, np.array([islands], np.int32))
-        self.failed.zero_()
+        if self.device.is_cuda:
+            wp.synchronize_stream(self.device.stream)  # the last copy may still read the staging array
+        host = self._host
+        host["island_count"][0] = islands
+        host["mask"][:islands] = active
+        host["failed"][:] = 0
+        for name in _UPLOADED:
+            values = getattr(structure, name)
+            host[name][: len(values)] = values
+        if self.device.is_cuda:
+            wp.copy(self._integers, self._staging)
         self.structure = structure
 
     def launch_factor(self, diagonal, coupling):
         """Factorise the islands that ``mask`` names and set their ``failed``.
 
-        diagonal: (n or more,) ``real.mat66``, only the upper triangles count.  coupling: (m or more,) ``real.mat66``, block
-        (i, j) of each pair.
+        diagonal: (n or more,) ``real.mat66``, only the upper triangles count.  coupling: (m or more,) ``real.mat66``,
+        block (i, j) of each pair.
         """
+        index = self._index
         wp.launch(
             self._kernels.factor,
             dim=self._capacity["islands"],
             inputs=[
-                self._island_count, self.mask, self._island_start, self._row_start, self._source, self._update_start,
-                self._update_left, self._update_right, diagonal, coupling, self._u, self.failed,
+                index.island_count, index.mask, index.island_start, index.row_start, index.source, index.update_start,
+                index.update_left, index.update_right, diagonal, coupling, self._u, index.failed,
             ],
             device=self.device,
         )  # fmt: skip
@@ -256,19 +266,13 @@ class BlockFactor:
 
         x is left alone in islands that ``mask`` skips, and zero in islands that ``failed``.
         """
+        index = self._index
         wp.launch(
             self._kernels.solve,
             dim=self._capacity["islands"],
             inputs=[
-                self._island_count, self.mask, self.failed, self._island_start, self._order, self._row_start,
-                self._column, self._u, rhs, self._y, x,
+                index.island_count, index.mask, index.failed, index.island_start, index.order, index.row_start,
+                index.column, self._u, rhs, self._y, x,
             ],
             device=self.device,
         )  # fmt: skip
-
-    def _zeros(self, size, dtype):
-        return wp.zeros(size, dtype=dtype, device=self.device)
-
-    def _upload(self, array, values):
-        if len(values):
-            wp.copy(array, wp.array(np.ascontiguousarray(values), dtype=wp.int32, device="cpu"), count=len(values))

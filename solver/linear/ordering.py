@@ -2,13 +2,13 @@
 """Symbolic part of the block factorisation: which 6x6 blocks exist, in which order they are computed, and from what.
 
 The matrix A is symmetric with one diagonal block per body and one block per pair of coupled bodies.  Bodies that are
-connected through pairs form an island; islands share nothing.  With bodies renumbered by elimination order, A = U^T U with U
-block upper triangular, and block (k, c) of U follows from
+connected through pairs form an island; islands share nothing.  With bodies renumbered by elimination order, A = U^T U
+with U block upper triangular, and block (k, c) of U follows from
 
     S_kc = A_kc - sum over m < k of U_mk^T U_mc,    U_kk = chol(S_kk),    U_kc = U_kk^-T S_kc.
 
-The order is by minimum degree (George and Liu, "The evolution of the minimum degree ordering algorithm", 1989), ties by the
-lower body number, so the same pairs always give the same structure.
+The order is by minimum degree (George and Liu, "The evolution of the minimum degree ordering algorithm", 1989), ties by
+the lower body number, so the same pairs always give the same structure.
 """
 
 from dataclasses import dataclass
@@ -58,7 +58,10 @@ class Structure:
 
 
 def find_islands(count, pair_i, pair_j):
-    """Connected components of the graph of ``count`` bodies and the given pairs.  -> (count,) int32, numbered by lowest body."""
+    """Connected components of the graph of ``count`` bodies and the given pairs: the component of each body.
+
+    (count,) int32; components are numbered by their lowest body.
+    """
     parent = np.arange(count)
     while True:
         a, b = parent[pair_i], parent[pair_j]
@@ -75,11 +78,11 @@ def find_islands(count, pair_i, pair_j):
 
 
 def analyse(count, pair_i, pair_j, wanted=None):
-    """Structure of the factor of a matrix of ``count`` bodies with blocks at the pairs (pair_i, pair_j), each pair once.
+    """Structure of the factor of a matrix over ``count`` bodies with off-diagonal blocks at (pair_i, pair_j).
 
-    pair_i, pair_j: (m,) body numbers, pair_i < pair_j.  wanted: None, or (count,) bool: an island takes part where any of its
-    bodies is wanted; the others keep their number but get no rows.  Raises ValueError on pairs that are out of range, out of
-    order or given twice.
+    pair_i, pair_j: (m,) body numbers, pair_i < pair_j, each pair once.  wanted: None, or (count,) bool: an island takes
+    part where any of its bodies is wanted; the others keep their number but get no rows.  Raises ValueError on pairs
+    that are out of range, out of order or given twice.
     """
     count = int(count)
     pair_i, pair_j = np.asarray(pair_i, np.int64).reshape(-1), np.asarray(pair_j, np.int64).reshape(-1)

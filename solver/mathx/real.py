@@ -6,7 +6,7 @@ and kernels made in different files agree on their types.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import warp as wp
@@ -27,9 +27,9 @@ class RealTypes:
     mat66: type
 
 
-@lru_cache(maxsize=None)
+@cache
 def real_types(scalar):
-    """The ``RealTypes`` over ``wp.float64`` or ``wp.float32``; the same object on each call.  Raises TypeError otherwise."""
+    """The ``RealTypes`` over wp.float64 or wp.float32, the same object on each call; TypeError for anything else."""
     if scalar is wp.float64:
         name, vec2, vec3, quat, mat33 = "f64", wp.vec2d, wp.vec3d, wp.quatd, wp.mat33d
     elif scalar is wp.float32:
