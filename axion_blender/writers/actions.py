@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Slotted actions, the same for Blender 4.5, 5.0 and 5.2: one layer, one keyframe strip, one channelbag a slot.
+
+Every function that adds something says so in ``created``, a list of words that ``records`` keeps until the bake is cleared.
+"""
+
+import bpy
+
+SHARED = "axion_shared_action"  # custom property that marks the action of a scene's bakes
+
+
+def shared_action(scene):
+    """The one action that holds the bakes of a scene's objects that had no action of their own; made at the first call."""
+    name = f"Axion {scene.name}"
+    action = bpy.data.actions.get(name)
+    if action is None or SHARED not in action or not action.is_editable:
+        action = bpy.data.actions.new(name)
+        action[SHARED] = True
+    return action
+
+
+def find_bag(action, slot):
+    """The channelbag of a slot, or None where the action has no layer, strip or bag yet."""
+    if action is None or slot is None or not len(action.layers):
+        return None
+    for strip in action.layers[0].strips:
+        if strip.type == "KEYFRAME":
+            return strip.channelbag(slot)
+    return None
+
+
+def ensure_bag(action, slot, created):
+    """The channelbag of a slot, with the layer and strip it needs."""
+    if not len(action.layers):
+        action.layers.new("Layer")
+        created.append("layer")
+    layer = action.layers[0]
+    if not len(layer.strips):
+        layer.strips.new(type="KEYFRAME")
+        created.append("strip")
+    strip = layer.strips[0]
+    bag = strip.channelbag(slot)
+    if bag is None:
+        bag = strip.channelbag(slot, ensure=True)
+        created.append("bag")
+    return bag
+
+
+def remove_created(action, slot, created):
+    """Take back what ``ensure_bag`` and a new slot added, as far as nobody else has used it since."""
+    layer = action.layers[0] if len(action.layers) else None
+    strip = layer.strips[0] if layer is not None and len(layer.strips) else None
+    bag = strip.channelbag(slot) if strip is not None and slot is not None else None
+    unused = bag is None or not len(bag.fcurves)
+    if bag is not None and unused and "bag" in created:
+        strip.channelbags.remove(bag)
+    if slot is not None and unused and "slot" in created and not slot.users():
+        action.slots.remove(slot)
+    if strip is not None and "strip" in created and not len(strip.channelbags):
+        layer.strips.remove(strip)
+    if layer is not None and "layer" in created and not len(layer.strips):
+        action.layers.remove(layer)
+
+
+def remove_if_empty(action):
+    """Delete a shared bake action that holds no slot any more."""
+    if SHARED in action and not len(action.slots):
+        bpy.data.actions.remove(action)

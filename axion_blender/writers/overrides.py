@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the way of keyframes: objects that cannot hold them, and things in Blender that win over them."""
+
+from .records import rotation_path
+
+
+def problems(objects):
+    """Sentences on objects that cannot hold keyframes, to be known before anything is solved."""
+    found = []
+    for item in objects:
+        data = item.animation_data
+        if not item.is_editable:
+            library = item.library.filepath if item.library is not None else "another file"
+            found.append(
+                f"{item.name} is linked from {library} and cannot hold keyframes: make it local or a library override."
+            )
+        elif data is not None and data.use_tweak_mode:
+            found.append(f"{item.name} has an NLA strip in tweak mode, which hides its action: leave tweak mode to bake.")
+    return found
+
+
+def warnings(scene, objects):
+    """Sentences on whatever acts on the objects after their keys."""
+    found = []
+    native = scene.rigidbody_world is not None and scene.rigidbody_world.enabled
+    for item in objects:
+        for constraint in item.constraints:
+            if not constraint.mute and constraint.influence > 0.0:
+                found.append(f"{item.name}: the constraint {constraint.name} can override the baked keys; mute it if so.")
+        if native and item.rigid_body is not None and item.rigid_body.type == "ACTIVE":
+            found.append(f"{item.name}: Blender's rigid body overrides the baked keys; switch off the Rigid Body World.")
+        if item.animation_data is not None:
+            found += _animation_warnings(item)
+    return found
+
+
+def _animation_warnings(item):
+    data = item.animation_data
+    paths = ("location", rotation_path(item.rotation_mode))
+    driven = sorted({driver.data_path for driver in data.drivers if driver.data_path in paths and not driver.mute})
+    found = [f"{item.name}: a driver on {path} overrides the baked keys; remove or mute it." for path in driven]
+    if data.nla_tracks and data.use_nla and (data.action_blend_type != "REPLACE" or data.action_influence < 1.0):
+        found.append(
+            f"{item.name}: its action is mixed with NLA strips ({data.action_blend_type}, influence"
+            f" {data.action_influence:g}); let it replace them with influence 1."
+        )
+    return found

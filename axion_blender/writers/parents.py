@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The space that an object's channels live in, frame by frame, read from the evaluated scene.
+
+Blender: matrix_world = space @ matrix_basis, where space = parent.matrix_world @ matrix_parent_inverse for a plain parent.
+If an ancestor is itself simulated, its world matrix comes from the trajectory; what lies between the two does not move
+with physics, so the space is kept relative to that ancestor.  Units: Blender units, world axes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from mathutils import Matrix
+
+from .records import rotation_path
+
+
+@dataclass
+class Space:
+    """Where an object stands at the first frame, and its channels' space over time."""
+
+    world: np.ndarray  # (4, 4) at the first frame
+    rotation: list  # rotation channel at the first frame
+    scale: np.ndarray  # (3,) own times delta
+    delta_location: np.ndarray  # (3,)
+    delta_rotation: np.ndarray  # (3, 3)
+    ancestor: str | None  # name of the simulated object that ``matrices`` are relative to; None: the world
+    matrices: np.ndarray  # (T, 4, 4), or (1, 4, 4) where nothing moves
+
+
+def simulated_ancestor(item, simulated):
+    """Name of the nearest ancestor that is written too, or None."""
+    parent = item.parent
+    while parent is not None and parent.name not in simulated:
+        parent = parent.parent
+    return parent.name if parent is not None else None
+
+
+def sample(scene, view_layer, objects, frames):
+    """Spaces of ``objects`` (list) over ``frames`` (T integers).  Returns {object name: Space}; the current frame is put back.
+
+    Goes through all frames only if something between an object and its simulated ancestor may move.
+    """
+    now, subframe = scene.frame_current, scene.frame_subframe
+    names = {item.name for item in objects}
+    ancestors = {item.name: simulated_ancestor(item, names) for item in objects}
+    moving = [item for item in objects if _may_move(item, ancestors[item.name])]
+    spaces = {}
+    try:
+        for count, frame in enumerate(frames):
+            scene.frame_set(int(frame))
+            depsgraph = view_layer.depsgraph
+            for item in objects if count == 0 else moving:
+                evaluated = item.evaluated_get(depsgraph)
+                matrix = _space(evaluated)
+                above = ancestors[item.name]
+                if above is not None:
+                    above_now = scene.objects[above].evaluated_get(depsgraph).matrix_world
+                    matrix = np.linalg.inv(np.array(above_now)) @ matrix
+                if count:
+                    spaces[item.name].matrices[count] = matrix
+                else:
+                    spaces[item.name] = Space(
+                        world=np.array(evaluated.matrix_world),
+                        rotation=list(getattr(evaluated, rotation_path(item.rotation_mode))),
+                        scale=np.multiply(evaluated.scale, evaluated.delta_scale),
+                        delta_location=np.array(evaluated.delta_location),
+                        delta_rotation=_delta_rotation(evaluated),
+                        ancestor=above,
+                        matrices=matrix[None],
+                    )
+            if count == 0:
+                if not moving:
+                    break
+                for item in moving:
+                    space = spaces[item.name]
+                    space.matrices = np.repeat(space.matrices, len(frames), axis=0)
+    finally:
+        scene.frame_set(now, subframe=subframe)
+    return spaces
+
+
+def _space(evaluated):
+    parent = evaluated.parent
+    if parent is None:
+        return np.eye(4)
+    if evaluated.parent_type == "OBJECT":
+        return np.array(parent.matrix_world) @ np.array(evaluated.matrix_parent_inverse)
+    return np.array(evaluated.matrix_world) @ np.linalg.inv(np.array(evaluated.matrix_basis))  # bone, vertex, lattice
+
+
+def _delta_rotation(evaluated):
+    if evaluated.rotation_mode == "QUATERNION":
+        return np.array(evaluated.delta_rotation_quaternion.to_matrix())
+    if evaluated.rotation_mode != "AXIS_ANGLE":
+        return np.array(evaluated.delta_rotation_euler.to_matrix())
+    # Not exposed to Python: what the basis holds besides scale and the object's own axis and angle.
+    angle, *axis = evaluated.rotation_axis_angle
+    own = np.array(Matrix.Rotation(angle, 3, axis)) if any(axis) else np.eye(3)
+    scale = np.multiply(evaluated.scale, evaluated.delta_scale)
+    return np.array(evaluated.matrix_basis)[:3, :3] / scale @ own.T
+
+
+def _may_move(item, ancestor):
+    """Whether the space of an object can differ from frame to frame, seen from its simulated ancestor."""
+    while item.parent is not None:
+        if item.parent_type != "OBJECT":
+            return True
+        item = item.parent
+        if item.name == ancestor:
+            return False
+        if item.animation_data is not None or len(item.constraints) or item.rigid_body is not None:
+            return True
+    return False

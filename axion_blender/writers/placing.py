@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where each object's channels must be for it to move as its body does.
+
+W(t) = X(t) X(0)^-1 W(0), with X the body's pose and W the object's world matrix: so neither the place of the body's frame in
+the object nor the object's scale matter.  Then W = space @ basis, basis = T(delta + location) . delta rotation . rotation .
+scale gives location and rotation; scale is never written.  T frames, N objects, Blender units.
+"""
+
+import numpy as np
+
+from ...solver import SceneError
+from . import channels, parents
+
+CHUNK = 256  # objects at a time, which bounds the memory of their matrices
+DEFECT = 1e-3  # of the rotation's orthonormality, beyond float32 noise
+
+
+def plan(trajectory, objects, frame_start, scene, view_layer, scale_length, rotation):
+    """[(object, rotation mode, location (T, 3), rotation channel (T, 3 or 4))].  Changes nothing.
+
+    Arguments as ``keyframes.write``.  Raises SceneError for an object that a parent's scale would shear.
+    """
+    index = {name: i for i, name in enumerate(trajectory.names)}
+    column = {item.name: index[name] for name, item in objects.items()}
+    items = list(objects.values())
+    frames = frame_start + np.arange(len(trajectory.position))
+    spaces = parents.sample(scene, view_layer, items, frames)
+    done = []
+    for first in range(0, len(items), CHUNK):
+        chunk = items[first : first + CHUNK]
+        basis = _worlds(trajectory, chunk, column, spaces, scale_length)
+        for n, item in enumerate(chunk):
+            if item.parent is None:
+                continue
+            space = spaces[item.name]
+            matrices = space.matrices
+            if space.ancestor is not None:
+                above = [scene.objects[space.ancestor]]
+                matrices = _worlds(trajectory, above, column, spaces, scale_length)[:, 0] @ matrices
+            basis[:, n] = np.linalg.inv(matrices) @ basis[:, n]
+        done += _channels(chunk, basis, [spaces[item.name] for item in chunk], rotation)
+    return done
+
+
+def _worlds(trajectory, items, column, spaces, scale_length):
+    """World matrices (T, N, 4, 4) of simulated objects."""
+    columns = [column[item.name] for item in items]
+    position = np.asarray(trajectory.position, float)[:, columns] / scale_length
+    pose = channels.pose_matrices(position, np.asarray(trajectory.orientation, float)[:, columns])
+    start = np.stack([spaces[item.name].world for item in items])
+    return pose @ (np.linalg.inv(pose[0]) @ start)[None]
+
+
+def _channels(items, basis, spaces, rotation):
+    """Basis matrices (T, N, 4, 4) -> rows of the plan."""
+    scale = np.stack([space.scale for space in spaces])
+    turned = basis[..., :3, :3] / scale[:, None, :]
+    defect = np.abs(np.einsum("tnki,tnkj->tnij", turned, turned) - np.eye(3)).max(axis=(0, 2, 3))
+    for item, amount in zip(items, defect, strict=True):
+        if not amount < DEFECT:
+            parent = item.parent.name if item.parent is not None else "none"
+            raise SceneError(
+                f"{item.name} cannot hold its motion as location and rotation: the scale of its parent ({parent}) would shear"
+                f" or resize it by {amount:.2g} (limit {DEFECT:g}); apply the parent's scale or clear the parent."
+            )
+    delta = np.stack([space.delta_rotation for space in spaces])
+    turned = np.swapaxes(delta, -1, -2) @ turned
+    location = basis[..., :3, 3] - np.stack([space.delta_location for space in spaces])
+    modes = [item.rotation_mode if rotation == "KEEP" else rotation for item in items]
+    rows = [None] * len(items)
+    for mode in sorted(set(modes)):  # each mode's formula runs once, for all its objects
+        at = [n for n, m in enumerate(modes) if m == mode]
+        values = _in_mode(mode, [items[n] for n in at], [spaces[n] for n in at], turned[:, at])
+        for k, n in enumerate(at):
+            rows[n] = (items[n], mode, location[:, n], values[:, k])
+    return rows
+
+
+def _in_mode(mode, items, spaces, turned):
+    """Rotations (T, N, 3, 3) -> the channel of one rotation mode, following on from where the objects stand."""
+    if mode == "QUATERNION":
+        start = [
+            space.rotation if item.rotation_mode == mode else channels.quaternions(turned[0, n])
+            for n, (item, space) in enumerate(zip(items, spaces, strict=True))
+        ]
+        return channels.continuous_quaternions(turned, start)
+    start = [space.rotation for space in spaces]
+    if mode == "AXIS_ANGLE":
+        return channels.continuous_axis_angles(turned, start)
+    return channels.continuous_eulers(turned, mode, start)

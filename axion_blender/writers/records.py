@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a bake changed on an object, kept on the object itself until the bake is cleared.
+
+The record is a custom property: it survives saving, renaming, appending to another file and Blender without the extension.
+F-curves that a bake replaces are not copied but set aside in their own channelbag under a data path that leads nowhere, so
+that keys, handles, modifiers and order come back bit for bit.
+"""
+
+import json
+
+import bpy
+
+from . import actions
+
+RECORD = "axion_bake"  # custom property of a baked object: JSON
+ORIGINAL_ACTION = "axion_bake_original_action"  # custom property: the action that a private copy stands in for
+ASIDE = "axion_before_bake."  # prefix of the data paths of replaced F-curves
+ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+ROTATIONS = (*ROTATION_PATHS.values(), "rotation_euler")
+
+
+def rotation_path(mode):
+    """The rotation channel that a rotation mode plays."""
+    return ROTATION_PATHS.get(mode, "rotation_euler")
+
+
+def is_baked(item):
+    """Whether an object holds a bake."""
+    return RECORD in item
+
+
+def begin(item, scene, mode):
+    """Prepare an object for its keys and write down how to go back.  Returns its channelbag.
+
+    An object with an action gets the new channels beside its other ones; one without gets a slot of the shared action; one
+    whose slot moves other objects too, or whose action is linked, gets a private copy of it.
+    """
+    record = {
+        "location": list(item.location),
+        "rotation_mode": item.rotation_mode,
+        "path": rotation_path(mode),
+        "rotation": {path: list(getattr(item, path)) for path in ROTATIONS},  # a change of mode rewrites all of them
+        "animation_data": item.animation_data is not None,
+        "last_slot": "",
+        "action": "own",
+        "slot": True,
+        "created": [],
+    }
+    data = item.animation_data_create()
+    item.rotation_mode = mode
+    record["last_slot"] = data.last_slot_identifier
+    created = record["created"]
+    if data.action is None:
+        record["action"] = "none"
+        data.action = actions.shared_action(scene)
+        data.action_slot = None  # assigning an action picks a slot of the same name, which is another object's
+    elif not data.action.is_editable or (data.action_slot is not None and len(data.action_slot.users()) > 1):
+        record["action"] = "copy"
+        item[ORIGINAL_ACTION], identifier = data.action, data.action_slot.identifier if data.action_slot else None
+        data.action = data.action.copy()
+        data.action_slot = data.action.slots[identifier] if identifier else None
+    if data.action_slot is None:
+        record["slot"] = False
+        data.action_slot = data.action.slots.new("OBJECT", item.name)
+        created.append("slot")
+    bag = actions.ensure_bag(data.action, data.action_slot, created)
+    item[RECORD] = json.dumps(record)
+    _set_aside(bag, ("location", record["path"]))
+    return bag
+
+
+def end(item):
+    """Take an object's bake back: its channels, its action, and the values they had.  False where it holds none."""
+    if RECORD not in item:
+        return False
+    record = json.loads(item[RECORD])
+    data = item.animation_data
+    action, slot = (data.action, data.action_slot) if data is not None else (None, None)
+    if action is not None:
+        bag = actions.find_bag(action, slot)
+        if bag is not None:
+            _bring_back(bag, ("location", record["path"]))
+        _give_action_back(item, record, action, slot, bag)
+    item.rotation_mode = record["rotation_mode"]
+    item.location = record["location"]
+    for path, values in record["rotation"].items():
+        setattr(item, path, values)
+    for key in (RECORD, ORIGINAL_ACTION):
+        if key in item:
+            del item[key]
+    item.update_tag()
+    return True
+
+
+def baked_curves(item):
+    """The F-curves that the bake of an object wrote."""
+    record, data = json.loads(item[RECORD]), item.animation_data
+    bag = actions.find_bag(data.action, data.action_slot) if data is not None else None
+    return [] if bag is None else [c for c in bag.fcurves if c.data_path in ("location", record["path"])]
+
+
+def _set_aside(bag, paths):
+    aside = {(curve.data_path, curve.array_index) for curve in bag.fcurves}
+    for curve in list(bag.fcurves):
+        if curve.data_path not in paths:
+            continue
+        if (ASIDE + curve.data_path, curve.array_index) in aside:  # a bake whose record is lost: the original is there already
+            bag.fcurves.remove(curve)
+        else:
+            curve.data_path = ASIDE + curve.data_path
+
+
+def _bring_back(bag, paths):
+    for curve in [curve for curve in bag.fcurves if curve.data_path in paths]:
+        bag.fcurves.remove(curve)
+    for curve in bag.fcurves:
+        if curve.data_path.startswith(ASIDE):
+            curve.data_path = curve.data_path[len(ASIDE) :]
+
+
+def _give_action_back(item, record, action, slot, bag):
+    data = item.animation_data
+    used = bag is not None and len(bag.fcurves) > 0
+    if record["action"] == "copy":
+        data.action = item.get(ORIGINAL_ACTION)
+        if data.action is not None:
+            data.action_slot = data.action.slots.get(slot.identifier) if record["slot"] else None
+        if not action.users:
+            bpy.data.actions.remove(action)
+    elif record["action"] == "none" and not used:  # keys that came after the bake stay, and so does their action then
+        data.action = None
+    elif not record["slot"] and not used:
+        data.action_slot = None
+    if record["action"] != "copy":
+        actions.remove_created(action, slot, record["created"])
+        actions.remove_if_empty(action)
+    if data.action is None and not record["animation_data"] and not data.drivers and not data.nla_tracks:
+        item.animation_data_clear()
+    else:
+        data.last_slot_identifier = record["last_slot"]
