@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turns what a caller hands over into float64 arrays, and leaves alone what cannot be turned.
+
+Construction never fails: ``validate`` reads the fields afterwards and reports every problem of a scene at once.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+
+UNIT_TOLERANCE = 1e-6
+"""Quaternions whose length differs from 1 by no more than this are rounding noise and are normalised; others are kept
+as they are, for ``validate`` to refuse."""
+
+
+def array(value):
+    """A float64 copy of ``value``, or ``value`` itself where it holds no numbers."""
+    if value is None:
+        return None
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return value
+
+
+def quaternion(value):
+    """Like ``array``; quaternions (..., 4) of unit length within UNIT_TOLERANCE are normalised."""
+    value = array(value)
+    if isinstance(value, np.ndarray) and value.ndim >= 1 and value.shape[-1] == 4 and np.isfinite(value).all():
+        length = np.linalg.norm(value, axis=-1, keepdims=True)
+        if np.all(np.abs(length - 1.0) <= UNIT_TOLERANCE):
+            value /= length
+    return value
+
+
+def indices(value):
+    """An int32 copy of ``value``, or ``value`` itself where it does not hold whole numbers within int32."""
+    try:
+        numbers = np.array(value)
+    except ValueError:
+        return value
+    if numbers.size == 0:
+        return numbers.reshape(numbers.shape).astype(np.int32)
+    if numbers.dtype.kind not in "iu" or numbers.min() < -(2**31) or numbers.max() >= 2**31:
+        return value
+    return numbers.astype(np.int32)
+
+
+def number(value):
+    """A float, or ``value`` itself where it is not one number."""
+    if value is None or isinstance(value, (str, bytes)):
+        return value
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return value
+
+
+class Coerced:
+    """Base of mutable dataclasses: the fields named in ``_coerce`` are converted whenever they are assigned."""
+
+    _coerce: ClassVar[dict] = {}
+
+    def __setattr__(self, name, value):
+        convert = self._coerce.get(name)
+        object.__setattr__(self, name, convert(value) if convert else value)
+
+
+class CoercedOnce:
+    """Base of frozen dataclasses: the fields named in ``_coerce`` are converted once, arrays made read-only."""
+
+    _coerce: ClassVar[dict] = {}
+
+    def __post_init__(self):
+        for name, convert in self._coerce.items():
+            value = convert(getattr(self, name))
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)

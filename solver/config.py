@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""SolverConfig: where the solver runs, how exactly, and by which method."""
+
+import math
+import re
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+QUALITY = {"preview": (5e-4, 5e-4), "normal": (1e-5, 1e-4), "final": (1e-6, 1e-6)}
+"""Quality -> position tolerance [m] of what is slow, and of what is fast."""
+METHODS = ("proximal", "schur")
+PRECISIONS = ("auto", "float32", "float64")
+
+
+@dataclass(frozen=True)
+class SolverConfig:
+    """Settings of one simulation.
+
+    Attributes:
+        device: "cpu", "cuda" or "cuda:N"; "auto" takes the first CUDA device, or the CPU where there is none.
+        quality: "normal", "preview" or "final": the position tolerance when ``tolerance`` is None, see ``tolerances``.
+        tolerance: largest residual [m] that still counts as converged, or None for that of the quality.
+        substeps: solves per frame, at least 1; "auto" lets each frame choose by the motion and the joints in it.
+        method: "proximal" (body space, the default) or "schur" (constraint space, the published baseline).
+        precision: of the kernels; "auto" is float64 on the CPU and float32 on CUDA.
+        joint_damping: of joint motion without contacts, 1/s; 0 keeps a pendulum's energy.
+        deterministic: the same input gives the same bits on the same machine.
+
+    Raises:
+        ValueError: names the setting, its value, the limit and the cure.
+    """
+
+    device: str = "auto"
+    quality: str = "normal"
+    tolerance: float | None = None
+    substeps: str | int = "auto"
+    method: str = "proximal"
+    precision: str = "auto"
+    joint_damping: float = 0.0
+    deterministic: bool = True
+
+    def __post_init__(self):
+        if not isinstance(self.device, str) or not re.fullmatch(r"auto|cpu|cuda(:\d+)?", self.device):
+            raise ValueError(f'device is {self.device!r}: it must be "auto", "cpu", or "cuda:0" and the like')
+        _one_of("quality", self.quality, QUALITY)
+        _one_of("method", self.method, METHODS)
+        _one_of("precision", self.precision, PRECISIONS)
+        if self.tolerance is not None and not (_is_number(self.tolerance) and 0.0 < self.tolerance < math.inf):
+            raise ValueError(
+                f"tolerance is {self.tolerance!r} m: give a positive length in metres, or None for the quality's"
+            )
+        if self.substeps != "auto" and not (_is_whole(self.substeps) and self.substeps >= 1):
+            raise ValueError(f'substeps is {self.substeps!r}: give a whole number of at least 1, or "auto"')
+        if not (_is_number(self.joint_damping) and 0.0 <= self.joint_damping < math.inf):
+            raise ValueError(f"joint_damping is {self.joint_damping!r} 1/s: give a finite rate of at least 0")
+        if not isinstance(self.deterministic, bool):
+            raise ValueError(f"deterministic is {self.deterministic!r}: it must be True or False")
+
+    def tolerances(self):
+        """(slow, fast): position tolerance [m] of bodies that are nearly at rest, and of bodies that move fast."""
+        return QUALITY[self.quality] if self.tolerance is None else (self.tolerance, self.tolerance)
+
+
+def _one_of(name, value, choices):
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} is {value!r}: choose one of {', '.join(choices)}")
+
+
+def _is_number(value):
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _is_whole(value):
+    return isinstance(value, Integral) and not isinstance(value, bool)

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""SceneError: what is wrong with a scene, said so that an artist can mend it."""
+
+
+class SceneError(ValueError):
+    """A scene that cannot be simulated, or a file that holds none.
+
+    The message is one sentence that names the object, the value, the limit and the cure.
+
+    Attributes:
+        problems: every ``validate.Problem`` found, the message's first; empty when only one thing was looked at.
+    """
+
+    def __init__(self, message, problems=()):
+        super().__init__(message)
+        self.problems = list(problems)

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Collision shapes: what they are, where they sit in their body, and the mass they would have.
+
+Every shape has a ``position`` (3,) [m] and an ``orientation`` (quaternion xyzw) in the body's frame, and answers, in
+the body's frame and axes and at unit density:
+
+    solid()             volume, centre and inertia at once (``mass.Solid``)
+    volume()            [m^3]
+    center_of_mass()    (3,) [m]
+    inertia()           (3, 3) about that centre [m^5]: times the density [kg/m^3] it is [kg m^2]
+    bounds()            (lower (3,), upper (3,)) [m]
+
+Shapes never change after construction, so bodies may share them.  A new shape is one class here, one in
+``model.py`` and one check in ``validate.py``.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import pi
+from typing import ClassVar
+
+import numpy as np
+
+from . import coerce, mass, rotations
+from .convex_hull import convex_hull
+from .errors import SceneError
+
+ORIGIN = (0.0, 0.0, 0.0)
+UPRIGHT = (0.0, 0.0, 0.0, 1.0)
+PLACED = {"position": coerce.array, "orientation": coerce.quaternion}
+ROUND = {"radius": coerce.number, "half_height": coerce.number, **PLACED}
+
+
+class Shape(coerce.CoercedOnce):
+    """What all shapes share.  A shape says ``_solid()`` and ``_support(directions)`` in its own frame."""
+
+    position: np.ndarray
+    orientation: np.ndarray
+
+    def solid(self):
+        """Volume, centre and inertia in the body's frame at unit density: ``mass.Solid``.
+
+        Raises:
+            SceneError: for shapes that enclose no volume.
+        """
+        return self._solid().moved(rotations.matrices(self.orientation), self.position)
+
+    def volume(self):
+        """Volume [m^3].  Raises SceneError where the shape encloses none."""
+        return self._solid().volume
+
+    def center_of_mass(self):
+        """Centre of the volume (3,) in the body's frame [m].  Raises SceneError where there is no volume."""
+        return self.solid().center
+
+    def inertia(self):
+        """Inertia (3, 3) at unit density about the shape's own centre of mass, in the body's axes [m^5]."""
+        return self.solid().inertia
+
+    def bounds(self):
+        """The smallest box along the body's axes that holds the shape: (lower (3,), upper (3,)) [m]."""
+        axes = rotations.matrices(self.orientation)  # row i: the body's axis i in the shape's axes
+        return self.position - self._support(-axes), self.position + self._support(axes)
+
+    def encloses_volume(self):
+        """Whether ``solid()`` has an answer."""
+        return True
+
+
+def _diagonal(volume, center_z, x, y, z):
+    return mass.Solid(volume, np.array([0.0, 0.0, center_z]), np.diag([x, y, z]).astype(float))
+
+
+@dataclass(frozen=True, eq=False)
+class Box(Shape):
+    """A box around its origin.  half_extents: (3,) half edge lengths along x, y, z [m]."""
+
+    half_extents: np.ndarray
+    position: np.ndarray = ORIGIN
+    orientation: np.ndarray = UPRIGHT
+    _coerce: ClassVar = {"half_extents": coerce.array, **PLACED}
+
+    def _solid(self):
+        a, b, c = self.half_extents**2
+        volume = 8.0 * float(np.prod(self.half_extents))
+        return _diagonal(volume, 0.0, volume * (b + c) / 3, volume * (a + c) / 3, volume * (a + b) / 3)
+
+    def _support(self, directions):
+        return np.abs(directions) @ self.half_extents
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(Shape):
+    """A ball around its origin.  radius [m]."""
+
+    radius: float
+    position: np.ndarray = ORIGIN
+    orientation: np.ndarray = UPRIGHT
+    _coerce: ClassVar = {"radius": coerce.number, **PLACED}
+
+    def _solid(self):
+        volume = 4.0 / 3.0 * pi * self.radius**3
+        return _diagonal(volume, 0.0, *[0.4 * volume * self.radius**2] * 3)
+
+    def _support(self, directions):
+        return np.full(len(directions), self.radius)
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule(Shape):
+    """A cylinder along local Z with a half ball on each end, around its origin.
+
+    radius [m] of both; half_height [m]: half the length of the straight part, without the half balls.
+    """
+
+    radius: float
+    half_height: float
+    position: np.ndarray = ORIGIN
+    orientation: np.ndarray = UPRIGHT
+    _coerce: ClassVar = ROUND
+
+    def _solid(self):
+        r, h = self.radius, self.half_height
+        cylinder, ball = 2.0 * pi * r**2 * h, 4.0 / 3.0 * pi * r**3
+        # The centre of a half ball lies 3 r / 8 beyond the straight part: 2 h (3 r / 8) = 0.75 h r, next to h^2.
+        across = cylinder * (r**2 / 4 + h**2 / 3) + ball * (0.4 * r**2 + h**2 + 0.75 * h * r)
+        return _diagonal(cylinder + ball, 0.0, across, across, cylinder * r**2 / 2 + ball * 0.4 * r**2)
+
+    def _support(self, directions):
+        return self.radius + np.abs(directions[:, 2]) * self.half_height
+
+
+@dataclass(frozen=True, eq=False)
+class Cylinder(Shape):
+    """A cylinder along local Z around its origin.  radius [m], half_height: half its length [m]."""
+
+    radius: float
+    half_height: float
+    position: np.ndarray = ORIGIN
+    orientation: np.ndarray = UPRIGHT
+    _coerce: ClassVar = ROUND
+
+    def _solid(self):
+        r, h = self.radius, self.half_height
+        volume = 2.0 * pi * r**2 * h
+        across = volume * (r**2 / 4 + h**2 / 3)
+        return _diagonal(volume, 0.0, across, across, volume * r**2 / 2)
+
+    def _support(self, directions):
+        return self.radius * np.hypot(directions[:, 0], directions[:, 1]) + np.abs(directions[:, 2]) * self.half_height
+
+
+@dataclass(frozen=True, eq=False)
+class Cone(Shape):
+    """A cone along local Z: base at -half_height, apex at +half_height, as in newton.
+
+    radius of the base [m], half_height: half its height [m].  The centre of mass lies at z = -half_height / 2.
+    """
+
+    radius: float
+    half_height: float
+    position: np.ndarray = ORIGIN
+    orientation: np.ndarray = UPRIGHT
+    _coerce: ClassVar = ROUND
+
+    def _solid(self):
+        r, h = self.radius, 2.0 * self.half_height
+        volume = pi * r**2 * h / 3.0
+        across = volume * (3.0 / 20.0 * r**2 + 3.0 / 80.0 * h**2)
+        return _diagonal(volume, -h / 4.0, across, across, 0.3 * volume * r**2)
+
+    def _support(self, directions):
+        base = self.radius * np.hypot(directions[:, 0], directions[:, 1]) - directions[:, 2] * self.half_height
+        return np.maximum(base, directions[:, 2] * self.half_height)
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexHull(Shape):
+    """The convex hull of points.  vertices: (V, 3) [m], at least four, not all in one plane."""
+
+    vertices: np.ndarray
+    position: np.ndarray = ORIGIN
+    orientation: np.ndarray = UPRIGHT
+    _coerce: ClassVar = {"vertices": coerce.array, **PLACED}
+
+    @cached_property
+    def triangles(self):
+        """Surface (T, 3) as indices into ``vertices``, counter-clockwise from outside.  SceneError when coplanar."""
+        return convex_hull(self.vertices)
+
+    @cached_property
+    def _polyhedron(self):
+        return mass.polyhedron(self.vertices, self.triangles)
+
+    def _solid(self):
+        return self._polyhedron
+
+    def _support(self, directions):
+        return (self.vertices @ directions.T).max(axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class TriangleMesh(Shape):
+    """A surface of triangles, concave or open.
+
+    vertices: (V, 3) [m]; triangles: (T, 3) vertex numbers, counter-clockwise seen from outside.
+    """
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+    position: np.ndarray = ORIGIN
+    orientation: np.ndarray = UPRIGHT
+    _coerce: ClassVar = {"vertices": coerce.array, "triangles": coerce.indices, **PLACED}
+
+    @cached_property
+    def _closed(self):
+        # Vertices at the same place count as one: importers split them along seams of normals and materials.
+        _, welded = np.unique(self.vertices, axis=0, return_inverse=True)
+        corners = welded.reshape(-1)[self.triangles].astype(np.int64)
+        start, end = corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1)
+        low, high = np.minimum(start, end), np.maximum(start, end)
+        _, edge = np.unique(low * len(self.vertices) + high, return_inverse=True)
+        balance = np.bincount(edge.reshape(-1), weights=np.sign(end - start).astype(float))
+        return bool(np.all(balance == 0.0))
+
+    def is_closed(self):
+        """Whether the surface encloses a volume without doubt: each edge is passed as often one way as the other.
+
+        False for open meshes and for those whose triangles are not wound consistently.
+        """
+        return self._closed
+
+    def encloses_volume(self):
+        """Closed, and with a volume that is not just rounding."""
+        return self.is_closed() and abs(self._polyhedron.volume) > self._least_volume
+
+    @cached_property
+    def _polyhedron(self):
+        return mass.polyhedron(self.vertices, self.triangles)
+
+    @property
+    def _least_volume(self):
+        return 1e-12 * float(np.ptp(self.vertices, axis=0).max()) ** 3
+
+    def _solid(self):
+        if not self.is_closed():
+            raise SceneError(
+                "the mesh is open or its triangles are not wound consistently, so it encloses no volume: close it, "
+                "use a ConvexHull, or give mass, center_of_mass and inertia"
+            )
+        solid = self._polyhedron
+        if abs(solid.volume) <= self._least_volume:
+            raise SceneError(
+                f"the mesh encloses a volume of {solid.volume:.3g} m^3: give it thickness, use a Box, "
+                "or give mass, center_of_mass and inertia"
+            )
+        # A mesh turned inside out throughout is the same solid.
+        return solid if solid.volume > 0 else mass.Solid(-solid.volume, solid.center, -solid.inertia)
+
+    def _support(self, directions):
+        return (self.vertices @ directions.T).max(axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Plane(Shape):
+    """Everything below a plane without end: z <= 0 in its own frame is solid.  Static bodies only."""
+
+    position: np.ndarray = ORIGIN
+    orientation: np.ndarray = UPRIGHT
+    _coerce: ClassVar = PLACED
+
+    def encloses_volume(self):
+        """Never."""
+        return False
+
+    def _solid(self):
+        raise SceneError("a Plane has no finite volume: use it on static bodies only, or a Box instead")
+
+    def _support(self, directions):
+        upwards = directions[:, 2] >= 1.0 - 1e-12
+        return np.where(upwards, 0.0, np.inf)
+
+
+SHAPES = {shape.__name__: shape for shape in (Box, Sphere, Capsule, Cylinder, Cone, ConvexHull, TriangleMesh, Plane)}
+"""Class name -> class, the shapes that a file may name."""

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a simulation returns: the motion, and for every frame a report on how well the laws were kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from . import archive
+
+
+@dataclass
+class StepReport:
+    """How well one frame was solved.  Residuals are the worst over the steps of the frame.
+
+    Attributes:
+        frame: number of the frame, counted from 1 (frame 0 is the start).
+        converged: every residual is within the tolerance.
+        penetration: deepest overlap of two bodies [m], not negative.
+        gap_residual: worst error of the contact law, including contacts that push where there is a gap [m].
+        joint_error: largest distance by which a locked joint coordinate is off [m].
+        joint_error_angle: largest angle by which a locked joint coordinate is off [rad].
+        friction_residual: worst error of Coulomb's law [m/s].
+        momentum_residual: worst error of the equation of motion, as a velocity [m/s].
+        newton_iterations: sum over the frame.
+        linear_iterations: iterations of the linear solver, sum over the frame.
+        substeps: solves done, retried halves included.
+        contacts: largest number of contact points in a step.
+        kinetic_energy: of all dynamic bodies at the end of the frame [J].
+        potential_energy: in gravity, zero at the world's origin, at the end of the frame [J].
+        wall_time: time spent on the frame [s].
+        worst_bodies: names of the bodies with the worst residual.
+    """
+
+    frame: int
+    converged: bool = True
+    penetration: float = 0.0
+    gap_residual: float = 0.0
+    joint_error: float = 0.0
+    joint_error_angle: float = 0.0
+    friction_residual: float = 0.0
+    momentum_residual: float = 0.0
+    newton_iterations: int = 0
+    linear_iterations: int = 0
+    substeps: int = 0
+    contacts: int = 0
+    kinetic_energy: float = 0.0
+    potential_energy: float = 0.0
+    wall_time: float = 0.0
+    worst_bodies: Sequence[str] = ()
+
+
+@dataclass
+class FrameResult:
+    """The state at the end of one frame, as handed to ``on_frame``.  B bodies in the scene's order; world frame.
+
+    Attributes:
+        frame: counted from 1.
+        time: since the start [s].
+        position: (B, 3) of each body's frame [m].
+        orientation: (B, 4) quaternion xyzw.
+        linear_velocity: (B, 3) of each centre of mass [m/s].
+        angular_velocity: (B, 3) [rad/s].
+        report: StepReport of this frame.
+    """
+
+    frame: int
+    time: float
+    position: np.ndarray
+    orientation: np.ndarray
+    linear_velocity: np.ndarray
+    angular_velocity: np.ndarray
+    report: StepReport
+
+
+@dataclass
+class Trajectory:
+    """The motion of B bodies over F frames.  World frame; state 0 is the start.
+
+    Attributes:
+        names: (B) of all bodies, static ones too, in the scene's order.
+        times: (F+1,) [s].
+        position: (F+1, B, 3) of each body's frame [m].
+        orientation: (F+1, B, 4) quaternion xyzw.
+        linear_velocity: (F+1, B, 3) of each centre of mass [m/s].
+        angular_velocity: (F+1, B, 3) [rad/s].
+        reports: F StepReports; ``reports[i]`` is about frame i + 1.
+        broken_joints: name of each joint that broke -> time [s].
+    """
+
+    names: list[str]
+    times: np.ndarray
+    position: np.ndarray
+    orientation: np.ndarray
+    linear_velocity: np.ndarray
+    angular_velocity: np.ndarray
+    reports: list[StepReport] = field(default_factory=list)
+    broken_joints: dict[str, float] = field(default_factory=dict)
+
+    VERSION = 1
+
+    def index(self, name):
+        """Number of the body called ``name``.  Raises KeyError."""
+        if name not in self.names:
+            raise KeyError(f"no body is called {name!r}")
+        return list(self.names).index(name)
+
+    def save(self, path):
+        """Writes everything to one .npz without pickle, at exactly ``path``."""
+        arrays = {name: np.asarray(getattr(self, name), float) for name in self._shapes()}
+        columns = {}
+        for column in fields(StepReport):
+            values = [getattr(report, column.name) for report in self.reports]
+            columns[column.name] = [list(v) for v in values] if column.name == "worst_bodies" else np.array(values)
+        tree = {"names": list(self.names), "broken_joints": dict(self.broken_joints), "reports": columns, **arrays}
+        archive.write(path, "trajectory", self.VERSION, tree)
+
+    @classmethod
+    def load(cls, path):
+        """Reads what ``save`` wrote.
+
+        Raises:
+            SceneError: the file is no trajectory, or damaged.
+            OSError: the file cannot be opened.
+        """
+        return archive.read(path, "trajectory", cls.VERSION, cls._build)
+
+    @classmethod
+    def _build(cls, tree):
+        columns = tree.pop("reports")
+        rows = zip(*(_plain(columns[column.name]) for column in fields(StepReport)), strict=True)
+        trajectory = cls(reports=[StepReport(*row) for row in rows], **tree)
+        for name, shape in trajectory._shapes().items():
+            if getattr(trajectory, name).shape != shape:
+                raise ValueError(f"{name} has shape {getattr(trajectory, name).shape}, not {shape}")
+        return trajectory
+
+    def _shapes(self):
+        states, bodies = len(self.times), len(self.names)
+        return {
+            "times": (states,),
+            "position": (states, bodies, 3),
+            "orientation": (states, bodies, 4),
+            "linear_velocity": (states, bodies, 3),
+            "angular_velocity": (states, bodies, 3),
+        }
+
+
+def _plain(values):
+    return [tuple(v) for v in values] if isinstance(values, list) else values.tolist()
