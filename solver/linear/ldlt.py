@@ -78,6 +78,8 @@ def kernels(real):
                         line = s[m] * reciprocal
                         for r in range(m + 1, 6):
                             s[r] = s[r] - line[r] * line
+                        for c in range(m):
+                            line[c] = wp.float64(0.0)
                         line[m] = reciprocal  # only the reciprocal is ever needed
                         u[base + m] = line
                 else:
@@ -125,9 +127,9 @@ def kernels(real):
             value = y[row]
             for m in range(6):
                 line = u[pivot + m]
-                value[m] = value[m] * line[m]
-                for r in range(m + 1, 6):
-                    value[r] = value[r] - line[r] * value[m]
+                known = value[m] * line[m]
+                value -= known * line  # left of the diagonal the line is zero
+                value[m] = known
             y[row] = value
             for block in range(row_start[row] + 1, row_start[row + 1]):
                 rest = y[column[block]]
@@ -139,9 +141,9 @@ def kernels(real):
             pivot = _ROWS * row_start[row]
             value = y[row]
             for block in range(row_start[row] + 1, row_start[row + 1]):
-                known = y[column[block]]
+                later = y[column[block]]
                 for m in range(6):
-                    value[m] = value[m] - wp.dot(u[_ROWS * block + m], known)
+                    value[m] = value[m] - wp.dot(u[_ROWS * block + m], later)
             result = vec6()
             for down in range(6):
                 m = 5 - down
