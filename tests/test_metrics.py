@@ -357,7 +357,7 @@ def test_energy_and_momentum_of_a_turning_dumbbell():
     about = np.array([1.0, 2.0, 3.0])
     moved_spin = metrics.angular_momentum(mass, inertia, orientation, velocity, position, about)
     assert moved_spin == pytest.approx(spin - np.cross(about, 4.0 * carrier))  # Koenig
-    assert metrics.potential_energy(mass, position + [0, 0, 2.5], (0, 0, -G)) == pytest.approx(4.0 * G * 2.5)
+    assert metrics.potential_energy(mass, position + np.array([0, 0, 2.5]), (0, 0, -G)) == pytest.approx(4.0 * G * 2.5)
 
 
 def test_gauss_deviation_is_the_work_free_measure_of_constraint():

@@ -7,13 +7,13 @@ q(t + h) = exp(h w) q(t).
 
 import numpy as np
 
-_NEXT, _AFTER = (1, 2, 0), (2, 0, 1)
+_NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def cross(a, b):
     """Cross product along the last axis; a plain form of ``numpy.cross``, whose overhead dominates on small arrays."""
     a, b = np.asarray(a, float), np.asarray(b, float)
-    return a[..., _NEXT] * b[..., _AFTER] - a[..., _AFTER] * b[..., _NEXT]
+    return a.take(_NEXT, -1) * b.take(_AFTER, -1) - a.take(_AFTER, -1) * b.take(_NEXT, -1)
 
 
 def dot(a, b):
@@ -32,17 +32,9 @@ def skew(a):
 def multiply(p, q):
     """Quaternion product p q: first q, then p."""
     p, q = np.asarray(p, float), np.asarray(q, float)
-    px, py, pz, pw = np.moveaxis(p, -1, 0)
-    qx, qy, qz, qw = np.moveaxis(q, -1, 0)
-    return np.stack(
-        [
-            pw * qx + px * qw + py * qz - pz * qy,
-            pw * qy - px * qz + py * qw + pz * qx,
-            pw * qz + px * qy - py * qx + pz * qw,
-            pw * qw - px * qx - py * qy - pz * qz,
-        ],
-        axis=-1,
-    )
+    pv, pw, qv, qw = p[..., :3], p[..., 3:], q[..., :3], q[..., 3:]
+    vector = pw * qv + qw * pv + cross(pv, qv)
+    return np.concatenate([vector, pw * qw - dot(pv, qv)[..., None]], axis=-1)
 
 
 def conjugate(q):
@@ -59,13 +51,7 @@ def rotate(q, a):
 
 def matrix(q):
     """R(q) (..., 3, 3) of unit quaternions (..., 4)."""
-    x, y, z, w = np.moveaxis(np.asarray(q, float), -1, 0)
-    entries = [
-        *(1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
-        *(2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
-        *(2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
-    ]
-    return np.stack(entries, axis=-1).reshape(*np.shape(x), 3, 3)
+    return rotate(np.asarray(q, float)[..., None, :], np.eye(3)).swapaxes(-1, -2)
 
 
 def exponential(rotation):

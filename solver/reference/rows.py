@@ -39,8 +39,9 @@ def _twist(rows, orientation):
 
 
 def _kinds(rows):
+    """Indices of the rows of each kind that occurs."""
     kind = np.asarray(rows.coordinate)
-    return {each: np.flatnonzero(kind == each) for each in Coordinate if np.any(kind == each)}
+    return {each: np.flatnonzero(kind == each) for each in np.unique(kind).tolist()}
 
 
 def coordinates(rows, position, orientation, near=None):
@@ -58,6 +59,8 @@ def coordinates(rows, position, orientation, near=None):
     position, orientation = np.asarray(position, float), np.asarray(orientation, float)
     near = np.asarray(rows.offset if near is None else near, float)
     value = np.zeros(len(rows))
+    if not len(rows):
+        return value
     kinds = _kinds(rows)
     _, _, d = _anchors(rows, position, orientation)
     if (i := kinds.get(Coordinate.LINEAR)) is not None:
@@ -88,6 +91,8 @@ def jacobians(rows, position, orientation):
     """
     position, orientation = np.asarray(position, float), np.asarray(orientation, float)
     j_a, j_b = np.zeros((len(rows), 6)), np.zeros((len(rows), 6))
+    if not len(rows):
+        return j_a, j_b
     r_a, r_b, d = _anchors(rows, position, orientation)
     a = rotate(orientation[rows.body_a], rows.axis_a)
     kinds = _kinds(rows)
@@ -137,6 +142,8 @@ def contact_jacobians(contacts, position, orientation):
         J_a (C, 3, 6), J_b (C, 3, 6).  The levers end on the surfaces: the rotated point minus n margin_a on a, plus
         n margin_b on b.  Tangents are those of ``problem.tangents``.
     """
+    if not len(contacts):
+        return np.zeros((0, 3, 6)), np.zeros((0, 3, 6))
     orientation = np.asarray(orientation, float)
     n = np.asarray(contacts.normal, float).reshape(-1, 3)
     axes = np.stack([n, *tangents(n)], axis=1)
