@@ -68,7 +68,7 @@ def __dir__():
 
 
 class _Package(types.ModuleType):
-    """Keeps ``simulate`` the function: importing a submodule would otherwise put the module of that name in its place."""
+    """Keeps ``simulate`` the function: importing the module of that name would otherwise put that in its place."""
 
     def __setattr__(self, name, value):
         if name == "simulate" and isinstance(value, types.ModuleType):
