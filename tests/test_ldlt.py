@@ -192,6 +192,17 @@ def test_an_island_that_is_not_positive_definite_says_so_and_leaves_the_others_r
     assert not factor.failed.numpy().any()
 
 
+def test_the_very_last_pivot_is_checked_too():
+    # Nothing after it would turn into NaN and give it away.
+    system = System(1, [], [])
+    for bad in (np.inf, -1.0):
+        system.diagonal[0] = np.diag([1.0] * 5 + [bad])
+        system.upload()
+        factor = factor_for(system)
+        system.solve_with(factor)
+        assert factor.failed.numpy()[0] == 1
+
+
 def test_rhs_and_solution_may_share_an_array():
     system = System(*GRAPHS["loops"])
     factor = factor_for(system)
