@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Collision detection through newton: body poses in, contacts out.
+
+Contacts are found before they touch: at least 2 h |v_rel| ahead of the motion plus the way gravity makes in the step
+(speculative contacts), and kept when their gap is below max(GAP_FLOOR x smallest half extent, 2 h |v_n| + |g| h^2).
+Everything scales with body size; there is no fixed length.  (Of a body of 1 m, the floor is 2 cm.)
+
+The newton call is recorded once as a graph; buffers grow and the call is repeated when a count exceeds its capacity.
+"""
+
+from dataclasses import dataclass, field
+
+import newton
+import numpy as np
+import warp as wp
+
+from .manifold import Manifolds, carry, renew, turn, turn_back
+from .model import GAP_FLOOR
+from .rotations import matrices
+
+TRIANGLE_PAIRS = 1 << 16  # first capacity for mesh triangles near other shapes; grows
+
+
+@dataclass
+class ContactSet:
+    """C contacts.  gap = normal . (x_a - x_b) - margin_a - margin_b, x the world positions of the local points [m]."""
+
+    body_a: np.ndarray  # (C,) scene body
+    body_b: np.ndarray  # (C,) scene body
+    point_a: np.ndarray  # (C, 3) in the Scene body's frame (not the centre of mass)
+    point_b: np.ndarray  # (C, 3)
+    margin_a: np.ndarray  # (C,) rounding radius around the point
+    margin_b: np.ndarray  # (C,)
+    normal: np.ndarray  # (C, 3) world, unit, from b to a
+    gap: np.ndarray  # (C,) at the poses of detection
+    pair: np.ndarray  # (C,) int64, ascending: identifies the shape pair
+    previous: np.ndarray  # (C,) index of the same contact in the ContactSet last accepted, or -1
+    manifolds: Manifolds = field(repr=False)  # whole manifolds, distant points too
+    source: np.ndarray = field(repr=False)  # (C,) index of each contact in ``manifolds``
+
+    def __len__(self):
+        return len(self.body_a)
+
+
+class Collider:
+    """Detects contacts for one CollisionModel, and remembers the last accepted ones.
+
+    ``collide`` never changes what is remembered; only ``accept`` does.  So a step may be halved or retried freely.
+    """
+
+    def __init__(self, model):
+        self.model = model
+        self.accepted = None
+        self._pipeline = None
+        self._contact_capacity = max(256, 16 * len(model.shape_body))
+        self._pair_capacity = max(1024, 32 * len(model.shape_body))
+        self._triangle_capacity = TRIANGLE_PAIRS
+        self._state = model.newton_model.state() if len(model.shape_body) else None
+        self._origin = None
+
+    def collide(self, position, orientation, linear_velocity, angular_velocity, step):
+        """Contacts of a step of ``step`` seconds that starts at these poses and velocities.
+
+        position (B, 3) [m] and orientation (B, 4, xyzw) of the Scene bodies' frames; linear_velocity (B, 3) [m/s] of
+        the centres of mass given to build_model; angular_velocity (B, 3) [rad/s], world axes.  Returns a ContactSet.
+        Manifolds persist: see manifold.py.
+        """
+        poses = (np.asarray(position, float), matrices(orientation))
+        motion = (np.asarray(linear_velocity, float), np.asarray(angular_velocity, float))
+        self._place(poses[0], orientation, *motion, step)
+        old = self.accepted
+        if old is None:
+            manifolds, link = renew(_no_manifolds(), self._detect(poses[1]), *poses)
+        else:
+            manifolds, link = renew(old.manifolds, self._detect(poses[1]), *poses)
+            index = np.full(len(old.manifolds) + 1, -1, np.intp)
+            index[old.source] = np.arange(len(old))
+            link = index[link]
+        return self._select(manifolds, link, *poses, *motion, step)
+
+    def collide_again(self, position, orientation):
+        """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does."""
+        poses, still = (np.asarray(position, float), matrices(orientation)), np.zeros((len(position), 3))
+        self._place(poses[0], orientation, still, still, 0.0)
+        manifolds, link = renew(_no_manifolds(), self._detect(poses[1]), *poses)
+        return self._select(manifolds, link, *poses, still, still, 0.0)
+
+    def accept(self, contacts):
+        """Make ``contacts`` (of ``collide``) what the next ones are matched with: the step that used them is final."""
+        self.accepted = contacts
+
+    def _select(self, manifolds, link, position, rotation, linear_velocity, angular_velocity, step):
+        """The contacts near enough to matter in this step."""
+        a, b = manifolds.body_a, manifolds.body_b
+        arm_a, arm_b = turn(rotation[a], manifolds.point_a), turn(rotation[b], manifolds.point_b)
+        normal = turn(rotation[b], manifolds.normal)
+        apart = position[a] - position[b] + arm_a - arm_b
+        gap = np.einsum("ki,ki->k", normal, apart) - manifolds.margin_a - manifolds.margin_b
+        # n . (v + w x (arm - center)) = n . (v - w x center) + w . (arm x n)
+        origin_velocity = linear_velocity - np.cross(angular_velocity, turn(rotation, self.model.center_of_mass))
+        closing = np.einsum("ki,ki->k", normal, origin_velocity[a] - origin_velocity[b])
+        for sign, body, arm in ((1.0, a, arm_a), (-1.0, b, arm_b)):
+            spin = angular_velocity[body]
+            if spin.any():
+                closing += sign * np.einsum("ki,ki->k", np.cross(spin, arm), normal)
+        reach = 2.0 * step * np.abs(closing) + np.linalg.norm(self.model.gravity) * step**2
+        source = np.flatnonzero(gap <= np.maximum(GAP_FLOOR * manifolds.size, reach))
+        return ContactSet(
+            a[source],
+            b[source],
+            manifolds.point_a[source],
+            manifolds.point_b[source],
+            manifolds.margin_a[source],
+            manifolds.margin_b[source],
+            normal[source],
+            gap[source],
+            manifolds.pair[source],
+            link[source],
+            manifolds,
+            source,
+        )
+
+    def _detect(self, rotation):
+        """Run newton at the poses given to ``_place``; what it found as Manifolds, without place and tilt."""
+        model = self.model
+        if self._state is None:
+            return _no_manifolds()
+        self._run()
+        contacts, count = self._contacts, int(self._contacts.rigid_contact_count.numpy()[0])
+        shape_b = contacts.rigid_contact_shape0.numpy()[:count].astype(np.int64)
+        shape_a = contacts.rigid_contact_shape1.numpy()[:count].astype(np.int64)
+        normal = contacts.rigid_contact_normal.numpy()[:count].astype(float)
+        length = np.sqrt(np.einsum("ki,ki->k", normal, normal))
+        body_a, body_b = model.shape_body[shape_a], model.shape_body[shape_b]
+        pair = shape_b * len(model.shape_body) + shape_a
+        good = length > 0.5
+        if model.pairs is None:
+            good &= model.allowed(body_a, body_b)
+        normal /= np.where(good, length, 1.0)[:, None]
+        fresh = Manifolds(
+            pair,
+            body_a,
+            body_b,
+            contacts.rigid_contact_point1.numpy()[:count].astype(float) * model.unit,
+            contacts.rigid_contact_point0.numpy()[:count].astype(float) * model.unit,
+            contacts.rigid_contact_margin1.numpy()[:count].astype(float) * model.unit,
+            contacts.rigid_contact_margin0.numpy()[:count].astype(float) * model.unit,
+            turn_back(rotation[body_b], normal),
+            np.minimum(model.shape_size[shape_a], model.shape_size[shape_b]),
+            np.minimum(model.shape_radius[shape_a], model.shape_radius[shape_b]),
+            np.zeros((count, 3)),
+            np.zeros((count, 3, 3)),
+        )
+        if good.all() and np.all(pair[1:] >= pair[:-1]):
+            return fresh
+        index = np.flatnonzero(good)
+        return fresh.take(index[np.argsort(pair[index], kind="stable")])
+
+    def _place(self, position, orientation, linear_velocity, angular_velocity, step):
+        """Hand poses and velocities to newton.
+
+        The way of twice the step goes in as a velocity over a unit of time, so that one recorded graph serves all step
+        lengths.  Places are relative to an origin that stays near the moving bodies: float32 is finest near zero.
+        """
+        model = self.model
+        if self._state is None:
+            return
+        focus = position[model.movable] if model.movable.any() else position
+        middle = np.median(focus, axis=0) / model.unit
+        if self._origin is None or np.abs(middle - self._origin).max() > 16.0:
+            self._origin = np.round(middle)
+        way = 2.0 * step * np.asarray(linear_velocity, float)
+        way = way + np.where(model.movable, step**2, 0.0)[:, None] * model.gravity
+        pose = np.concatenate([position / model.unit - self._origin, orientation], axis=1)
+        motion = np.concatenate([way / model.unit, 2.0 * step * np.asarray(angular_velocity, float)], axis=1)
+        self._state.body_q.assign(pose.astype(np.float32))
+        self._state.body_qd.assign(motion.astype(np.float32))
+
+    def _run(self):
+        """Launch the recorded detection; enlarge whatever overflowed and repeat until nothing is lost."""
+        if self._pipeline is None:
+            self._build()
+        wp.capture_launch(self._graph)
+        while self._grow():
+            self._build()
+            wp.capture_launch(self._graph)
+
+    def _build(self):
+        """Allocate a pipeline at the present capacities and record one detection."""
+        model = self.model
+        device = model.newton_model.device
+        settings = {
+            "broad_phase": "sap",
+            "include_static_kinematic_pairs": False,
+            "shape_pairs_max": self._pair_capacity,
+        }
+        if model.pairs is not None:
+            pairs = wp.array(model.pairs.reshape(-1, 2), dtype=wp.vec2i, device=device)
+            settings = {"broad_phase": "explicit", "shape_pairs_filtered": pairs}
+        self._pipeline = newton.CollisionPipeline(
+            model.newton_model,
+            deterministic=True,
+            speculative_contact_gap_max=16.0 * model.extent / model.unit,
+            rigid_contact_max=self._contact_capacity,
+            max_triangle_pairs=self._triangle_capacity,
+            contact_reduction_hashtable_size_factor=1.0,
+            soft_contact_max=0,
+            requires_grad=False,
+            verify_buffers=False,
+            **settings,
+        )
+        self._contacts = self._pipeline.contacts()
+        self._pipeline.collide(self._state, self._contacts, dt=1.0)  # loads the kernels: recording must not compile
+        with wp.ScopedCapture(device=device) as capture:
+            self._pipeline.collide(self._state, self._contacts, dt=1.0)
+        self._graph = capture.graph
+
+    def _grow(self):
+        """Raise the capacities that were exceeded.  True when there were any."""
+        grown = False
+        count = int(self._contacts.rigid_contact_count.numpy()[0])
+        if count >= self._contact_capacity:  # newton stops writing when full, so a full buffer may have lost some
+            self._contact_capacity, grown = max(2 * self._contact_capacity, count), True
+        if self.model.pairs is None:
+            count = int(self._pipeline.broad_phase_pair_count.numpy()[0])
+            if count >= self._pair_capacity:
+                self._pair_capacity, grown = max(2 * self._pair_capacity, count), True
+        narrow = self._pipeline.narrow_phase
+        if narrow.triangle_pairs is not None:
+            count = int(narrow.triangle_pairs_count.numpy()[0])
+            lost = int(self._contacts._reduction_overflow.numpy()[0])
+            if count >= self._triangle_capacity or lost:
+                self._triangle_capacity, grown = max(2 * self._triangle_capacity, count), True
+        return grown
+
+
+def carry_impulses(previous, impulse, contacts):
+    """World impulses (P, 3) of the ContactSet ``previous`` (the one last accepted) laid on ``contacts`` -> (C, 3).
+
+    Matched contacts take theirs; an old one without successor gives its impulse to the nearest new contact of the same
+    shape pair, so that the pair's total stays.  Impulses of pairs that parted are dropped.
+    """
+    return carry(
+        np.asarray(impulse, float),
+        previous.manifolds.take(previous.source),
+        contacts.manifolds.take(contacts.source),
+        contacts.previous,
+    )
+
+
+def _no_manifolds():
+    integers, numbers, vectors = np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3))
+    return Manifolds(
+        np.zeros(0, np.int64), integers, integers, vectors, vectors, numbers, numbers, vectors, numbers, numbers,
+        vectors, np.zeros((0, 3, 3)),
+    )  # fmt: skip

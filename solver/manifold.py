@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contact manifolds that persist per shape pair, and impulses that follow their contact points.
+
+A detector that answers a pile at rest with slightly different points every step never lets it rest.  So the whole
+manifold of a shape pair is kept while the pair has hardly moved since the manifold was made: kept points are material
+points of both bodies, the normal turns with body b, and gaps are evaluated afresh.  NumPy over all contacts at once.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+
+def turn(rotation, vector):
+    """Vectors (N, 3) turned by rotation matrices (N, 3, 3)."""
+    return np.einsum("kij,kj->ki", rotation, vector)
+
+
+def turn_back(rotation, vector):
+    """Vectors (N, 3) turned by the inverses of rotation matrices (N, 3, 3)."""
+    return np.einsum("kji,kj->ki", rotation, vector)
+
+
+@dataclass
+class Manifolds:
+    """K contact points, sorted by shape pair.  Points and margins as in ``problem.Contacts``."""
+
+    pair: np.ndarray  # (K,) int64, ascending
+    body_a: np.ndarray  # (K,) int
+    body_b: np.ndarray  # (K,) int
+    point_a: np.ndarray  # (K, 3) in a's frame
+    point_b: np.ndarray  # (K, 3) in b's frame
+    margin_a: np.ndarray  # (K,)
+    margin_b: np.ndarray  # (K,)
+    normal: np.ndarray  # (K, 3) in b's frame, unit, from b to a
+    size: np.ndarray  # (K,) the pair's smallest half extent: thresholds scale with it
+    lever: np.ndarray  # (K,) radius of the pair's smaller shape: turns an angle into a distance
+    place: np.ndarray  # (K, 3) point_a in b's frame when the manifold was made
+    tilt: np.ndarray  # (K, 3, 3) a's orientation in b's frame then
+
+    def __len__(self):
+        return len(self.pair)
+
+    def take(self, index):
+        """The contacts at ``index`` (indices or mask)."""
+        return Manifolds(*(getattr(self, item.name)[index] for item in fields(self)))
+
+    @staticmethod
+    def join(parts):
+        """All contacts of ``parts``, sorted by pair (stable).  Returns them and the order that sorted them."""
+        order = np.argsort(np.concatenate([part.pair for part in parts]), kind="stable")
+        return (
+            Manifolds(*(np.concatenate([getattr(part, f.name) for part in parts])[order] for f in fields(Manifolds))),
+            order,
+        )
+
+
+def relative_place(contacts, position, rotation):
+    """point_a in b's frame (K, 3) at the body poses position (B, 3), rotation (B, 3, 3)."""
+    offset = position[contacts.body_a] - position[contacts.body_b]
+    return turn_back(rotation[contacts.body_b], offset + turn(rotation[contacts.body_a], contacts.point_a))
+
+
+def relative_tilt(body_a, body_b, rotation):
+    """The orientation of a in b's frame (K, 3, 3)."""
+    return np.einsum("kji,kjl->kil", rotation[body_b], rotation[body_a])
+
+
+def segments(pair):
+    """Start of each run of equal values in a sorted array, and its values."""
+    start = np.flatnonzero(np.r_[True, pair[1:] != pair[:-1]]) if len(pair) else np.zeros(0, np.intp)
+    return start, pair[start]
+
+
+def _locate(wanted, available):
+    """Index of each wanted value in the sorted ``available``, or -1."""
+    if not len(available):
+        return np.full(len(wanted), -1, np.intp)
+    index = np.minimum(np.searchsorted(available, wanted), len(available) - 1)
+    return np.where(available[index] == wanted, index, -1)
+
+
+def _blocks(first_start, first_count, second_start, second_count):
+    """Index pairs (i, j) of every element of each first run with every element of its second run."""
+    area = first_count * second_count
+    run = np.repeat(np.arange(len(area)), area)
+    offset = np.arange(len(run)) - np.repeat(np.cumsum(area) - area, area)
+    width = second_count[run]
+    return first_start[run] + offset // width, second_start[run] + offset % width
+
+
+def _same_pair(first, second):
+    """Index pairs (i, j) of the points of two Manifolds that belong to the same shape pair."""
+    start_i, value_i = segments(first.pair)
+    start_j, value_j = segments(second.pair)
+    run = _locate(value_i, value_j)
+    found = run >= 0
+    count_i, count_j = np.diff(np.r_[start_i, len(first)]), np.diff(np.r_[start_j, len(second)])
+    return _blocks(start_i[found], count_i[found], start_j[run[found]], count_j[run[found]])
+
+
+def _distance(first, second, i, j):
+    """How far a contact point wandered: on the body on which it wandered less (a rolling ball keeps its centre)."""
+    on_a, on_b = first.point_a[i] - second.point_a[j], first.point_b[i] - second.point_b[j]
+    return np.sqrt(np.minimum(np.einsum("ki,ki->k", on_a, on_a), np.einsum("ki,ki->k", on_b, on_b)))
+
+
+def match(new, old, reach=0.1):
+    """For each new contact the old contact of the same pair that it continues, or -1.  One to one, nearest first.
+
+    ``reach``: how far apart two points may be, in units of the pair's smallest half extent.  Mutually nearest points
+    are paired, taken out, and the rest looked at again: the result of taking pairs by growing distance.
+    """
+    link = np.full(len(new), -1, np.intp)
+    i, j = _same_pair(new, old)
+    distance = _distance(new, old, i, j)
+    near = distance <= reach * new.size[i]
+    i, j, distance = i[near], j[near], distance[near]
+    while len(i):
+        order = np.lexsort((j, i, distance))
+        i, j, distance = i[order], j[order], distance[order]
+        first_of_i, first_of_j = np.zeros(len(i), bool), np.zeros(len(i), bool)
+        first_of_i[np.unique(i, return_index=True)[1]] = True
+        first_of_j[np.unique(j, return_index=True)[1]] = True
+        mutual = first_of_i & first_of_j
+        link[i[mutual]] = j[mutual]
+        free = ~np.isin(i, i[mutual]) & ~np.isin(j, j[mutual])
+        i, j, distance = i[free], j[free], distance[free]
+    return link
+
+
+def renew(old, fresh, position, rotation, threshold=2e-3):
+    """The manifolds to use now: the old one where a pair has hardly moved since it was made, else the fresh one.
+
+    A pair has hardly moved when the farthest way of its points a, seen from b, plus the relative angle times the
+    smaller shape's radius is below ``threshold`` times the pair's smallest half extent.  Pairs that the detector no
+    longer reports are dropped.  ``fresh`` comes without place and tilt (they are made here); position (B, 3) and
+    rotation (B, 3, 3) are the bodies' poses.  Returns (manifolds, link): ``link`` (K,) is each
+    point's index in ``old``, or -1.
+    """
+    if not len(old) or not len(fresh):
+        _stamp(fresh, position, rotation)
+        return fresh, np.full(len(fresh), -1, np.intp)
+    old_start, old_pair = segments(old.pair)
+    # The Frobenius distance of two rotations is 2 sqrt(2) sin(angle / 2).
+    tilt = relative_tilt(old.body_a[old_start], old.body_b[old_start], rotation) - old.tilt[old_start]
+    swing = np.sqrt(0.5 * np.einsum("kij,kij->k", tilt, tilt)) * old.lever[old_start]
+    way = relative_place(old, position, rotation) - old.place
+    way = np.sqrt(np.maximum.reduceat(np.einsum("ki,ki->k", way, way), old_start))
+    still = way + swing <= threshold * old.size[old_start]
+    fresh_start, fresh_pair = segments(fresh.pair)
+    keep_pair = still & (_locate(old_pair, fresh_pair) >= 0)
+    run = _locate(fresh_pair, old_pair)
+    kept = (run >= 0) & keep_pair[run]
+    keep = np.flatnonzero(np.repeat(keep_pair, np.diff(np.r_[old_start, len(old)])))
+    if kept.all():
+        return (old if len(keep) == len(old) else old.take(keep)), keep
+    new = fresh.take(np.repeat(~kept, np.diff(np.r_[fresh_start, len(fresh)])))
+    _stamp(new, position, rotation)
+    result, order = Manifolds.join([old.take(keep), new])
+    return result, np.concatenate([keep, match(new, old)])[order]
+
+
+def _stamp(fresh, position, rotation):
+    """Note the relative poses at which manifolds were made."""
+    fresh.place = relative_place(fresh, position, rotation)
+    fresh.tilt = relative_tilt(fresh.body_a, fresh.body_b, rotation)
+
+
+def carry(values, old, new, link):
+    """Values (M, n) of ``old`` contacts laid on ``new`` ones: matched by ``link``, the others added to the nearest.
+
+    An old value whose pair has no contact any more is lost.  Both sorted by pair.  Returns (len(new), n).
+    """
+    result = np.zeros((len(new), values.shape[1]))
+    matched = link >= 0
+    result[matched] = values[link[matched]]
+    loose = np.ones(len(old), bool)
+    loose[link[matched]] = False
+    loose &= np.any(values != 0.0, axis=1)
+    if not loose.any():
+        return result
+    index = np.flatnonzero(loose)
+    i, j = _same_pair(old.take(index), new)
+    order = np.lexsort((j, _distance(old, new, index[i], j), i))
+    i, j = i[order], j[order]
+    first = np.unique(i, return_index=True)[1]
+    np.add.at(result, j[first], values[index[i[first]]])
+    return result

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Scene's bodies and shapes as a newton.Model for collision detection, with index maps back to the scene.
+
+Newton computes in float32 with tolerances meant for metre-size things.  So the model is built in units of the typical
+body size (a power of two, so that the change of unit is exact): scenes of 2 cm and of 50 m collide alike.
+
+Every Scene body is a newton body of the same index, immovable ones too (a body that follows a path is collidable all
+along it).  Which shape pairs may touch is decided here by DESIGN's rule and handed to newton as a list; where that list
+would be too long, newton's sweep and prune finds the pairs and ``CollisionModel.allowed`` is asked afterwards.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+wp.config.log_level = wp.LOG_WARNING  # before newton, whose import starts Warp
+
+import newton  # noqa: E402
+
+from .rotations import matrices  # noqa: E402
+from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
+
+EXPLICIT_PAIRS = 2_000_000  # longest list of shape pairs; every pair's boxes are compared each time, 8 bytes a pair
+
+
+@dataclass
+class CollisionModel:
+    """S shapes of B bodies.  Lengths in metres unless said otherwise."""
+
+    newton_model: newton.Model  # lengths in ``unit``
+    unit: float  # [m] one newton length
+    names: list  # (B,) body names
+    movable: np.ndarray  # (B,) bool: dynamic bodies, also those held by a path at first
+    center_of_mass: np.ndarray  # (B, 3) in the body's frame
+    body_radius: np.ndarray  # (B,) around the body's origin; planes do not count
+    body_size: np.ndarray  # (B,) smallest half extent of the body's shapes
+    shape_body: np.ndarray  # (S,) int: friction, restitution and everything else of a shape is its body's
+    shape_size: np.ndarray  # (S,) smallest half extent, at least a tenth of the radius; inf where immovable
+    shape_radius: np.ndarray  # (S,) around the shape's middle; inf for planes
+    pairs: np.ndarray | None  # (P, 2) int32 shape pairs that may touch; None: too many to list
+    extent: float  # size of the scene at the start and along the paths
+    gravity: np.ndarray  # (3,) [m/s^2]
+    group_class: np.ndarray  # (B,) bodies with equal group and mask share a class
+    class_collides: np.ndarray  # (K, K) bool
+    joined: np.ndarray  # (J,) int64, sorted: low body * B + high body, joined without collision
+
+    def allowed(self, body_a, body_b):
+        """Whether each pair of bodies may touch.  body_a, body_b: (N,) int -> (N,) bool."""
+        low, high = np.minimum(body_a, body_b), np.maximum(body_a, body_b)
+        pair = low.astype(np.int64) * len(self.names) + high
+        return (
+            (body_a != body_b)
+            & (self.movable[body_a] | self.movable[body_b])
+            & self.class_collides[self.group_class[body_a], self.group_class[body_b]]
+            & ~np.isin(pair, self.joined)
+        )
+
+
+def build_model(scene, device="cpu", center_of_mass=None):
+    """The CollisionModel of a valid Scene on a Warp device.
+
+    ``center_of_mass``: (B, 3) in the bodies' frames [m], where velocities are measured; by default asked of the bodies.
+    """
+    bodies = scene.bodies
+    count = len(bodies)
+    if center_of_mass is None:
+        center_of_mass = [body.mass_properties()[1] for body in bodies]
+    center_of_mass = np.asarray(center_of_mass, float).reshape(-1, 3)
+    movable = np.array([body.motion == "dynamic" for body in bodies], bool)
+    entries = [(index, shape) for index, body in enumerate(bodies) for shape in body.shapes]
+    shape_body = np.array([index for index, _ in entries], np.int32)
+    bounds = [_bounds(shape) for _, shape in entries]
+    shape_radius = np.array([np.linalg.norm(half) for _, half in bounds])
+    size = np.array([max(half.min(), 0.1 * np.linalg.norm(half)) for _, half in bounds])
+    body_radius, body_size = np.zeros(count), np.full(count, np.inf)
+    for (index, shape), (middle, half), own in zip(entries, bounds, size, strict=True):
+        if np.isfinite(half).all():
+            reach = np.linalg.norm(_vector(shape.position) + _turned(shape, middle)) + np.linalg.norm(half)
+            body_radius[index] = max(body_radius[index], reach)
+        body_size[index] = min(body_size[index], own)
+    body_size[~np.isfinite(body_size)] = 1.0
+    typical = size[movable[shape_body] & np.isfinite(size)] if len(entries) else np.ones(1)
+    unit = float(2.0 ** np.round(np.log2(2.0 * np.median(typical)))) if len(typical) else 1.0
+    shape_size = np.where(movable[shape_body], size, np.inf) if len(entries) else size
+    model = CollisionModel(
+        newton_model=None,
+        unit=unit,
+        names=[body.name for body in bodies],
+        movable=movable,
+        center_of_mass=center_of_mass,
+        body_radius=body_radius,
+        body_size=body_size,
+        shape_body=shape_body,
+        shape_size=shape_size,
+        shape_radius=shape_radius,
+        pairs=None,
+        extent=_extent(bodies, body_radius),
+        gravity=_vector(scene.gravity),
+        **_rules(scene),
+    )
+    model.pairs = _pairs(model)
+    model.newton_model = _newton_model(scene, model, entries, device)
+    return model
+
+
+def _vector(value):
+    return np.asarray(value, float).reshape(-1)
+
+
+def _turned(shape, vector):
+    return matrices(_vector(shape.orientation)[None])[0] @ vector
+
+
+def _bounds(shape):
+    """Middle and half extents (3,), (3,) of a shape's box, in the shape's own frame [m]; infinite for planes."""
+    if isinstance(shape, Box):
+        return np.zeros(3), _vector(shape.half_extents)
+    if isinstance(shape, Sphere):
+        return np.zeros(3), np.full(3, float(shape.radius))
+    if isinstance(shape, Capsule):
+        return np.zeros(3), np.array([shape.radius, shape.radius, shape.half_height + shape.radius], float)
+    if isinstance(shape, (Cylinder, Cone)):
+        return np.zeros(3), np.array([shape.radius, shape.radius, shape.half_height], float)
+    if isinstance(shape, Plane):
+        return np.zeros(3), np.full(3, np.inf)
+    vertices = np.asarray(shape.vertices, float).reshape(-1, 3)
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    return 0.5 * (low + high), 0.5 * (high - low)
+
+
+def _extent(bodies, radius):
+    """Diagonal of the box around all bodies at the start and along their paths [m]."""
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for body, own in zip(bodies, radius, strict=True):
+        places = [_vector(body.position)[None]]
+        if body.path is not None:
+            places.append(np.asarray(body.path.position, float).reshape(-1, 3))
+        places = np.concatenate(places)
+        low, high = np.minimum(low, places.min(axis=0) - own), np.maximum(high, places.max(axis=0) + own)
+    return float(np.linalg.norm(high - low)) if len(bodies) else 1.0
+
+
+def _rules(scene):
+    """Collision classes of groups and masks, and the pairs that joints exclude."""
+    table = {}
+    group_class = np.array(
+        [table.setdefault((int(b.collision_group), int(b.collision_mask)), len(table)) for b in scene.bodies], np.intp
+    )
+    keys = list(table)
+    collides = np.array([[bool(g & n) and bool(f & m) for f, n in keys] for g, m in keys], bool)
+    index = {body.name: number for number, body in enumerate(scene.bodies)}
+    joined = set()
+    for joint in scene.joints:
+        if not joint.collide_connected and joint.body_a is not None and joint.body_b is not None:
+            low, high = sorted((index[joint.body_a], index[joint.body_b]))
+            joined.add(low * len(scene.bodies) + high)
+    return {
+        "group_class": group_class,
+        "class_collides": collides.reshape(len(keys), len(keys)),
+        "joined": np.array(sorted(joined), np.int64),
+    }
+
+
+def _pairs(model):
+    """All shape pairs that may touch (P, 2) int32, or None when they are too many to list."""
+    shapes = len(model.shape_body)
+    movable = int(model.movable[model.shape_body].sum()) if shapes else 0
+    if movable * (shapes - movable) + movable * (movable - 1) // 2 > EXPLICIT_PAIRS:
+        return None
+    first, second = np.triu_indices(shapes, 1)
+    keep = model.allowed(model.shape_body[first], model.shape_body[second])
+    return np.stack([first[keep], second[keep]], axis=1).astype(np.int32)
+
+
+def _newton_model(scene, model, entries, device):
+    """The newton.Model: one link a body, shapes in the bodies' frames, lengths in ``model.unit``."""
+    builder = newton.ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    for body, movable, center in zip(scene.bodies, model.movable, model.center_of_mass, strict=True):
+        builder.add_link(
+            mass=1.0,
+            inertia=wp.mat33(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
+            com=tuple((center / model.unit).tolist()),
+            lock_inertia=True,
+            is_kinematic=not movable,
+            label=body.name,
+        )
+    collides = model.class_collides[model.group_class].any(axis=1)
+    meshes = {}
+    for (index, shape), size in zip(entries, model.shape_size, strict=True):
+        settings = newton.ModelBuilder.ShapeConfig(
+            density=0.0,
+            margin=0.0,
+            gap=float(GAP_FLOOR * size / model.unit) if np.isfinite(size) else 0.0,
+            has_shape_collision=bool(collides[index]),
+            has_particle_collision=False,
+        )
+        _add_shape(builder, index, shape, settings, model.unit, meshes)
+    return builder.finalize(
+        device=device, skip_validation_joints=True, skip_validation_inertia=True, skip_validation_worlds=True
+    )
+
+
+GAP_FLOOR = 0.04  # contacts closer than this times the pair's smallest half extent are always reported
+
+
+def _add_shape(builder, body, shape, settings, unit, meshes):
+    """Add one Scene shape to newton's builder; meshes that share vertex arrays are cooked once."""
+    place = wp.transform(
+        tuple((_vector(shape.position) / unit).tolist()), wp.quat(*(float(x) for x in _vector(shape.orientation)))
+    )
+    common = {"xform": place, "cfg": settings}
+    if isinstance(shape, Box):
+        x, y, z = (float(value) / unit for value in _vector(shape.half_extents))
+        builder.add_shape_box(body, hx=x, hy=y, hz=z, **common)
+    elif isinstance(shape, Sphere):
+        builder.add_shape_sphere(body, radius=float(shape.radius) / unit, **common)
+    elif isinstance(shape, Plane):
+        builder.add_shape_plane(None, body=body, width=0.0, length=0.0, **common)
+    elif isinstance(shape, (Capsule, Cylinder, Cone)):
+        add = {
+            Capsule: builder.add_shape_capsule,
+            Cylinder: builder.add_shape_cylinder,
+            Cone: builder.add_shape_cone,
+        }[type(shape)]
+        add(body, radius=float(shape.radius) / unit, half_height=float(shape.half_height) / unit, **common)
+    elif isinstance(shape, (ConvexHull, TriangleMesh)):
+        key = (
+            type(shape),
+            np.asarray(shape.vertices, float).tobytes(),
+            np.asarray(shape.triangles, np.int32).tobytes(),
+        )
+        if key not in meshes:
+            used, triangles = np.unique(shape.triangles, return_inverse=True)
+            vertices = np.asarray(shape.vertices, float)[used] / unit
+            meshes[key] = newton.Mesh(vertices, triangles.astype(np.int32).reshape(-1), compute_inertia=False)
+        add = builder.add_shape_convex_hull if isinstance(shape, ConvexHull) else builder.add_shape_mesh
+        add(body, mesh=meshes[key], **common)
+    else:
+        raise TypeError(f"No collision shape of type {type(shape).__name__} is known; add it in solver/model.py.")
