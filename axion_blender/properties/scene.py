@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``Scene.axion``: settings of the whole simulation.  What they mean to the solver stands in ``extract/config.py``."""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+
+from .body import STILL
+
+QUALITIES = (
+    ("PREVIEW", "Preview", "Half a millimetre: fast, for blocking"),
+    ("NORMAL", "Normal", "A hundredth of a millimetre where things are slow, a tenth where they are fast"),
+    ("FINAL", "Final", "A thousandth of a millimetre everywhere"),
+)
+DEVICES = (
+    ("AUTO", "Automatic", "The first CUDA device, or the CPU where there is none"),
+    ("CPU", "CPU", "The processor"),
+    ("CUDA", "CUDA", "An NVIDIA graphics card"),
+)
+COMBINE = (
+    ("MULTIPLY", "Multiply", "The product of both, as Blender's own rigid bodies do"),
+    ("GEOMETRIC_MEAN", "Geometric Mean", "The square root of the product of both"),
+    ("AVERAGE", "Average", "The mean of both"),
+    ("MIN", "Minimum", "The smaller of both"),
+    ("MAX", "Maximum", "The larger of both"),
+)
+
+
+class AXION_PG_scene(bpy.types.PropertyGroup):
+    """Axion settings of a scene."""
+
+    quality: EnumProperty(
+        name="Quality", description="How exactly the laws of motion are met", items=QUALITIES, default="NORMAL", **STILL
+    )
+    use_tolerance: BoolProperty(
+        name="Custom Tolerance", description="Set the tolerance by hand instead of by quality", default=False, **STILL
+    )
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="Largest error of a joint or contact that still counts as solved",
+        default=1e-4,
+        min=1e-9,
+        soft_max=0.01,
+        step=0.01,
+        precision=6,
+        unit="LENGTH",
+        **STILL,
+    )
+    device: EnumProperty(name="Device", description="Where the simulation runs", items=DEVICES, default="AUTO", **STILL)
+    device_index: IntProperty(
+        name="Device Number", description="Which of several CUDA devices runs the simulation", default=0, min=0, **STILL
+    )
+    substeps: IntProperty(
+        name="Substeps Per Frame",
+        description="Steps of the simulation per frame (0 lets each frame choose)",
+        default=0,
+        min=0,
+        soft_max=32,
+        **STILL,
+    )
+    joint_damping: FloatProperty(
+        name="Joint Damping",
+        description="Rate per second at which joints lose motion (0 keeps the energy of a pendulum)",
+        default=0.0,
+        min=0.0,
+        soft_max=10.0,
+        step=10,
+        precision=3,
+        **STILL,
+    )
+    friction_combine: EnumProperty(
+        name="Friction",
+        description="How the friction of two touching bodies becomes that of the pair",
+        items=COMBINE,
+        default="GEOMETRIC_MEAN",
+        **STILL,
+    )
+    restitution_combine: EnumProperty(
+        name="Bounciness",
+        description="How the bounciness of two touching bodies becomes that of the pair",
+        items=COMBINE,
+        default="MAX",
+        **STILL,
+    )
+    time_scale: FloatProperty(
+        name="Speed",
+        description="Speed of the simulation against that of the animation",
+        default=1.0,
+        min=0.001,
+        max=100.0,
+        step=1,
+        precision=3,
+        **STILL,
+    )
+    gravity_factor: FloatProperty(
+        name="Gravity",
+        description="Part of the scene's gravity that acts on the bodies",
+        default=1.0,
+        soft_min=0.0,
+        soft_max=1.0,
+        step=1,
+        precision=3,
+        **STILL,
+    )
+    use_frame_range: BoolProperty(
+        name="Custom Frame Range",
+        description="Bake other frames than those of the scene's frame range",
+        default=False,
+        **STILL,
+    )
+    frame_start: IntProperty(name="Start", description="First frame of the bake", default=1, **STILL)
+    frame_end: IntProperty(name="End", description="Last frame of the bake", default=250, **STILL)
+    uuid: StringProperty(
+        name="Cache Name",
+        description="Name under which this scene's bakes are kept",
+        options={"HIDDEN"},
+        override={"LIBRARY_OVERRIDABLE"},
+    )
