@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LENT = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "warp", "newton")
+LENT = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "warp", "newton")
 
 
 def lend(folder):
@@ -23,7 +23,9 @@ def lend(folder):
         spec = importlib.util.find_spec(name)
         if spec is None:
             raise SystemExit(f"{name} is not installed here: run this program with the Python of make .venv")
-        (Path(folder) / name).symlink_to(Path(spec.origin).parent, target_is_directory=True)
+        origin = Path(spec.origin)
+        origin = origin.parent if origin.name == "__init__.py" else origin
+        (Path(folder) / (name if origin.is_dir() else origin.name)).symlink_to(origin, origin.is_dir())
 
 
 def outside(arguments):
