@@ -143,16 +143,17 @@ _CONTACT_MAXIMA = {
 }
 
 
-def body_residuals(problem, residuals):
+def body_residuals(problem, residuals, penetration=True):
     """The worst residual [m] each body has a part in (B,), to name the bodies a step failed at.
 
     Its own momentum and kinematics, its contacts' gaps, overlaps and friction, its joints' rows (one radian counts as
-    one metre); velocities act for the step.
+    one metre); velocities act for the step.  penetration=False leaves out overlap that the step was allowed to keep.
     """
     h = problem.step
     worst = np.maximum(residuals.body_momentum * h, residuals.body_kinematic)
     contact = np.maximum(residuals.contact_gap, residuals.contact_friction * h)
-    contact = np.maximum(contact, residuals.contact_penetration)
+    if penetration:
+        contact = np.maximum(contact, residuals.contact_penetration)
     for rows, value in ((problem.contacts, contact), (problem.joints, residuals.joint_row)):
         np.maximum.at(worst, rows.body_a, value)
         np.maximum.at(worst, rows.body_b, value)

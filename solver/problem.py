@@ -48,7 +48,9 @@ class Bodies:
     free_position: np.ndarray  # (B, 3) after free motion [m]; immovable: at the step's end
     free_orientation: np.ndarray  # (B, 4) likewise
     free_velocity: np.ndarray  # (B, 6) velocity of the free motion that the solve corrects; immovable: as ``velocity``
-    midpoint: np.ndarray  # (B,) 1 where joint directions are taken in mid-step (energy kept), 0 at the end (dissipative)
+    midpoint: (
+        np.ndarray
+    )  # (B,) 1 where joint directions are taken in mid-step (energy kept), 0 at the end (dissipative)
 
 
 @dataclass
@@ -160,3 +162,9 @@ def tangents(normal):
     b = normal[:, 0] * normal[:, 1] * a
     t1 = np.stack([1.0 + sign * normal[:, 0] ** 2 * a, sign * b, -sign * normal[:, 0]], axis=1)
     return t1, np.cross(normal, t1)
+
+
+def world_impulses(normal, impulse):
+    """Contact impulses (C, 3) in (normal, t1, t2) as world vectors (C, 3) on body a."""
+    t1, t2 = tangents(normal)
+    return impulse[:, :1] * normal + impulse[:, 1:2] * t1 + impulse[:, 2:] * t2

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Device-side layout of one step: Warp structs of arrays, sized by capacity so that one recorded graph serves many steps.
+
+Letters follow the glossary in ``step.py``.  Kernels launch over the capacity and return early beyond the counts.
+"""
+
+from functools import lru_cache
+from types import SimpleNamespace
+
+import numpy as np
+import warp as wp
+
+# Slots of the ``counts`` array.
+DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS = range(5)
+# Slots of the ``flags`` array: one per graph loop, non-zero while an island still wants another round.
+OUTER, INNER, LINEAR, SEARCH, SWEEP, DIRECT = range(6)
+
+# Slots of the ``settings`` array (reals): arguments that change from step to step cannot be recorded by value.
+STEP, PUSH_OUT, THRESHOLD = range(3)
+
+
+@lru_cache(maxsize=None)
+def structs(real):
+    """The structs for one real type.  ``real``: RealTypes of mathx/real.py."""
+    scalar, vec2, vec3, mat33, quat, vec6, mat66 = (
+        real.scalar, real.vec2, real.vec3, real.mat33, real.quat, real.vec6, real.mat66,
+    )  # fmt: skip
+
+    @wp.struct
+    class BodyArrays:
+        island: wp.array(dtype=wp.int32)
+        inverse_mass: wp.array(dtype=scalar)
+        mass: wp.array(dtype=scalar)
+        extent: wp.array(dtype=scalar)
+        inertia: wp.array(dtype=mat33)  # world, at the free orientation
+        inverse_inertia: wp.array(dtype=mat33)
+        midpoint: wp.array(dtype=scalar)
+        x0: wp.array(dtype=vec3)
+        q0: wp.array(dtype=quat)
+        x_free: wp.array(dtype=vec3)
+        q_free: wp.array(dtype=quat)
+        x: wp.array(dtype=vec3)
+        q: wp.array(dtype=quat)
+        u_start: wp.array(dtype=vec6)
+        u_free: wp.array(dtype=vec6)
+        u: wp.array(dtype=vec6)
+        u_centre: wp.array(dtype=vec6)
+        u_best: wp.array(dtype=vec6)
+        stiffness: wp.array(dtype=mat33)
+        diagonal: wp.array(dtype=mat66)
+        cholesky: wp.array(dtype=mat66)
+        g: wp.array(dtype=vec6)
+        d: wp.array(dtype=vec6)
+        r: wp.array(dtype=vec6)
+        z: wp.array(dtype=vec6)
+        s: wp.array(dtype=vec6)
+        hs: wp.array(dtype=vec6)
+        contact_start: wp.array(dtype=wp.int32)
+        contact_index: wp.array(dtype=wp.int32)
+        row_start: wp.array(dtype=wp.int32)
+        row_index: wp.array(dtype=wp.int32)
+        neighbour_start: wp.array(dtype=wp.int32)
+        neighbour_body: wp.array(dtype=wp.int32)
+        neighbour_pair: wp.array(dtype=wp.int32)  # k: block k; -k-1: block k transposed
+
+    @wp.struct
+    class ContactArrays:
+        island: wp.array(dtype=wp.int32)
+        a: wp.array(dtype=wp.int32)
+        b: wp.array(dtype=wp.int32)
+        point_a: wp.array(dtype=vec3)
+        point_b: wp.array(dtype=vec3)
+        margin_a: wp.array(dtype=scalar)
+        margin_b: wp.array(dtype=scalar)
+        n: wp.array(dtype=vec3)
+        mu: wp.array(dtype=scalar)
+        restitution: wp.array(dtype=scalar)
+        loaded: wp.array(dtype=wp.int32)  # velocity phase: 1 where the position phase found an impulse
+        start_impulse: wp.array(dtype=vec3)
+        arm_a: wp.array(dtype=vec3)
+        arm_b: wp.array(dtype=vec3)
+        overlap: wp.array(dtype=scalar)  # part of the gap that may stay this step (negative)
+        w: wp.array(dtype=scalar)
+        w_normal: wp.array(dtype=scalar)
+        w_tangent: wp.array(dtype=scalar)
+        phi: wp.array(dtype=scalar)
+        v: wp.array(dtype=vec3)
+        dv: wp.array(dtype=vec3)
+        p: wp.array(dtype=vec3)
+        p_centre: wp.array(dtype=vec3)
+        p_best: wp.array(dtype=vec3)
+        radius: wp.array(dtype=scalar)
+        dual: wp.array(dtype=vec2)
+        bias: wp.array(dtype=vec3)  # Gauss-Seidel and velocity phase: v = J u + bias
+        force: wp.array(dtype=vec3)
+        curvature: wp.array(dtype=mat33)
+
+    @wp.struct
+    class RowArrays:
+        island: wp.array(dtype=wp.int32)
+        a: wp.array(dtype=wp.int32)
+        b: wp.array(dtype=wp.int32)
+        coordinate: wp.array(dtype=wp.int32)
+        anchor_a: wp.array(dtype=vec3)
+        anchor_b: wp.array(dtype=vec3)
+        axis_a: wp.array(dtype=vec3)
+        axis_b: wp.array(dtype=vec3)
+        reference: wp.array(dtype=quat)
+        offset: wp.array(dtype=scalar)
+        beta: wp.array(dtype=scalar)
+        target: wp.array(dtype=scalar)
+        target_velocity: wp.array(dtype=scalar)
+        compliance: wp.array(dtype=scalar)
+        lower: wp.array(dtype=scalar)
+        upper: wp.array(dtype=scalar)
+        start_impulse: wp.array(dtype=scalar)
+        group: wp.array(dtype=wp.int32)  # on the first of a joint's LINEAR rows: how many follow on, itself included
+        length: wp.array(dtype=scalar)  # turns a row's velocity into m/s: 1, or a lever for angles
+        jac_a: wp.array(dtype=vec6)
+        jac_b: wp.array(dtype=vec6)
+        w: wp.array(dtype=scalar)
+        v: wp.array(dtype=scalar)
+        dv: wp.array(dtype=scalar)
+        bias: wp.array(dtype=scalar)
+        p: wp.array(dtype=scalar)
+        p_centre: wp.array(dtype=scalar)
+        p_best: wp.array(dtype=scalar)
+        curvature: wp.array(dtype=scalar)
+
+    @wp.struct
+    class PairArrays:
+        island: wp.array(dtype=wp.int32)
+        i: wp.array(dtype=wp.int32)
+        j: wp.array(dtype=wp.int32)
+        contact_start: wp.array(dtype=wp.int32)  # contacts are sorted by pair
+        contact_end: wp.array(dtype=wp.int32)
+        row_start: wp.array(dtype=wp.int32)
+        row_index: wp.array(dtype=wp.int32)
+        block: wp.array(dtype=mat66)
+
+    return SimpleNamespace(
+        BodyArrays=BodyArrays, ContactArrays=ContactArrays, RowArrays=RowArrays, PairArrays=PairArrays
+    )
+
+
+@wp.struct
+class IslandArrays:
+    """Control state of each island: what Newton, its inner solvers and the line search need to know."""
+
+    direct: wp.array(dtype=wp.int32)  # 1: block LDL^T, 0: conjugate gradients
+    failed: wp.array(dtype=wp.int32)  # 1: the direct factorisation met a pivot that is not positive
+    sweeps_allowed: wp.array(dtype=wp.int32)
+    contact_start: wp.array(dtype=wp.int32)  # contacts are sorted by island
+    row_start: wp.array(dtype=wp.int32)
+    row_index: wp.array(dtype=wp.int32)
+    outer_active: wp.array(dtype=wp.int32)
+    inner_active: wp.array(dtype=wp.int32)
+    linear_active: wp.array(dtype=wp.int32)
+    direct_active: wp.array(dtype=wp.int32)
+    search_active: wp.array(dtype=wp.int32)
+    sweep_active: wp.array(dtype=wp.int32)
+    law: wp.array(dtype=wp.int32)  # 1: cone projection (first solve of new contacts), 0: disc of lagged radius
+    trouble: wp.array(dtype=wp.int32)
+    restore: wp.array(dtype=wp.int32)
+    keep: wp.array(dtype=wp.int32)
+    moved: wp.array(dtype=wp.int32)  # 1: multipliers changed outside Newton, so geometry must be read again
+    outer_count: wp.array(dtype=wp.int32)
+    inner_count: wp.array(dtype=wp.int32)
+    newton_count: wp.array(dtype=wp.int32)
+    linear_count: wp.array(dtype=wp.int32)
+    linear_round: wp.array(dtype=wp.int32)
+    search_round: wp.array(dtype=wp.int32)
+    sweep_count: wp.array(dtype=wp.int32)
+    sweep_left: wp.array(dtype=wp.int32)
+    tolerance: wp.array(dtype=wp.float64)  # [m/s]: metres over the step
+    eps: wp.array(dtype=wp.float64)
+    eps_joint: wp.array(dtype=wp.float64)
+    gradient: wp.array(dtype=wp.float64)
+    gradient0: wp.array(dtype=wp.float64)
+    rz: wp.array(dtype=wp.float64)
+    rz0: wp.array(dtype=wp.float64)
+    rz_new: wp.array(dtype=wp.float64)
+    shs: wp.array(dtype=wp.float64)
+    alpha: wp.array(dtype=wp.float64)
+    low: wp.array(dtype=wp.float64)
+    high: wp.array(dtype=wp.float64)
+    slope0: wp.array(dtype=wp.float64)
+    slope_base: wp.array(dtype=wp.float64)
+    slope: wp.array(dtype=wp.float64)
+    bend_base: wp.array(dtype=wp.float64)
+    bend: wp.array(dtype=wp.float64)
+    residual_normal: wp.array(dtype=wp.float64)
+    residual_tangent: wp.array(dtype=wp.float64)
+    residual_joint: wp.array(dtype=wp.float64)
+    previous: wp.array(dtype=wp.float64)
+    best: wp.array(dtype=wp.float64)
+
+
+def allocate(struct, fields, size, device):
+    """An instance of ``struct`` whose array members hold ``fields[name]`` (default ``size``) zeroed elements."""
+    instance = struct()
+    for name, member in struct.vars.items():
+        setattr(instance, name, wp.zeros(max(fields.get(name, size), 1), dtype=member.type.dtype, device=device))
+    return instance
+
+
+def upload(destination, values):
+    """Copy ``values`` (n, ...) into the first n elements of a Warp array; the rest is left as it is."""
+    values = np.asarray(values)
+    if not len(values):
+        return
+    if destination.device.is_cpu:
+        destination.numpy()[: len(values)] = values
+        return
+    staged = wp.array(values, dtype=destination.dtype, device="cpu")
+    wp.copy(destination, staged, count=len(values))
+
+
+def download(source, count):
+    """The first ``count`` elements of a Warp array as float64 or int NumPy."""
+    values = source.numpy()[:count]
+    return values.astype(np.float64) if values.dtype.kind == "f" else values.copy()

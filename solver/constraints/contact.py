@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contact rows on the device: geometry, law, curvature, line search and residual.
+
+    gap      phi = n . (x_a - x_b) - margin_a - margin_b                       [m]
+    rows     v = ((phi(q+) - overlap) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a relative to b
+    J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop)
+    impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
+
+``overlap`` <= 0 is what may stay of an overlap present at the start: it is pushed out no faster than ``push_out_speed``.
+"""
+
+from functools import lru_cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, STEP, THRESHOLD, IslandArrays, structs
+from ..mathx.rotation import rotation_functions
+from .friction import contact_law
+
+
+@lru_cache(maxsize=None)
+def contact_kernels(real):
+    """All kernels that loop over contacts, for one real type."""
+    scalar, vec2, vec3, vec6 = real.scalar, real.vec2, real.vec3, real.vec6
+    arrays = structs(real)
+    BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
+    math, law = rotation_functions(real), contact_law(real)
+    tangent, point_velocity = math.tangent, math.point_velocity
+    impulse, curvature, next_dual = law.impulse, law.curvature, law.next_dual
+    kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
+    contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
+    step_slot, push_out_slot, threshold_slot = wp.constant(STEP), wp.constant(PUSH_OUT), wp.constant(THRESHOLD)
+
+    @wp.func(module=f"axion_contact_{real.name}")
+    def components(n: vec3, w: vec3):
+        t1 = tangent(n)
+        return vec3(wp.dot(n, w), wp.dot(t1, w), wp.dot(wp.cross(n, t1), w))
+
+    @wp.func(module=f"axion_contact_{real.name}")
+    def world(n: vec3, p: vec3):
+        t1 = tangent(n)
+        return n * p[0] + t1 * p[1] + wp.cross(n, t1) * p[2]
+
+    @wp.func(module=f"axion_contact_{real.name}")
+    def arm_mass(arm: vec3, e: vec3, bodies: BodyArrays, i: int):
+        c = wp.cross(arm, e)
+        return wp.dot(c, bodies.inverse_inertia[i] * c)
+
+    @kernel
+    def prepare_contacts(
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays
+    ):
+        """Levers, effective inverse masses, allowed overlap and start impulses, at the start pose."""
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        a = con.a[c]
+        b = con.b[c]
+        n = con.n[c]
+        t1 = tangent(n)
+        t2 = wp.cross(n, t1)
+        ra = wp.quat_rotate(bodies.q0[a], con.point_a[c])
+        rb = wp.quat_rotate(bodies.q0[b], con.point_b[c])
+        phi = wp.dot(n, bodies.x0[a] + ra - bodies.x0[b] - rb) - con.margin_a[c] - con.margin_b[c]
+        ra = ra - n * con.margin_a[c]
+        rb = rb + n * con.margin_b[c]
+        con.arm_a[c] = ra
+        con.arm_b[c] = rb
+        con.phi[c] = phi
+        con.overlap[c] = scalar(0.0)
+        if phi < scalar(0.0):
+            con.overlap[c] = wp.min(scalar(0.0), phi + settings[push_out_slot])
+        m = scalar(0.0)
+        wn = scalar(0.0)
+        w1 = scalar(0.0)
+        w2 = scalar(0.0)
+        if a < counts[dynamic_slot]:
+            m += bodies.inverse_mass[a]
+            wn += arm_mass(ra, n, bodies, a)
+            w1 += arm_mass(ra, t1, bodies, a)
+            w2 += arm_mass(ra, t2, bodies, a)
+        if b < counts[dynamic_slot]:
+            m += bodies.inverse_mass[b]
+            wn += arm_mass(rb, n, bodies, b)
+            w1 += arm_mass(rb, t1, bodies, b)
+            w2 += arm_mass(rb, t2, bodies, b)
+        con.w_normal[c] = m + wn
+        con.w_tangent[c] = m + wp.max(w1, w2)
+        con.w[c] = m + (wn + w1 + w2) / scalar(3.0)
+        p = components(n, con.start_impulse[c])
+        p = vec3(wp.max(scalar(0.0), p[0]), p[1], p[2])
+        con.p[c] = p
+        con.p_centre[c] = p
+        con.p_best[c] = p
+        con.radius[c] = con.mu[c] * p[0]
+        con.dual[c] = vec2(p[1], p[2])
+
+    @kernel
+    def linearise_contacts(
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays
+    ):
+        """Gap and row velocities at the end pose of the present iterate; the bias that makes v = J u + bias exact there."""
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        h = settings[step_slot]
+        a = con.a[c]
+        b = con.b[c]
+        n = con.n[c]
+        xa = bodies.x[a] + wp.quat_rotate(bodies.q[a], con.point_a[c])
+        xb = bodies.x[b] + wp.quat_rotate(bodies.q[b], con.point_b[c])
+        phi = wp.dot(n, xa - xb) - con.margin_a[c] - con.margin_b[c]
+        ju = components(n, point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c]))
+        con.phi[c] = phi
+        con.v[c] = vec3((phi - con.overlap[c]) / h, ju[1], ju[2])
+        con.bias[c] = vec3((phi - con.overlap[c]) / h - ju[0], scalar(0.0), scalar(0.0))
+
+    @kernel
+    def linearise_contacts_velocity(
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays
+    ):
+        """Velocity phase: contacts that carried load keep v_n >= -e v_n(start) (Newton's impact law); the others are off."""
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        a = con.a[c]
+        b = con.b[c]
+        n = con.n[c]
+        before = wp.dot(
+            n, point_velocity(bodies.u_start[a], con.arm_a[c]) - point_velocity(bodies.u_start[b], con.arm_b[c])
+        )
+        ju = components(n, point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c]))
+        bias = scalar(0.0)
+        if before < -settings[threshold_slot]:
+            bias = con.restitution[c] * before
+        if con.loaded[c] == 0:
+            bias = scalar(1.0e9)
+        con.bias[c] = vec3(bias, scalar(0.0), scalar(0.0))
+        con.v[c] = ju + con.bias[c]
+
+    @kernel
+    def apply_contact_law(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
+        """Impulse, world force and world curvature of every contact for the present velocities."""
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        k = con.island[c]
+        if isl.inner_active[k] == 0:
+            return
+        mode = isl.law[k]
+        mu = con.mu[c]
+        if mode == 0 and isl.inner_count[k] > 0:
+            con.radius[c] = mu * con.p[c][0]
+        sigma = con.w[c] * scalar(isl.eps[k])
+        y = con.p_centre[c] - con.v[c] / sigma
+        n = con.n[c]
+        p = impulse(mode, y, mu, con.radius[c])
+        curve = curvature(mode, y, mu, con.radius[c], con.dual[c], 1)
+        t1 = tangent(n)
+        axes = wp.matrix_from_cols(n, t1, wp.cross(n, t1))
+        con.p[c] = p
+        con.force[c] = world(n, p)
+        con.curvature[c] = axes * (curve / sigma) * wp.transpose(axes)
+
+    @kernel
+    def contact_forces(counts: wp.array(dtype=wp.int32), con: ContactArrays):
+        c = wp.tid()
+        if c < counts[contacts_slot]:
+            con.force[c] = world(con.n[c], con.p[c])
+
+    @kernel
+    def contact_direction(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, isl: IslandArrays):
+        """dv = J d, and the part p . dv of the line search's slope."""
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        k = con.island[c]
+        if isl.inner_active[k] == 0:
+            return
+        w = vec3(scalar(0.0))
+        if con.a[c] < counts[dynamic_slot]:
+            w += point_velocity(bodies.d[con.a[c]], con.arm_a[c])
+        if con.b[c] < counts[dynamic_slot]:
+            w -= point_velocity(bodies.d[con.b[c]], con.arm_b[c])
+        dv = components(con.n[c], w)
+        con.dv[c] = dv
+        wp.atomic_add(isl.slope_base, k, wp.float64(wp.dot(dv, con.p[c])))
+
+    @kernel
+    def contact_search(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
+        """Slope and bend of the merit function along the Newton direction, at the trial step length."""
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        k = con.island[c]
+        if isl.search_active[k] == 0:
+            return
+        mode = isl.law[k]
+        mu = con.mu[c]
+        sigma = con.w[c] * scalar(isl.eps[k])
+        dv = con.dv[c]
+        y = con.p_centre[c] - (con.v[c] + scalar(isl.alpha[k]) * dv) / sigma
+        p = impulse(mode, y, mu, con.radius[c])
+        curve = curvature(mode, y, mu, con.radius[c], vec2(scalar(0.0)), 0)
+        wp.atomic_add(isl.slope, k, wp.float64(-wp.dot(p, dv)))
+        wp.atomic_add(isl.bend, k, wp.float64(wp.dot(dv, curve * dv) / sigma))
+
+    @kernel
+    def contact_update(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        k = con.island[c]
+        if isl.inner_active[k] == 0:
+            return
+        mode = isl.law[k]
+        sigma = con.w[c] * scalar(isl.eps[k])
+        step = con.dv[c] * scalar(isl.alpha[k])
+        y = con.p_centre[c] - con.v[c] / sigma
+        v = con.v[c] + step
+        r = con.radius[c]
+        p = impulse(mode, con.p_centre[c] - v / sigma, con.mu[c], r)
+        con.v[c] = v
+        con.p[c] = p
+        if mode == 0:
+            con.dual[c] = next_dual(y, vec2(-step[1] / sigma, -step[2] / sigma), r, con.dual[c])
+        else:
+            con.dual[c] = vec2(p[1], p[2])
+
+    @kernel
+    def contact_residual(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
+        """Natural maps [m/s]: |min(v_n, w p_n)| and w |p_t - P_{mu p_n}(p_t - v_t / w)|."""
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        k = con.island[c]
+        if isl.outer_active[k] == 0:
+            return
+        p = con.p[c]
+        v = con.v[c]
+        w = con.w[c]
+        r = con.mu[c] * p[0]
+        y1 = p[1] - v[1] / w
+        y2 = p[2] - v[2] / w
+        t = wp.sqrt(y1 * y1 + y2 * y2)
+        f = scalar(1.0)
+        if t > r:
+            f = r / t
+        e1 = p[1] - f * y1
+        e2 = p[2] - f * y2
+        wp.atomic_max(isl.residual_normal, k, wp.float64(wp.abs(wp.min(v[0], w * p[0]))))
+        wp.atomic_max(isl.residual_tangent, k, wp.float64(w * wp.sqrt(e1 * e1 + e2 * e2)))
+
+    @kernel
+    def keep_contacts(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
+        """End of an outer round: remember or restore the best iterate, move the proximal centre to it."""
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        k = con.island[c]
+        if isl.keep[k] == 1:
+            con.p_best[c] = con.p[c]
+        if isl.restore[k] == 1:
+            con.p[c] = con.p_best[c]
+        if isl.outer_active[k] == 1:
+            p = con.p[c]
+            con.p_centre[c] = p
+            con.radius[c] = con.mu[c] * p[0]
+            con.dual[c] = vec2(p[1], p[2])
+
+    return SimpleNamespace(
+        prepare_contacts=prepare_contacts,
+        linearise_contacts=linearise_contacts,
+        linearise_contacts_velocity=linearise_contacts_velocity,
+        apply_contact_law=apply_contact_law,
+        contact_forces=contact_forces,
+        contact_direction=contact_direction,
+        contact_search=contact_search,
+        contact_update=contact_update,
+        contact_residual=contact_residual,
+        keep_contacts=keep_contacts,
+        components=components,
+        world=world,
+    )

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The contact law: Signorini's condition and Coulomb's disc, as a proximal map with its curvature.
+
+    y = p^ - v / sigma                            p^: centre of the proximal term, sigma: its strength [1/kg]
+    p_n = max(0, y_n)                             gap velocity and impulse: 0 <= v_n + sigma (p_n - p^_n), p_n >= 0
+    p_t = y_t min(1, r / |y_t|),  r = mu p_n      r lagged by one Newton iterate (Tresca), so the inner problem is convex
+
+The impulse acts along +n, +t1, +t2 on body a and the opposite on body b.  Curvature P = dp/dy: of a sliding contact in the
+primal-dual form of Chan, Golub and Mulet (1999), symmetrised, with d the dual iterate of p_t; it is positive semidefinite and
+does not chatter as the plain derivative does.  The first solve of contacts that have no impulse yet projects y on the cone
+|p_t| <= mu p_n instead, which needs no radius.
+"""
+
+from functools import lru_cache
+from types import SimpleNamespace
+
+import warp as wp
+
+
+@lru_cache(maxsize=None)
+def contact_law(real):
+    """impulse(law, y, mu, r) -> p;  curvature(law, y, mu, r, d, primal_dual) -> P;  next_dual(...) -> d."""
+    scalar, vec2, vec3, mat33 = real.scalar, real.vec2, real.vec3, real.mat33
+    module = f"axion_friction_{real.name}"
+
+    @wp.func(module=module)
+    def impulse(law: int, y: vec3, mu: scalar, r: scalar):
+        t = wp.sqrt(y[1] * y[1] + y[2] * y[2])
+        if law == 1:
+            if t <= mu * y[0]:
+                return y
+            if mu * t <= -y[0]:
+                return vec3(scalar(0.0))
+            normal = (y[0] + mu * t) / (scalar(1.0) + mu * mu)
+            f = mu * normal / wp.max(t, scalar(1.0e-30))
+            return vec3(normal, f * y[1], f * y[2])
+        f = scalar(1.0)
+        if t > r:
+            f = r / t
+        return vec3(wp.max(scalar(0.0), y[0]), f * y[1], f * y[2])
+
+    @wp.func(module=module)
+    def clipped(d: vec2, r: scalar):
+        length = wp.length(d)
+        if length > r:
+            return d * (r / length)
+        return d
+
+    @wp.func(module=module)
+    def curvature(law: int, y: vec3, mu: scalar, r: scalar, d: vec2, primal_dual: int):
+        zero = scalar(0.0)
+        one = scalar(1.0)
+        t = wp.sqrt(y[1] * y[1] + y[2] * y[2])
+        if law == 1:
+            if t <= mu * y[0]:
+                return wp.identity(n=3, dtype=scalar)
+            if mu * t <= -y[0]:
+                return mat33(zero)
+            a = one / (one + mu * mu)
+            if t <= scalar(1.0e-30):
+                return mat33(a, zero, zero, zero, zero, zero, zero, zero, zero)
+            e1 = y[1] / t
+            e2 = y[2] / t
+            c = mu * (y[0] + mu * t) * a / t
+            off = (a * mu * mu - c) * e1 * e2
+            return mat33(
+                a, a * mu * e1, a * mu * e2,
+                a * mu * e1, a * mu * mu * e1 * e1 + c * (one - e1 * e1), off,
+                a * mu * e2, off, a * mu * mu * e2 * e2 + c * (one - e2 * e2),
+            )  # fmt: skip
+        normal = wp.where(y[0] > zero, one, zero)
+        if r <= zero:
+            return mat33(normal, zero, zero, zero, zero, zero, zero, zero, zero)
+        if t <= r:
+            return mat33(normal, zero, zero, zero, one, zero, zero, zero, one)
+        e1 = y[1] / t
+        e2 = y[2] / t
+        if primal_dual == 0:
+            c = r / t
+            return mat33(
+                normal, zero, zero,
+                zero, c * (one - e1 * e1), -c * e1 * e2,
+                zero, -c * e1 * e2, c * (one - e2 * e2),
+            )  # fmt: skip
+        s = clipped(d, r)
+        off = -scalar(0.5) * (s[0] * e2 + s[1] * e1) / t
+        return mat33(
+            normal, zero, zero, zero, (r - s[0] * e1) / t, off, zero, off, (r - s[1] * e2) / t
+        )  # fmt: skip
+
+    @wp.func(module=module)
+    def next_dual(y: vec3, dy: vec2, r: scalar, d: vec2):
+        t = wp.sqrt(y[1] * y[1] + y[2] * y[2])
+        moved = vec2(y[1] + dy[0], y[2] + dy[1])
+        if t > r and r > scalar(0.0):
+            k = (y[1] * dy[0] + y[2] * dy[1]) / t
+            moved = (moved * r - clipped(d, r) * k) / t
+        return clipped(moved, r)
+
+    return SimpleNamespace(impulse=impulse, curvature=curvature, next_dual=next_dual)

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joint rows on the device: every joint is a list of scalar rows (problem.JointRows); the kernels know rows, not joints.
+
+    law       sigma (p - p^) + v + E p = 0, clipped to lower <= p <= upper        E: compliance [1/kg]
+    row       v = beta (c(q+) - target) / h + (1 - beta) J u - target_velocity    c: the row's coordinate (problem.Coordinate)
+    J         at the end pose, or in mid-step where a body asks for it (``midpoint``): that keeps the energy of swinging joints
+    impulse   p acts along +J_b^T on body b and +J_a^T on body a; LINEAR: +axis on b at the anchor, -axis on a
+
+Axes are fixed in body a, so the lever of a LINEAR row on a reaches to b's anchor: that keeps angular momentum.
+"""
+
+from functools import lru_cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from ..arrays import DYNAMIC, ROWS, STEP, IslandArrays, structs
+from ..mathx.rotation import rotation_functions
+from ..problem import Coordinate
+
+
+@lru_cache(maxsize=None)
+def joint_kernels(real):
+    """All kernels that loop over joint rows, for one real type."""
+    scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
+    arrays = structs(real)
+    BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
+    six = rotation_functions(real).six
+    name = f"axion_joints_{real.name}"
+    kernel = wp.kernel(module=name, enable_backward=False)
+    rows_slot, dynamic_slot, step_slot = wp.constant(ROWS), wp.constant(DYNAMIC), wp.constant(STEP)
+    LINEAR, DOT, TWIST = (wp.constant(int(c)) for c in (Coordinate.LINEAR, Coordinate.DOT, Coordinate.TWIST))
+    TWO_PI = 6.283185307179586
+
+    @wp.struct
+    class Row:
+        c: scalar
+        jac_a: vec6
+        jac_b: vec6
+
+    @wp.func(module=name)
+    def measure(rows: RowArrays, r: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
+        """Coordinate and Jacobian of row r at the given poses."""
+        out = Row()
+        zero = vec3(scalar(0.0))
+        arm_a = wp.quat_rotate(qa, rows.anchor_a[r])
+        arm_b = wp.quat_rotate(qb, rows.anchor_b[r])
+        d = xb + arm_b - xa - arm_a
+        axis = wp.quat_rotate(qa, rows.axis_a[r])
+        kind = rows.coordinate[r]
+        if kind == LINEAR:
+            out.c = wp.dot(axis, d)
+            out.jac_a = six(-axis, -wp.cross(arm_a + d, axis))
+            out.jac_b = six(axis, wp.cross(arm_b, axis))
+        elif kind == DOT:
+            other = wp.quat_rotate(qb, rows.axis_b[r])
+            turn = wp.cross(other, axis)
+            out.c = wp.dot(axis, other)
+            out.jac_a = six(zero, -turn)
+            out.jac_b = six(zero, turn)
+        elif kind == TWIST:
+            rel = wp.quat_inverse(qa) * qb * wp.quat_inverse(rows.reference[r])
+            k = rows.axis_a[r]
+            v = vec3(rel[0], rel[1], rel[2])
+            s = wp.dot(v, k)
+            w = rel[3]
+            turn = wp.quat_rotate(qa, (w * (w * k + wp.cross(v, k)) + s * v) / (w * w + s * s))
+            angle = scalar(2.0) * wp.atan2(s, w) - rows.offset[r]
+            out.c = angle - scalar(TWO_PI) * wp.round(angle / scalar(TWO_PI)) + rows.offset[r]
+            out.jac_a = six(zero, -turn)
+            out.jac_b = six(zero, turn)
+        else:
+            length = wp.length(d)
+            along = d / wp.max(length, scalar(1.0e-12))
+            out.c = length
+            out.jac_a = six(-along, -wp.cross(arm_a, along))
+            out.jac_b = six(along, wp.cross(arm_b, along))
+        out.c = out.c - rows.offset[r]
+        return out
+
+    @wp.func(module=name)
+    def body_mass(jac: vec6, bodies: BodyArrays, i: int):
+        t = vec3(jac[3], jac[4], jac[5])
+        f = vec3(jac[0], jac[1], jac[2])
+        return bodies.inverse_mass[i] * wp.dot(f, f) + wp.dot(t, bodies.inverse_inertia[i] * t)
+
+    @wp.func(module=name)
+    def mean_rotation(q0: quat, q1: quat):
+        if wp.dot(q0, q1) < scalar(0.0):
+            return wp.normalize(q0 - q1)
+        return wp.normalize(q0 + q1)
+
+    @wp.func(module=name)
+    def clipped(p: scalar, rows: RowArrays, r: int):
+        return wp.clamp(p, rows.lower[r], rows.upper[r])
+
+    @kernel
+    def prepare_rows(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays):
+        """Effective inverse mass and start impulse, at the start pose."""
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        a = rows.a[r]
+        b = rows.b[r]
+        row = measure(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
+        w = scalar(0.0)
+        if a < counts[dynamic_slot]:
+            w += body_mass(row.jac_a, bodies, a)
+        if b < counts[dynamic_slot]:
+            w += body_mass(row.jac_b, bodies, b)
+        rows.w[r] = wp.max(w, scalar(1.0e-30))
+        p = clipped(rows.start_impulse[r], rows, r)
+        rows.p[r] = p
+        rows.p_centre[r] = p
+        rows.p_best[r] = p
+
+    @kernel
+    def linearise_rows(
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, rows: RowArrays
+    ):
+        """Row velocities at the end pose of the present iterate, Jacobians, and the bias with v = J u + bias there."""
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        a = rows.a[r]
+        b = rows.b[r]
+        row = measure(rows, r, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
+        c = row.c
+        middle = scalar(0.0)
+        if a < counts[dynamic_slot]:
+            middle = wp.max(middle, bodies.midpoint[a])
+        if b < counts[dynamic_slot]:
+            middle = wp.max(middle, bodies.midpoint[b])
+        if middle > scalar(0.0):
+            half = scalar(0.5)
+            row = measure(
+                rows, r,
+                (bodies.x0[a] + bodies.x[a]) * half, mean_rotation(bodies.q0[a], bodies.q[a]),
+                (bodies.x0[b] + bodies.x[b]) * half, mean_rotation(bodies.q0[b], bodies.q[b]),
+            )  # fmt: skip
+        ju = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b])
+        beta = rows.beta[r]
+        v = beta * (c - rows.target[r]) / settings[step_slot] + (scalar(1.0) - beta) * ju - rows.target_velocity[r]
+        rows.jac_a[r] = row.jac_a
+        rows.jac_b[r] = row.jac_b
+        rows.v[r] = v
+        rows.bias[r] = v - ju
+
+    @kernel
+    def linearise_rows_velocity(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays):
+        """Velocity phase: the directions of the end pose, v = J u - target_velocity."""
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        a = rows.a[r]
+        b = rows.b[r]
+        row = measure(rows, r, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
+        rows.jac_a[r] = row.jac_a
+        rows.jac_b[r] = row.jac_b
+        rows.bias[r] = -rows.target_velocity[r]
+        rows.v[r] = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b]) - rows.target_velocity[r]
+
+    @kernel
+    def apply_row_law(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        k = rows.island[r]
+        if isl.inner_active[k] == 0:
+            return
+        sigma = rows.w[r] * scalar(isl.eps_joint[k])
+        stiff = scalar(1.0) / (sigma + rows.compliance[r])
+        free = (sigma * rows.p_centre[r] - rows.v[r]) * stiff
+        rows.p[r] = clipped(free, rows, r)
+        rows.curvature[r] = scalar(0.0)
+        if free > rows.lower[r] and free < rows.upper[r]:
+            rows.curvature[r] = stiff
+
+    @kernel
+    def row_direction(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays, isl: IslandArrays):
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        k = rows.island[r]
+        if isl.inner_active[k] == 0:
+            return
+        dv = scalar(0.0)
+        if rows.a[r] < counts[dynamic_slot]:
+            dv += wp.dot(rows.jac_a[r], bodies.d[rows.a[r]])
+        if rows.b[r] < counts[dynamic_slot]:
+            dv += wp.dot(rows.jac_b[r], bodies.d[rows.b[r]])
+        rows.dv[r] = dv
+        wp.atomic_add(isl.slope_base, k, wp.float64(dv * rows.p[r]))
+
+    @kernel
+    def row_search(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        k = rows.island[r]
+        if isl.search_active[k] == 0:
+            return
+        sigma = rows.w[r] * scalar(isl.eps_joint[k])
+        stiff = scalar(1.0) / (sigma + rows.compliance[r])
+        dv = rows.dv[r]
+        free = (sigma * rows.p_centre[r] - rows.v[r] - scalar(isl.alpha[k]) * dv) * stiff
+        wp.atomic_add(isl.slope, k, wp.float64(-clipped(free, rows, r) * dv))
+        if free > rows.lower[r] and free < rows.upper[r]:
+            wp.atomic_add(isl.bend, k, wp.float64(dv * dv * stiff))
+
+    @kernel
+    def row_update(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        k = rows.island[r]
+        if isl.inner_active[k] == 0:
+            return
+        sigma = rows.w[r] * scalar(isl.eps_joint[k])
+        v = rows.v[r] + scalar(isl.alpha[k]) * rows.dv[r]
+        rows.v[r] = v
+        rows.p[r] = clipped((sigma * rows.p_centre[r] - v) / (sigma + rows.compliance[r]), rows, r)
+
+    @kernel
+    def row_residual(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
+        """Natural map of the clipped law [m/s]: |v + E p| between the bounds; at a bound only the wrong sign counts."""
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        k = rows.island[r]
+        if isl.outer_active[k] == 0:
+            return
+        p = rows.p[r]
+        w = rows.w[r] + rows.compliance[r]
+        slip = rows.v[r] + rows.compliance[r] * p
+        error = (p - clipped(p - slip / w, rows, r)) * w
+        wp.atomic_max(isl.residual_joint, k, wp.float64(wp.abs(error) * rows.length[r]))
+
+    @kernel
+    def keep_rows(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        k = rows.island[r]
+        if isl.keep[k] == 1:
+            rows.p_best[r] = rows.p[r]
+        if isl.restore[k] == 1:
+            rows.p[r] = rows.p_best[r]
+        if isl.outer_active[k] == 1:
+            rows.p_centre[r] = rows.p[r]
+
+    return SimpleNamespace(
+        prepare_rows=prepare_rows,
+        linearise_rows=linearise_rows,
+        linearise_rows_velocity=linearise_rows_velocity,
+        apply_row_law=apply_row_law,
+        row_direction=row_direction,
+        row_search=row_search,
+        row_update=row_update,
+        row_residual=row_residual,
+        keep_rows=keep_rows,
+    )

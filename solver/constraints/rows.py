@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joints of a scene as rows: which coordinate each row measures, and what it asks of it (problem.JointRows).
+
+    locked            c = 0                        beta 1, compliance of the joint
+    limit             c >= lower, c <= upper       beta 1, impulse of one sign
+    spring            force -k (c - rest) - d c'   beta = h k / (h k + d), compliance = 1 / (h^2 k + h d): implicit, exact
+    position drive    the same to its target, force within max_force; rigid where k = 0
+    velocity drive    c' = target, gain d, force within max_force; rigid where d = 0
+    friction          c' = 0, force within the joint's dry friction
+
+What is asked is data in a row; the kernels know no joint types.  Force signs: positive pushes B along +axis, away from A.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .. import rotations
+from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
+from ..problem import Coordinate, JointRows
+
+LOCK, LOWER, UPPER, SPRING, POSITION_DRIVE, VELOCITY_DRIVE, FRICTION = range(7)
+
+
+@dataclass
+class Ask:
+    """What one row asks of its coordinate."""
+
+    role: int
+    axis: object  # Axis, or None for distances
+    compliance: float = 0.0
+
+
+class JointTable:
+    """All joints of a scene as rows; ``rows`` gives them for one step."""
+
+    def __init__(self, scene, frames):
+        """frames: BodyFrames.  Bodies are numbered as in the scene; the world is number len(scene.bodies)."""
+        self.joints = list(scene.joints)
+        self._asks, self._joint, self._places = [], [], []
+        number = {body.name: i for i, body in enumerate(scene.bodies)}
+        count = len(scene.bodies)
+        start = [body.start() for body in scene.bodies]
+        position = np.array([s[0] for s in start]).reshape(-1, 3)
+        orientation = np.array([s[1] for s in start]).reshape(-1, 4)
+        position, orientation = frames.to_solver(position, orientation)
+        self._position = np.vstack([position, np.zeros(3)])
+        self._orientation = np.vstack([orientation, rotations.IDENTITY])
+        for index, joint in enumerate(self.joints):
+            a = count if joint.body_a is None else number[joint.body_a]
+            b = count if joint.body_b is None else number[joint.body_b]
+            if JOINT_TYPES[joint.kind].anchors:
+                self._add_distance(index, joint, a, b)
+            else:
+                self._add_frame(index, joint, a, b)
+        self.fixed = self._pack()
+        self.angle = np.zeros(len(self.fixed))  # last known twist, so that turns are counted
+        self.force = np.zeros(len(self.fixed))  # of the last step [N, N m]
+        self.alive = np.ones(len(self.joints), bool)
+
+    def __len__(self):
+        return len(self.fixed)
+
+    def rows(self, time, step, midpoint):
+        """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,)).
+
+        midpoint: (J,) per joint, 0 to 1: position impulses count (1 + midpoint) times, so force limits and compliances scale.
+        """
+        number = np.nonzero(self.alive[self.fixed.joint])[0] if len(self.fixed) else np.zeros(0, int)
+        out = JointRows(**{name: getattr(self.fixed, name)[number].copy() for name in self.fixed.__dataclass_fields__})
+        rate = np.zeros(len(number))
+        for k, index in enumerate(number):
+            rate[k] = self._ask(out, k, self._asks[index], time, step, 1.0 + midpoint[out.joint[k]])
+        twist = out.coordinate == Coordinate.TWIST
+        out.offset[twist] += self.angle[number][twist]
+        out.target[twist] -= self.angle[number][twist] * (out.beta[twist] != 0.0)
+        out.impulse = np.clip(self.force[number] * step / (1.0 + midpoint[out.joint]), out.lower, out.upper)
+        return out, number, rate
+
+    def _ask(self, rows, k, ask, time, h, share):
+        """Fill row k; returns the velocity its coordinate should have at the step's end."""
+        axis, rate = ask.axis, 0.0
+        if ask.role == LOCK:
+            rows.compliance[k] = share * ask.compliance / h**2
+        elif ask.role == LOWER:
+            rows.target[k], rows.lower[k] = axis.lower, 0.0
+        elif ask.role == UPPER:
+            rows.target[k], rows.upper[k] = (axis.upper if axis is not None else 0.0), 0.0
+        elif ask.role == SPRING:
+            self._spring(rows, k, axis, h, share)
+            rows.target[k] = axis.rest
+        elif ask.role == POSITION_DRIVE:
+            if axis.stiffness > 0.0:
+                self._spring(rows, k, axis, h, share)
+            rows.target[k], rate = axis.target_at(time)
+            rows.target_velocity[k] = (1.0 - rows.beta[k]) * rate
+            self._limit_force(rows, k, axis.max_force, h, share)
+        elif ask.role == VELOCITY_DRIVE:
+            rate = axis.target_at(time)[0]
+            rows.beta[k], rows.target_velocity[k] = 0.0, rate
+            rows.compliance[k] = share / (h * axis.damping) if axis.damping > 0.0 else 0.0
+            self._limit_force(rows, k, axis.max_force, h, share)
+        else:
+            rows.beta[k] = 0.0
+            self._limit_force(rows, k, axis.friction, h, share)
+        return rate
+
+    @staticmethod
+    def _spring(rows, k, axis, h, share):
+        rows.beta[k] = h * axis.stiffness / (h * axis.stiffness + axis.damping)
+        rows.compliance[k] = share / (h * h * axis.stiffness + h * axis.damping)
+
+    @staticmethod
+    def _limit_force(rows, k, force, h, share):
+        rows.lower[k], rows.upper[k] = -force * h / share, force * h / share
+
+    # Building the table ------------------------------------------------------------------------------------------------
+
+    def _add(self, joint, place, ask):
+        self._joint.append(joint)
+        self._places.append(place)
+        self._asks.append(ask)
+
+    def _local(self, body, world):
+        return rotations.rotate(rotations.conjugate(self._orientation[body]), world)
+
+    def _add_frame(self, index, joint, a, b):
+        anchor_a = self._local(a, joint.position - self._position[a])
+        anchor_b = self._local(b, joint.position - self._position[b])
+        reference = rotations.multiply(rotations.conjugate(self._orientation[a]), self._orientation[b])
+        basis = rotations.matrices(joint.orientation).T  # rows: the joint's axes in the world
+
+        def place(coordinate, axis_a, axis_b):
+            return (
+                coordinate,
+                a,
+                b,
+                anchor_a,
+                anchor_b,
+                self._local(a, axis_a),
+                self._local(b, axis_b),
+                reference,
+                0.0,
+            )
+
+        for k, name in enumerate(LINEAR):
+            self._asks_of(
+                index, joint, joint.axis(name), place(Coordinate.LINEAR, basis[k], basis[k]), joint.compliance
+            )
+        locked = [k for k, name in enumerate(ANGULAR) if joint.is_locked(name)]
+        free = [k for k in range(3) if k not in locked]
+        for k, name in enumerate(ANGULAR):
+            if k in locked:
+                # An axis of B that the remaining freedom leaves alone, watched from where a turn about k would take it.
+                watched = free[0] if len(free) == 1 else (2 if k != 2 else 1) if not free else (k + 2) % 3
+                across = np.cross(basis[k], basis[watched])
+                spot = place(Coordinate.DOT, across, basis[watched])
+            else:
+                spot = place(Coordinate.TWIST, basis[k], basis[k])
+            self._asks_of(index, joint, joint.axis(name), spot, joint.angular_compliance)
+
+    def _asks_of(self, index, joint, axis, place, compliance):
+        if axis.locked:
+            self._add(index, place, Ask(LOCK, axis, compliance))
+            return
+        if np.isfinite(axis.lower):
+            self._add(index, place, Ask(LOWER, axis))
+        if np.isfinite(axis.upper):
+            self._add(index, place, Ask(UPPER, axis))
+        if axis.drive == "position":
+            self._add(index, place, Ask(POSITION_DRIVE, axis))
+        elif axis.stiffness > 0.0 or (axis.damping > 0.0 and axis.drive is None):
+            # the damping of a driven axis belongs to its drive
+            self._add(index, place, Ask(SPRING, axis if axis.drive is None else replace(axis, damping=0.0)))
+        if axis.drive == "velocity":
+            self._add(index, place, Ask(VELOCITY_DRIVE, axis))
+        if axis.friction > 0.0:
+            self._add(index, place, Ask(FRICTION, axis))
+
+    def _add_distance(self, index, joint, a, b):
+        anchor_a = self._local(a, joint.anchors[0] - self._position[a])
+        anchor_b = self._local(b, joint.anchors[1] - self._position[b])
+        zero = np.zeros(3)
+        place = (Coordinate.DISTANCE, a, b, anchor_a, anchor_b, zero, zero, rotations.IDENTITY, joint.rest_length())
+        slack = JOINT_TYPES[joint.kind].slack
+        self._add(index, place, Ask(UPPER, None) if slack else Ask(LOCK, None, joint.compliance))
+
+    def _pack(self):
+        rows = JointRows.of(len(self._asks))
+        rows.joint[:] = self._joint
+        names = ("coordinate", "body_a", "body_b", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset")
+        for k, place in enumerate(self._places):
+            for name, value in zip(names, place, strict=True):
+                getattr(rows, name)[k] = value
+        return rows

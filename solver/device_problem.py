@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A StepProblem on the device: arrays sized by capacity, filled anew each step, never shrunk.
+
+``generation`` rises whenever arrays were allocated, which makes recorded graphs stale.
+"""
+
+import numpy as np
+import warp as wp
+
+from .arrays import (
+    CONTACTS, DYNAMIC, ISLANDS, PAIRS, PUSH_OUT, ROWS, STEP, THRESHOLD, IslandArrays, allocate, structs, upload,
+)  # fmt: skip
+from .linear.ldlt import BlockFactor
+from .linear.ordering import analyse
+from .problem import Coordinate
+from .rotations import matrices
+from .topology import build_topology
+
+IMPACT_THRESHOLD = 0.5  # [m/s] slower approaches do not bounce: they are resting contact
+DIRECT_MOST = 300  # bodies of an island that is still factorised
+CG_REDUCTION, CG_MOST = 0.1, 100  # Newton needs a rough direction only
+
+
+class DeviceProblem:
+    """The arrays of one solve on one device in one real type."""
+
+    def __init__(self, device, real):
+        self.device, self.real = device, real
+        self.capacity = dict.fromkeys(("bodies", "contacts", "rows", "pairs", "islands"), 0)
+        self.generation = 0
+        self.topology = None
+        self.factor = BlockFactor(device, real)
+        self._factor_generation = self.factor.generation
+        self._factor_key = None
+        self.counts = wp.zeros(8, dtype=wp.int32, device=device)
+        self.flags = wp.zeros(8, dtype=wp.int32, device=device)
+        self.settings = wp.zeros(3, dtype=real.scalar, device=device)
+        self.cg_reduction, self.cg_most = wp.float64(CG_REDUCTION), wp.int32(CG_MOST)
+
+    def restart(self):
+        """Clear the loop flags (recorded, so that a replay starts like the first run)."""
+        self.flags.zero_()
+
+    def upload(self, problem, options, eps_joint, loaded=None):
+        """Take over a problem: topology, capacities, arrays, island settings.  loaded: (C,) bool, see ProximalSolver."""
+        topology = self.topology = build_topology(problem)
+        sizes = {
+            "bodies": len(problem.bodies.mass),
+            "contacts": len(problem.contacts),
+            "rows": len(problem.joints),
+            "pairs": len(topology.pair_i),
+            "islands": topology.island_count,
+        }
+        self.direct = self._choose_direct(topology)
+        self._reserve(sizes)
+        counts = np.zeros(8, np.int32)
+        counts[[DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS]] = problem.bodies.dynamic_count, *list(sizes.values())[1:]
+        upload(self.counts, counts)
+        settings = np.zeros(3)
+        settings[[STEP, PUSH_OUT, THRESHOLD]] = problem.step, problem.push_out_speed * problem.step, IMPACT_THRESHOLD
+        upload(self.settings, settings)
+        self._upload_bodies(problem, topology, options)
+        self._upload_contacts(problem.contacts, topology, loaded)
+        self._upload_rows(problem, topology)
+        self._upload_pairs(problem, topology)
+        self._upload_islands(problem, topology, options, eps_joint)
+
+    @staticmethod
+    def _choose_direct(topology):
+        """(islands,) bool.  Stiff joints need a direct solve; in large lattices its fill costs more than iterations."""
+        size = np.bincount(topology.body_island, minlength=topology.island_count)
+        return topology.jointed & (size <= DIRECT_MOST)
+
+    def _reserve(self, sizes):
+        """Make room, twice what is asked where it lacks."""
+        lacking = [name for name, size in sizes.items() if size > self.capacity[name] or self.capacity[name] == 0]
+        if not lacking:
+            return
+        for name in lacking:
+            self.capacity[name] = max(2 * self.capacity[name], sizes[name] + sizes[name] // 2, 16)
+        types, size = structs(self.real), self.capacity
+        body_lists = {
+            "contact_start": size["bodies"] + 1,
+            "contact_index": 2 * size["contacts"],
+            "row_start": size["bodies"] + 1,
+            "row_index": 2 * size["rows"],
+            "neighbour_start": size["bodies"] + 1,
+            "neighbour_body": 2 * size["pairs"],
+            "neighbour_pair": 2 * size["pairs"],
+        }
+        pair_lists = {"row_start": size["pairs"] + 1, "row_index": size["rows"]}
+        island_lists = {
+            "contact_start": size["islands"] + 1,
+            "row_start": size["islands"] + 1,
+            "row_index": size["rows"],
+        }
+        self.bodies = allocate(types.BodyArrays, body_lists, size["bodies"], self.device)
+        self.contacts = allocate(types.ContactArrays, {}, size["contacts"], self.device)
+        self.rows = allocate(types.RowArrays, {}, size["rows"], self.device)
+        self.pairs = allocate(types.PairArrays, pair_lists, size["pairs"], self.device)
+        self.islands = allocate(IslandArrays, island_lists, size["islands"], self.device)
+        self.factor.reserve(islands=size["islands"])
+        self._factor_key = None
+        self._take_factor()
+        self.generation += 1
+
+    def _take_factor(self):
+        # The factor's mask is the islands' own flag array: Newton decides who takes part in a direct solve.
+        self.islands.direct_active = self.factor.mask
+        self.islands.failed = self.factor.failed
+        self._factor_generation = self.factor.generation
+
+    def _upload_bodies(self, problem, topology, options):
+        bodies, target = problem.bodies, self.bodies
+        n = bodies.dynamic_count
+        axes = matrices(bodies.free_orientation[:n])
+        inertia = bodies.inertia[:n]
+        upload(target.island, topology.body_island)
+        upload(target.mass, bodies.mass[:n])
+        upload(target.inverse_mass, 1.0 / bodies.mass[:n])
+        upload(target.extent, np.sqrt(inertia.max(axis=1) / bodies.mass[:n]))
+        upload(target.inertia, np.einsum("nij,nj,nkj->nik", axes, inertia, axes))
+        upload(target.inverse_inertia, np.einsum("nij,nj,nkj->nik", axes, 1.0 / inertia, axes))
+        upload(target.midpoint, bodies.midpoint)
+        upload(target.x0, bodies.position)
+        upload(target.q0, bodies.orientation)
+        upload(target.x_free, bodies.free_position)
+        upload(target.q_free, bodies.free_orientation)
+        upload(target.x, bodies.free_position)
+        upload(target.q, bodies.free_orientation)
+        upload(target.u_start, bodies.velocity)
+        upload(target.u_free, bodies.free_velocity)
+        # A body that nothing touches is solved by its free motion; the others start from the velocity they had.
+        start = bodies.velocity.copy()
+        if options.start is not None:
+            start[:n] = options.start
+        loose = ~topology.constrained[topology.body_island]
+        start[:n][loose] = bodies.free_velocity[:n][loose]
+        upload(target.u, start)
+        upload(target.u_best, start)
+        upload(target.contact_start, topology.body_contact_start)
+        upload(target.contact_index, topology.body_contact_index)
+        upload(target.row_start, topology.body_row_start)
+        upload(target.row_index, topology.body_row_index)
+        upload(target.neighbour_start, topology.neighbour_start)
+        upload(target.neighbour_body, topology.neighbour_body)
+        upload(target.neighbour_pair, topology.neighbour_pair)
+
+    def _upload_contacts(self, contacts, topology, loaded):
+        target, order = self.contacts, topology.contact_order
+        upload(target.island, topology.contact_island)
+        upload(target.a, contacts.body_a[order])
+        upload(target.b, contacts.body_b[order])
+        upload(target.point_a, contacts.point_a[order])
+        upload(target.point_b, contacts.point_b[order])
+        upload(target.margin_a, contacts.margin_a[order])
+        upload(target.margin_b, contacts.margin_b[order])
+        upload(target.n, contacts.normal[order])
+        upload(target.mu, contacts.friction[order])
+        upload(target.restitution, contacts.restitution[order])
+        upload(target.start_impulse, contacts.impulse[order])
+        if loaded is not None:
+            upload(target.loaded, loaded[order].astype(np.int32))
+
+    def _upload_rows(self, problem, topology):
+        rows, bodies, target = problem.joints, problem.bodies, self.rows
+        if not len(rows):
+            return
+        upload(target.island, topology.row_island)
+        upload(target.a, rows.body_a)
+        upload(target.b, rows.body_b)
+        for name in (
+            "coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset", "beta", "target",
+            "target_velocity", "compliance", "lower", "upper",
+        ):  # fmt: skip
+            upload(getattr(target, name), getattr(rows, name))
+        upload(target.start_impulse, rows.impulse)
+        n = bodies.dynamic_count
+        extent = np.zeros(len(bodies.mass))
+        extent[:n] = np.sqrt(bodies.inertia[:n].max(axis=1) / bodies.mass[:n])
+        angular = np.isin(rows.coordinate, (Coordinate.DOT, Coordinate.TWIST))
+        lever = np.maximum(extent[rows.body_a], extent[rows.body_b])
+        upload(target.length, np.where(angular, lever, 1.0))
+        upload(target.group, anchor_groups(rows))
+
+    def _upload_pairs(self, problem, topology):
+        target = self.pairs
+        upload(target.island, topology.pair_island)
+        upload(target.i, topology.pair_i)
+        upload(target.j, topology.pair_j)
+        upload(target.contact_start, topology.pair_contact_start)
+        upload(target.contact_end, topology.pair_contact_end)
+        upload(target.row_start, topology.pair_row_start)
+        upload(target.row_index, topology.pair_row_index)
+        if not self.direct.any():
+            return
+        n = problem.bodies.dynamic_count
+        key = (n, topology.pair_i.tobytes(), topology.pair_j.tobytes(), self.direct.tobytes())
+        if key != self._factor_key:
+            wanted = self.direct[topology.body_island]
+            self.factor.set_structure(analyse(n, topology.pair_i, topology.pair_j, wanted))
+            self._factor_key = key
+            if self.factor.generation != self._factor_generation:
+                self._take_factor()
+                self.generation += 1
+
+    def _upload_islands(self, problem, topology, options, eps_joint):
+        target, count, of_body = self.islands, topology.island_count, topology.body_island
+
+        def strictest(values, ufunc, start):
+            out = np.full(count, start, float)
+            ufunc.at(out, of_body, values)
+            return out
+
+        cold = np.zeros(count, np.int32)
+        new = problem.contacts.impulse[topology.contact_order]
+        cold[topology.contact_island[~new.any(axis=1)]] = 1
+        upload(target.law, cold)
+        upload(target.direct, self.direct.astype(np.int32))
+        upload(target.sweeps_allowed, strictest(options.sweeps, np.maximum, 0).astype(np.int32))
+        upload(target.contact_start, topology.island_contact_start)
+        upload(target.row_start, topology.island_row_start)
+        upload(target.row_index, topology.island_row_index)
+        upload(target.outer_active, topology.constrained.astype(np.int32))
+        upload(target.tolerance, strictest(options.tolerance, np.minimum, np.inf) / problem.step)
+        upload(target.eps, strictest(options.eps, np.maximum, 0.0))
+        upload(target.eps_joint, np.full(count, eps_joint))
+
+
+def anchor_groups(rows):
+    """(R,) on the first of each run of LINEAR or DISTANCE rows of one joint: the run's length; 0 elsewhere."""
+    holds = np.isin(rows.coordinate, (Coordinate.LINEAR, Coordinate.DISTANCE))
+    joint = np.where(holds, rows.joint, -1)
+    first = holds & np.concatenate([[True], (joint[1:] != joint[:-1])])
+    out = np.zeros(len(rows), np.int32)
+    starts = np.nonzero(first)[0]
+    run = np.cumsum(first) - 1
+    lengths = np.bincount(run[holds], minlength=len(starts)) if len(starts) else []
+    out[starts] = lengths
+    return out

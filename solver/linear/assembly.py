@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Newton system H d = -g in body space: 6x6 blocks, one per body and one per pair of bodies that share a constraint.
+
+    g = M (u - u_free) + K (w - w_centre) - J^T p
+    H = M + K + J^T P J               P: curvature of the laws (constraints/), K: geometric stiffness of joint anchors
+
+H is symmetric positive definite whatever constraints are redundant, because impulses are not unknowns.  Each block is gathered by
+one thread from the constraints around its body or pair, so no two threads write to the same place.
+
+K is the positive semidefinite part of h [(r . p) 1 - (r p^T + p r^T) / 2] for the impulse p at lever r of each anchor: the change of
+the lever as the body turns.  Without it a chain with a heavy end does not converge.
+"""
+
+from functools import lru_cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from ..arrays import DYNAMIC, PAIRS, STEP, IslandArrays, structs
+from ..mathx.rotation import rotation_functions
+
+
+@lru_cache(maxsize=None)
+def assembly_kernels(real):
+    """Kernels over bodies and pairs that build g, H, its Cholesky factors, and the joint stiffness K."""
+    scalar, vec3, mat33, vec6, mat66 = real.scalar, real.vec3, real.mat33, real.vec6, real.mat66
+    arrays = structs(real)
+    BodyArrays, ContactArrays, RowArrays, PairArrays = (
+        arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays, arrays.PairArrays,
+    )  # fmt: skip
+    math = rotation_functions(real)
+    linear, angular, six = math.linear, math.angular, math.six
+    name = f"axion_assembly_{real.name}"
+    wp.get_module(name).options["max_unroll"] = 1  # unrolled 6x6 loops cost minutes of compile time and gain nothing
+    kernel = wp.kernel(module=name, enable_backward=False)
+    dynamic_slot, pairs_slot, step_slot = wp.constant(DYNAMIC), wp.constant(PAIRS), wp.constant(STEP)
+
+    @wp.func(module=name)
+    def cholesky(a: mat66):
+        """Lower factor of a, with reciprocal diagonal."""
+        factor = mat66()
+        for i in range(6):
+            s = a[i, i]
+            for k in range(i):
+                s -= factor[i, k] * factor[i, k]
+            d = scalar(1.0) / wp.sqrt(s)
+            factor[i, i] = d
+            for j in range(i + 1, 6):
+                t = a[j, i]
+                for k in range(i):
+                    t -= factor[j, k] * factor[i, k]
+                factor[j, i] = t * d
+        return factor
+
+    @wp.func(module=name)
+    def cholesky_solve(factor: mat66, b: vec6):
+        y = vec6()
+        for i in range(6):
+            s = b[i]
+            for k in range(i):
+                s -= factor[i, k] * y[k]
+            y[i] = s * factor[i, i]
+        x = vec6()
+        for back in range(6):
+            i = 5 - back
+            s = y[i]
+            for k in range(i + 1, 6):
+                s -= factor[k, i] * x[k]
+            x[i] = s * factor[i, i]
+        return x
+
+    @wp.func(module=name)
+    def anchor_stiffness(r: vec3, p: vec3):
+        """Positive semidefinite part of (r . p) 1 - (r p^T + p r^T) / 2, from its eigenvectors in closed form."""
+        length = wp.length(r) * wp.length(p)
+        along = wp.dot(r, p)
+        out = mat33(scalar(0.0))
+        if length > scalar(1.0e-30):
+            axis = wp.cross(r, p)
+            sine = wp.length(axis)
+            if sine > scalar(1.0e-6) * length:
+                # eigenvalues along (axis), (|r||p| + r.p)/2, and a negative one
+                axis = axis / sine
+                across = wp.normalize(wp.cross(axis, wp.normalize(r) + wp.normalize(p)))
+                out += (scalar(0.5) * (length + along)) * wp.outer(across, across)
+                if along > scalar(0.0):
+                    out += along * wp.outer(axis, axis)
+            elif along > scalar(0.0):
+                e = wp.normalize(r)
+                out += along * (wp.identity(n=3, dtype=scalar) - wp.outer(e, e))
+        return out
+
+    @kernel
+    def joint_stiffness(
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, rows: RowArrays
+    ):
+        i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        out = mat33(scalar(0.0))
+        for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
+            first = bodies.row_index[m]
+            if rows.group[first] > 0:
+                force = vec3(scalar(0.0))
+                for r in range(first, first + rows.group[first]):
+                    force += rows.p[r] * linear(rows.jac_b[r])
+                if rows.b[first] == i:
+                    out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_b[first]), force)
+                if rows.a[first] == i:
+                    out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_a[first]), -force)
+        bodies.stiffness[i] = out * settings[step_slot] * (scalar(1.0) - scalar(0.5) * bodies.midpoint[i])
+
+    @wp.func(module=name)
+    def momentum(bodies: BodyArrays, con: ContactArrays, rows: RowArrays, i: int):
+        """g of body i, without stiffness."""
+        du = bodies.u[i] - bodies.u_free[i]
+        gl = bodies.mass[i] * linear(du)
+        ga = bodies.inertia[i] * angular(du)
+        for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
+            c = bodies.contact_index[m]
+            f = con.force[c]
+            arm = con.arm_a[c]
+            if con.a[c] != i:
+                f = -f
+                arm = con.arm_b[c]
+            gl -= f
+            ga -= wp.cross(arm, f)
+        g = six(gl, ga)
+        for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
+            r = bodies.row_index[m]
+            if rows.a[r] == i:
+                g -= rows.p[r] * rows.jac_a[r]
+            else:
+                g -= rows.p[r] * rows.jac_b[r]
+        return g
+
+    @wp.func(module=name)
+    def imbalance(g: vec6, bodies: BodyArrays, i: int):
+        """|M^-1 g| in m/s: the angular part counts at the body's radius of gyration."""
+        lin = linear(g) * bodies.inverse_mass[i]
+        ang = bodies.inverse_inertia[i] * angular(g)
+        return wp.max(wp.length(lin), wp.length(ang) * bodies.extent[i])
+
+    @kernel
+    def body_residual(
+        counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
+    ):
+        i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        k = bodies.island[i]
+        if isl.outer_active[k] == 0:
+            return
+        g = momentum(bodies, con, rows, i)
+        wp.atomic_max(isl.gradient, k, wp.float64(imbalance(g, bodies, i)))
+
+    @kernel
+    def assemble_bodies(
+        counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
+    ):
+        """g, the diagonal block and its factor; the start of conjugate gradients from d = 0."""
+        i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        k = bodies.island[i]
+        if isl.inner_active[k] == 0:
+            return
+        g = momentum(bodies, con, rows, i)
+        turn = angular(bodies.u[i] - bodies.u_centre[i])
+        g += six(vec3(scalar(0.0)), bodies.stiffness[i] * turn)
+        m = bodies.mass[i]
+        top = wp.identity(n=3, dtype=scalar) * m
+        low = mat33(scalar(0.0))
+        end = bodies.inertia[i] + bodies.stiffness[i]
+        for s in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
+            c = bodies.contact_index[s]
+            arm = con.arm_a[c]
+            if con.a[c] != i:
+                arm = con.arm_b[c]
+            curve = con.curvature[c]
+            skew = wp.skew(arm)
+            sc = skew * curve
+            top += curve
+            low += sc
+            end -= sc * skew
+        block = mat66()
+        for p in range(3):
+            for q in range(3):
+                block[p, q] = top[p, q]
+                block[3 + p, q] = low[p, q]
+                block[p, 3 + q] = low[q, p]
+                block[3 + p, 3 + q] = end[p, q]
+        for s in range(bodies.row_start[i], bodies.row_start[i + 1]):
+            r = bodies.row_index[s]
+            jac = rows.jac_b[r]
+            if rows.a[r] == i:
+                jac = rows.jac_a[r]
+            block += wp.outer(jac, jac) * rows.curvature[r]
+        factor = cholesky(block)
+        z = cholesky_solve(factor, -g)
+        bodies.diagonal[i] = block
+        bodies.cholesky[i] = factor
+        bodies.g[i] = g
+        bodies.d[i] = vec6()
+        bodies.r[i] = -g
+        bodies.z[i] = z
+        bodies.s[i] = z
+        wp.atomic_max(isl.gradient, k, wp.float64(imbalance(g, bodies, i)))
+        wp.atomic_add(isl.rz0, k, wp.float64(-wp.dot(g, z)))
+
+    @kernel
+    def assemble_pairs(
+        counts: wp.array(dtype=wp.int32), con: ContactArrays, rows: RowArrays, pairs: PairArrays, isl: IslandArrays
+    ):
+        """The block (i, j) of each pair, i < j."""
+        n = wp.tid()
+        if n >= counts[pairs_slot]:
+            return
+        if isl.inner_active[pairs.island[n]] == 0:
+            return
+        i = pairs.i[n]
+        ll = mat33(scalar(0.0))
+        la = mat33(scalar(0.0))
+        al = mat33(scalar(0.0))
+        aa = mat33(scalar(0.0))
+        for c in range(pairs.contact_start[n], pairs.contact_end[n]):
+            ri = con.arm_a[c]
+            rj = con.arm_b[c]
+            if con.a[c] != i:
+                ri = con.arm_b[c]
+                rj = con.arm_a[c]
+            curve = con.curvature[c]
+            si = wp.skew(ri)
+            cj = curve * wp.skew(rj)
+            ll -= curve
+            la += cj
+            al -= si * curve
+            aa += si * cj
+        block = mat66()
+        for p in range(3):
+            for q in range(3):
+                block[p, q] = ll[p, q]
+                block[p, 3 + q] = la[p, q]
+                block[3 + p, q] = al[p, q]
+                block[3 + p, 3 + q] = aa[p, q]
+        for m in range(pairs.row_start[n], pairs.row_start[n + 1]):
+            r = pairs.row_index[m]
+            if rows.a[r] == i:
+                block += wp.outer(rows.jac_a[r], rows.jac_b[r]) * rows.curvature[r]
+            else:
+                block += wp.outer(rows.jac_b[r], rows.jac_a[r]) * rows.curvature[r]
+        pairs.block[n] = block
+
+    return SimpleNamespace(
+        joint_stiffness=joint_stiffness,
+        body_residual=body_residual,
+        assemble_bodies=assemble_bodies,
+        assemble_pairs=assemble_pairs,
+        cholesky_solve=cholesky_solve,
+    )

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Conjugate gradients on the 6x6 block system, preconditioned by the Cholesky factors of its diagonal blocks.
+
+All islands iterate side by side; each has its own scalars and stops on its own, so one graph loop serves them all.  Newton needs
+only a rough direction: the loop ends when the preconditioned residual has fallen to ``reduction`` of its start.
+warp.optim.linear has no loop over independent islands, which is why this one exists.
+"""
+
+from functools import lru_cache
+
+import warp as wp
+
+from ..arrays import DYNAMIC, ISLANDS, LINEAR, IslandArrays, structs
+from .assembly import assembly_kernels
+
+
+@lru_cache(maxsize=None)
+def cg_kernels(real):
+    """(start, multiply, advance, turn, check): one start and the four kernels of an iteration, for one real type."""
+    scalar = real.scalar
+    arrays = structs(real)
+    BodyArrays, PairArrays = arrays.BodyArrays, arrays.PairArrays
+    cholesky_solve = assembly_kernels(real).cholesky_solve
+    name = f"axion_cg_{real.name}"
+    wp.get_module(name).options["max_unroll"] = 1
+    kernel = wp.kernel(module=name, enable_backward=False)
+    dynamic_slot, islands_slot, linear_slot = wp.constant(DYNAMIC), wp.constant(ISLANDS), wp.constant(LINEAR)
+
+    @kernel
+    def start(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
+        k = wp.tid()
+        if k >= counts[islands_slot]:
+            return
+        zero = wp.float64(0.0)
+        isl.rz[k] = isl.rz0[k]
+        isl.shs[k] = zero
+        isl.rz_new[k] = zero
+        isl.linear_round[k] = 0
+        isl.linear_active[k] = 0
+        if isl.inner_active[k] == 1 and isl.rz0[k] > zero and (isl.direct[k] == 0 or isl.failed[k] == 1):
+            isl.linear_active[k] = 1
+            wp.atomic_max(flags, linear_slot, 1)
+
+    @kernel
+    def multiply(
+        counts: wp.array(dtype=wp.int32),
+        flags: wp.array(dtype=wp.int32),
+        bodies: BodyArrays,
+        pairs: PairArrays,
+        isl: IslandArrays,
+    ):
+        i = wp.tid()
+        if i == 0:
+            flags[linear_slot] = 0
+        if i >= counts[dynamic_slot]:
+            return
+        k = bodies.island[i]
+        if isl.linear_active[k] == 0:
+            return
+        s = bodies.s[i]
+        out = bodies.diagonal[i] * s
+        for m in range(bodies.neighbour_start[i], bodies.neighbour_start[i + 1]):
+            n = bodies.neighbour_pair[m]
+            other = bodies.s[bodies.neighbour_body[m]]
+            if n >= 0:
+                out += pairs.block[n] * other
+            else:
+                out += wp.transpose(pairs.block[-n - 1]) * other
+        bodies.hs[i] = out
+        wp.atomic_add(isl.shs, k, wp.float64(wp.dot(s, out)))
+
+    @kernel
+    def advance(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
+        i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        k = bodies.island[i]
+        if isl.linear_active[k] == 0:
+            return
+        step = scalar(isl.rz[k] / isl.shs[k])
+        bodies.d[i] = bodies.d[i] + step * bodies.s[i]
+        r = bodies.r[i] - step * bodies.hs[i]
+        z = cholesky_solve(bodies.cholesky[i], r)
+        bodies.r[i] = r
+        bodies.z[i] = z
+        wp.atomic_add(isl.rz_new, k, wp.float64(wp.dot(r, z)))
+
+    @kernel
+    def turn(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
+        i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        k = bodies.island[i]
+        if isl.linear_active[k] == 1:
+            bodies.s[i] = bodies.z[i] + scalar(isl.rz_new[k] / isl.rz[k]) * bodies.s[i]
+
+    @kernel
+    def check(
+        counts: wp.array(dtype=wp.int32),
+        flags: wp.array(dtype=wp.int32),
+        reduction: wp.float64,
+        most: wp.int32,
+        isl: IslandArrays,
+    ):
+        k = wp.tid()
+        if k >= counts[islands_slot]:
+            return
+        if isl.linear_active[k] == 0:
+            return
+        isl.rz[k] = isl.rz_new[k]
+        isl.shs[k] = wp.float64(0.0)
+        isl.rz_new[k] = wp.float64(0.0)
+        isl.linear_round[k] = isl.linear_round[k] + 1
+        isl.linear_count[k] = isl.linear_count[k] + 1
+        if isl.rz[k] <= reduction * reduction * isl.rz0[k] or isl.linear_round[k] >= most:
+            isl.linear_active[k] = 0
+        else:
+            wp.atomic_max(flags, linear_slot, 1)
+
+    return start, multiply, advance, turn, check

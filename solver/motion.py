@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kernels that loop over bodies: where an iterate leads, its merit along a direction, and its impulses turned into velocity.
+
+x+ = x_free + h (v - v_free)        q+ = exp(h (w - w_free)) q_free
+"""
+
+from functools import lru_cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from .arrays import DYNAMIC, STEP, IslandArrays, structs
+from .mathx.rotation import rotation_functions
+
+
+@lru_cache(maxsize=None)
+def motion_kernels(real):
+    """All kernels over bodies, for one real type."""
+    scalar, vec3 = real.scalar, real.vec3
+    arrays = structs(real)
+    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
+    math = rotation_functions(real)
+    exponential, linear, angular, six = math.exponential, math.linear, math.angular, math.six
+    kernel = wp.kernel(module=f"axion_motion_{real.name}", enable_backward=False)
+    dynamic_slot, step_slot = wp.constant(DYNAMIC), wp.constant(STEP)
+
+    @kernel
+    def integrate(counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays):
+        i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        h = settings[step_slot]
+        du = bodies.u[i] - bodies.u_free[i]
+        bodies.x[i] = bodies.x_free[i] + h * linear(du)
+        bodies.q[i] = wp.normalize(exponential(h * angular(du)) * bodies.q_free[i])
+
+    @kernel
+    def centre(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
+        i = wp.tid()
+        if i < counts[dynamic_slot] and isl.outer_active[bodies.island[i]] == 1:
+            bodies.u_centre[i] = bodies.u[i]
+
+    @kernel
+    def body_direction(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
+        """Slope g . d and bend d . (M + K) d of the quadratic part of the merit function."""
+        i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        k = bodies.island[i]
+        if isl.inner_active[k] == 0:
+            return
+        d = bodies.d[i]
+        turn = angular(d)
+        bend = bodies.mass[i] * wp.dot(linear(d), linear(d))
+        bend += wp.dot(turn, (bodies.inertia[i] + bodies.stiffness[i]) * turn)
+        wp.atomic_add(isl.bend_base, k, wp.float64(bend))
+        wp.atomic_add(isl.slope0, k, wp.float64(wp.dot(d, bodies.g[i])))
+
+    @kernel
+    def body_update(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
+        i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        k = bodies.island[i]
+        if isl.inner_active[k] == 1:
+            bodies.u[i] = bodies.u[i] + scalar(isl.alpha[k]) * bodies.d[i]
+
+    @kernel
+    def velocity_from_impulses(
+        counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
+    ):
+        """u = u_free + M^-1 J^T p, for islands in a Gauss-Seidel burst: after it momentum is exact by construction."""
+        i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        if isl.sweep_active[bodies.island[i]] == 0:
+            return
+        gl = vec3(scalar(0.0))
+        ga = vec3(scalar(0.0))
+        for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
+            c = bodies.contact_index[m]
+            f = con.force[c]
+            arm = con.arm_a[c]
+            if con.a[c] != i:
+                f = -f
+                arm = con.arm_b[c]
+            gl += f
+            ga += wp.cross(arm, f)
+        for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
+            r = bodies.row_index[m]
+            jac = rows.jac_b[r]
+            if rows.a[r] == i:
+                jac = rows.jac_a[r]
+            gl += rows.p[r] * linear(jac)
+            ga += rows.p[r] * angular(jac)
+        bodies.u[i] = bodies.u_free[i] + six(gl * bodies.inverse_mass[i], bodies.inverse_inertia[i] * ga)
+
+    @kernel
+    def keep_bodies(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
+        i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        k = bodies.island[i]
+        if isl.keep[k] == 1:
+            bodies.u_best[i] = bodies.u[i]
+        if isl.restore[k] == 1:
+            bodies.u[i] = bodies.u_best[i]
+
+    return SimpleNamespace(
+        integrate=integrate,
+        centre=centre,
+        body_direction=body_direction,
+        body_update=body_update,
+        velocity_from_impulses=velocity_from_impulses,
+        keep_bodies=keep_bodies,
+    )

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kernels that steer Newton's loops, one thread per island: start, stop, step length, eps schedule, best iterate.
+
+Every loop of the solve is a graph loop whose condition is one slot of ``flags``; a kernel below sets it while any island still
+wants another round.  Nothing here is read by the host before the step is over.
+"""
+
+from functools import lru_cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from .arrays import DIRECT, INNER, ISLANDS, OUTER, SEARCH, SWEEP, IslandArrays
+
+MODULE = "axion_control"
+islands_slot = wp.constant(ISLANDS)
+outer_slot, inner_slot, search_slot = wp.constant(OUTER), wp.constant(INNER), wp.constant(SEARCH)
+sweep_slot, direct_slot = wp.constant(SWEEP), wp.constant(DIRECT)
+kernel = wp.kernel(module=MODULE, enable_backward=False)
+
+
+@wp.struct
+class Limits:
+    """Constants of the loops; research figures behind them are in docs/solver.md."""
+
+    inner: wp.int32  # Newton iterations per proximal centre
+    outer: wp.int32  # proximal centres per solve
+    easy: wp.int32  # a centre solved in this many iterations allows a smaller eps
+    late: wp.int32  # outer round from which Gauss-Seidel helps even without trouble
+    sweeps: wp.int32  # Gauss-Seidel sweeps per burst
+    search: wp.int32  # line-search trials
+    inner_reduction: wp.float64  # gradient reduction per proximal centre
+    eps_largest: wp.float64
+    eps_smallest: wp.float64
+    eps_joint_smallest: wp.float64
+
+
+@kernel
+def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
+    k = wp.tid()
+    if k >= counts[islands_slot]:
+        return
+    isl.newton_count[k] = 0
+    isl.linear_count[k] = 0
+    isl.sweep_count[k] = 0
+    isl.outer_count[k] = 0
+    isl.trouble[k] = 0
+    isl.sweep_active[k] = 0
+    isl.previous[k] = wp.float64(1.0e30)
+    isl.best[k] = wp.float64(1.0e30)
+    if isl.outer_active[k] == 1:
+        wp.atomic_max(flags, outer_slot, 1)
+
+
+@kernel
+def outer_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
+    k = wp.tid()
+    if k == 0:
+        flags[outer_slot] = 0
+    if k >= counts[islands_slot]:
+        return
+    isl.inner_count[k] = 0
+    isl.inner_active[k] = isl.outer_active[k]
+    isl.keep[k] = 0
+    isl.restore[k] = 0
+    if isl.outer_active[k] == 1:
+        wp.atomic_max(flags, inner_slot, 1)
+
+
+@kernel
+def inner_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
+    k = wp.tid()
+    if k == 0:
+        flags[inner_slot] = 0
+        flags[direct_slot] = 0
+    if k >= counts[islands_slot]:
+        return
+    zero = wp.float64(0.0)
+    isl.gradient[k] = zero
+    isl.rz0[k] = zero
+    isl.slope0[k] = zero
+    isl.slope_base[k] = zero
+    isl.bend_base[k] = zero
+
+
+@kernel
+def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
+    """Stops an island whose gradient is small enough for this proximal centre."""
+    k = wp.tid()
+    if k >= counts[islands_slot]:
+        return
+    isl.direct_active[k] = 0
+    if isl.inner_active[k] == 0:
+        return
+    if isl.inner_count[k] == 0:
+        isl.gradient0[k] = isl.gradient[k]
+    done = isl.gradient[k] < wp.float64(0.2) * isl.tolerance[k]
+    if isl.inner_count[k] > 0 and isl.gradient[k] < limits.inner_reduction * isl.gradient0[k]:
+        done = True
+    if done or isl.gradient[k] != isl.gradient[k]:
+        isl.inner_active[k] = 0
+        return
+    wp.atomic_max(flags, inner_slot, 1)
+    if isl.direct[k] == 1:
+        isl.direct_active[k] = 1
+        wp.atomic_max(flags, direct_slot, 1)
+
+
+@kernel
+def search_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
+    k = wp.tid()
+    if k >= counts[islands_slot]:
+        return
+    isl.search_active[k] = isl.inner_active[k]
+    if isl.inner_active[k] == 0:
+        return
+    isl.slope_base[k] = isl.slope_base[k] + isl.slope0[k]
+    isl.alpha[k] = wp.float64(1.0)
+    isl.low[k] = wp.float64(0.0)
+    isl.high[k] = wp.float64(-1.0)
+    isl.slope[k] = wp.float64(0.0)
+    isl.bend[k] = wp.float64(0.0)
+    isl.search_round[k] = 0
+    wp.atomic_max(flags, search_slot, 1)
+
+
+@kernel
+def search_reset(flags: wp.array(dtype=wp.int32)):
+    flags[search_slot] = 0
+
+
+@kernel
+def search_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
+    """Safeguarded Newton on the slope of the merit function along the direction; ends at a tenth of the first slope."""
+    k = wp.tid()
+    if k >= counts[islands_slot]:
+        return
+    if isl.search_active[k] == 0:
+        return
+    zero = wp.float64(0.0)
+    alpha = isl.alpha[k]
+    slope = isl.slope[k] + isl.slope_base[k] + alpha * isl.bend_base[k]
+    bend = isl.bend[k] + isl.bend_base[k]
+    isl.slope[k] = zero
+    isl.bend[k] = zero
+    isl.search_round[k] = isl.search_round[k] + 1
+    if wp.abs(slope) <= wp.float64(0.1) * wp.abs(isl.slope0[k]) or isl.search_round[k] >= limits.search:
+        isl.search_active[k] = 0
+        return
+    if slope < zero:
+        isl.low[k] = alpha
+    else:
+        isl.high[k] = alpha
+    trial = alpha - slope / bend
+    if isl.high[k] > zero:
+        if trial <= isl.low[k] or trial >= isl.high[k]:
+            trial = wp.float64(0.5) * (isl.low[k] + isl.high[k])
+    else:
+        trial = wp.min(trial, wp.float64(4.0))
+    isl.alpha[k] = trial
+    wp.atomic_max(flags, search_slot, 1)
+
+
+@kernel
+def inner_end(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
+    k = wp.tid()
+    if k >= counts[islands_slot]:
+        return
+    if isl.inner_active[k] == 0:
+        return
+    isl.newton_count[k] = isl.newton_count[k] + 1
+    isl.inner_count[k] = isl.inner_count[k] + 1
+    if isl.inner_count[k] >= limits.inner:
+        isl.inner_active[k] = 0
+    else:
+        wp.atomic_max(flags, inner_slot, 1)
+
+
+@kernel
+def inner_reset(flags: wp.array(dtype=wp.int32)):
+    flags[inner_slot] = 0
+
+
+@kernel
+def request_sweeps(
+    counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays
+):
+    """Gauss-Seidel breaks the cycling of active sets in violent motion; at rest it only adds drift, so the host gates it."""
+    k = wp.tid()
+    if k >= counts[islands_slot]:
+        return
+    isl.sweep_active[k] = 0
+    if isl.outer_active[k] == 0 or isl.sweeps_allowed[k] == 0:
+        return
+    if isl.inner_count[k] >= limits.inner:
+        isl.trouble[k] = 1
+    if isl.trouble[k] == 1 or isl.outer_count[k] >= limits.late:
+        isl.sweep_active[k] = 1
+        isl.sweep_left[k] = limits.sweeps
+        wp.atomic_max(flags, sweep_slot, 1)
+
+
+@kernel
+def sweeps_done(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), block: wp.int32, isl: IslandArrays):
+    k = wp.tid()
+    if k >= counts[islands_slot]:
+        return
+    if isl.sweep_active[k] == 0:
+        return
+    isl.sweep_count[k] = isl.sweep_count[k] + block
+    isl.sweep_left[k] = isl.sweep_left[k] - block
+    if isl.sweep_left[k] <= 0:
+        isl.sweep_active[k] = 0
+    else:
+        wp.atomic_max(flags, sweep_slot, 1)
+
+
+@kernel
+def sweep_reset(flags: wp.array(dtype=wp.int32)):
+    flags[sweep_slot] = 0
+
+
+@kernel
+def residual_begin(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
+    k = wp.tid()
+    if k >= counts[islands_slot]:
+        return
+    zero = wp.float64(0.0)
+    isl.gradient[k] = zero
+    isl.residual_normal[k] = zero
+    isl.residual_tangent[k] = zero
+    isl.residual_joint[k] = zero
+
+
+@kernel
+def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
+    """Accept, keep the best, or go back to it; shrink eps where progress is slow, raise it where Newton struggles."""
+    k = wp.tid()
+    if k >= counts[islands_slot]:
+        return
+    isl.keep[k] = 0
+    isl.restore[k] = 0
+    if isl.outer_active[k] == 0:
+        return
+    value = wp.max(
+        wp.max(isl.gradient[k], isl.residual_joint[k]), wp.max(isl.residual_normal[k], isl.residual_tangent[k])
+    )
+    finite = value == value and value < wp.float64(1.0e30)
+    round = isl.outer_count[k]
+    isl.outer_count[k] = round + 1
+    isl.law[k] = 0
+    if (finite and value < isl.tolerance[k]) or round + 1 >= limits.outer:
+        isl.outer_active[k] = 0
+        if finite and value < isl.best[k]:
+            isl.best[k] = value
+            isl.keep[k] = 1
+        else:
+            isl.restore[k] = 1
+        return
+    wp.atomic_max(flags, outer_slot, 1)
+    if not finite or (value > wp.float64(3.0) * isl.best[k] and round > 0):
+        isl.restore[k] = 1
+        isl.trouble[k] = 1
+        isl.eps[k] = wp.min(isl.eps[k] * wp.float64(10.0), limits.eps_largest)
+        isl.previous[k] = isl.best[k]
+        return
+    if value < isl.best[k]:
+        isl.best[k] = value
+        isl.keep[k] = 1
+    if isl.inner_count[k] <= limits.easy and value > wp.float64(0.3) * isl.previous[k]:
+        isl.eps[k] = wp.max(isl.eps[k] * wp.float64(0.1), limits.eps_smallest)
+        isl.eps_joint[k] = wp.max(isl.eps_joint[k] * wp.float64(0.1), limits.eps_joint_smallest)
+    elif isl.inner_count[k] >= limits.inner:
+        isl.eps[k] = wp.min(isl.eps[k] * wp.float64(2.0), limits.eps_largest)
+    isl.previous[k] = value
+
+
+@lru_cache(maxsize=None)
+def control_kernels():
+    """The kernels above by name."""
+    return SimpleNamespace(
+        begin=begin, outer_begin=outer_begin, inner_begin=inner_begin, inner_check=inner_check,
+        search_begin=search_begin, search_reset=search_reset, search_check=search_check, inner_end=inner_end,
+        inner_reset=inner_reset, request_sweeps=request_sweeps, sweeps_done=sweeps_done, sweep_reset=sweep_reset,
+        residual_begin=residual_begin, outer_check=outer_check,
+    )  # fmt: skip

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The proximal method: a StepProblem solved in body space by Newton's method, recorded once as a graph and replayed.
+
+Outer loop: move the proximal centre p^ to the last impulses, read the geometry again, test the residual of the nonlinear system.
+Inner loop: Newton on the convex function of the velocities that p = Proj(p^ - v / sigma) leaves, with an exact line search.
+sigma = eps w shrinks where the outer loop is slow, so mass ratios of 10 000:1 take a handful of iterations.
+Rockafellar 1976 (proximal point); Alart and Curnier 1991 (contact law); the figures behind each constant: docs/solver.md.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from .arrays import DIRECT, INNER, LINEAR, OUTER, SEARCH, SWEEP, download
+from .constraints.contact import contact_kernels
+from .constraints.joints import joint_kernels
+from .device_problem import DeviceProblem
+from .gauss_seidel import sweep_kernel
+from .linear.assembly import assembly_kernels
+from .linear.conjugate_gradient import cg_kernels
+from .mathx.real import real_types
+from .motion import motion_kernels
+from .newton_control import Limits, control_kernels
+from .problem import StepSolution
+
+SWEEPS_PER_BLOCK = 10  # Gauss-Seidel sweeps between two readings of the geometry
+
+
+@dataclass
+class SolveOptions:
+    """How hard to try, per dynamic body (n,); an island takes the strictest of its members."""
+
+    tolerance: np.ndarray  # [m] residual at which an island is done
+    eps: np.ndarray  # proximal strength to start from, as the last step left it
+    sweeps: np.ndarray  # bool: Gauss-Seidel may help (fast, or new)
+    start: np.ndarray | None = None  # (n, 6) first iterate; None: the velocity at the start
+
+
+@dataclass
+class SolveStatistics:
+    """What the solve did, per dynamic body (its island's figures)."""
+
+    newton: np.ndarray
+    residual: np.ndarray  # [m]
+    eps: np.ndarray
+
+
+class ProximalSolver:
+    """Solves StepProblems on one device in one precision.  Keeps its arrays and graphs from step to step."""
+
+    def __init__(self, device, precision):
+        self.device = wp.get_device(device)
+        real = real_types(wp.float64 if precision == "float64" else wp.float32)
+        self.problem = DeviceProblem(self.device, real)
+        self._real = real
+        self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
+        self._assembly, self._cg, self._sweep = assembly_kernels(real), cg_kernels(real), sweep_kernel(real)
+        self._control = control_kernels()
+        self._limits = Limits()
+        self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 5, 15, 3, 8
+        self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 100, 12, 0.1
+        self._limits.eps_largest = 0.1
+        self._limits.eps_smallest = 1.0e-5 if precision == "float64" else 1.0e-4
+        self._limits.eps_joint_smallest = 1.0e-8 if precision == "float64" else 1.0e-5
+        self._eps_joint = 1.0e-6 if precision == "float64" else 1.0e-5
+        self._graphs = {}
+        self._recorded = None
+
+    def solve(self, problem, options):
+        """Solve the position phase: (StepSolution, SolveStatistics).  The end pose satisfies gaps, joints and friction."""
+        device = self.problem
+        device.upload(problem, options, self._eps_joint)
+        self._replay("position")
+        return self._read(problem)
+
+    def solve_velocity(self, problem, options, loaded):
+        """Solve the velocity phase at the end pose of ``problem``: joints rigid in velocity, loaded contacts rebound or rest.
+
+        ``problem``'s free velocity is the one to correct, its poses (start and free) are the end pose, its rows have beta 0.
+        loaded: (C,) bool, which contacts carried an impulse.
+        """
+        self.problem.upload(problem, options, self._eps_joint, loaded=loaded)
+        self._replay("velocity")
+        return self._read(problem)
+
+    # Recording ---------------------------------------------------------------------------------------------------------
+
+    def _replay(self, phase):
+        if self._recorded != self.problem.generation:
+            self._graphs.clear()
+            self._recorded = self.problem.generation
+        if phase not in self._graphs:
+            self._launch(phase)  # loads the kernels, so that recording sees no compilation
+            with wp.ScopedCapture(device=self.device) as capture:
+                self._launch(phase)
+            self._graphs[phase] = capture.graph
+            return
+        wp.capture_launch(self._graphs[phase])
+
+    def _launch(self, phase):
+        position = phase == "position"
+        p, control, flags = self.problem, self._control, self.problem.flags
+        p.restart()
+        self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
+        self._over_rows(self._joint.prepare_rows, p.bodies, p.rows)
+        self._linearise(position)
+        self._over_islands(control.begin, flags, p.islands)
+
+        def outer():
+            self._over_islands(control.outer_begin, flags, p.islands)
+            self._over_bodies(self._motion.centre, p.bodies, p.islands)
+            wp.capture_while(flags[INNER : INNER + 1], self._newton_iteration)
+            if position:
+                self._over_islands(control.request_sweeps, flags, self._limits, p.islands)
+                wp.capture_while(flags[SWEEP : SWEEP + 1], self._sweep_block)
+            self._linearise(position)
+            self._residual()
+            self._over_islands(control.outer_check, flags, self._limits, p.islands)
+            self._over_bodies(self._motion.keep_bodies, p.bodies, p.islands)
+            self._over_contacts(self._contact.keep_contacts, p.contacts, p.islands)
+            self._over_rows(self._joint.keep_rows, p.rows, p.islands)
+            self._linearise(position)
+
+        wp.capture_while(flags[OUTER : OUTER + 1], outer)
+
+    def _linearise(self, position):
+        p = self.problem
+        if position:
+            self._over_bodies(self._motion.integrate, p.settings, p.bodies)
+            self._over_contacts(self._contact.linearise_contacts, p.settings, p.bodies, p.contacts)
+            self._over_rows(self._joint.linearise_rows, p.settings, p.bodies, p.rows)
+            self._over_bodies(self._assembly.joint_stiffness, p.settings, p.bodies, p.rows)
+        else:
+            self._over_contacts(self._contact.linearise_contacts_velocity, p.settings, p.bodies, p.contacts)
+            self._over_rows(self._joint.linearise_rows_velocity, p.bodies, p.rows)
+
+    def _residual(self):
+        p = self.problem
+        self._over_islands(self._control.residual_begin, p.islands)
+        self._over_contacts(self._contact.contact_forces, p.contacts)
+        self._over_bodies(self._assembly.body_residual, p.bodies, p.contacts, p.rows, p.islands)
+        self._over_contacts(self._contact.contact_residual, p.contacts, p.islands)
+        self._over_rows(self._joint.row_residual, p.rows, p.islands)
+
+    def _newton_iteration(self):
+        p, control, flags = self.problem, self._control, self.problem.flags
+        self._over_islands(control.inner_begin, flags, p.islands)
+        self._over_contacts(self._contact.apply_contact_law, p.contacts, p.islands)
+        self._over_rows(self._joint.apply_row_law, p.rows, p.islands)
+        self._over_bodies(self._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
+        self._over_islands(control.inner_check, flags, self._limits, p.islands)
+        wp.capture_if(flags[INNER : INNER + 1], self._newton_step)
+
+    def _newton_step(self):
+        p, control, flags = self.problem, self._control, self.problem.flags
+        start, multiply, advance, turn, check = self._cg
+        self._launch_kernel(self._assembly.assemble_pairs, p.capacity["pairs"], p.contacts, p.rows, p.pairs, p.islands)
+
+        def direct():
+            p.factor.launch_factor(p.bodies.diagonal, p.pairs.block)
+            p.factor.launch_solve(p.bodies.r, p.bodies.d)
+
+        def iterate():
+            self._over_bodies(multiply, flags, p.bodies, p.pairs, p.islands)
+            self._over_bodies(advance, p.bodies, p.islands)
+            self._over_bodies(turn, p.bodies, p.islands)
+            self._over_islands(check, flags, p.cg_reduction, p.cg_most, p.islands)
+
+        wp.capture_if(flags[DIRECT : DIRECT + 1], direct)
+        self._over_islands(start, flags, p.islands)
+        wp.capture_while(flags[LINEAR : LINEAR + 1], iterate)
+
+        self._over_bodies(self._motion.body_direction, p.bodies, p.islands)
+        self._over_contacts(self._contact.contact_direction, p.bodies, p.contacts, p.islands)
+        self._over_rows(self._joint.row_direction, p.bodies, p.rows, p.islands)
+        self._over_islands(control.search_begin, flags, p.islands)
+
+        def search():
+            self._launch_kernel(control.search_reset, 1, counts=False, arguments=(flags,))
+            self._over_contacts(self._contact.contact_search, p.contacts, p.islands)
+            self._over_rows(self._joint.row_search, p.rows, p.islands)
+            self._over_islands(control.search_check, flags, self._limits, p.islands)
+
+        wp.capture_while(flags[SEARCH : SEARCH + 1], search)
+        self._over_bodies(self._motion.body_update, p.bodies, p.islands)
+        self._over_contacts(self._contact.contact_update, p.contacts, p.islands)
+        self._over_rows(self._joint.row_update, p.rows, p.islands)
+        self._launch_kernel(control.inner_reset, 1, counts=False, arguments=(flags,))
+        self._over_islands(control.inner_end, flags, self._limits, p.islands)
+
+    def _sweep_block(self):
+        p, control, flags = self.problem, self._control, self.problem.flags
+        rebuild = (self._motion.velocity_from_impulses, p.bodies, p.contacts, p.rows, p.islands)
+        self._over_contacts(self._contact.contact_forces, p.contacts)
+        self._over_bodies(*rebuild)
+        self._linearise(True)
+        self._over_islands(self._sweep, wp.int32(SWEEPS_PER_BLOCK), p.bodies, p.contacts, p.rows, p.islands)
+        self._over_contacts(self._contact.contact_forces, p.contacts)
+        self._over_bodies(*rebuild)
+        self._launch_kernel(control.sweep_reset, 1, counts=False, arguments=(flags,))
+        self._over_islands(control.sweeps_done, flags, wp.int32(SWEEPS_PER_BLOCK), p.islands)
+
+    def _over_bodies(self, kernel, *arguments):
+        self._launch_kernel(kernel, self.problem.capacity["bodies"], *arguments)
+
+    def _over_contacts(self, kernel, *arguments):
+        self._launch_kernel(kernel, self.problem.capacity["contacts"], *arguments)
+
+    def _over_rows(self, kernel, *arguments):
+        self._launch_kernel(kernel, self.problem.capacity["rows"], *arguments)
+
+    def _over_islands(self, kernel, *arguments):
+        self._launch_kernel(kernel, self.problem.capacity["islands"], *arguments)
+
+    def _launch_kernel(self, kernel, size, *rest, counts=True, arguments=()):
+        inputs = [self.problem.counts, *rest] if counts else list(arguments)
+        wp.launch(kernel, dim=size, inputs=inputs, device=self.device)
+
+    # Reading back ------------------------------------------------------------------------------------------------------
+
+    def _read(self, problem):
+        device, bodies = self.problem, problem.bodies
+        n = bodies.dynamic_count
+        topology = device.topology
+        velocity, position = bodies.velocity.copy(), bodies.free_position.copy()
+        orientation = bodies.free_orientation.copy()
+        velocity[:n] = download(device.bodies.u, n)
+        position[:n] = download(device.bodies.x, n)
+        orientation[:n] = download(device.bodies.q, n)
+        contact = np.empty((len(problem.contacts), 3))
+        contact[topology.contact_order] = download(device.contacts.p, len(contact))
+        joint = download(device.rows.p, len(problem.joints))
+        islands = device.islands
+        newton, linear, sweeps = (
+            download(a, topology.island_count)
+            for a in (islands.newton_count, islands.linear_count, islands.sweep_count)
+        )
+        active = topology.constrained
+        solution = StepSolution(
+            velocity, position, orientation, contact, joint,
+            int(newton[active].max(initial=0)), int(linear[active].max(initial=0)), int(sweeps[active].max(initial=0)),
+        )  # fmt: skip
+        best = np.where(active, download(islands.best, topology.island_count), 0.0) * problem.step
+        of_body = topology.body_island
+        statistics = SolveStatistics(
+            newton=np.where(active, newton, 0)[of_body],
+            residual=best[of_body],
+            eps=download(islands.eps, topology.island_count)[of_body],
+        )
+        return solution, statistics

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Quaternions (xyzw) in NumPy, vectorised over leading axes: the host-side twin of mathx/rotation.py."""
+
+import numpy as np
+
+IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
+
+
+def multiply(a, b):
+    """Hamilton product a b.  (..., 4), (..., 4) -> (..., 4)."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    av, aw, bv, bw = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
+    vector = aw * bv + bw * av + np.cross(av, bv)
+    return np.concatenate([vector, aw * bw - np.sum(av * bv, axis=-1, keepdims=True)], axis=-1)
+
+
+def conjugate(q):
+    """The inverse of a unit quaternion."""
+    return np.asarray(q, float) * np.array([-1.0, -1.0, -1.0, 1.0])
+
+
+def rotate(q, v):
+    """Vectors v (..., 3) turned by q (..., 4)."""
+    q, v = np.asarray(q, float), np.asarray(v, float)
+    t = 2.0 * np.cross(q[..., :3], v)
+    return v + q[..., 3:] * t + np.cross(q[..., :3], t)
+
+
+def exponential(w):
+    """Quaternion of the rotation vector w [rad].  (..., 3) -> (..., 4)."""
+    w = np.asarray(w, float)
+    half = 0.5 * np.linalg.norm(w, axis=-1, keepdims=True)
+    return np.concatenate([0.5 * np.sinc(half / np.pi) * w, np.cos(half)], axis=-1)
+
+
+def logarithm(q):
+    """Rotation vector [rad], of length at most pi.  (..., 4) -> (..., 3)."""
+    q = np.asarray(q, float)
+    q = np.where(q[..., 3:] < 0.0, -q, q)
+    sine = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, q[..., 3:])
+    return q[..., :3] * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 2.0)
+
+
+def matrices(q):
+    """Rotation matrices.  (..., 4) -> (..., 3, 3)."""
+    x, y, z, w = np.moveaxis(np.asarray(q, float), -1, 0)
+    return np.stack(
+        [
+            np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)], axis=-1),
+            np.stack([2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)], axis=-1),
+            np.stack([2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)], axis=-1),
+        ],
+        axis=-2,
+    )
+
+
+def from_matrix(m):
+    """Quaternion of one rotation matrix (3, 3), by the largest of the four squares (Shepperd 1978)."""
+    m = np.asarray(m, float)
+    squares = np.array(
+        [m[0, 0] - m[1, 1] - m[2, 2], m[1, 1] - m[0, 0] - m[2, 2], m[2, 2] - m[0, 0] - m[1, 1], np.trace(m)]
+    )
+    k = int(np.argmax(squares))
+    q = np.empty(4)
+    q[k] = 0.5 * np.sqrt(1.0 + squares[k])
+    s = 0.25 / q[k]
+    if k == 3:
+        q[:3] = (m[2, 1] - m[1, 2]) * s, (m[0, 2] - m[2, 0]) * s, (m[1, 0] - m[0, 1]) * s
+    else:
+        i, j = (k + 1) % 3, (k + 2) % 3
+        q[3] = (m[j, i] - m[i, j]) * s
+        q[i] = (m[i, k] + m[k, i]) * s
+        q[j] = (m[j, k] + m[k, j]) * s
+    return q / np.linalg.norm(q)
+
+
+def normalised(q):
+    """q scaled to unit length.  (..., 4)."""
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+def slerp(a, b, t):
+    """From a to b at t in 0..1 the short way.  (..., 4), (..., 4), (...) -> (..., 4)."""
+    turn = logarithm(multiply(b, conjugate(a)))
+    return normalised(multiply(exponential(turn * np.asarray(t, float)[..., None]), a))

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frames made of steps: simulate(scene, frames) -> Trajectory.  No physics here."""
+
+import time as clock
+
+import numpy as np
+import warp as wp
+
+from .config import SolverConfig
+from .constraints.rows import JointTable
+from .frames import body_frames
+from .metrics import kinetic_energy, potential_energy
+from .model import build_model
+from .proximal import ProximalSolver
+from .step import Stepper
+from .substeps import steps_per_frame
+from .trajectory import FrameResult, StepReport, Trajectory
+
+
+def simulate(scene, frames, fps=24.0, config=None, on_frame=None):
+    """Simulate ``frames`` frames of a scene.
+
+    Args:
+        scene: Scene.
+        frames: number of frames, at least 0.
+        fps: frames per second.
+        config: SolverConfig; None for the default one.
+        on_frame: called with each FrameResult; returning False ends the simulation there.
+
+    Returns:
+        Trajectory with the start and every frame simulated.
+
+    Raises:
+        SceneError: the scene cannot be simulated (see ``validate``).
+        ValueError: frames, fps or config are out of range, or the device does not exist.
+    """
+    config = SolverConfig() if config is None else config
+    _check_arguments(frames, fps, config)
+    scene.check()
+    device = _device(config.device)
+    precision = config.precision
+    if precision == "auto":
+        precision = "float64" if device.is_cpu else "float32"
+    body = body_frames(scene)
+    joints = JointTable(scene, body)
+    stepper = Stepper(
+        scene, body, joints, build_model(scene, device, body.center), ProximalSolver(device, precision), config
+    )
+    stepper.start(*_start(scene, body))
+    record = _Record(scene, body, stepper, fps)
+    for frame in range(1, frames + 1):
+        began = clock.perf_counter()
+        outcomes = []
+        count = steps_per_frame(stepper, 1.0 / fps, config)
+        for _ in range(count):
+            outcomes += stepper.advance(1.0 / (fps * count))
+        result = record.add(frame, outcomes, clock.perf_counter() - began)
+        if on_frame is not None and on_frame(result) is False:
+            break
+    return record.trajectory()
+
+
+def _check_arguments(frames, fps, config):
+    if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 0:
+        raise ValueError(f"frames is {frames!r}: give a whole number of at least 0")
+    if not np.isfinite(fps) or fps <= 0.0:
+        raise ValueError(f"fps is {fps!r}: give a positive number of frames per second")
+    if config.method != "proximal":
+        raise ValueError(f'method is {config.method!r}: only "proximal" can simulate so far')
+
+
+def _device(name):
+    if name == "auto":
+        name = "cuda:0" if wp.is_cuda_available() else "cpu"
+    elif name != "cpu" and not wp.is_cuda_available():
+        raise ValueError(f'device is "{name}", but no CUDA device was found: choose "cpu" or "auto"')
+    try:
+        return wp.get_device(name)
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(f'device "{name}" does not exist: {error}') from error
+
+
+def _start(scene, frames):
+    """Solver poses and velocities at time 0, where prescribed bodies begin their paths."""
+    states = [body.prescribed(0.0) for body in scene.bodies]
+    column = [np.array([state[k] for state in states], float) for k in range(4)]
+    count = len(states)
+    position, orientation = frames.to_solver(column[0].reshape(count, 3), column[1].reshape(count, 4))
+    return position, orientation, np.hstack([column[2].reshape(count, 3), column[3].reshape(count, 3)])
+
+
+class _Record:
+    """Collects what becomes the Trajectory."""
+
+    def __init__(self, scene, frames, stepper, fps):
+        self.scene, self.frames, self.stepper, self.fps = scene, frames, stepper, fps
+        self.names = [body.name for body in scene.bodies]
+        self.states = [self._state()]
+        self.reports = []
+        self.dynamic = np.isfinite(frames.mass)
+
+    def _state(self):
+        state = self.stepper.state
+        return (*self.frames.to_body(state.position, state.orientation), state.velocity.copy())
+
+    def add(self, frame, outcomes, seconds):
+        self.states.append(self._state())
+        self.reports.append(self._report(frame, outcomes, seconds))
+        position, orientation, velocity = self.states[-1]
+        return FrameResult(
+            frame, frame / self.fps, position, orientation, velocity[:, :3], velocity[:, 3:], self.reports[-1]
+        )
+
+    def _report(self, frame, outcomes, seconds):
+        state, frames, moving = self.stepper.state, self.frames, self.dynamic
+        worst = np.max([outcome.worst for outcome in outcomes], axis=0)
+        residuals = [outcome.residuals for outcome in outcomes]
+
+        def most(name):
+            return float(max(getattr(residual, name) for residual in residuals))
+
+        return StepReport(
+            frame=frame,
+            converged=all(outcome.converged for outcome in outcomes),
+            penetration=most("penetration"),
+            gap_residual=most("gap_residual"),
+            joint_error=most("joint_error"),
+            joint_error_angle=most("joint_error_angle"),
+            friction_residual=most("friction_residual"),
+            momentum_residual=most("momentum_residual"),
+            newton_iterations=sum(outcome.newton for outcome in outcomes),
+            linear_iterations=sum(outcome.linear for outcome in outcomes),
+            substeps=sum(outcome.solves for outcome in outcomes),
+            contacts=max(outcome.contacts for outcome in outcomes),
+            kinetic_energy=float(
+                kinetic_energy(
+                    frames.mass[moving], frames.inertia[moving], state.orientation[moving], state.velocity[moving]
+                )
+            ),
+            potential_energy=float(potential_energy(frames.mass[moving], state.position[moving], self.scene.gravity)),
+            wall_time=seconds,
+            worst_bodies=[self.names[i] for i in np.argsort(-worst, kind="stable")[:3] if worst[i] > 0.0],
+        )
+
+    def trajectory(self):
+        position, orientation, velocity = (np.array([state[k] for state in self.states]) for k in range(3))
+        return Trajectory(
+            names=self.names,
+            times=np.arange(len(self.states)) / self.fps,
+            position=position,
+            orientation=orientation,
+            linear_velocity=velocity[..., :3],
+            angular_velocity=velocity[..., 3:],
+            reports=self.reports,
+            broken_joints=dict(self.stepper.broken),
+        )

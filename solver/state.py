@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a simulation carries from step to step.  Changed only when a step is accepted, so a step can be tried again."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass
+class State:
+    """B bodies of the scene, in its order; poses of the solver frames (frames.py)."""
+
+    time: float  # [s]
+    position: np.ndarray  # (B, 3) [m]
+    orientation: np.ndarray  # (B, 4)
+    velocity: np.ndarray  # (B, 6)
+    eps: np.ndarray  # (B,) proximal strength each body's island ended with
+    contacts: object = None  # ContactSet of the last step, or None
+    contact_force: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))  # (C, 3) world, on body a [N]

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One time step, as the equations have it:
+
+    M (u - u_free) = J^T p                        momentum                       J^T p: impulses of joints and contacts
+    c(q+) + E p = 0                               joints                         E: compliance / h^2
+    0 <= phi(q+)  _|_  p_n >= 0                   contact
+    p_t = Proj_{|p_t| <= mu p_n} (p_t - v_t / w)  friction (Coulomb, maximum dissipation)
+    q+ = q- (+) h u                               kinematics
+
+    letter   word                                 unit         shape
+    h        step                                 s            ()
+    q, x     orientation xyzw, position           1, m         (B, 4), (B, 3)
+    u        velocity: linear, angular            m/s, rad/s   (B, 6)
+    M        mass and inertia in the world        kg, kg m^2   (6, 6) per body
+    J        row directions                       1, m         (rows, 6) per body
+    p        impulse over the step                N s, N m s   (C, 3) contacts, (R,) joint rows
+    phi, c   gap, joint coordinate                m, rad       (C,), (R,)
+    w        effective inverse mass of a row      1/kg         (C,), (R,)
+    sigma    proximal strength, eps w             1/kg
+    mu       friction coefficient                 1            (C,)
+
+A step is: detect contacts, predict free motion, solve for the end pose, look for contacts that came up on the way, judge, solve
+for the end velocity.  A step that misses is done again as two halves.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .assemble import Assembler
+from .collision import Collider, carry_impulses
+from .metrics import body_residuals, step_residuals
+from .proximal import SolveOptions
+from .redetect import with_missed_contacts
+from .problem import Coordinate, world_impulses
+from .reference.rows import coordinates
+from .state import State
+from .velocity_phase import needs_velocity_phase, total_velocity, velocity_problem
+
+SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance, and Gauss-Seidel is not allowed to stir it
+FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
+DEEPEST = 4  # a step is halved at most this often
+
+
+@dataclass
+class StepOutcome:
+    """How one accepted step went."""
+
+    residuals: object  # metrics.StepResiduals
+    converged: bool
+    worst: np.ndarray  # (B,) worst residual of each scene body [m]
+    contacts: int
+    newton: int
+    linear: int
+    solves: int
+
+
+class Stepper:
+    """Advances the state of one scene."""
+
+    def __init__(self, scene, frames, joints, model, solver, config):
+        self.assembler = Assembler(scene, frames, joints, config)
+        self.collider = Collider(model)
+        self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
+        self.slow, self.fast = config.tolerances()
+        self.state = None
+        self.broken = {}
+
+    def start(self, position, orientation, velocity):
+        """Begin from solver poses (B, 3), (B, 4) and velocities (B, 6)."""
+        self.state = State(0.0, position, orientation, velocity, np.full(len(position), FIRST_EPS))
+
+    def advance(self, step, depth=0):
+        """Move on by ``step`` seconds.  Returns the StepOutcomes of the steps it took."""
+        state = self.state
+        contacts, impulses = self._contacts(step)
+        assembly = self.assembler.build(state, step, contacts, impulses)
+        assembly, solution, statistics, tolerance = self._solve(assembly)
+        spent = solution.newton_iterations, solution.linear_iterations
+        residuals = step_residuals(assembly.problem, solution)
+        error = body_residuals(assembly.problem, residuals, penetration=False)
+        n = assembly.problem.bodies.dynamic_count
+        missed = not np.all(error[:n] <= np.maximum(tolerance, self.fast))  # NaN is a miss
+        if missed and depth < DEEPEST:
+            halves = self.advance(0.5 * step, depth + 1) + self.advance(0.5 * step, depth + 1)
+            halves[0] = replace(
+                halves[0], newton=halves[0].newton + spent[0], linear=halves[0].linear + spent[1], solves=halves[0].solves + 1
+            )  # fmt: skip
+            return halves
+        velocity, more = self._end_velocity(assembly, solution, missed)
+        if self._break_joints(assembly, solution):
+            return self.advance(step, depth)
+        self._accept(assembly, solution, statistics, velocity)
+        worst = np.zeros(len(state.position))
+        order = assembly.numbering.scene
+        worst[order[:n]] = error[:n]
+        converged = bool(np.all(error[:n] <= tolerance))
+        return [
+            StepOutcome(
+                residuals, converged, worst, len(assembly.problem.contacts), spent[0] + more[0], spent[1] + more[1], 1
+            )
+        ]  # fmt: skip
+
+    def _contacts(self, step):
+        """Contacts at the present state, and the impulses [N s] they carried, for a warm start."""
+        state = self.state
+        position, orientation = self.frames.to_body(state.position, state.orientation)
+        velocity = self.assembler.prescribed_velocity(state, step)
+        contacts = self.collider.collide(position, orientation, velocity[:, :3], velocity[:, 3:], step)
+        if state.contacts is None or not len(state.contacts):
+            return contacts, np.zeros((len(contacts), 3))
+        return contacts, carry_impulses(state.contacts, state.contact_force * step, contacts)
+
+    def _solve(self, assembly):
+        """Position phase, repeated with the contacts that only show at the end pose."""
+        options, tolerance = self._options(assembly)
+        solution, statistics = self.solver.solve(assembly.problem, options)
+        for _ in range(3):
+            again = with_missed_contacts(assembly, solution, self.collider, self.frames, self.assembler)
+            if again is None:
+                break
+            newton, linear = solution.newton_iterations, solution.linear_iterations
+            assembly = again
+            solution, statistics = self.solver.solve(
+                assembly.problem, replace(options, start=solution.velocity[: len(tolerance)])
+            )
+            solution.newton_iterations += newton
+            solution.linear_iterations += linear
+        return assembly, solution, statistics, tolerance
+
+    def _options(self, assembly):
+        """SolveOptions, and the tolerance (n,) each body's island is held to."""
+        bodies, n, island = assembly.problem.bodies, assembly.problem.bodies.dynamic_count, assembly.island
+        gyration = np.sqrt(bodies.inertia[:n].max(axis=1) / bodies.mass[:n])
+        u = bodies.velocity[:n]
+        speed = np.maximum(np.linalg.norm(u[:, :3], axis=1), gyration * np.linalg.norm(u[:, 3:], axis=1))
+        fastest = np.zeros(len(assembly.island_jointed))
+        np.maximum.at(fastest, island, speed)
+        fast = fastest[island] > SLOW
+        tolerance = np.where(fast, self.fast, self.slow)
+        eps = self.state.eps[assembly.numbering.scene[:n]]
+        cold = self.state.time == 0.0
+        return SolveOptions(tolerance, eps, fast | cold), tolerance
+
+    def _end_velocity(self, assembly, solution, missed):
+        """(n, 6) velocity the step ends with, and (Newton, linear) iterations spent on it."""
+        velocity = total_velocity(assembly, solution)
+        need = needs_velocity_phase(assembly, solution, self.fast)
+        spent = (0, 0)
+        if need.any():
+            problem, loaded, first, mask = velocity_problem(assembly, solution, need)
+            n = problem.bodies.dynamic_count
+            options = replace(self._options(assembly)[0], start=first, sweeps=np.zeros(n, bool))
+            result, _ = self.solver.solve_velocity(problem, options, loaded)
+            velocity[mask] = result.velocity[:n][mask]
+            spent = result.newton_iterations, result.linear_iterations
+        if missed:
+            self._calm(assembly, velocity)
+        return velocity, spent
+
+    def _calm(self, assembly, velocity):
+        """A step given up on must not add energy: no body keeps more than free motion would have given it."""
+        bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
+        free = assembly.end_velocity
+        gyration = np.sqrt(bodies.inertia[:n].max(axis=1) / bodies.mass[:n])[:, None]
+        scale = np.hstack([np.ones((n, 3)), np.broadcast_to(gyration, (n, 3))])
+        energy = [
+            np.bincount(assembly.island, bodies.mass[:n] * ((scale * u) ** 2).sum(axis=1)) for u in (velocity, free)
+        ]
+        factor = np.sqrt(np.minimum(1.0, energy[1] / np.maximum(energy[0], 1e-300)))
+        velocity *= np.nan_to_num(factor)[assembly.island][:, None]
+
+    def _break_joints(self, assembly, solution):
+        """Break the joints whose force or torque over the converged step is too much; True if there were any."""
+        rows, joints = assembly.problem.joints, self.joints
+        if not len(rows):
+            return False
+        force = self._row_forces(assembly, solution)
+        angular = np.isin(rows.coordinate, (Coordinate.DOT, Coordinate.TWIST))
+        total = [np.sqrt(np.bincount(rows.joint[m], force[m] ** 2, len(joints.joints))) for m in (~angular, angular)]
+        broke = False
+        for k in np.nonzero(joints.alive)[0]:
+            joint = joints.joints[k]
+            if total[0][k] > joint.break_force or total[1][k] > joint.break_torque:
+                joints.alive[k], broke = False, True
+                self.broken[joint.name] = self.state.time
+        return broke
+
+    @staticmethod
+    def _row_forces(assembly, solution):
+        bodies, rows = assembly.problem.bodies, assembly.problem.joints
+        share = 1.0 + np.maximum(bodies.midpoint[rows.body_a], bodies.midpoint[rows.body_b])
+        return share * solution.joint_impulse / assembly.problem.step
+
+    def _accept(self, assembly, solution, statistics, velocity):
+        state, problem, order = self.state, assembly.problem, assembly.numbering.scene[:-1]
+        n, h = problem.bodies.dynamic_count, problem.step
+        moved = replace(
+            state, time=state.time + h, position=state.position.copy(), orientation=state.orientation.copy(),
+            velocity=state.velocity.copy(), eps=state.eps.copy(),
+        )  # fmt: skip
+        moved.position[order], moved.orientation[order] = solution.position[:-1], solution.orientation[:-1]
+        moved.velocity[order[:n]], moved.velocity[order[n:]] = velocity, problem.bodies.velocity[n:-1]
+        calm, hard = statistics.newton <= 3, statistics.newton > 6
+        eps = np.where(calm, np.maximum(0.3 * statistics.eps, EPS_SMALLEST), statistics.eps)
+        moved.eps[order[:n]] = np.where(hard, np.minimum(10.0 * statistics.eps, FIRST_EPS), eps)
+        moved.contacts = assembly.contacts
+        count = len(assembly.contacts)
+        impulse = solution.contact_impulse[:count]
+        moved.contact_force = world_impulses(problem.contacts.normal[:count], impulse) / h
+        self.collider.accept(assembly.contacts)
+        rows, joints = problem.joints, self.joints
+        if len(rows):
+            joints.force[assembly.row_number] = self._row_forces(assembly, solution)
+            twist = rows.coordinate == Coordinate.TWIST
+            turned = coordinates(rows, solution.position, solution.orientation)
+            joints.angle[assembly.row_number[twist]] = (rows.offset + turned)[twist]
+        self.state = moved

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who touches whom in one step: islands, body pairs and the index lists kernels walk (NumPy, vectorised, deterministic)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Topology:
+    """Index structure of a StepProblem.  ``start`` arrays are CSR offsets into the ``index`` array beside them."""
+
+    body_island: np.ndarray  # (n,) island of each dynamic body
+    island_count: int
+    constrained: np.ndarray  # (islands,) bool: has a contact or a joint row
+    jointed: np.ndarray  # (islands,) bool: has a joint row
+    contact_order: np.ndarray  # (C,) sorts the problem's contacts by island, then by body pair
+    contact_island: np.ndarray  # (C,) after sorting
+    row_island: np.ndarray  # (R,)
+    island_contact_start: np.ndarray
+    island_row_start: np.ndarray
+    island_row_index: np.ndarray
+    body_contact_start: np.ndarray
+    body_contact_index: np.ndarray
+    body_row_start: np.ndarray
+    body_row_index: np.ndarray
+    pair_i: np.ndarray  # (P,) i < j, both dynamic
+    pair_j: np.ndarray
+    pair_island: np.ndarray
+    pair_contact_start: np.ndarray
+    pair_contact_end: np.ndarray
+    pair_row_start: np.ndarray
+    pair_row_index: np.ndarray
+    neighbour_start: np.ndarray
+    neighbour_body: np.ndarray
+    neighbour_pair: np.ndarray  # k: block k; -k-1: its transpose
+
+
+def connected_components(count, edge_i, edge_j):
+    """Label of each of ``count`` nodes, 0, 1, ... in order of the smallest member.  Edges: (E,), (E,)."""
+    label = np.arange(count)
+    while len(edge_i):
+        low = np.minimum(label[edge_i], label[edge_j])
+        before = label.copy()
+        np.minimum.at(label, label[edge_i], low)
+        np.minimum.at(label, label[edge_j], low)
+        label = label[label]
+        if np.array_equal(before, label):
+            break
+    return np.unique(label, return_inverse=True)[1] if count else label
+
+
+def group(keys, count):
+    """CSR of the positions of each key 0..count-1 in ``keys``: (start (count + 1,), index), in order of position."""
+    order = np.argsort(keys, kind="stable")
+    return np.searchsorted(keys[order], np.arange(count + 1)).astype(np.int32), order.astype(np.int32)
+
+
+def incidence(a, b, count):
+    """CSR of the constraints around each of ``count`` bodies; entries of a, b beyond it are immovable and left out."""
+    body = np.concatenate([a, b])
+    item = np.concatenate([np.arange(len(a)), np.arange(len(b))])
+    movable = body < count
+    start, order = group(body[movable], count)
+    return start, item[movable][order].astype(np.int32)
+
+
+def build_topology(problem):
+    """The Topology of a StepProblem."""
+    n = problem.bodies.dynamic_count
+    contacts, rows = problem.contacts, problem.joints
+    total = len(problem.bodies.mass)
+    ca, cb = contacts.body_a.astype(np.int64), contacts.body_b.astype(np.int64)
+    ra, rb = rows.body_a.astype(np.int64), rows.body_b.astype(np.int64)
+    both = np.concatenate([ca, ra]), np.concatenate([cb, rb])
+    linked = (both[0] < n) & (both[1] < n)
+    body_island = connected_components(n, both[0][linked], both[1][linked])
+    island_count = int(body_island.max()) + 1 if n else 0
+
+    def island_of(a, b):
+        return body_island[np.minimum(a, b)] if len(a) else np.zeros(0, np.int64)
+
+    contact_island = island_of(ca, cb)
+    pair_key = np.minimum(ca, cb) * total + np.maximum(ca, cb)
+    contact_order = np.lexsort((pair_key, contact_island))
+    ca, cb, pair_key, contact_island = (x[contact_order] for x in (ca, cb, pair_key, contact_island))
+    row_island = island_of(ra, rb)
+
+    row_key = np.minimum(ra, rb) * total + np.maximum(ra, rb)
+    contact_linked, row_linked = (ca < n) & (cb < n), (ra < n) & (rb < n)
+    pairs = np.unique(np.concatenate([pair_key[contact_linked], row_key[row_linked]]))
+    pair_i, pair_j = pairs // max(total, 1), pairs % max(total, 1)
+    # contacts of one pair are neighbours after the sort, whatever island order put between pairs
+    first_key, first = np.unique(pair_key, return_index=True)
+    last = first + np.bincount(np.searchsorted(first_key, pair_key), minlength=len(first_key))
+    slot = np.searchsorted(first_key, pairs)
+    found = np.zeros(len(pairs), bool)
+    inside = slot < len(first_key)
+    found[inside] = first_key[slot[inside]] == pairs[inside]
+    start, end = np.zeros(len(pairs), np.int32), np.zeros(len(pairs), np.int32)
+    start[found], end[found] = first[slot[found]], last[slot[found]]
+    row_of_pair = np.nonzero(row_linked)[0]
+    pair_row_start, order = group(np.searchsorted(pairs, row_key[row_of_pair]), len(pairs))
+
+    number = np.arange(len(pairs))
+    neighbour_start, order_n = group(np.concatenate([pair_i, pair_j]), n)
+    constrained = np.zeros(island_count, bool)
+    constrained[contact_island] = True
+    constrained[row_island] = True
+    jointed = np.zeros(island_count, bool)
+    jointed[row_island] = True
+    island_row_start, island_row_index = group(row_island, island_count)
+    body_contact_start, body_contact_index = incidence(ca, cb, n)
+    body_row_start, body_row_index = incidence(ra, rb, n)
+    return Topology(
+        body_island=body_island,
+        island_count=island_count,
+        constrained=constrained,
+        jointed=jointed,
+        contact_order=contact_order,
+        contact_island=contact_island,
+        row_island=row_island,
+        island_contact_start=np.searchsorted(contact_island, np.arange(island_count + 1)),
+        island_row_start=island_row_start,
+        island_row_index=island_row_index,
+        body_contact_start=body_contact_start,
+        body_contact_index=body_contact_index,
+        body_row_start=body_row_start,
+        body_row_index=body_row_index,
+        pair_i=pair_i,
+        pair_j=pair_j,
+        pair_island=body_island[pair_i] if len(pairs) else pairs,
+        pair_contact_start=start,
+        pair_contact_end=end,
+        pair_row_start=pair_row_start,
+        pair_row_index=row_of_pair[order].astype(np.int32),
+        neighbour_start=neighbour_start,
+        neighbour_body=np.concatenate([pair_j, pair_i])[order_n],
+        neighbour_pair=np.concatenate([number, -number - 1])[order_n],
+    )
