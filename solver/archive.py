@@ -4,6 +4,7 @@
 A file can be handed to anybody: reading one runs no code, whatever it contains.
 """
 
+import io
 import json
 import os
 import struct
@@ -19,7 +20,16 @@ from .errors import SceneError
 
 UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, EOFError, KeyError, IndexError, ValueError, TypeError, NotImplementedError),
-    *(struct.error, SyntaxError, tokenize.TokenError, RecursionError, RuntimeError, OverflowError, MemoryError),
+    *(
+        AttributeError,
+        struct.error,
+        SyntaxError,
+        tokenize.TokenError,
+        RecursionError,
+        RuntimeError,
+        OverflowError,
+        MemoryError,
+    ),
 )
 """What NumPy, zipfile and json raise on bytes that are not what they should be."""
 
@@ -51,14 +61,14 @@ def read(path, kind, version, build):
         SceneError: the file is no such file, is damaged, is of a later version, or ``build`` cannot use its content.
         OSError: the file cannot be opened.
     """
-    with open(path, "rb") as file:
-        try:
-            with np.load(file, allow_pickle=False) as stored:
-                header = json.loads(stored["header"].tobytes())
-                found = (header["axion"], header["version"])
-                tree = _restore(header["content"], stored) if found == (kind, version) else None
-        except UNREADABLE as error:
-            raise SceneError(f"{path} is damaged or no Axion {kind} file ({error}): write it again") from error
+    data = io.BytesIO(Path(path).read_bytes())  # damaged offsets in the file are then no errors of the system
+    try:
+        with np.load(data, allow_pickle=False) as stored:
+            header = json.loads(stored["header"].tobytes())
+            found = (header["axion"], header["version"])
+            tree = _restore(header["content"], stored) if found == (kind, version) else None
+    except UNREADABLE as error:
+        raise SceneError(f"{path} is damaged or no Axion {kind} file ({error}): write it again") from error
     if tree is None:
         raise SceneError(f"{path} holds an Axion {found[0]} of version {found[1]}, not a {kind} of version {version}")
     try:

@@ -46,6 +46,25 @@ def indices(value):
     return numbers.astype(np.int32)
 
 
+def sequence(value):
+    """A new list of the entries of ``value``, or ``value`` itself where it has none."""
+    try:
+        return list(value)
+    except TypeError:
+        return value
+
+
+def number_or_series(value):
+    """A float, or ((times), (values)) as tuples of floats, or ``value`` itself where it is neither."""
+    if np.ndim(value) == 0 if isinstance(value, np.ndarray) else not isinstance(value, (tuple, list)):
+        return number(value)
+    try:
+        times, values = value
+        return tuple(float(t) for t in times), tuple(float(v) for v in values)
+    except (TypeError, ValueError):
+        return value
+
+
 def number(value):
     """A float, or ``value`` itself where it is not one number."""
     if value is None or isinstance(value, (str, bytes)):

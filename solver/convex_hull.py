@@ -9,8 +9,9 @@ import numpy as np
 
 from .errors import SceneError
 
-FLATNESS = 1e-9
-"""Height above a face, relative to the extent, below which a point belongs to the face."""
+FLATNESS = 3e-7
+"""Height above a face, relative to the extent, below which a point belongs to the face: above the noise of float32
+coordinates, which would otherwise turn every flat face into slivers with wild normals."""
 COPLANAR = 1e-6
 """Thickness, relative to the extent, below which points have no volume."""
 
@@ -114,20 +115,20 @@ class _Hull:
             other = leaving[end].pop()
             self.neighbours[face, 1] = other
             self.neighbours[other, 2] = face
-        orphans = np.flatnonzero(np.isin(self.owner, visible))
+        orphans = np.flatnonzero((self.owner >= 0) & ~self.alive[self.owner])
         self.owner[orphans], self.height[orphans] = -1, 0.0
         self._assign(orphans[orphans != eye], new)
 
     def _visible(self, eye):
         """Living faces that see the point, reached from the one that owns it: a connected patch."""
-        above = self.normals[: self.count] @ self.points[eye] - self.offsets[: self.count] > self.flatness
-        above &= self.alive[: self.count]
-        found, queue = {int(self.owner[eye])}, [int(self.owner[eye])]
-        while queue:
-            for beyond in self.neighbours[queue.pop()].tolist():
-                if above[beyond] and beyond not in found:
-                    found.add(beyond)
-                    queue.append(beyond)
+        frontier = [int(self.owner[eye])]
+        found, tested = set(frontier), set(frontier)
+        while frontier:
+            candidates = sorted({*self.neighbours[frontier].ravel().tolist()} - tested)
+            tested.update(candidates)
+            heights = self.normals[candidates] @ self.points[eye] - self.offsets[candidates]
+            frontier = [face for face, height in zip(candidates, heights, strict=True) if height > self.flatness]
+            found.update(frontier)
         return sorted(found)
 
     def _append(self, corners):

@@ -117,7 +117,7 @@ class Body(coerce.Coerced):
         **dict.fromkeys(("mass", "density", "friction", "restitution"), coerce.number),
         **dict.fromkeys(("linear_damping", "angular_damping"), coerce.number),
         "orientation": coerce.quaternion,
-        "shapes": lambda shapes: [shapes] if isinstance(shapes, Shape) else list(shapes),
+        "shapes": coerce.sequence,
     }
 
     def mass_properties(self):
@@ -186,7 +186,7 @@ class Body(coerce.Coerced):
 
 
 @dataclass(frozen=True)
-class Axis:
+class Axis(coerce.CoercedOnce):
     """What happens along or about one axis of a joint.  [m, N] on x y z, [rad, N m] on rx ry rz.
 
     Attributes:
@@ -212,11 +212,16 @@ class Axis:
     target: float | tuple = 0.0
     max_force: float = inf
 
+    _coerce: ClassVar = {
+        **dict.fromkeys(("lower", "upper", "stiffness", "damping", "rest", "friction", "max_force"), coerce.number),
+        "target": coerce.number_or_series,
+    }
+
     def target_at(self, time):
         """(value, rate of change) of the target at ``time`` [s]; at a corner, the rate of what begins there."""
-        if np.ndim(self.target) == 0 and not isinstance(self.target, (tuple, list)):
-            return float(self.target), 0.0
-        times, values = (np.asarray(part, float) for part in self.target)
+        if not isinstance(self.target, tuple):
+            return self.target, 0.0
+        times, values = self.target
         value = float(np.interp(time, times, values))
         if len(times) < 2 or not times[0] <= time < times[-1]:
             return value, 0.0
@@ -301,7 +306,7 @@ class Scene(coerce.Coerced):
     bodies: list[Body] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
 
-    _coerce: ClassVar = {"gravity": coerce.array, "bodies": list, "joints": list}
+    _coerce: ClassVar = {"gravity": coerce.array, "bodies": coerce.sequence, "joints": coerce.sequence}
 
     def add(self, thing):
         """Appends a Body or a Joint and returns that same object.  Raises TypeError for anything else."""

@@ -34,6 +34,9 @@ def validate(scene):
     scene_says.choice("friction_combine", scene.friction_combine, COMBINE)
     scene_says.choice("restitution_combine", scene.restitution_combine, COMBINE)
     for kind, things, cls in (("body", scene.bodies, Body), ("joint", scene.joints, Joint)):
+        if not isinstance(things, list):
+            scene_says.problem(f"its {'bodies' if cls is Body else 'joints'} are {things!r}: give a list")
+            return problems
         for thing in things:
             if not isinstance(thing, cls):
                 scene_says.problem(f"the list of bodies or joints holds {thing!r}, which is no {cls.__name__}")
@@ -131,7 +134,9 @@ def _check_body(says, body):
     if body.path is not None:
         _check_path(says, body)
     before = len(says.problems)
-    for number, shape in enumerate(body.shapes):
+    if not isinstance(body.shapes, list):
+        says.problem(f"shapes is {body.shapes!r}: give a list of shapes, which may be empty")
+    for number, shape in enumerate(body.shapes if isinstance(body.shapes, list) else ()):
         _check_shape(says, f"shape {number}", shape, body.motion)
     whole = moves and len(says.problems) == before
     whole = _check_mass(says, body) and whole
@@ -193,8 +198,8 @@ def _check_mass_properties(says, body):
         np.isfinite(weight) and weight > 0.0 and np.isfinite(inertia).all() and np.linalg.eigvalsh(inertia)[0] > 0.0
     ):
         return says.problem(
-            f"its shapes give a mass of {weight:g} kg and principal moments of {np.linalg.eigvalsh(inertia)} kg m^2, "
-            "which are not positive: check the sizes of the shapes, or give mass and inertia"
+            f"its shapes give a mass of {weight:g} kg and moments of inertia of {np.diag(inertia)} kg m^2, "
+            "which are not all positive and finite: check the sizes of the shapes, or give mass and inertia"
         )
     return True
 
