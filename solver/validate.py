@@ -14,6 +14,9 @@ from .materials import COMBINE
 from .scene import ALL_GROUPS, MOTIONS, Axis, Body, Joint, MotionPath
 from .shapes import SHAPES
 
+SMALLEST, LARGEST = 1e-12, 1e12
+"""Sizes of shapes [m]: moments of inertia go with the fifth power and must stay in the range of float64."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -191,7 +194,8 @@ def _check_inertia(says, inertia):
 
 def _check_mass_properties(says, body):
     try:
-        weight, _, inertia = body.mass_properties()
+        with np.errstate(over="ignore", invalid="ignore"):
+            weight, _, inertia = body.mass_properties()
     except SceneError as error:
         return says.problem(str(error).removeprefix(f"{body.name}: "))
     if not (
@@ -216,23 +220,31 @@ def _check_shape(says, what, shape, motion):
             return says.problem(f'{what} has no end but motion is "{motion}": make the body static, or use a Box')
         return placed
     if kind == "Box":
-        if says.vector(f"half_extents of {what}", shape.half_extents, 3) and not (shape.half_extents > 0).all():
+        if (
+            says.vector(f"half_extents of {what}", shape.half_extents, 3)
+            and not ((shape.half_extents >= SMALLEST) & (shape.half_extents <= LARGEST)).all()
+        ):
             sizes = ", ".join(f"{size:g}" for size in shape.half_extents)
-            return says.problem(f"half_extents of {what} are ({sizes}) m: all must be greater than 0")
+            return says.problem(f"half_extents of {what} are ({sizes}) m: all must be from {SMALLEST:g} to {LARGEST:g}")
         return placed
     if kind in ("ConvexHull", "TriangleMesh"):
         return _check_vertices(says, what, shape) and placed
-    good = says.number(f"radius of {what}", shape.radius, above=0.0, unit="m")
+    good = says.number(f"radius of {what}", shape.radius, SMALLEST, LARGEST, unit="m")
     if kind != "Sphere":
         # A capsule without a straight part is a ball, which is fine.
-        limit = {"lower": 0.0} if kind == "Capsule" else {"above": 0.0}
-        good &= says.number(f"half_height of {what}", shape.half_height, unit="m", **limit)
+        least = 0.0 if kind == "Capsule" else SMALLEST
+        good &= says.number(f"half_height of {what}", shape.half_height, least, LARGEST, unit="m")
     return good and placed
 
 
 def _check_vertices(says, what, shape):
     if not says.vector(f"vertices of {what}", shape.vertices, -1, 3):
         return False
+    size = float(np.abs(shape.vertices).max(initial=0.0))
+    if len(shape.vertices) and not SMALLEST <= size <= LARGEST:
+        return says.problem(
+            f"vertices of {what} reach {size:g} m from its origin: it must be from {SMALLEST:g} to {LARGEST:g} m"
+        )
     if type(shape).__name__ == "ConvexHull":
         try:
             return len(shape.triangles) > 0
