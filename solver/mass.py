@@ -31,6 +31,8 @@ def shifted(inertia, mass, offset):
 
 def union(solids):
     """One Solid from several that do not overlap; where they do, the overlap counts once for each."""
+    if len(solids) == 1:
+        return solids[0]
     volume = sum(solid.volume for solid in solids)
     center = sum(solid.volume * solid.center for solid in solids) / volume
     inertia = sum(shifted(solid.inertia, solid.volume, solid.center - center) for solid in solids)

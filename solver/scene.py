@@ -170,15 +170,17 @@ class Body(coerce.Coerced):
             position (3,) of the frame [m], orientation (4,), linear_velocity (3,) of the centre of mass [m/s],
             angular_velocity (3,) [rad/s]; world.  For a dynamic body without path: the state at the start.
         """
-        center = self.mass_properties()[1]
         if self.path is not None:
             position, orientation = self.path.pose(time)
             linear, angular = self.path.velocity(time)
-            return position, orientation, linear + np.cross(angular, rotations.rotate(orientation, center)), angular
+            if angular.any():
+                linear = linear + np.cross(angular, rotations.rotate(orientation, self.mass_properties()[1]))
+            return position, orientation, linear, angular
         position, orientation, angular = self.position.copy(), self.orientation.copy(), self.angular_velocity.copy()
         if self.motion == "static":
             return position, orientation, np.zeros(3), np.zeros(3)
         if self.motion == "kinematic":
+            center = self.mass_properties()[1]
             moved = position + rotations.rotate(orientation, center) + time * self.linear_velocity
             orientation = rotations.multiply(rotations.exponential(time * angular), orientation)
             position = moved - rotations.rotate(orientation, center)

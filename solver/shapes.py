@@ -43,6 +43,10 @@ class Shape(coerce.CoercedOnce):
         Raises:
             SceneError: for shapes that enclose no volume.
         """
+        return self._placed
+
+    @cached_property
+    def _placed(self):
         return self._solid().moved(rotations.matrices(self.orientation), self.position)
 
     def volume(self):

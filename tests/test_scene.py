@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Scene, Body, MotionPath: mass properties, prescribed motion, files."""
 
+import importlib
 import inspect
 import json
 
@@ -67,6 +68,15 @@ def test_signatures_and_defaults_are_the_promised_ones():
     np.testing.assert_array_equal(scene.gravity, [0, 0, -9.81])
     assert (scene.friction_combine, scene.restitution_combine) == ("geometric_mean", "max")
     assert set(solver.__all__) <= set(dir(solver))
+
+
+def test_simulate_stays_a_function_when_its_module_is_imported():
+    # Importing axion.solver.simulate would put the module of that name into the package.
+    module = importlib.import_module("axion.solver.simulate")
+    assert solver.simulate is module.simulate
+    assert list(inspect.signature(solver.simulate).parameters) == ["scene", "frames", "fps", "config", "on_frame"]
+    with pytest.raises(AttributeError, match="simulator"):
+        solver.simulator  # noqa: B018
 
 
 def test_scenes_do_not_share_their_lists():
