@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Slotted actions, the same for Blender 4.5, 5.0 and 5.2: one layer, one keyframe strip, one channelbag a slot.
 
-Every function that adds something says so in ``created``, a list of words that ``records`` keeps until the bake is cleared.
+Every function that adds something says so in ``created``, a list of words that ``records`` keeps until the bake is
+cleared.
 """
 
 import bpy
@@ -10,23 +11,13 @@ SHARED = "axion_shared_action"  # custom property that marks the action of a sce
 
 
 def shared_action(scene):
-    """The one action that holds the bakes of a scene's objects that had no action of their own; made at the first call."""
+    """The one action for the bakes of a scene's objects that had no action of their own; made at the first call."""
     name = f"Axion {scene.name}"
     action = bpy.data.actions.get(name)
     if action is None or SHARED not in action or not action.is_editable:
         action = bpy.data.actions.new(name)
         action[SHARED] = True
     return action
-
-
-def find_bag(action, slot):
-    """The channelbag of a slot, or None where the action has no layer, strip or bag yet."""
-    if action is None or slot is None or not len(action.layers):
-        return None
-    for strip in action.layers[0].strips:
-        if strip.type == "KEYFRAME":
-            return strip.channelbag(slot)
-    return None
 
 
 def ensure_bag(action, slot, created):

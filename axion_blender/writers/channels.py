@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From rotation matrices over time to the values of Blender's rotation channels, continuous in time.  Pure NumPy.
 
-A rotation has two quaternions, many Euler triples and many axis-angle forms.  F-curves interpolate each channel alone, so
-consecutive keys must be the nearest of these forms, or the object spins the long way round between two frames.
+A rotation has two quaternions, many Euler triples and many axis-angle forms.  F-curves interpolate each channel alone,
+so consecutive keys must be the nearest of these forms, or the object spins the long way round between two frames.
 T frames, N objects; quaternions here are Blender's, (w, x, y, z); angles in radians.
 """
 
 import numpy as np
+
+from .. import conventions
 
 # Blender's rotation modes: the axes in the order in which they turn, and whether that order is an odd permutation.
 EULER_ORDERS = {
@@ -20,18 +22,10 @@ EULER_ORDERS = {
 
 
 def pose_matrices(position, orientation):
-    """Rigid 4x4 matrices of poses.  position (..., 3), orientation xyzw (..., 4) of any norm but zero -> (..., 4, 4)."""
+    """Rigid 4x4 matrices of poses.  Position (..., 3), orientation xyzw (..., 4) of any norm but 0 -> (..., 4, 4)."""
     position, q = np.asarray(position, float), np.asarray(orientation, float)
-    x, y, z, w = np.moveaxis(q / np.linalg.norm(q, axis=-1, keepdims=True), -1, 0)
     matrix = np.zeros((*position.shape[:-1], 4, 4))
-    rows = (
-        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
-        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
-        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
-    )
-    for i, row in enumerate(rows):
-        for j, entry in enumerate(row):
-            matrix[..., i, j] = entry
+    matrix[..., :3, :3] = conventions.rotation_matrix(q / np.linalg.norm(q, axis=-1, keepdims=True))
     matrix[..., :3, 3] = position
     matrix[..., 3, 3] = 1.0
     return matrix
@@ -39,23 +33,7 @@ def pose_matrices(position, orientation):
 
 def quaternions(rotation):
     """Unit quaternions (w, x, y, z) of rotation matrices, stable at every angle.  (..., 3, 3) -> (..., 4)."""
-    r = np.asarray(rotation, float)
-    xx, yy, zz = r[..., 0, 0], r[..., 1, 1], r[..., 2, 2]
-    # Each column holds 4 q_k q for one k; the column with the largest q_k loses no digits.
-    xy, xz, yz = r[..., 0, 1] + r[..., 1, 0], r[..., 0, 2] + r[..., 2, 0], r[..., 1, 2] + r[..., 2, 1]
-    wx, wy, wz = r[..., 2, 1] - r[..., 1, 2], r[..., 0, 2] - r[..., 2, 0], r[..., 1, 0] - r[..., 0, 1]
-    table = np.stack(
-        [
-            np.stack([1 + xx + yy + zz, wx, wy, wz], axis=-1),
-            np.stack([wx, 1 + xx - yy - zz, xy, xz], axis=-1),
-            np.stack([wy, xy, 1 - xx + yy - zz, yz], axis=-1),
-            np.stack([wz, xz, yz, 1 - xx - yy + zz], axis=-1),
-        ],
-        axis=-2,
-    )
-    best = np.argmax(np.diagonal(table, axis1=-2, axis2=-1), axis=-1)
-    q = np.take_along_axis(table, best[..., None, None], axis=-2)[..., 0, :]
-    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+    return conventions.wxyz(conventions.quaternion(rotation))
 
 
 def continuous_quaternions(rotation, start):
@@ -72,7 +50,7 @@ def continuous_quaternions(rotation, start):
 def continuous_eulers(rotation, order, start):
     """Euler angles [rad], each frame the triple nearest to that of the frame before.
 
-    rotation (T, N, 3, 3); order one of EULER_ORDERS; start (N, 3), the angles that the first frame follows -> (T, N, 3).
+    rotation (T, N, 3, 3); order one of EULER_ORDERS; start (N, 3), angles that the first frame follows -> (T, N, 3).
     In gimbal lock only a sum of two angles is determined: the last angle then keeps its value.
     """
     (i, j, k), odd = EULER_ORDERS[order]

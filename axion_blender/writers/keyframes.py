@@ -13,10 +13,10 @@ LINEAR = 1  # BEZIER would overshoot at impacts, CONSTANT would give motion blur
 def write(trajectory, objects, frame_start, scene=None, view_layer=None, scale_length=1.0, rotation="KEEP"):
     """Bake a trajectory into keyframes; an earlier bake of these objects is replaced.
 
-    trajectory: names, position [m] (F+1, B, 3), orientation xyzw (F+1, B, 4).  objects: {body name: Object} of the bodies to
-    write.  Keys lie at frame_start .. frame_start + F.  scale_length: metres per Blender unit.  rotation: "KEEP" each
-    object's rotation mode, or turn all to "QUATERNION".  Returns warnings, one sentence each.  Raises SceneError, before
-    anything is changed, where an object cannot hold the motion.
+    trajectory: names, position [m] (F+1, B, 3), orientation xyzw (F+1, B, 4).  objects: {body name: Object} of the
+    bodies to write.  Keys lie at frame_start .. frame_start + F.  scale_length: metres per Blender unit.  rotation:
+    "KEEP" each object's rotation mode, or turn all to "QUATERNION".  Returns warnings, one sentence each.  Raises
+    SceneError, before anything is changed, where an object cannot hold the motion.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     stop = overrides.problems(objects.values())
@@ -69,7 +69,7 @@ def resume(scene, kept):
 
 
 def _store(item, scene, mode, frames, location, turned):
-    """frames (T,), location (T, 3) [Blender units], turned (T, 3 or 4) -> F-curves."""
+    """Frames (T,), location (T, 3) [Blender units], turned (T, 3 or 4) -> F-curves."""
     bag = records.begin(item, scene, mode)
     linear = np.full(len(frames), LINEAR, dtype=np.int32)
     keys = np.empty((len(frames), 2), dtype=np.float32)

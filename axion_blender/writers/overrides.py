@@ -15,7 +15,9 @@ def problems(objects):
                 f"{item.name} is linked from {library} and cannot hold keyframes: make it local or a library override."
             )
         elif data is not None and data.use_tweak_mode:
-            found.append(f"{item.name} has an NLA strip in tweak mode, which hides its action: leave tweak mode to bake.")
+            found.append(
+                f"{item.name} has an NLA strip in tweak mode, which hides its action: leave tweak mode to bake."
+            )
     return found
 
 
@@ -26,9 +28,13 @@ def warnings(scene, objects):
     for item in objects:
         for constraint in item.constraints:
             if not constraint.mute and constraint.influence > 0.0:
-                found.append(f"{item.name}: the constraint {constraint.name} can override the baked keys; mute it if so.")
+                found.append(
+                    f"{item.name}: the constraint {constraint.name} can override the baked keys; mute it if so."
+                )
         if native and item.rigid_body is not None and item.rigid_body.type == "ACTIVE":
-            found.append(f"{item.name}: Blender's rigid body overrides the baked keys; switch off the Rigid Body World.")
+            found.append(
+                f"{item.name}: Blender's rigid body overrides the baked keys; switch off the Rigid Body World."
+            )
         if item.animation_data is not None:
             found += _animation_warnings(item)
     return found

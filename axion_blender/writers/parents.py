@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The space that an object's channels live in, frame by frame, read from the evaluated scene.
 
-Blender: matrix_world = space @ matrix_basis, where space = parent.matrix_world @ matrix_parent_inverse for a plain parent.
-If an ancestor is itself simulated, its world matrix comes from the trajectory; what lies between the two does not move
-with physics, so the space is kept relative to that ancestor.  Units: Blender units, world axes.
+Blender: matrix_world = space @ matrix_basis, where space = parent.matrix_world @ matrix_parent_inverse for a plain
+parent.  If an ancestor is itself simulated, its world matrix comes from the trajectory; what lies between the two does
+not move with physics, so the space is kept relative to that ancestor.  Units: Blender units, world axes.
 """
 
 from dataclasses import dataclass
@@ -36,9 +36,10 @@ def simulated_ancestor(item, simulated):
 
 
 def sample(scene, view_layer, objects, frames):
-    """Spaces of ``objects`` (list) over ``frames`` (T integers).  Returns {object name: Space}; the current frame is put back.
+    """Spaces of ``objects`` (list) over ``frames`` (T integers), as {object name: Space}.
 
-    Goes through all frames only if something between an object and its simulated ancestor may move.
+    The current frame is put back.  Goes through all frames only if something between an object and its simulated
+    ancestor may move.
     """
     now, subframe = scene.frame_current, scene.frame_subframe
     names = {item.name for item in objects}

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where each object's channels must be for it to move as its body does.
 
-W(t) = X(t) X(0)^-1 W(0), with X the body's pose and W the object's world matrix: so neither the place of the body's frame in
-the object nor the object's scale matter.  Then W = space @ basis, basis = T(delta + location) . delta rotation . rotation .
-scale gives location and rotation; scale is never written.  T frames, N objects, Blender units.
+W(t) = X(t) X(0)^-1 W(0), with X the body's pose and W the object's world matrix: so neither the place of the body's
+frame in the object nor the object's scale matter.  Then W = space @ basis with
+basis = T(delta + location) . delta rotation . rotation . scale gives location and rotation; scale is never written.
+T frames, N objects, Blender units.
 """
 
 import numpy as np
@@ -60,8 +61,8 @@ def _channels(items, basis, spaces, rotation):
         if not amount < DEFECT:
             parent = item.parent.name if item.parent is not None else "none"
             raise SceneError(
-                f"{item.name} cannot hold its motion as location and rotation: the scale of its parent ({parent}) would shear"
-                f" or resize it by {amount:.2g} (limit {DEFECT:g}); apply the parent's scale or clear the parent."
+                f"{item.name} cannot hold its motion as location and rotation: the scale of its parent ({parent}) would"
+                f" shear or resize it by {amount:.2g} (limit {DEFECT:g}); apply the parent's scale or clear the parent."
             )
     delta = np.stack([space.delta_rotation for space in spaces])
     turned = np.swapaxes(delta, -1, -2) @ turned

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a bake changed on an object, kept on the object itself until the bake is cleared.
 
-The record is a custom property: it survives saving, renaming, appending to another file and Blender without the extension.
-F-curves that a bake replaces are not copied but set aside in their own channelbag under a data path that leads nowhere, so
-that keys, handles, modifiers and order come back bit for bit.
+The record is a custom property: it survives saving, renaming, appending to another file and Blender without the
+extension.  F-curves that a bake replaces are not copied but set aside in their own channelbag under a data path that
+leads nowhere, so that keys, handles, modifiers and order come back bit for bit.
 """
 
 import json
 
 import bpy
 
+from .. import compat
 from . import actions
 
 RECORD = "axion_bake"  # custom property of a baked object: JSON
@@ -32,8 +33,8 @@ def is_baked(item):
 def begin(item, scene, mode):
     """Prepare an object for its keys and write down how to go back.  Returns its channelbag.
 
-    An object with an action gets the new channels beside its other ones; one without gets a slot of the shared action; one
-    whose slot moves other objects too, or whose action is linked, gets a private copy of it.
+    An object with an action gets the new channels beside its other ones; one without gets a slot of the shared action;
+    one whose slot moves other objects too, or whose action is linked, gets a private copy of it.
     """
     record = {
         "location": list(item.location),
@@ -77,7 +78,7 @@ def end(item):
     data = item.animation_data
     action, slot = (data.action, data.action_slot) if data is not None else (None, None)
     if action is not None:
-        bag = actions.find_bag(action, slot)
+        bag = compat.channelbag(item)
         if bag is not None:
             _bring_back(bag, ("location", record["path"]))
         _give_action_back(item, record, action, slot, bag)
@@ -94,8 +95,7 @@ def end(item):
 
 def baked_curves(item):
     """The F-curves that the bake of an object wrote."""
-    record, data = json.loads(item[RECORD]), item.animation_data
-    bag = actions.find_bag(data.action, data.action_slot) if data is not None else None
+    record, bag = json.loads(item[RECORD]), compat.channelbag(item)
     return [] if bag is None else [c for c in bag.fcurves if c.data_path in ("location", record["path"])]
 
 
@@ -104,7 +104,10 @@ def _set_aside(bag, paths):
     for curve in list(bag.fcurves):
         if curve.data_path not in paths:
             continue
-        if (ASIDE + curve.data_path, curve.array_index) in aside:  # a bake whose record is lost: the original is there already
+        if (
+            ASIDE + curve.data_path,
+            curve.array_index,
+        ) in aside:  # a bake whose record is lost: the original is there already
             bag.fcurves.remove(curve)
         else:
             curve.data_path = ASIDE + curve.data_path

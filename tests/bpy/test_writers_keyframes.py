@@ -9,7 +9,8 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from axion.axion_blender.writers import actions, channels, keyframes, records  # noqa: E402
+from axion.axion_blender import compat  # noqa: E402
+from axion.axion_blender.writers import channels, keyframes, records  # noqa: E402
 from mathutils import Euler, Matrix, Quaternion  # noqa: E402
 
 FRAMES, START = 12, 5
@@ -46,7 +47,9 @@ def tumble(items, scale_length=1.0, frames=FRAMES):
         place, turn, _ = item.matrix_world.decompose()
         axis = np.random.default_rng(n).normal(size=3)
         steps = [Quaternion(axis, 0.6 * frame) @ turn for frame in range(frames + 1)]
-        position.append([np.array(place) * scale_length + [0.1 * f, 0.02 * n * f, -0.01 * f * f] for f in range(frames + 1)])
+        position.append(
+            [np.array(place) * scale_length + [0.1 * f, 0.02 * n * f, -0.01 * f * f] for f in range(frames + 1)]
+        )
         orientation.append([[q.x, q.y, q.z, q.w] for q in steps])
     return SimpleNamespace(
         names=[item.name for item in items],
@@ -77,7 +80,9 @@ def portrait(item):
     """Everything a bake may touch, exactly: values, animation data, every key of every curve."""
     data = item.animation_data
     seen = {
-        "values": [list(getattr(item, p)) for p in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle")],
+        "values": [
+            list(getattr(item, p)) for p in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle")
+        ],
         "mode": item.rotation_mode,
         "properties": sorted(item.keys()),
         "animation_data": data is not None,
@@ -86,14 +91,22 @@ def portrait(item):
         seen["action"] = data.action.name if data.action else None
         seen["slot"] = data.action_slot.identifier if data.action_slot else None
         seen["last_slot"] = data.last_slot_identifier
-        bag = actions.find_bag(data.action, data.action_slot)
+        bag = compat.channelbag(item)
         seen["curves"] = None if bag is None else [curve_portrait(curve) for curve in bag.fcurves]
     return seen
 
 
 def curve_portrait(curve):
     points = [
-        (tuple(k.co), tuple(k.handle_left), tuple(k.handle_right), k.interpolation, k.easing, k.handle_left_type, k.type)
+        (
+            tuple(k.co),
+            tuple(k.handle_left),
+            tuple(k.handle_right),
+            k.interpolation,
+            k.easing,
+            k.handle_left_type,
+            k.type,
+        )
         for k in curve.keyframe_points
     ]
     modifiers = [m.type for m in curve.modifiers]
@@ -108,7 +121,7 @@ def animate(item):
         item.rotation_euler = 0.1 * x, 0.0, x
         for path in ("location", "hide_render", "rotation_euler"):
             item.keyframe_insert(path, frame=frame)
-    bag = actions.find_bag(item.animation_data.action, item.animation_data.action_slot)
+    bag = compat.channelbag(item)
     bag.fcurves[0].modifiers.new("NOISE")
     bag.fcurves[1].extrapolation = "LINEAR"
     bag.fcurves[2].keyframe_points[1].handle_left_type = "FREE"
@@ -130,7 +143,10 @@ def test_keys_play_the_trajectory_in_every_rotation_mode(scene, mode):
 def test_delta_transforms_are_respected(scene, mode):
     item = add(scene, "delta", somewhere(4), mode=mode)
     item.delta_location, item.delta_scale = (1, 2, 3), (2, 1, 0.5)
-    item.delta_rotation_euler, item.delta_rotation_quaternion = Euler((0.4, -1, 2)), Quaternion((1, 0.3, -0.5, 0.2)).normalized()
+    item.delta_rotation_euler, item.delta_rotation_quaternion = (
+        Euler((0.4, -1, 2)),
+        Quaternion((1, 0.3, -0.5, 0.2)).normalized(),
+    )
     trajectory, _ = bake(scene, [item])
     assert_plays(scene, [item], trajectory)
     assert tuple(item.delta_location) == (1, 2, 3)
@@ -153,7 +169,7 @@ def test_one_shared_action_a_slot_a_body_linear_keys_from_the_first_frame(scene)
 def test_quaternions_never_take_the_long_way_between_frames(scene):
     # Halfway between two keys a turn of 0.6 rad has turned 0.3 rad; a sign flip would show an object half a turn off.
     item = add(scene, "spinner", somewhere(1))
-    trajectory, _ = bake(scene, [item], tumble([item], frames=40))
+    bake(scene, [item], tumble([item], frames=40))
     for frame in range(40):
         scene.frame_set(START + frame)
         before = item.matrix_world.to_quaternion()

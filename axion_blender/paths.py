@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Folders that Axion writes to.  Never its own: an extension's folder is replaced at every update."""
+
+import os
+from pathlib import Path
+
+import bpy
+
+
+def base_package():
+    """Name of the root package: ``bl_ext.<repository>.axion_blender`` in Blender, ``axion`` on the bpy wheel."""
+    return __package__.rpartition(".")[0]
+
+
+def kernel_cache():
+    """Folder for compiled kernels; None where Warp's own choice stands: WARP_CACHE_PATH is set, or on the bpy wheel."""
+    package = base_package()
+    if "WARP_CACHE_PATH" in os.environ or not package.startswith("bl_ext."):
+        return None
+    return Path(bpy.utils.extension_path_user(package, path="kernels", create=True))
+
+
+def start_warp():
+    """Import Warp with its kernel cache in the right folder.  Returns whether Axion's kernels have yet to be compiled.
+
+    Takes a second or more at the first call, so only a bake calls it.  Raises ImportError where Warp is not installed.
+    """
+    import warp
+
+    folder = kernel_cache()
+    if folder is not None:
+        warp.config.kernel_cache_dir = str(folder)
+    warp.config.log_level = warp.LOG_WARNING  # its greeting and its list of loaded modules are not for artists
+    warp.init()
+    return not any(Path(warp.config.kernel_cache_dir).glob("wp_*axion*"))

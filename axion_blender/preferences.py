@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The add-on's preferences, and their values where there are none: on the bpy wheel and in tests."""
+
+import bpy
+
+from .paths import base_package
+
+
+class AXION_AP_preferences(bpy.types.AddonPreferences):
+    """Settings of this machine, not of a scene."""
+
+    bl_idname = base_package()
+
+    kernel_folder: bpy.props.StringProperty(
+        name="Kernel Folder",
+        description="Where compiled kernels are kept; empty for the extension's own user folder",
+        subtype="DIR_PATH",
+    )
+
+    def draw(self, context):
+        self.layout.use_property_split = True
+        self.layout.prop(self, "kernel_folder")
+
+
+CLASSES = (AXION_AP_preferences,)
+
+
+def get(name):
+    """Value of a preference, or its default where the add-on is not enabled in Blender's preferences."""
+    addon = bpy.context.preferences.addons.get(base_package())
+    if addon is not None and addon.preferences is not None:
+        return getattr(addon.preferences, name)
+    return AXION_AP_preferences.bl_rna.properties[name].default

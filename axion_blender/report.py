@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a bake says of itself: a line a frame, a summary, and the whole report as JSON.  Knows no Blender.
+
+Lengths in metres, angles in radians, times in seconds, unless a text says millimetres.
+"""
+
+import dataclasses
+import json
+import math
+
+FORMAT = 1
+
+
+def progress_line(report, frame, last):
+    """One line on one frame.  report: StepReport; frame, last: numbers on Blender's time line."""
+    missed = "" if report.converged else "  missed the tolerance" + _culprits(report.worst_bodies)
+    return (
+        f"frame {frame}/{last}  penetration {1e3 * report.penetration:.4f} mm  joints {1e3 * report.joint_error:.4f} mm"
+        f"  contacts {report.contacts}  {report.wall_time:.2f} s{missed}"
+    )
+
+
+def summary(reports, frame_start, broken_joints=None):
+    """The worst of all frames, as plain values.  reports: StepReports; frame numbers are Blender's."""
+
+    def worst(name):
+        report = max(reports, key=lambda r: _badness(getattr(r, name)), default=None)
+        value, frame = (0.0, frame_start) if report is None else (getattr(report, name), frame_start + report.frame)
+        return {f"worst_{name}": value, f"worst_{name}_frame": frame}
+
+    missed = [frame_start + report.frame for report in reports if not report.converged]
+    blamed = [name for report in reports if not report.converged for name in report.worst_bodies]
+    return {
+        "frames": len(reports),
+        **worst("penetration"),
+        **worst("joint_error"),
+        **worst("joint_error_angle"),
+        "missed": len(missed),
+        "missed_frames": missed,
+        "worst_bodies": sorted(set(blamed), key=blamed.index)[:8],
+        "broken_joints": dict(broken_joints or {}),
+        "wall_time": math.fsum(report.wall_time for report in reports),
+    }
+
+
+def summary_lines(result):
+    """A summary in sentences, for the console and the panel."""
+    lines = [
+        f"Worst penetration {1e3 * result['worst_penetration']:.4f} mm (frame {result['worst_penetration_frame']})",
+        f"Worst joint error {1e3 * result['worst_joint_error']:.4f} mm (frame {result['worst_joint_error_frame']}),"
+        f" {math.degrees(result['worst_joint_error_angle']):.4f}\N{DEGREE SIGN}",
+        f"{result['frames']} frames in {result['wall_time']:.1f} s",
+    ]
+    missed = result["missed_frames"]
+    if missed:
+        listed = ", ".join(map(str, missed[:8])) + (", ..." if len(missed) > 8 else "")
+        noun = "frame" if len(missed) == 1 else "frames"
+        lines.append(f"{len(missed)} {noun} missed the tolerance: {listed}{_culprits(result['worst_bodies'])}")
+    else:
+        lines.append("Every frame kept the tolerance")
+    lines += [f"Joint {name} broke after {time:.3f} s" for name, time in result["broken_joints"].items()]
+    return lines
+
+
+def document(trajectory, frame_start, fps, **more):
+    """The whole report: summary, every field of every frame's StepReport with its Blender frame, and ``more``."""
+    frames = [{**dataclasses.asdict(r), "blender_frame": frame_start + r.frame} for r in trajectory.reports]
+    result = summary(trajectory.reports, frame_start, trajectory.broken_joints)
+    return {"format": FORMAT, "summary": result, "frame_start": frame_start, "fps": fps, **more, "frames": frames}
+
+
+def to_json(tree, indent=None):
+    """JSON that every reader accepts: NaN and infinity, which JSON lacks, become null."""
+    return json.dumps(_plain(tree), indent=indent, allow_nan=False, ensure_ascii=False)
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "item"):  # a NumPy scalar
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _badness(value):
+    return math.inf if math.isnan(value) else value
+
+
+def _culprits(names):
+    return f" (worst: {', '.join(names[:3])})" if names else ""

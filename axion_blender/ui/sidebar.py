@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sidebar tab "Axion" of the 3D viewport: the way from objects to a checked bake, from top to bottom."""
+
+import bpy
+
+from .. import baking, report
+from .scene import draw_settings
+
+SHOWN = 8
+"""Problems listed; the console and the info log have all of them."""
+
+
+class SidebarPanel:
+    """Where the panels stand."""
+
+    bl_space_type, bl_region_type, bl_category = "VIEW_3D", "UI", "Axion"
+
+
+class AXION_PT_sidebar(SidebarPanel, bpy.types.Panel):
+    """Bodies, joints, check, bake."""
+
+    bl_label = "Axion"
+
+    def draw(self, context):
+        layout, session = self.layout, context.window_manager.axion
+        row = layout.row(align=True)
+        row.operator("axion.add_bodies", text="Add Active").type = "ACTIVE"
+        row.operator("axion.add_bodies", text="Add Passive").type = "PASSIVE"
+        layout.operator_menu_enum("axion.add_joint", "type", text="Add Joint")
+        layout.operator("axion.connect_selected")
+        layout.operator("axion.copy_settings")
+        layout.operator("axion.remove_bodies")
+        if context.scene.rigidbody_world is not None:
+            layout.operator("axion.convert_native")
+        layout.separator()
+        layout.operator("axion.check_scene")
+        problems = session.problems.splitlines()
+        for problem in problems[:SHOWN]:
+            row = layout.row()
+            row.alert = True
+            row.label(text=problem, icon="ERROR")
+        if len(problems) > SHOWN:
+            layout.label(text=f"and {len(problems) - SHOWN} more")
+        row = layout.row()
+        row.scale_y = 1.5
+        row.operator("axion.bake", icon="PHYSICS")
+        layout.operator("axion.clear_bake")
+
+
+class AXION_PT_sidebar_report(SidebarPanel, bpy.types.Panel):
+    """How well the last bake kept the laws."""
+
+    bl_label, bl_parent_id = "Last Bake", "AXION_PT_sidebar"
+
+    @classmethod
+    def poll(cls, context):
+        return baking.SUMMARY in context.scene
+
+    def draw(self, context):
+        column = self.layout.column()
+        summary = baking.last_summary(context.scene)
+        column.alert = bool(summary["missed"])
+        for line in report.summary_lines(summary):
+            column.label(text=line)
+
+
+class AXION_PT_sidebar_settings(SidebarPanel, bpy.types.Panel):
+    """The same as in the Scene tab."""
+
+    bl_label, bl_parent_id, bl_options = "Settings", "AXION_PT_sidebar", {"DEFAULT_CLOSED"}
+
+    def draw(self, context):
+        draw_settings(self.layout, context.scene.axion)
+
+
+CLASSES = (AXION_PT_sidebar, AXION_PT_sidebar_report, AXION_PT_sidebar_settings)

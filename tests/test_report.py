@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a bake says of itself: the worst is found, and the JSON can be read by anyone."""
+
+import dataclasses
+import json
+import math
+from types import SimpleNamespace
+
+from axion.axion_blender import report
+from axion.solver import StepReport
+
+REPORTS = [
+    StepReport(1, penetration=1e-5, joint_error=2e-6, wall_time=0.25),
+    StepReport(2, penetration=3e-4, joint_error=1e-6, wall_time=0.5, converged=False, worst_bodies=("Crate", "Floor")),
+    StepReport(3, penetration=2e-5, joint_error=5e-6, wall_time=0.25, joint_error_angle=1e-3),
+]
+
+
+def strict(text):
+    """Parse JSON as the standard has it: NaN and Infinity are errors."""
+
+    def refuse(token):
+        raise ValueError(token)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_summary_is_the_worst_of_all_frames_with_blenders_frame_numbers():
+    summary = report.summary(REPORTS, 10, {"Hinge": 0.1})
+    assert (summary["worst_penetration"], summary["worst_penetration_frame"]) == (3e-4, 12)
+    assert (summary["worst_joint_error"], summary["worst_joint_error_frame"]) == (5e-6, 13)
+    assert summary["worst_joint_error_angle"] == 1e-3
+    assert (summary["missed"], summary["missed_frames"]) == (1, [12])
+    assert summary["worst_bodies"] == ["Crate", "Floor"]
+    assert summary["wall_time"] == 1.0 and summary["frames"] == 3
+
+
+def test_a_nan_is_worse_than_any_number():
+    reports = [StepReport(1, penetration=1.0), StepReport(2, penetration=math.nan), StepReport(3, penetration=2.0)]
+    summary = report.summary(reports, 0)
+    assert math.isnan(summary["worst_penetration"]) and summary["worst_penetration_frame"] == 2
+
+
+def test_json_has_every_field_of_every_frame_and_no_bare_nan():
+    reports = [*REPORTS, StepReport(4, gap_residual=math.inf, momentum_residual=math.nan, converged=False)]
+    trajectory = SimpleNamespace(reports=reports, broken_joints={})
+    document = strict(report.to_json(report.document(trajectory, 5, 24.0, scene="Scene")))
+    names = {field.name for field in dataclasses.fields(StepReport)}
+    assert all(names <= set(frame) for frame in document["frames"])
+    assert [frame["blender_frame"] for frame in document["frames"]] == [6, 7, 8, 9]
+    assert document["frames"][3]["gap_residual"] is None and document["frames"][3]["momentum_residual"] is None
+    assert document["frames"][1]["worst_bodies"] == ["Crate", "Floor"]
+    assert document["fps"] == 24.0 and document["scene"] == "Scene"
+
+
+def test_lines_name_frames_millimetres_and_culprits():
+    line = report.progress_line(REPORTS[1], 12, 13)
+    assert line.startswith("frame 12/13") and "0.3000 mm" in line and "Crate" in line
+    assert "missed" not in report.progress_line(REPORTS[0], 11, 13)
+    text = "\n".join(report.summary_lines(report.summary(REPORTS, 10, {"Hinge": 0.1})))
+    assert "1 frame missed the tolerance: 12 (worst: Crate, Floor)" in text and "Hinge broke" in text
+
+
+def test_a_report_without_frames_is_a_report():
+    summary = report.summary([], 1)
+    assert summary["frames"] == 0 and summary["missed"] == 0
+    assert strict(report.to_json(summary))
