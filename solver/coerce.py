@@ -4,6 +4,7 @@
 Construction never fails: ``validate`` reads the fields afterwards and reports every problem of a scene at once.
 """
 
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +20,7 @@ def array(value):
         return None
     try:
         return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return value
 
 
@@ -54,25 +55,23 @@ def sequence(value):
         return value
 
 
-def number_or_series(value):
-    """A float, or ((times), (values)) as tuples of floats, or ``value`` itself where it is neither."""
-    if np.ndim(value) == 0 if isinstance(value, np.ndarray) else not isinstance(value, (tuple, list)):
-        return number(value)
-    try:
-        times, values = value
-        return tuple(float(t) for t in times), tuple(float(v) for v in values)
-    except (TypeError, ValueError):
-        return value
-
-
 def number(value):
-    """A float, or ``value`` itself where it is not one number."""
-    if value is None or isinstance(value, (str, bytes)):
+    """A float, or ``value`` itself where it is not one number within the range of float64."""
+    if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and value.ndim == 0):
         return value
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return value
+
+
+def number_or_series(value):
+    """A float, or ((times), (values)) as tuples of floats, or ``value`` itself where it is neither."""
+    try:
+        times, values = value
+        return tuple(float(t) for t in times), tuple(float(v) for v in values)
+    except (TypeError, ValueError, OverflowError):
+        return number(value)
 
 
 class Coerced:

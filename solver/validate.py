@@ -3,7 +3,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 
@@ -69,16 +69,16 @@ class _Checker:
     """Collects problems of one object.  Each question returns whether the value is good."""
 
     def __init__(self, name, problems):
-        self.name, self.problems = str(name), problems
+        self.name, self.problems = name if isinstance(name, str) else _one_line(repr(name)), problems
 
     def problem(self, message):
-        self.problems.append(Problem(self.name, message))
+        self.problems.append(Problem(self.name, _one_line(message)))
         return False
 
     def number(self, what, value, lower=-np.inf, upper=np.inf, *, above=None, unit="", infinite=False):
         """A number from lower to upper, or greater than ``above``; infinite ones only where allowed."""
         unit = f" {unit}" if unit else ""
-        if not isinstance(value, Real) or isinstance(value, bool):
+        if not isinstance(value, float):
             return self.problem(f"{what} is {value!r}: give a number")
         if np.isnan(value) or (np.isinf(value) and not infinite):
             return self.problem(f"{what} is {value}{unit}: give a finite number")
@@ -117,6 +117,10 @@ class _Checker:
         if not isinstance(value, str) or value not in choices:
             return self.problem(f"{what} is {value!r}: choose one of {', '.join(choices)}")
         return True
+
+
+def _one_line(text):
+    return " ".join(text.split())
 
 
 def _check_body(says, body):
@@ -251,8 +255,9 @@ def _check_vertices(says, what, shape):
         except SceneError as error:
             return says.problem(f"{what}: {error}")
     triangles, count = shape.triangles, len(shape.vertices)
-    if not isinstance(triangles, np.ndarray) or triangles.ndim != 2 or triangles.shape[1] != 3 or len(triangles) == 0:
-        found = triangles.shape if isinstance(triangles, np.ndarray) else repr(triangles)
+    whole = isinstance(triangles, np.ndarray) and triangles.dtype == np.int32
+    if not whole or triangles.ndim != 2 or triangles.shape[1] != 3 or len(triangles) == 0:
+        found = f"of shape {triangles.shape}" if whole else repr(triangles)
         return says.problem(f"triangles of {what} are {found}: give at least one row of three whole vertex numbers")
     wrong = triangles[(triangles < 0) | (triangles >= count)]
     if len(wrong):
@@ -270,6 +275,8 @@ def _check_joint(says, joint, bodies):
     says.number("angular_compliance", joint.angular_compliance, 0.0, unit="rad/(N m)")
     says.number("break_force", joint.break_force, above=0.0, unit="N", infinite=True)
     says.number("break_torque", joint.break_torque, above=0.0, unit="N m", infinite=True)
+    if not isinstance(joint.collide_connected, (bool, np.bool_)):
+        says.problem(f"collide_connected is {joint.collide_connected!r}: it must be True or False")
     if not says.choice("kind", joint.kind, JOINT_TYPES):
         return
     kind = JOINT_TYPES[joint.kind]
@@ -292,7 +299,11 @@ def _check_joint(says, joint, bodies):
 
 
 def _check_ends(says, joint, bodies):
-    unknown = [(end, name) for end in ("body_a", "body_b") if (name := getattr(joint, end)) not in (None, *bodies)]
+    unknown = [
+        (end, name)
+        for end in ("body_a", "body_b")
+        if (name := getattr(joint, end)) is not None and not (isinstance(name, str) and name in bodies)
+    ]
     for end, name in unknown:
         says.problem(f"{end} is {name!r}, which is no body of the scene: name one, or None for the world")
     if unknown:
@@ -317,16 +328,11 @@ def _check_length(says, joint):
 
 
 def _check_axis(says, joint, name, axis):
-    what = f"axis {name}: "
+    what, before = f"axis {name}: ", len(says.problems)
     if not isinstance(axis.locked, (bool, np.bool_)):
         says.problem(f"{what}locked is {axis.locked!r}: it must be True or False")
-    ordered = says.number(f"{what}lower", axis.lower, infinite=True) and says.number(
-        f"{what}upper", axis.upper, infinite=True
-    )
-    if ordered and axis.lower > axis.upper:
-        says.problem(f"{what}lower {axis.lower:g} is above upper {axis.upper:g}: swap them")
-    elif ordered and (axis.lower == np.inf or axis.upper == -np.inf):
-        says.problem(f"{what}the limits {axis.lower:g} and {axis.upper:g} leave nothing: use -inf and inf for no limit")
+    says.number(f"{what}lower", axis.lower, infinite=True)
+    says.number(f"{what}upper", axis.upper, infinite=True)
     says.number(f"{what}stiffness", axis.stiffness, 0.0)
     says.number(f"{what}damping", axis.damping, 0.0)
     says.number(f"{what}rest", axis.rest)
@@ -335,15 +341,20 @@ def _check_axis(says, joint, name, axis):
     if axis.drive is not None:
         says.choice(f"{what}drive", axis.drive, ("position", "velocity"))
     _check_target(says, what, axis.target)
-    works = bool(axis.drive or axis.stiffness or axis.damping or axis.friction)
-    if axis.locked and works:
+    if len(says.problems) > before:
+        return
+    if axis.lower > axis.upper:
+        says.problem(f"{what}lower {axis.lower:g} is above upper {axis.upper:g}: swap them")
+    elif axis.lower == np.inf or axis.upper == -np.inf:
+        says.problem(f"{what}the limits {axis.lower:g} and {axis.upper:g} leave nothing: use -inf and inf for no limit")
+    if axis.locked and (axis.drive or axis.stiffness or axis.damping or axis.friction):
         says.problem(f"{what}it is locked, so a drive, spring or friction cannot act on it: unlock it, or remove them")
     if name in JOINT_TYPES[joint.kind].locked and not axis.locked and axis != Axis():
         says.problem(f"{what}a {joint.kind} locks this axis: use kind generic, or say locked=True")
 
 
 def _check_target(says, what, target):
-    if isinstance(target, Real):
+    if isinstance(target, float):
         return says.number(f"{what}target", target)
     try:
         times, values = (np.asarray(part, float) for part in target)
