@@ -11,7 +11,7 @@ the body's frame and axes and at unit density:
     bounds()            (lower (3,), upper (3,)) [m]
 
 Shapes never change after construction, so bodies may share them.  A new shape is one class here, one in
-``model.py`` and one check in ``validate.py``.
+``model.py`` and one check in ``validate_bodies.py``.
 """
 
 from dataclasses import dataclass

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Questions to values, whose bad answers become problems with the object's name."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .coerce import UNIT_TOLERANCE
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong.  ``str(problem)`` is one sentence that starts with the object's name."""
+
+    object_name: str
+    message: str
+
+    def __str__(self):
+        return f"{self.object_name}: {self.message}"
+
+
+class Checker:
+    """Collects problems of one object.  Each question returns whether the value is good."""
+
+    def __init__(self, name, problems):
+        self.name, self.problems = name if isinstance(name, str) else one_line(repr(name)), problems
+
+    def problem(self, message):
+        """Notes one; False."""
+        self.problems.append(Problem(self.name, one_line(message)))
+        return False
+
+    def number(self, what, value, lower=-np.inf, upper=np.inf, *, above=None, unit="", infinite=False):
+        """A number from lower to upper, or greater than ``above``; infinite ones only where allowed."""
+        unit = f" {unit}" if unit else ""
+        if not isinstance(value, float):
+            return self.problem(f"{what} is {value!r}: give a number")
+        if np.isnan(value) or (np.isinf(value) and not infinite):
+            return self.problem(f"{what} is {value}{unit}: give a finite number")
+        if above is not None and not value > above:
+            return self.problem(f"{what} is {value:g}{unit}: it must be greater than {above:g}")
+        if not lower <= value <= upper:
+            limit = f"at least {lower:g}" if np.isinf(upper) else f"from {lower:g} to {upper:g}"
+            return self.problem(f"{what} is {value:g}{unit}: it must be {limit}")
+        return True
+
+    def vector(self, what, value, *shape):
+        """A finite array; -1 in the shape stands for any number."""
+        wanted = "(" + ", ".join("any" if n < 0 else str(n) for n in shape) + ")"
+        if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+            return self.problem(f"{what} is {value!r}: give numbers of shape {wanted}")
+        if value.ndim != len(shape) or any(n >= 0 and n != m for n, m in zip(shape, value.shape, strict=True)):
+            return self.problem(f"{what} has shape {value.shape}: give numbers of shape {wanted}")
+        bad = np.argwhere(~np.isfinite(value))
+        if len(bad):
+            place = tuple(int(i) for i in bad[0])
+            return self.problem(f"{what}{list(place)} is {value[place]} ({len(bad)} such values): give finite numbers")
+        return True
+
+    def quaternion(self, what, value, *shape):
+        """Unit quaternions xyzw of shape (*shape, 4)."""
+        if not self.vector(what, value, *shape, 4):
+            return False
+        lengths = np.linalg.norm(value, axis=-1)
+        worst = lengths.flat[np.argmax(np.abs(lengths - 1.0))] if lengths.size else 1.0
+        if abs(worst - 1.0) > UNIT_TOLERANCE:
+            return self.problem(
+                f"{what} is a quaternion of length {worst:.9g}: it must be 1 within {UNIT_TOLERANCE:g}, so normalise it"
+            )
+        return True
+
+    def choice(self, what, value, choices):
+        """One of the names in ``choices``."""
+        if not isinstance(value, str) or value not in choices:
+            return self.problem(f"{what} is {value!r}: choose one of {', '.join(choices)}")
+        return True
+
+
+def one_line(text):
+    """The text without line breaks."""
+    return " ".join(text.split())

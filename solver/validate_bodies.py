@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be wrong with a body, its path, its mass and its shapes."""
+
+from numbers import Integral
+
+import numpy as np
+
+from .errors import SceneError
+from .scene import ALL_GROUPS, MOTIONS, MotionPath
+from .shapes import SHAPES
+
+SMALLEST, LARGEST = 1e-12, 1e12
+"""Sizes of shapes [m]: moments of inertia go with the fifth power and must stay in the range of float64."""
+
+
+def check_body(says, body):
+    """Tells ``says`` every problem of one body."""
+    if not isinstance(body.name, str) or not body.name:
+        says.problem(f"the name of a body is {body.name!r}: give a text that is not empty")
+    moves = says.choice("motion", body.motion, MOTIONS)
+    for what in ("position", "linear_velocity", "angular_velocity"):
+        says.vector(what, getattr(body, what), 3)
+    says.quaternion("orientation", body.orientation)
+    says.number("friction", body.friction, 0.0)
+    says.number("restitution", body.restitution, 0.0, 1.0)
+    says.number("linear_damping", body.linear_damping, 0.0, unit="1/s")
+    says.number("angular_damping", body.angular_damping, 0.0, unit="1/s")
+    for what in ("collision_group", "collision_mask"):
+        value = getattr(body, what)
+        if not isinstance(value, Integral) or not 0 <= value <= ALL_GROUPS:
+            says.problem(f"{what} is {value!r}: it must be a whole number from 0 to 0xFFFFFFFF (32 bits)")
+    if body.path is not None:
+        _check_path(says, body)
+    before = len(says.problems)
+    if not isinstance(body.shapes, list):
+        says.problem(f"shapes is {body.shapes!r}: give a list of shapes, which may be empty")
+    for number, shape in enumerate(body.shapes if isinstance(body.shapes, list) else ()):
+        _check_shape(says, f"shape {number}", shape, body.motion)
+    whole = moves and len(says.problems) == before
+    whole = _check_mass(says, body) and whole
+    if whole and body.motion == "dynamic":
+        _check_mass_properties(says, body)
+
+
+def _check_path(says, body):
+    path = body.path
+    if not isinstance(path, MotionPath):
+        return says.problem(f"path is {path!r}: give a MotionPath or None")
+    if body.motion == "static":
+        says.problem('motion is "static" and there is a path: make it "kinematic", or remove the path')
+    if not says.vector("path.times", path.times, -1):
+        return False
+    count = len(path.times)
+    if count == 0:
+        return says.problem("path has 0 samples: give at least one, or remove the path")
+    steps = np.diff(path.times)
+    if (steps <= 0).any():
+        i = int(np.argmax(steps <= 0))
+        says.problem(
+            f"path.times does not increase: {path.times[i]:g} s is followed by {path.times[i + 1]:g} s; sort them"
+        )
+    says.vector("path.position", path.position, count, 3)
+    return says.quaternion("path.orientation", path.orientation, count)
+
+
+def _check_mass(says, body):
+    good = True
+    if body.mass is not None:
+        good &= says.number("mass", body.mass, above=0.0, unit="kg")
+    else:
+        good &= says.number("density", body.density, above=0.0, unit="kg/m^3")
+    if body.center_of_mass is not None:
+        good &= says.vector("center_of_mass", body.center_of_mass, 3)
+    if body.inertia is not None:
+        good &= says.vector("inertia", body.inertia, 3, 3) and _check_inertia(says, body.inertia)
+    return good
+
+
+def _check_inertia(says, inertia):
+    if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
+        return says.problem(
+            f"inertia {inertia.tolist()} is not symmetric: give a symmetric matrix about the centre of mass"
+        )
+    least = np.linalg.eigvalsh(inertia)[0]
+    if not least > 0.0:
+        return says.problem(f"inertia has a principal moment of {least:g} kg m^2: all three must be greater than 0")
+    return True
+
+
+def _check_mass_properties(says, body):
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            weight, _, inertia = body.mass_properties()
+    except SceneError as error:
+        return says.problem(str(error).removeprefix(f"{body.name}: "))
+    if not (
+        np.isfinite(weight) and weight > 0.0 and np.isfinite(inertia).all() and np.linalg.eigvalsh(inertia)[0] > 0.0
+    ):
+        return says.problem(
+            f"its shapes give a mass of {weight:g} kg and moments of inertia of {np.diag(inertia)} kg m^2, "
+            "which are not all positive and finite: check the sizes of the shapes, or give mass and inertia"
+        )
+    return True
+
+
+def _check_shape(says, what, shape, motion):
+    kind = type(shape).__name__
+    if not isinstance(shape, tuple(SHAPES.values())):
+        return says.problem(f"{what} is {shape!r}: give one of {', '.join(SHAPES)}")
+    what = f"{what} ({kind})"
+    placed = says.vector(f"position of {what}", shape.position, 3)
+    placed &= says.quaternion(f"orientation of {what}", shape.orientation)
+    if kind == "Plane":
+        if motion != "static":
+            return says.problem(f'{what} has no end but motion is "{motion}": make the body static, or use a Box')
+        return placed
+    if kind == "Box":
+        if (
+            says.vector(f"half_extents of {what}", shape.half_extents, 3)
+            and not ((shape.half_extents >= SMALLEST) & (shape.half_extents <= LARGEST)).all()
+        ):
+            sizes = ", ".join(f"{size:g}" for size in shape.half_extents)
+            return says.problem(f"half_extents of {what} are ({sizes}) m: all must be from {SMALLEST:g} to {LARGEST:g}")
+        return placed
+    if kind in ("ConvexHull", "TriangleMesh"):
+        return _check_vertices(says, what, shape) and placed
+    good = says.number(f"radius of {what}", shape.radius, SMALLEST, LARGEST, unit="m")
+    if kind != "Sphere":
+        # A capsule without a straight part is a ball, which is fine.
+        least = 0.0 if kind == "Capsule" else SMALLEST
+        good &= says.number(f"half_height of {what}", shape.half_height, least, LARGEST, unit="m")
+    return good and placed
+
+
+def _check_vertices(says, what, shape):
+    if not says.vector(f"vertices of {what}", shape.vertices, -1, 3):
+        return False
+    size = float(np.abs(shape.vertices).max(initial=0.0))
+    if len(shape.vertices) and not SMALLEST <= size <= LARGEST:
+        return says.problem(
+            f"vertices of {what} reach {size:g} m from its origin: it must be from {SMALLEST:g} to {LARGEST:g} m"
+        )
+    if type(shape).__name__ == "ConvexHull":
+        try:
+            return len(shape.triangles) > 0
+        except SceneError as error:
+            return says.problem(f"{what}: {error}")
+    triangles, count = shape.triangles, len(shape.vertices)
+    whole = isinstance(triangles, np.ndarray) and triangles.dtype == np.int32
+    if not whole or triangles.ndim != 2 or triangles.shape[1] != 3 or len(triangles) == 0:
+        found = f"of shape {triangles.shape}" if whole else repr(triangles)
+        return says.problem(f"triangles of {what} are {found}: give at least one row of three whole vertex numbers")
+    wrong = triangles[(triangles < 0) | (triangles >= count)]
+    if len(wrong):
+        return says.problem(f"triangles of {what} name vertex {wrong[0]}, but there are {count}: use 0 to {count - 1}")
+    return True
