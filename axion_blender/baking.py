@@ -2,13 +2,13 @@
 """A Blender scene's bake as a ``Job``: what the operator and the command have in common."""
 
 import json
+from contextlib import contextmanager
 
 import bpy
 
-from ..solver import SceneError, validate
-from . import conventions, paths, report
-from .extract.config import solver_config
-from .extract.scene import extract, frame_range
+from ..solver import SceneError
+from . import paths, report
+from .extract import extract_scene, solver_config
 from .job import Job
 from .writers import keyframes, overrides
 
@@ -19,27 +19,24 @@ TEXT = "Axion Report"
 FIRST_RUN = "Compiling kernels, first run only"
 
 
-def make_job(scene, view_layer, frames=None, device=None, quality=None, say=print):
-    """A Job that bakes ``scene``.
+def make_job(context, frames=None, device=None, quality=None, say=print):
+    """A Job that bakes the context's scene.
 
     frames: (first, last), device, quality: instead of the scene's.  say: called with one line a frame, and others.
-    Raises ValueError for a device or quality that does not exist, SceneError for an empty range of frames.
+    Raises ValueError for a device or quality that does not exist.
     """
-    first, last = frames or frame_range(scene)
-    if last <= first:
-        raise SceneError(f"{scene.name}: the bake ends at frame {last} and begins at {first}; let it end later.")
+    scene, view_layer = context.scene, context.view_layer
     config = solver_config(scene, device, quality)
-    suspended, objects = [], {}
+    first, last = frames or frame_range(scene)
+    suspended, extractions = [], []
 
     def gather():
-        suspended.extend(keyframes.suspend(scene))  # the scene below an earlier bake is what is simulated
-        extraction = extract(scene, view_layer, first, last)
-        objects.update(extraction.objects)
-        problems = [*map(str, validate(extraction.scene)), *overrides.problems(objects.values())]
-        if problems:
-            raise SceneError(
-                problems[0] + (f" (and {len(problems) - 1} more: see Check Scene)" if problems[1:] else "")
-            )
+        suspended.extend(keyframes.suspend(scene))  # what lies below an earlier bake is simulated
+        with _frame_range(scene, first, last):
+            extraction = _extract(context)
+        extractions.append(extraction)
+        job.fps = extraction.fps
+        job.warnings += extraction.warnings
         return extraction.scene
 
     def solve(described, count, fps, config, on_frame):
@@ -50,9 +47,9 @@ def make_job(scene, view_layer, frames=None, device=None, quality=None, say=prin
         return simulate(described, count, fps=fps, config=config, on_frame=on_frame)
 
     def write(trajectory):
-        settings = scene.unit_settings
-        metres = conventions.metres_per_unit(settings.system, settings.scale_length)
-        return keyframes.write(trajectory, objects, first, scene, view_layer, metres)
+        (extraction,) = extractions
+        objects = extraction.objects(scene)
+        return keyframes.write(trajectory, objects, first, scene, view_layer, extraction.scale_length)
 
     def undo():
         keyframes.clear(scene)
@@ -61,8 +58,49 @@ def make_job(scene, view_layer, frames=None, device=None, quality=None, say=prin
     def tell(result):
         say(report.progress_line(result.report, first + result.frame, last))
 
-    fps = scene.render.fps / scene.render.fps_base / scene.axion.time_scale
-    return Job(gather, solve, write, undo, last - first, fps, config, tell, first)
+    job = Job(gather, solve, write, undo, last - first, 0.0, config, tell, first)
+    return job
+
+
+def check(context):
+    """Everything that stands in the way of a bake: (problems, warnings), sentences that name an object."""
+    scene = context.scene
+    suspended = keyframes.suspend(scene)
+    try:
+        extraction = _extract(context)
+    except SceneError as error:
+        return [str(problem) for problem in error.problems] or [str(error)], []
+    finally:
+        keyframes.resume(scene, suspended)
+    return [], [*extraction.warnings, *overrides.warnings(scene, extraction.objects(scene).values())]
+
+
+def frame_range(scene):
+    """First and last frame of the scene's bake."""
+    settings = scene.axion
+    owner = settings if settings.use_frame_range else scene
+    return owner.frame_start, owner.frame_end
+
+
+def _extract(context):
+    extraction = extract_scene(context)
+    problems = overrides.problems(extraction.objects(context.scene).values())
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise SceneError(f"{problems[0]}{more}", problems)
+    return extraction
+
+
+@contextmanager
+def _frame_range(scene, first, last):
+    """Lets the extraction see other frames than the scene's, for a while."""
+    settings = scene.axion
+    before = settings.use_frame_range, settings.frame_start, settings.frame_end
+    settings.use_frame_range, settings.frame_start, settings.frame_end = True, first, last
+    try:
+        yield
+    finally:
+        settings.use_frame_range, settings.frame_start, settings.frame_end = before
 
 
 def keep_report(scene, job):

@@ -115,7 +115,7 @@ def _bake(options, program):
     scene = bpy.context.scene
     if options.convert_native:
         bpy.ops.axion.convert_native()
-    job = baking.make_job(scene, bpy.context.view_layer, options.frames, options.device, options.quality)
+    job = baking.make_job(bpy.context, options.frames, options.device, options.quality)
     with _interruptible(job):
         job.run()
     if job.error is not None:

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import bpy
 
-
-def base_package():
-    """Name of the root package: ``bl_ext.<repository>.axion_blender`` in Blender, ``axion`` on the bpy wheel."""
-    return __package__.rpartition(".")[0]
+from . import preferences
 
 
 def kernel_cache():
     """Folder for compiled kernels; None where Warp's own choice stands: WARP_CACHE_PATH is set, or on the bpy wheel."""
-    package = base_package()
+    package = preferences.base_package()
     if "WARP_CACHE_PATH" in os.environ or not package.startswith("bl_ext."):
         return None
-    return Path(bpy.utils.extension_path_user(package, path="kernels", create=True))
+    chosen = preferences.get("kernel_folder")
+    return Path(
+        bpy.path.abspath(chosen) if chosen else bpy.utils.extension_path_user(package, path="kernels", create=True)
+    )
 
 
 def start_warp():

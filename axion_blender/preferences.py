@@ -3,7 +3,10 @@
 
 import bpy
 
-from .paths import base_package
+
+def base_package():
+    """Name of the root package: ``bl_ext.<repository>.axion_blender`` in Blender, ``axion`` on the bpy wheel."""
+    return __package__.rpartition(".")[0]
 
 
 class AXION_AP_preferences(bpy.types.AddonPreferences):
@@ -13,7 +16,7 @@ class AXION_AP_preferences(bpy.types.AddonPreferences):
 
     kernel_folder: bpy.props.StringProperty(
         name="Kernel Folder",
-        description="Where compiled kernels are kept; empty for the extension's own user folder",
+        description="Where compiled kernels are kept; empty for the extension's user folder",
         subtype="DIR_PATH",
     )
 

@@ -25,7 +25,7 @@ class AXION_OT_bake(bpy.types.Operator):
     def execute(self, context):
         scene, session = context.scene, context.window_manager.axion
         try:
-            job = baking.make_job(scene, context.view_layer, say=teller(context))
+            job = baking.make_job(context, say=teller(context))
         except ValueError as error:
             return refuse(self, error)
         session.running = True

@@ -6,6 +6,7 @@ parent.  If an ancestor is itself simulated, its world matrix comes from the tra
 not move with physics, so the space is kept relative to that ancestor.  Units: Blender units, world axes.
 """
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,12 +42,11 @@ def sample(scene, view_layer, objects, frames):
     The current frame is put back.  Goes through all frames only if something between an object and its simulated
     ancestor may move.
     """
-    now, subframe = scene.frame_current, scene.frame_subframe
     names = {item.name for item in objects}
     ancestors = {item.name: simulated_ancestor(item, names) for item in objects}
     moving = [item for item in objects if _may_move(item, ancestors[item.name])]
     spaces = {}
-    try:
+    with _visible(view_layer, objects), _frame_kept(scene):
         for count, frame in enumerate(frames):
             scene.frame_set(int(frame))
             depsgraph = view_layer.depsgraph
@@ -75,9 +75,32 @@ def sample(scene, view_layer, objects, frames):
                 for item in moving:
                     space = spaces[item.name]
                     space.matrices = np.repeat(space.matrices, len(frames), axis=0)
+    return spaces
+
+
+@contextmanager
+def _frame_kept(scene):
+    now, subframe = scene.frame_current, scene.frame_subframe
+    try:
+        yield
     finally:
         scene.frame_set(now, subframe=subframe)
-    return spaces
+
+
+@contextmanager
+def _visible(view_layer, objects):
+    """Blender evaluates nothing that is disabled in viewports, so it is enabled for a while."""
+    collections = [collection for item in objects for collection in item.users_collection]
+    hidden = [owner for owner in {*objects, *collections} if owner.hide_viewport]
+    try:
+        for owner in hidden:
+            owner.hide_viewport = False
+        if hidden:
+            view_layer.update()
+        yield
+    finally:
+        for owner in hidden:
+            owner.hide_viewport = True
 
 
 def _space(evaluated):

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check Scene: every problem at once, before anybody waits for a bake."""
+
+import sys
+
+import bpy
+
+from .. import baking
+
+
+class AXION_OT_check_scene(bpy.types.Operator):
+    """List everything that stands in the way of a bake."""
+
+    bl_idname = "axion.check_scene"
+    bl_label = "Check Scene"
+    bl_description = "List everything that stands in the way of a bake"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context):
+        return context.mode == "OBJECT"
+
+    def execute(self, context):
+        problems, warnings = baking.check(context)
+        context.window_manager.axion.problems = "\n".join(problems)
+        for sentence in warnings:
+            self.report({"WARNING"}, sentence)
+        if not problems:
+            self.report({"INFO"}, "The scene can be baked")
+            return {"FINISHED"}
+        if bpy.app.background:
+            print("\n".join(f"axion: {problem}" for problem in problems), file=sys.stderr, flush=True)
+        self.report({"ERROR"}, "\n".join(problems))
+        return {"CANCELLED"}
+
+
+CLASSES = (AXION_OT_check_scene,)
