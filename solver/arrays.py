@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Device-side layout of one step: Warp structs of arrays, sized by capacity so that one recorded graph serves many steps.
+"""Device-side layout of one step: Warp structs of arrays, sized by capacity so one recorded graph serves many steps.
 
 Letters follow the glossary in ``step.py``.  Kernels launch over the capacity and return early beyond the counts.
 """
 
-from functools import lru_cache
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +19,7 @@ OUTER, INNER, LINEAR, SEARCH, SWEEP, DIRECT = range(6)
 STEP, PUSH_OUT, THRESHOLD = range(3)
 
 
-@lru_cache(maxsize=None)
+@cache
 def structs(real):
     """The structs for one real type.  ``real``: RealTypes of mathx/real.py."""
     scalar, vec2, vec3, mat33, quat, vec6, mat66 = (

@@ -52,7 +52,7 @@ class Assembler:
         ]
 
     def numbering(self, time):
-        """Who moves freely in a step that starts at ``time`` [s].  Bodies are released at the first step after their path."""
+        """Who moves freely in a step that starts at ``time`` [s]; release comes at the first step after a path."""
         free = np.concatenate([self.release <= time + 1e-9, [False]])
         order = np.concatenate([np.nonzero(free)[0], np.nonzero(~free)[0]])
         solver = np.empty(len(order), np.int64)

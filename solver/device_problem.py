@@ -8,7 +8,18 @@ import numpy as np
 import warp as wp
 
 from .arrays import (
-    CONTACTS, DYNAMIC, ISLANDS, PAIRS, PUSH_OUT, ROWS, STEP, THRESHOLD, IslandArrays, allocate, structs, upload,
+    CONTACTS,
+    DYNAMIC,
+    ISLANDS,
+    PAIRS,
+    PUSH_OUT,
+    ROWS,
+    STEP,
+    THRESHOLD,
+    IslandArrays,
+    allocate,
+    structs,
+    upload,
 )  # fmt: skip
 from .linear.ldlt import BlockFactor
 from .linear.ordering import analyse
@@ -18,7 +29,7 @@ from .topology import build_topology
 
 IMPACT_THRESHOLD = 0.5  # [m/s] slower approaches do not bounce: they are resting contact
 DIRECT_MOST = 300  # bodies of an island that is still factorised
-CG_REDUCTION, CG_MOST = 0.1, 100  # Newton needs a rough direction only
+CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
 
 
 class DeviceProblem:
@@ -42,7 +53,7 @@ class DeviceProblem:
         self.flags.zero_()
 
     def upload(self, problem, options, eps_joint, loaded=None):
-        """Take over a problem: topology, capacities, arrays, island settings.  loaded: (C,) bool, see ProximalSolver."""
+        """Take over a problem: topology, arrays, island settings.  loaded: (C,) bool, see ProximalSolver."""
         topology = self.topology = build_topology(problem)
         sizes = {
             "bodies": len(problem.bodies.mass),

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Projected Gauss-Seidel over the contacts and joint rows of an island (Jourdan, Alart and Jean 1998), one thread per island.
+"""Projected Gauss-Seidel over the contacts and joint rows of an island (Jourdan, Alart, Jean 1998), one thread each.
 
-Each contact is solved for its normal impulse, then for its two friction impulses on the disc of radius mu p_n; each row for its
-own impulse.  Velocities are kept up to date, u = u_free + M^-1 J^T p.  A burst of sweeps breaks the cycling of active sets
-where Newton stalls in violent motion; alone it converges far too slowly.
+Each contact is solved for its normal impulse, then for its two friction impulses on the disc of radius mu p_n; each
+row for its own impulse.  Velocities are kept up to date, u = u_free + M^-1 J^T p.  A burst of sweeps breaks the
+cycling of active sets where Newton stalls in violent motion; alone it converges far too slowly.
 """
 
-from functools import lru_cache
+from functools import cache
 
 import warp as wp
 
-from .arrays import ISLANDS, DYNAMIC, IslandArrays, structs
+from .arrays import DYNAMIC, ISLANDS, IslandArrays, structs
 from .constraints.contact import contact_kernels
 from .mathx.rotation import rotation_functions
 
 
-@lru_cache(maxsize=None)
+@cache
 def sweep_kernel(real):
     """sweep(counts, rounds, bodies, con, rows, isl) for one real type."""
-    scalar, vec3, vec6 = real.scalar, real.vec3, real.vec6
+    scalar, vec3 = real.scalar, real.vec3
     arrays = structs(real)
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     math, contact = rotation_functions(real), contact_kernels(real)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kernels that loop over bodies: where an iterate leads, its merit along a direction, and its impulses turned into velocity.
+"""Kernels that loop over bodies: where an iterate leads, its merit along a direction, velocity from impulses.
 
 x+ = x_free + h (v - v_free)        q+ = exp(h (w - w_free)) q_free
 """
 
-from functools import lru_cache
+from functools import cache
 from types import SimpleNamespace
 
 import warp as wp
@@ -13,7 +13,7 @@ from .arrays import DYNAMIC, STEP, IslandArrays, structs
 from .mathx.rotation import rotation_functions
 
 
-@lru_cache(maxsize=None)
+@cache
 def motion_kernels(real):
     """All kernels over bodies, for one real type."""
     scalar, vec3 = real.scalar, real.vec3
@@ -69,7 +69,7 @@ def motion_kernels(real):
     def velocity_from_impulses(
         counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
     ):
-        """u = u_free + M^-1 J^T p, for islands in a Gauss-Seidel burst: after it momentum is exact by construction."""
+        """U = u_free + M^-1 J^T p, for islands in a Gauss-Seidel burst: after it momentum is exact by construction."""
         i = wp.tid()
         if i >= counts[dynamic_slot]:
             return

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels that steer Newton's loops, one thread per island: start, stop, step length, eps schedule, best iterate.
 
-Every loop of the solve is a graph loop whose condition is one slot of ``flags``; a kernel below sets it while any island still
-wants another round.  Nothing here is read by the host before the step is over.
+Every loop of the solve is a graph loop whose condition is one slot of ``flags``; a kernel below sets it while any
+island still wants another round.  Nothing here is read by the host before the step is over.
 """
 
-from functools import lru_cache
+from functools import cache
 from types import SimpleNamespace
 
 import warp as wp
@@ -27,6 +27,7 @@ class Limits:
     outer: wp.int32  # proximal centres per solve
     easy: wp.int32  # a centre solved in this many iterations allows a smaller eps
     late: wp.int32  # outer round from which Gauss-Seidel helps even without trouble
+    stalled: wp.int32  # outer round from which it is tried in islands at rest too
     sweeps: wp.int32  # Gauss-Seidel sweeps per burst
     search: wp.int32  # line-search trials
     inner_reduction: wp.float64  # gradient reduction per proximal centre
@@ -37,6 +38,7 @@ class Limits:
 
 @kernel
 def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
+    """Start of a solve."""
     k = wp.tid()
     if k >= counts[islands_slot]:
         return
@@ -54,6 +56,7 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
 
 @kernel
 def outer_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
+    """Start of an outer round: a new proximal centre."""
     k = wp.tid()
     if k == 0:
         flags[outer_slot] = 0
@@ -69,6 +72,7 @@ def outer_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
 
 @kernel
 def inner_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
+    """Start of a Newton iteration: clear what kernels add up."""
     k = wp.tid()
     if k == 0:
         flags[inner_slot] = 0
@@ -97,7 +101,7 @@ def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     done = isl.gradient[k] < wp.float64(0.2) * isl.tolerance[k]
     if isl.inner_count[k] > 0 and isl.gradient[k] < limits.inner_reduction * isl.gradient0[k]:
         done = True
-    if done or isl.gradient[k] != isl.gradient[k]:
+    if done or isl.gradient[k] >= wp.float64(1.0e30):
         isl.inner_active[k] = 0
         return
     wp.atomic_max(flags, inner_slot, 1)
@@ -108,6 +112,7 @@ def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
 
 @kernel
 def search_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
+    """Start of a line search, at the full step."""
     k = wp.tid()
     if k >= counts[islands_slot]:
         return
@@ -126,6 +131,7 @@ def search_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int3
 
 @kernel
 def search_reset(flags: wp.array(dtype=wp.int32)):
+    """Before a trial; ``search_check`` sets the flag again."""
     flags[search_slot] = 0
 
 
@@ -163,6 +169,7 @@ def search_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int3
 
 @kernel
 def inner_end(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
+    """After a Newton step; ``inner_reset`` came before."""
     k = wp.tid()
     if k >= counts[islands_slot]:
         return
@@ -178,6 +185,7 @@ def inner_end(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32),
 
 @kernel
 def inner_reset(flags: wp.array(dtype=wp.int32)):
+    """Clear the flag of the Newton loop."""
     flags[inner_slot] = 0
 
 
@@ -185,12 +193,14 @@ def inner_reset(flags: wp.array(dtype=wp.int32)):
 def request_sweeps(
     counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays
 ):
-    """Gauss-Seidel breaks the cycling of active sets in violent motion; at rest it only adds drift, so the host gates it."""
+    """Gauss-Seidel breaks the cycling of active sets in violent motion; at rest it only adds drift, so it is gated."""
     k = wp.tid()
     if k >= counts[islands_slot]:
         return
     isl.sweep_active[k] = 0
-    if isl.outer_active[k] == 0 or isl.sweeps_allowed[k] == 0:
+    if isl.outer_active[k] == 0:
+        return
+    if isl.sweeps_allowed[k] == 0 and isl.outer_count[k] < limits.stalled:
         return
     if isl.inner_count[k] >= limits.inner:
         isl.trouble[k] = 1
@@ -202,6 +212,7 @@ def request_sweeps(
 
 @kernel
 def sweeps_done(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), block: wp.int32, isl: IslandArrays):
+    """After a block of Gauss-Seidel sweeps; ``sweep_reset`` came before."""
     k = wp.tid()
     if k >= counts[islands_slot]:
         return
@@ -217,11 +228,13 @@ def sweeps_done(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
 
 @kernel
 def sweep_reset(flags: wp.array(dtype=wp.int32)):
+    """Clear the flag of the sweep loop."""
     flags[sweep_slot] = 0
 
 
 @kernel
 def residual_begin(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
+    """Before a residual is measured."""
     k = wp.tid()
     if k >= counts[islands_slot]:
         return
@@ -275,7 +288,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     isl.previous[k] = value
 
 
-@lru_cache(maxsize=None)
+@cache
 def control_kernels():
     """The kernels above by name."""
     return SimpleNamespace(

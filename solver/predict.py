@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Free motion of rigid bodies over a step: gravity, damping, and the exact torque-free rotation.
 
-Rotation splits the free rigid body into turns about its principal axes (Dullweber, Leimkuhler and McLachlan 1997): angular
-momentum is kept to rounding, energy to second order of the sub-step, for any ratio of moments.
+Rotation splits the free rigid body into turns about its principal axes (Dullweber, Leimkuhler and McLachlan 1997):
+angular momentum is kept to rounding, energy to second order of the sub-step, for any ratio of moments.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ SPLITTING = ((0, 0.5), (1, 0.5), (2, 1.0), (1, 0.5), (0, 0.5))  # axis, share of
 
 
 def free_rotation(orientation, angular_velocity, inertia, step):
-    """Torque-free rotation.  orientation (n, 4), angular_velocity (n, 3) world, inertia (n, 3) -> both after ``step``."""
+    """Torque-free rotation.  orientation (n, 4), angular_velocity (n, 3) world, inertia (n, 3) -> both at the end."""
     moment = rotations.rotate(rotations.conjugate(orientation), angular_velocity) * inertia
     q = orientation.copy()
     speed = np.linalg.norm(angular_velocity, axis=1).max(initial=0.0)

@@ -4,12 +4,13 @@
 It can be built by hand in a test, without a scene, a model or Warp.
 
 Frames and conventions, used by the whole solver
-    * Solver bodies are numbered 0..B-1.  The first ``dynamic_count`` of them move freely; the rest are immovable for this
-      step (static, kinematic, the world): infinite mass, and a velocity that is known.
+    * Solver bodies are numbered 0..B-1.  The first ``dynamic_count`` of them move freely; the rest are immovable for
+      this step (static, kinematic, the world): infinite mass, and a velocity that is known.
     * A body's solver frame sits at its centre of mass, along its principal axes of inertia.  ``position`` [m] and
       ``orientation`` (quaternion xyzw) give that frame in the world; points and axes called local are in it.
     * A velocity is six numbers (linear of the centre of mass [m/s], angular [rad/s]), both in world axes.
-    * A row's impulse p acts on body b along +J_b^T and on body a along +J_a^T; its velocity is v = J_a u_a + J_b u_b + bias.
+    * A row's impulse p acts on body b along +J_b^T and on body a along +J_a^T; its velocity is
+      v = J_a u_a + J_b u_b + bias.
     * A contact's normal points from body b to body a, so a positive gap velocity n . (v_a - v_b) separates them.
 """
 
@@ -25,7 +26,8 @@ class Coordinate(IntEnum):
     LINEAR    (R_a axis_a) . d - offset                       [m]
     DOT       (R_a axis_a) . (R_b axis_b) - offset            [1, radians near zero]
     TWIST     angle about R_a axis_a of the rotation that took b from its reference orientation in a, in turns of its
-              own: 2 atan2(v . axis_a, w) with (v, w) = q_a^-1 q_b reference^-1, unwrapped around ``offset`` [rad], - offset
+              own: 2 atan2(v . axis_a, w) with (v, w) = q_a^-1 q_b reference^-1, unwrapped around
+              ``offset`` [rad], - offset
     DISTANCE  |d| - offset                                    [m]
     """
 
@@ -37,7 +39,7 @@ class Coordinate(IntEnum):
 
 @dataclass
 class Bodies:
-    """B bodies, dynamic ones first.  Immovable bodies: start pose, end pose, and the velocity that leads from one to the other."""
+    """B bodies, dynamic ones first.  Immovable ones: start pose, end pose, and the velocity from one to the other."""
 
     dynamic_count: int
     mass: np.ndarray  # (B,) [kg]; inf for immovable ones
@@ -85,7 +87,8 @@ class JointRows:
     """R scalar joint rows, each with one proximal law.
 
     v = beta (c(q+) - target) / h + (1 - beta) (J u) - target_velocity,   p = clip(-v / compliance, lower, upper)
-    where compliance -> 0 means rigid: v = 0 unless p rests on a bound.  Locked axis: beta 1, no bounds.  Velocity drive: beta 0.
+    where compliance -> 0 means rigid: v = 0 unless p rests on a bound.  Locked axis: beta 1, no bounds.
+    Velocity drive: beta 0.
     Spring k, damper d: beta = h k / (h k + d), compliance = 1 / (h^2 k + h d).  Limit: lower 0 (or upper 0).
     """
 
@@ -118,8 +121,9 @@ class JointRows:
         integer, vector = (lambda: np.zeros(count, np.int32)), (lambda: np.zeros((count, 3)))
         return cls(
             integer(), integer(), integer(), integer(), vector(), vector(), vector(), vector(),
-            np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)), np.zeros(count), np.ones(count), np.zeros(count), np.zeros(count), np.zeros(count), np.full(count, -np.inf),
-            np.full(count, np.inf), np.zeros(count),
+            np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)), np.zeros(count), np.ones(count), np.zeros(count),
+            np.zeros(count), np.zeros(count), np.full(count, -np.inf), np.full(count, np.inf),
+            np.zeros(count),
         )  # fmt: skip
 
     def __len__(self):
@@ -139,7 +143,7 @@ class StepProblem:
 
 @dataclass
 class StepSolution:
-    """What a solver returns for a StepProblem.  Impulses are those over the step; contact impulses in (normal, t1, t2)."""
+    """What a solver returns.  Impulses are those over the step; contact impulses in (normal, t1, t2)."""
 
     velocity: np.ndarray  # (B, 6) the velocity that carries the bodies from start to end
     position: np.ndarray  # (B, 3) at the end

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The proximal method: a StepProblem solved in body space by Newton's method, recorded once as a graph and replayed.
 
-Outer loop: move the proximal centre p^ to the last impulses, read the geometry again, test the residual of the nonlinear system.
-Inner loop: Newton on the convex function of the velocities that p = Proj(p^ - v / sigma) leaves, with an exact line search.
-sigma = eps w shrinks where the outer loop is slow, so mass ratios of 10 000:1 take a handful of iterations.
-Rockafellar 1976 (proximal point); Alart and Curnier 1991 (contact law); the figures behind each constant: docs/solver.md.
+Outer loop: move the proximal centre p^ to the last impulses, read the geometry again, test the residual of the
+nonlinear system. Inner loop: Newton on the convex function of the velocities that p = Proj(p^ - v / sigma) leaves,
+with an exact line search. sigma = eps w shrinks where the outer loop is slow, so mass ratios of 10 000:1 take a
+handful of iterations. Rockafellar 1976 (proximal point); Alart and Curnier 1991 (contact law); the figures behind
+each constant: docs/solver.md.
 """
 
 from dataclasses import dataclass
@@ -58,8 +59,9 @@ class ProximalSolver:
         self._assembly, self._cg, self._sweep = assembly_kernels(real), cg_kernels(real), sweep_kernel(real)
         self._control = control_kernels()
         self._limits = Limits()
-        self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 5, 15, 3, 8
-        self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 100, 12, 0.1
+        self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 8, 20, 3, 8
+        self._limits.stalled = 10
+        self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 100, 12, 0.01
         self._limits.eps_largest = 0.1
         self._limits.eps_smallest = 1.0e-5 if precision == "float64" else 1.0e-4
         self._limits.eps_joint_smallest = 1.0e-8 if precision == "float64" else 1.0e-5
@@ -68,23 +70,23 @@ class ProximalSolver:
         self._recorded = None
 
     def solve(self, problem, options):
-        """Solve the position phase: (StepSolution, SolveStatistics).  The end pose satisfies gaps, joints and friction."""
+        """Solve the position phase: (StepSolution, SolveStatistics).  The end pose satisfies gaps, joints, friction."""
         device = self.problem
         device.upload(problem, options, self._eps_joint)
         self._replay("position")
         return self._read(problem)
 
     def solve_velocity(self, problem, options, loaded):
-        """Solve the velocity phase at the end pose of ``problem``: joints rigid in velocity, loaded contacts rebound or rest.
+        """Solve the velocity phase at the end pose of ``problem``: joints rigid, loaded contacts rebound or rest.
 
-        ``problem``'s free velocity is the one to correct, its poses (start and free) are the end pose, its rows have beta 0.
-        loaded: (C,) bool, which contacts carried an impulse.
+        ``problem``'s free velocity is the one to correct, its poses (start and free) are the end pose, its
+        rows have beta 0. loaded: (C,) bool, which contacts carried an impulse.
         """
         self.problem.upload(problem, options, self._eps_joint, loaded=loaded)
         self._replay("velocity")
         return self._read(problem)
 
-    # Recording ---------------------------------------------------------------------------------------------------------
+    # Recording---------------------------------------------------------------------------------------------------------
 
     def _replay(self, phase):
         if self._recorded != self.problem.generation:
@@ -217,7 +219,7 @@ class ProximalSolver:
         inputs = [self.problem.counts, *rest] if counts else list(arguments)
         wp.launch(kernel, dim=size, inputs=inputs, device=self.device)
 
-    # Reading back ------------------------------------------------------------------------------------------------------
+    # Reading back------------------------------------------------------------------------------------------------------
 
     def _read(self, problem):
         device, bodies = self.problem, problem.bodies

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contacts that only show at the end of a step.
 
-The contacts found at the start of a step do not bound a body that turns by half a radian in it: other corners come in.  So
-detection runs again at the end pose, and what overlaps there joins the problem.  (Measured on a pile of 64 tumbling boxes at
-60 Hz: overlap 0.20 m without, 2 mm with.)
+The contacts found at the start of a step do not bound a body that turns by half a radian in it: other corners come
+in.  So detection runs again at the end pose, and what overlaps there joins the problem.  (Measured on a pile of 64
+tumbling boxes at 60 Hz: overlap 0.20 m without, 2 mm with.)
 """
 
 from dataclasses import replace
@@ -17,7 +17,7 @@ MOTION = 0.2  # of the smallest half extent: bodies that move less in the step c
 
 
 def with_missed_contacts(assembly, solution, collider, frames, assembler):
-    """The Assembly with the missed contacts added and the impulses found so far as start values; None if nothing is missing."""
+    """The Assembly with the missed contacts added and the impulses found so far; None if nothing is missing."""
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
     model, order = collider.model, assembly.numbering.scene[:-1]
     size = model.body_size[order]

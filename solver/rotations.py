@@ -76,7 +76,7 @@ def from_matrix(m):
 
 
 def normalised(q):
-    """q scaled to unit length.  (..., 4)."""
+    """Q scaled to unit length.  (..., 4)."""
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 

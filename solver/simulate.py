@@ -13,7 +13,7 @@ from .metrics import kinetic_energy, potential_energy
 from .model import build_model
 from .proximal import ProximalSolver
 from .step import Stepper
-from .substeps import steps_per_frame
+from .substeps import Substeps
 from .trajectory import FrameResult, StepReport, Trajectory
 
 
@@ -47,13 +47,14 @@ def simulate(scene, frames, fps=24.0, config=None, on_frame=None):
         scene, body, joints, build_model(scene, device, body.center), ProximalSolver(device, precision), config
     )
     stepper.start(*_start(scene, body))
+    substeps = Substeps(None if config.substeps == "auto" else int(config.substeps))
     record = _Record(scene, body, stepper, fps)
     for frame in range(1, frames + 1):
         began = clock.perf_counter()
         outcomes = []
-        count = steps_per_frame(stepper, 1.0 / fps, config)
-        for _ in range(count):
-            outcomes += stepper.advance(1.0 / (fps * count))
+        for _ in range(substeps.count):
+            outcomes += stepper.advance(1.0 / (fps * substeps.count))
+        substeps.learn(sum(outcome.solves for outcome in outcomes))
         result = record.add(frame, outcomes, clock.perf_counter() - began)
         if on_frame is not None and on_frame(result) is False:
             break

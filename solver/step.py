@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One time step, as the equations have it:
+"""One time step, as the equations have it.
 
     M (u - u_free) = J^T p                        momentum                       J^T p: impulses of joints and contacts
     c(q+) + E p = 0                               joints                         E: compliance / h^2
@@ -19,8 +19,8 @@
     sigma    proximal strength, eps w             1/kg
     mu       friction coefficient                 1            (C,)
 
-A step is: detect contacts, predict free motion, solve for the end pose, look for contacts that came up on the way, judge, solve
-for the end velocity.  A step that misses is done again as two halves.
+A step is: detect contacts, predict free motion, solve for the end pose, look for contacts that came up on the way,
+judge, solve for the end velocity.  A step that misses is done again as two halves.
 """
 
 from dataclasses import dataclass, replace
@@ -30,14 +30,15 @@ import numpy as np
 from .assemble import Assembler
 from .collision import Collider, carry_impulses
 from .metrics import body_residuals, step_residuals
+from .problem import Coordinate, world_impulses
 from .proximal import SolveOptions
 from .redetect import with_missed_contacts
-from .problem import Coordinate, world_impulses
 from .reference.rows import coordinates
 from .state import State
 from .velocity_phase import needs_velocity_phase, total_velocity, velocity_problem
 
-SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance, and Gauss-Seidel is not allowed to stir it
+SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
+CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
 DEEPEST = 4  # a step is halved at most this often
 
@@ -84,7 +85,8 @@ class Stepper:
         if missed and depth < DEEPEST:
             halves = self.advance(0.5 * step, depth + 1) + self.advance(0.5 * step, depth + 1)
             halves[0] = replace(
-                halves[0], newton=halves[0].newton + spent[0], linear=halves[0].linear + spent[1], solves=halves[0].solves + 1
+                halves[0], newton=halves[0].newton + spent[0], linear=halves[0].linear + spent[1],
+                solves=halves[0].solves + 1
             )  # fmt: skip
             return halves
         velocity, more = self._end_velocity(assembly, solution, missed)
@@ -140,7 +142,7 @@ class Stepper:
         tolerance = np.where(fast, self.fast, self.slow)
         eps = self.state.eps[assembly.numbering.scene[:n]]
         cold = self.state.time == 0.0
-        return SolveOptions(tolerance, eps, fast | cold), tolerance
+        return SolveOptions(tolerance, eps, (fastest[island] > CALM) | cold), tolerance
 
     def _end_velocity(self, assembly, solution, missed):
         """(n, 6) velocity the step ends with, and (Newton, linear) iterations spent on it."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who touches whom in one step: islands, body pairs and the index lists kernels walk (NumPy, vectorised, deterministic)."""
+"""Who touches whom in one step: islands, body pairs and the index lists kernels walk (NumPy, deterministic)."""
 
 from dataclasses import dataclass
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The velocity phase: the velocity with which a step ends, once its end pose is known.
 
-The position phase decides where bodies end; the velocity that led there also carries corrections of drift and overlap, which must
-not become motion.  So joints are made rigid in velocity at the end pose, J(q+) u = 0, and contacts that carried load either
-rebound, v_n >= -e v_n(start), or rest.  It never adds energy; without it stiff joints gain it (research: up to +1500 J a step).
+The position phase decides where bodies end; the velocity that led there also carries corrections of drift and
+overlap, which must not become motion.  So joints are made rigid in velocity at the end pose, J(q+) u = 0, and
+contacts that carried load either rebound, v_n >= -e v_n(start), or rest.  It never adds energy; without it stiff
+joints gain it (research: up to +1500 J a step).
 """
 
 from dataclasses import replace
@@ -19,7 +20,7 @@ BOUNCE_SPEED = 0.5  # [m/s] slower approaches are resting contact
 
 
 def total_velocity(assembly, solution):
-    """(n, 6) velocity at the step's end with all impulses of the position phase, angular momentum carried to the end pose."""
+    """(n, 6) velocity at the step's end with all impulses, angular momentum carried to the end pose."""
     bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     share = 1.0 + bodies.midpoint[:n, None]
     velocity = assembly.end_velocity + share * (solution.velocity[:n] - bodies.free_velocity[:n])

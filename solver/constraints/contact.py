@@ -6,10 +6,11 @@
     J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop)
     impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
 
-``overlap`` <= 0 is what may stay of an overlap present at the start: it is pushed out no faster than ``push_out_speed``.
+``overlap`` <= 0 is what may stay of an overlap present at the start: it is pushed out no faster than
+``push_out_speed``.
 """
 
-from functools import lru_cache
+from functools import cache
 from types import SimpleNamespace
 
 import warp as wp
@@ -19,14 +20,14 @@ from ..mathx.rotation import rotation_functions
 from .friction import contact_law
 
 
-@lru_cache(maxsize=None)
+@cache
 def contact_kernels(real):
     """All kernels that loop over contacts, for one real type."""
-    scalar, vec2, vec3, vec6 = real.scalar, real.vec2, real.vec3, real.vec6
+    scalar, vec2, vec3 = real.scalar, real.vec2, real.vec3
     arrays = structs(real)
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     math, law = rotation_functions(real), contact_law(real)
-    tangent, point_velocity = math.tangent, math.point_velocity
+    tangent, point_velocity, measured = math.tangent, math.point_velocity, math.measured
     impulse, curvature, next_dual = law.impulse, law.curvature, law.next_dual
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
@@ -100,7 +101,7 @@ def contact_kernels(real):
     def linearise_contacts(
         counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays
     ):
-        """Gap and row velocities at the end pose of the present iterate; the bias that makes v = J u + bias exact there."""
+        """Gap and row velocities at the end pose of the iterate; the bias that makes v = J u + bias exact there."""
         c = wp.tid()
         if c >= counts[contacts_slot]:
             return
@@ -120,7 +121,7 @@ def contact_kernels(real):
     def linearise_contacts_velocity(
         counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays
     ):
-        """Velocity phase: contacts that carried load keep v_n >= -e v_n(start) (Newton's impact law); the others are off."""
+        """Velocity phase: contacts that carried load keep v_n >= -e v_n(start) (Newton); the others are off."""
         c = wp.tid()
         if c >= counts[contacts_slot]:
             return
@@ -171,7 +172,7 @@ def contact_kernels(real):
 
     @kernel
     def contact_direction(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, isl: IslandArrays):
-        """dv = J d, and the part p . dv of the line search's slope."""
+        """Dv = J d, and the part p . dv of the line search's slope."""
         c = wp.tid()
         if c >= counts[contacts_slot]:
             return
@@ -249,8 +250,8 @@ def contact_kernels(real):
             f = r / t
         e1 = p[1] - f * y1
         e2 = p[2] - f * y2
-        wp.atomic_max(isl.residual_normal, k, wp.float64(wp.abs(wp.min(v[0], w * p[0]))))
-        wp.atomic_max(isl.residual_tangent, k, wp.float64(w * wp.sqrt(e1 * e1 + e2 * e2)))
+        wp.atomic_max(isl.residual_normal, k, measured(wp.abs(wp.min(v[0], w * p[0]))))
+        wp.atomic_max(isl.residual_tangent, k, measured(w * wp.sqrt(e1 * e1 + e2 * e2)))
 
     @kernel
     def keep_contacts(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):

@@ -3,21 +3,21 @@
 
     y = p^ - v / sigma                            p^: centre of the proximal term, sigma: its strength [1/kg]
     p_n = max(0, y_n)                             gap velocity and impulse: 0 <= v_n + sigma (p_n - p^_n), p_n >= 0
-    p_t = y_t min(1, r / |y_t|),  r = mu p_n      r lagged by one Newton iterate (Tresca), so the inner problem is convex
+    p_t = y_t min(1, r / |y_t|),  r = mu p_n      r lagged by one iterate (Tresca): convex inside
 
-The impulse acts along +n, +t1, +t2 on body a and the opposite on body b.  Curvature P = dp/dy: of a sliding contact in the
-primal-dual form of Chan, Golub and Mulet (1999), symmetrised, with d the dual iterate of p_t; it is positive semidefinite and
-does not chatter as the plain derivative does.  The first solve of contacts that have no impulse yet projects y on the cone
-|p_t| <= mu p_n instead, which needs no radius.
+The impulse acts along +n, +t1, +t2 on body a and the opposite on body b.  Curvature P = dp/dy: of a sliding contact
+in the primal-dual form of Chan, Golub and Mulet (1999), symmetrised, with d the dual iterate of p_t; it is positive
+semidefinite and does not chatter as the plain derivative does.  The first solve of contacts that have no impulse yet
+projects y on the cone |p_t| <= mu p_n instead, which needs no radius.
 """
 
-from functools import lru_cache
+from functools import cache
 from types import SimpleNamespace
 
 import warp as wp
 
 
-@lru_cache(maxsize=None)
+@cache
 def contact_law(real):
     """impulse(law, y, mu, r) -> p;  curvature(law, y, mu, r, d, primal_dual) -> P;  next_dual(...) -> d."""
     scalar, vec2, vec3, mat33 = real.scalar, real.vec2, real.vec3, real.mat33

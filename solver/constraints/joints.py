@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joint rows on the device: every joint is a list of scalar rows (problem.JointRows); the kernels know rows, not joints.
+"""Joint rows on the device: every joint is a list of scalar rows (problem.JointRows); kernels know rows, not joints.
 
     law       sigma (p - p^) + v + E p = 0, clipped to lower <= p <= upper        E: compliance [1/kg]
-    row       v = beta (c(q+) - target) / h + (1 - beta) J u - target_velocity    c: the row's coordinate (problem.Coordinate)
-    J         at the end pose, or in mid-step where a body asks for it (``midpoint``): that keeps the energy of swinging joints
+    row       v = beta (c(q+) - target) / h + (1 - beta) J u - target_velocity    c: its coordinate
+    J         at the end pose, or in mid-step where a body asks for it (``midpoint``): it keeps energy
     impulse   p acts along +J_b^T on body b and +J_a^T on body a; LINEAR: +axis on b at the anchor, -axis on a
 
 Axes are fixed in body a, so the lever of a LINEAR row on a reaches to b's anchor: that keeps angular momentum.
 """
 
-from functools import lru_cache
+from functools import cache
 from types import SimpleNamespace
 
 import warp as wp
@@ -19,13 +19,13 @@ from ..mathx.rotation import rotation_functions
 from ..problem import Coordinate
 
 
-@lru_cache(maxsize=None)
+@cache
 def joint_kernels(real):
     """All kernels that loop over joint rows, for one real type."""
     scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
     arrays = structs(real)
     BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
-    six = rotation_functions(real).six
+    six, measured = rotation_functions(real).six, rotation_functions(real).measured
     name = f"axion_joints_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)
     rows_slot, dynamic_slot, step_slot = wp.constant(ROWS), wp.constant(DYNAMIC), wp.constant(STEP)
@@ -234,7 +234,7 @@ def joint_kernels(real):
         w = rows.w[r] + rows.compliance[r]
         slip = rows.v[r] + rows.compliance[r] * p
         error = (p - clipped(p - slip / w, rows, r)) * w
-        wp.atomic_max(isl.residual_joint, k, wp.float64(wp.abs(error) * rows.length[r]))
+        wp.atomic_max(isl.residual_joint, k, measured(wp.abs(error) * rows.length[r]))
 
     @kernel
     def keep_rows(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):

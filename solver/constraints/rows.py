@@ -3,12 +3,13 @@
 
     locked            c = 0                        beta 1, compliance of the joint
     limit             c >= lower, c <= upper       beta 1, impulse of one sign
-    spring            force -k (c - rest) - d c'   beta = h k / (h k + d), compliance = 1 / (h^2 k + h d): implicit, exact
+    spring            force -k (c - rest) - d c'   beta = h k / (h k + d), compliance = 1 / (h^2 k + h d)
     position drive    the same to its target, force within max_force; rigid where k = 0
     velocity drive    c' = target, gain d, force within max_force; rigid where d = 0
     friction          c' = 0, force within the joint's dry friction
 
-What is asked is data in a row; the kernels know no joint types.  Force signs: positive pushes B along +axis, away from A.
+What is asked is data in a row; the kernels know no joint types.  Force signs: positive pushes B along +axis, away
+from A.
 """
 
 from dataclasses import dataclass, replace
@@ -64,7 +65,8 @@ class JointTable:
     def rows(self, time, step, midpoint):
         """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,)).
 
-        midpoint: (J,) per joint, 0 to 1: position impulses count (1 + midpoint) times, so force limits and compliances scale.
+        midpoint: (J,) per joint, 0 to 1: position impulses count (1 + midpoint) times, so force limits and
+        compliances scale.
         """
         number = np.nonzero(self.alive[self.fixed.joint])[0] if len(self.fixed) else np.zeros(0, int)
         out = JointRows(**{name: getattr(self.fixed, name)[number].copy() for name in self.fixed.__dataclass_fields__})
@@ -114,7 +116,7 @@ class JointTable:
     def _limit_force(rows, k, force, h, share):
         rows.lower[k], rows.upper[k] = -force * h / share, force * h / share
 
-    # Building the table ------------------------------------------------------------------------------------------------
+    # Building the table------------------------------------------------------------------------------------------------
 
     def _add(self, joint, place, ask):
         self._joint.append(joint)

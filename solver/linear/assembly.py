@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Newton system H d = -g in body space: 6x6 blocks, one per body and one per pair of bodies that share a constraint.
+"""The Newton system H d = -g in body space: 6x6 blocks, one per body and per pair of bodies that touch.
 
     g = M (u - u_free) + K (w - w_centre) - J^T p
     H = M + K + J^T P J               P: curvature of the laws (constraints/), K: geometric stiffness of joint anchors
 
-H is symmetric positive definite whatever constraints are redundant, because impulses are not unknowns.  Each block is gathered by
-one thread from the constraints around its body or pair, so no two threads write to the same place.
+H is symmetric positive definite whatever constraints are redundant, because impulses are not unknowns.  Each block is
+gathered by one thread from the constraints around its body or pair, so no two threads write to the same place.
 
-K is the positive semidefinite part of h [(r . p) 1 - (r p^T + p r^T) / 2] for the impulse p at lever r of each anchor: the change of
-the lever as the body turns.  Without it a chain with a heavy end does not converge.
+K is the positive semidefinite part of h [(r . p) 1 - (r p^T + p r^T) / 2] for the impulse p at lever r of each
+anchor: the change of the lever as the body turns.  Without it a chain with a heavy end does not converge.
 """
 
-from functools import lru_cache
+from functools import cache
 from types import SimpleNamespace
 
 import warp as wp
@@ -20,7 +20,7 @@ from ..arrays import DYNAMIC, PAIRS, STEP, IslandArrays, structs
 from ..mathx.rotation import rotation_functions
 
 
-@lru_cache(maxsize=None)
+@cache
 def assembly_kernels(real):
     """Kernels over bodies and pairs that build g, H, its Cholesky factors, and the joint stiffness K."""
     scalar, vec3, mat33, vec6, mat66 = real.scalar, real.vec3, real.mat33, real.vec6, real.mat66
@@ -29,7 +29,7 @@ def assembly_kernels(real):
         arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays, arrays.PairArrays,
     )  # fmt: skip
     math = rotation_functions(real)
-    linear, angular, six = math.linear, math.angular, math.six
+    linear, angular, six, measured = math.linear, math.angular, math.six, math.measured
     name = f"axion_assembly_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1  # unrolled 6x6 loops cost minutes of compile time and gain nothing
     kernel = wp.kernel(module=name, enable_backward=False)
@@ -112,7 +112,7 @@ def assembly_kernels(real):
 
     @wp.func(module=name)
     def momentum(bodies: BodyArrays, con: ContactArrays, rows: RowArrays, i: int):
-        """g of body i, without stiffness."""
+        """G of body i, without stiffness."""
         du = bodies.u[i] - bodies.u_free[i]
         gl = bodies.mass[i] * linear(du)
         ga = bodies.inertia[i] * angular(du)
@@ -139,7 +139,8 @@ def assembly_kernels(real):
         """|M^-1 g| in m/s: the angular part counts at the body's radius of gyration."""
         lin = linear(g) * bodies.inverse_mass[i]
         ang = bodies.inverse_inertia[i] * angular(g)
-        return wp.max(wp.length(lin), wp.length(ang) * bodies.extent[i])
+        spin = wp.length(ang) * bodies.extent[i]
+        return wp.sqrt(wp.dot(lin, lin) + spin * spin)
 
     @kernel
     def body_residual(
@@ -152,7 +153,7 @@ def assembly_kernels(real):
         if isl.outer_active[k] == 0:
             return
         g = momentum(bodies, con, rows, i)
-        wp.atomic_max(isl.gradient, k, wp.float64(imbalance(g, bodies, i)))
+        wp.atomic_max(isl.gradient, k, measured(imbalance(g, bodies, i)))
 
     @kernel
     def assemble_bodies(
@@ -205,7 +206,7 @@ def assembly_kernels(real):
         bodies.r[i] = -g
         bodies.z[i] = z
         bodies.s[i] = z
-        wp.atomic_max(isl.gradient, k, wp.float64(imbalance(g, bodies, i)))
+        wp.atomic_max(isl.gradient, k, measured(imbalance(g, bodies, i)))
         wp.atomic_add(isl.rz0, k, wp.float64(-wp.dot(g, z)))
 
     @kernel

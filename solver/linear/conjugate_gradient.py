@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Conjugate gradients on the 6x6 block system, preconditioned by the Cholesky factors of its diagonal blocks.
 
-All islands iterate side by side; each has its own scalars and stops on its own, so one graph loop serves them all.  Newton needs
-only a rough direction: the loop ends when the preconditioned residual has fallen to ``reduction`` of its start.
-warp.optim.linear has no loop over independent islands, which is why this one exists.
+All islands iterate side by side; each has its own scalars and stops on its own, so one graph loop serves them all.
+Newton needs only a rough direction: the loop ends when the preconditioned residual has fallen to ``reduction`` of its
+start. warp.optim.linear has no loop over independent islands, which is why this one exists.
 """
 
-from functools import lru_cache
+from functools import cache
 
 import warp as wp
 
@@ -14,7 +14,7 @@ from ..arrays import DYNAMIC, ISLANDS, LINEAR, IslandArrays, structs
 from .assembly import assembly_kernels
 
 
-@lru_cache(maxsize=None)
+@cache
 def cg_kernels(real):
     """(start, multiply, advance, turn, check): one start and the four kernels of an iteration, for one real type."""
     scalar = real.scalar

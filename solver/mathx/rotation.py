@@ -7,13 +7,13 @@ linear(u), angular(u)   the two halves of a six-vector
 point_velocity(u, r)    velocity of a point of a body, r from the centre of mass, world axes
 """
 
-from functools import lru_cache
+from functools import cache
 from types import SimpleNamespace
 
 import warp as wp
 
 
-@lru_cache(maxsize=None)
+@cache
 def rotation_functions(real):
     """The functions above for one real type.  ``real``: RealTypes of mathx/real.py."""
     scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
@@ -52,6 +52,19 @@ def rotation_functions(real):
             linear_part[0], linear_part[1], linear_part[2], angular_part[0], angular_part[1], angular_part[2]
         )  # fmt: skip
 
+    @wp.func(module=module)
+    def measured(value: scalar):
+        """float64 for an atomic maximum, which would skip a NaN: huge instead."""
+        if wp.isfinite(value):
+            return wp.float64(value)
+        return wp.float64(1.0e30)
+
     return SimpleNamespace(
-        exponential=exponential, tangent=tangent, linear=linear, angular=angular, point_velocity=point_velocity, six=six
+        measured=measured,
+        exponential=exponential,
+        tangent=tangent,
+        linear=linear,
+        angular=angular,
+        point_velocity=point_velocity,
+        six=six,
     )
