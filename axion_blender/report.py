@@ -15,8 +15,8 @@ def progress_line(report, frame, last):
     """One line on one frame.  report: StepReport; frame, last: numbers on Blender's time line."""
     missed = "" if report.converged else "  missed the tolerance" + _culprits(report.worst_bodies)
     return (
-        f"frame {frame}/{last}  penetration {1e3 * report.penetration:.4f} mm  joints {1e3 * report.joint_error:.4f} mm"
-        f"  contacts {report.contacts}  {report.wall_time:.2f} s{missed}"
+        f"frame {frame}/{last}  penetration {_millimetres(report.penetration)}"
+        f"  joints {_millimetres(report.joint_error)}  contacts {report.contacts}  {report.wall_time:.2f} s{missed}"
     )
 
 
@@ -46,9 +46,9 @@ def summary(reports, frame_start, broken_joints=None):
 def summary_lines(result):
     """A summary in sentences, for the console and the panel."""
     lines = [
-        f"Worst penetration {1e3 * result['worst_penetration']:.4f} mm (frame {result['worst_penetration_frame']})",
-        f"Worst joint error {1e3 * result['worst_joint_error']:.4f} mm (frame {result['worst_joint_error_frame']}),"
-        f" {math.degrees(result['worst_joint_error_angle']):.4f}\N{DEGREE SIGN}",
+        f"Worst penetration {_millimetres(result['worst_penetration'])} (frame {result['worst_penetration_frame']})",
+        f"Worst joint error {_millimetres(result['worst_joint_error'])} (frame {result['worst_joint_error_frame']}),"
+        f" {_degrees(result['worst_joint_error_angle'])}",
         f"{result['frames']} frames in {result['wall_time']:.1f} s",
     ]
     missed = result["missed_frames"]
@@ -88,6 +88,14 @@ def _plain(value):
 
 def _badness(value):
     return math.inf if math.isnan(value) else value
+
+
+def _millimetres(metres):
+    return "unknown" if metres is None else f"{1e3 * metres:.4f} mm"  # None: NaN or infinite, from JSON
+
+
+def _degrees(angle):
+    return "unknown" if angle is None else f"{math.degrees(angle):.4f}\N{DEGREE SIGN}"
 
 
 def _culprits(names):
