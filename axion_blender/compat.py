@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What differs between the Blenders from 4.5 to 5.2.  Guards ask for a capability, never for a version."""
+
+
+def channelbag(owner):
+    """The channels of ``owner`` (an ID) in its action's slot, or None where it has no action, slot or channels."""
+    animation = owner.animation_data
+    if animation is None or animation.action is None or animation.action_slot is None:
+        return None
+    for layer in animation.action.layers:
+        for strip in layer.strips:
+            bag = strip.channelbag(animation.action_slot)
+            if bag is not None:
+                return bag
+    return None
+
+
+def curves_of(owner):
+    """F-curves that animate ``owner`` (an ID) by its action, a list."""
+    bag = channelbag(owner)
+    return [] if bag is None else list(bag.fcurves)
+
+
+def drivers_of(owner):
+    """F-curves of the drivers on ``owner`` (an ID), a list."""
+    return [] if owner.animation_data is None else list(owner.animation_data.drivers)
+
+
+def is_animated(owner):
+    """Whether an action, an NLA track or a driver may change a property of ``owner`` (an ID)."""
+    animation = owner.animation_data
+    if animation is None:
+        return False
+    return animation.action is not None or len(animation.nla_tracks) > 0 or len(animation.drivers) > 0
+
+
+def copy_curve(owner, curve, data_path, index=0):
+    """A copy of F-curve ``curve`` in the action of ``owner`` that animates ``data_path`` instead; replaces one there.
+
+    Keys keep their handles and interpolation.  Returns the new curve.
+    """
+    bag = channelbag(owner)
+    old = bag.fcurves.find(data_path, index=index)
+    if old is not None:
+        bag.fcurves.remove(old)
+    if hasattr(bag.fcurves, "new_from_fcurve"):
+        return bag.fcurves.new_from_fcurve(curve, data_path=data_path)
+    made = bag.fcurves.new(data_path, index=index)
+    made.extrapolation = curve.extrapolation
+    made.keyframe_points.add(len(curve.keyframe_points))
+    for new, key in zip(made.keyframe_points, curve.keyframe_points, strict=True):
+        new.co = key.co
+        new.interpolation = key.interpolation
+        new.handle_left_type, new.handle_right_type = key.handle_left_type, key.handle_right_type
+        new.handle_left, new.handle_right = key.handle_left, key.handle_right
+    made.update()
+    return made

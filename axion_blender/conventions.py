@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where Blender's conventions meet the solver's.  Pure NumPy; the only file that knows both worlds.
+
+    Blender                                    solver
+    quaternions (w, x, y, z)                   quaternions (x, y, z, w)
+    world matrix T . R . S, float32            body frame (position, orientation), float64; S is baked into the shapes
+    Blender units, shown times scale_length    metres
+    damping: part lost each second             damping: rate [1/s]
+    20 collision collections                   group and mask, bits
+
+The body's frame is the object's world matrix without its scale, so its origin is the object's origin; the centre of
+mass lies where the shapes put it.  A mirrored object (negative determinant) keeps a right-handed frame: all three
+scales are taken as negative.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+SHEAR_LIMIT = 1e-4
+"""Cosine between two axes of a world matrix that still counts as a right angle: float32 noise stays below 1e-6."""
+FLAT_SCALE = 1e-7
+"""Scale of an axis, relative to the largest, that counts as zero."""
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A world matrix taken apart: position (3,), orientation (4,) xyzw, scale (3,), whose signs are all alike."""
+
+    position: np.ndarray
+    orientation: np.ndarray
+    scale: np.ndarray
+
+    def matrix(self):
+        """The pose without scale (4, 4)."""
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = rotation_matrix(self.orientation), self.position
+        return matrix
+
+
+def decompose(matrix):
+    """World matrix (4, 4) -> Pose.
+
+    Raises:
+        ValueError: what is wrong with the matrix, as the end of a sentence that starts with the object's name.
+    """
+    matrix = np.asarray(matrix, float)
+    if not np.isfinite(matrix).all():
+        raise ValueError("its world matrix holds NaN or infinite values: clear its transforms, drivers or constraints")
+    sizes = np.linalg.norm(matrix[:3, :3], axis=0)
+    if not sizes.min() > FLAT_SCALE * sizes.max():
+        x, y, z = sizes
+        raise ValueError(f"its scale is ({x:.3g}, {y:.3g}, {z:.3g}): all three must differ from 0")
+    pose, slant = decompose_many(matrix)
+    if slant > SHEAR_LIMIT:
+        raise ValueError(
+            f"its world matrix is sheared by {slant:.2g} (limit {SHEAR_LIMIT:g}): apply the scale of its parent"
+        )
+    return pose
+
+
+def decompose_many(matrices):
+    """World matrices (..., 4, 4), finite and without zero scale -> (Pose of arrays (..., 3 or 4), slant).
+
+    slant (...): the largest cosine between two axes, above SHEAR_LIMIT where the matrix is sheared.
+    """
+    matrices = np.asarray(matrices, float)
+    axes = matrices[..., :3, :3]
+    sizes = np.linalg.norm(axes, axis=-2)
+    rotation = axes / sizes[..., None, :]
+    slant = np.abs(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)).max(axis=(-2, -1))
+    sign = np.where(np.linalg.det(rotation) < 0, -1.0, 1.0)
+    turned = quaternion(sign[..., None, None] * rotation)
+    return Pose(matrices[..., :3, 3].copy(), turned, sign[..., None] * sizes), slant
+
+
+def quaternion(rotation):
+    """Unit quaternions (..., 4) xyzw, w >= 0, of rotation matrices (..., 3, 3).
+
+    Takes the column of 4 q q^T with the largest diagonal entry (Shepperd 1978), so nothing small is divided by.
+    """
+    m = np.asarray(rotation, float)
+    xx, yy, zz = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    xy, xz, yz = m[..., 0, 1] + m[..., 1, 0], m[..., 0, 2] + m[..., 2, 0], m[..., 1, 2] + m[..., 2, 1]
+    xw, yw, zw = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
+    table = np.stack(
+        [
+            np.stack([1 + xx - yy - zz, xy, xz, xw], -1),
+            np.stack([xy, 1 - xx + yy - zz, yz, yw], -1),
+            np.stack([xz, yz, 1 - xx - yy + zz, zw], -1),
+            np.stack([xw, yw, zw, 1 + xx + yy + zz], -1),
+        ],
+        -2,
+    )
+    best = np.argmax(np.diagonal(table, axis1=-2, axis2=-1), axis=-1)
+    q = np.take_along_axis(table, best[..., None, None], axis=-2)[..., 0, :]
+    q /= np.linalg.norm(q, axis=-1, keepdims=True)
+    return np.where(q[..., 3:] < 0, -q, q)
+
+
+def rotation_matrix(q):
+    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4) xyzw."""
+    x, y, z, w = np.moveaxis(np.asarray(q, float), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, -1) for row in rows], -2)
+
+
+def xyzw(q):
+    """Blender's quaternions (..., 4) wxyz -> the solver's."""
+    return np.roll(np.asarray(q, float), -1, axis=-1)
+
+
+def wxyz(q):
+    """The solver's quaternions (..., 4) xyzw -> Blender's."""
+    return np.roll(np.asarray(q, float), 1, axis=-1)
+
+
+def baked(vertices, scale):
+    """Vertices (V, 3) of an object in its body's frame: local coordinates times ``scale`` (3,), float64."""
+    return np.asarray(vertices, float) * np.asarray(scale, float)
+
+
+def wound(triangles, scale):
+    """Triangles (T, 3) whose outside stays outside under ``scale`` (3,): the winding turns where it mirrors."""
+    triangles = np.asarray(triangles)
+    return triangles[:, ::-1] if np.prod(np.sign(scale)) < 0 else triangles
+
+
+def rigid_motion(start, moved):
+    """The rotation (3, 3) and translation (3,) that best carry points ``start`` (V, 3) to ``moved`` (V, 3), float64.
+
+    Least squares (Kabsch 1976).  Returns (rotation, translation, largest distance that remains).
+    """
+    start, moved = np.asarray(start, float), np.asarray(moved, float)
+    a, b = start.mean(axis=0), moved.mean(axis=0)
+    u, _, vt = np.linalg.svd((start - a).T @ (moved - b))
+    flip = np.diag([1.0, 1.0, 1.0 if np.linalg.det(vt.T @ u.T) > 0 else -1.0])
+    rotation = vt.T @ flip @ u.T
+    translation = b - rotation @ a
+    return rotation, translation, float(np.linalg.norm(start @ rotation.T + translation - moved, axis=1).max())
+
+
+def metres_per_unit(system, scale_length):
+    """Metres per Blender unit as Blender's panels show lengths: without a unit system they show bare numbers, so 1."""
+    return 1.0 if system == "NONE" else float(scale_length)
+
+
+def damping_rate(lost):
+    """Rate k [1/s] of a velocity that loses the part ``lost`` (0 <= lost < 1) each second: exp(-k) = 1 - lost."""
+    return -math.log1p(-lost)
+
+
+def collision_bits(collections):
+    """(group, mask) of a body in ``collections`` (20 booleans): two bodies collide when they share a collection."""
+    bits = sum(1 << i for i, member in enumerate(collections) if member)
+    return bits, bits

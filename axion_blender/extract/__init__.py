@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Evaluated Blender data -> solver.Scene.  Nothing here changes the scene for good."""
+
+from .config import solver_config
+from .scene import Extraction, extract_scene
+
+__all__ = ["Extraction", "extract_scene", "solver_config"]

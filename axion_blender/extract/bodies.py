@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``Object.axion`` and shapes -> solver.Body."""
+
+from ...solver import Body, ConvexHull, SceneError
+from .. import conventions
+from . import meshes
+
+
+def shapes_of(item, children, pose, cook):
+    """Collision shapes of one body, in its frame.
+
+    children: objects whose shapes form a COMPOUND; pose: Pose of the body in Blender units.  Raises SceneError naming
+    the object.
+    """
+    passive = item.axion.type == "PASSIVE"
+    if item.axion.collision_shape != "COMPOUND":
+        return [cook.shape(item, pose.scale, passive)]
+    if not children:
+        raise SceneError(
+            f"{item.name}: its shape is Compound Parent, but no direct child is an Axion body: add the children, "
+            "or choose another shape"
+        )
+    shapes = []
+    rotation = conventions.rotation_matrix(pose.orientation)
+    for child in children:
+        if child.axion.collision_shape == "COMPOUND":
+            raise SceneError(
+                f"{child.name}: it is a Compound Parent within another ({item.name}): only one level is possible"
+            )
+        own = world_pose(child, cook.depsgraph)
+        shape = cook.shape(child, own.scale, passive)
+        position = rotation.T @ (own.position - pose.position) * cook.metres
+        shapes.append(meshes.placed(shape, position, rotation.T @ conventions.rotation_matrix(own.orientation)))
+    return shapes
+
+
+def world_pose(item, depsgraph):
+    """Pose of an object now, in Blender units.  Raises SceneError naming it where its world matrix is no rigid pose."""
+    try:
+        return conventions.decompose(item.evaluated_get(depsgraph).matrix_world)
+    except ValueError as error:
+        raise SceneError(f"{item.name}: {error}") from error
+
+
+def body(item, name, pose, shapes, motion, path, metres, notes):
+    """solver.Body of an object.  ``notes`` gets a sentence where the mass properties are not those of its mesh."""
+    settings = item.axion
+    group, mask = conventions.collision_bits(settings.collision_collections)
+    made = Body(
+        name,
+        shapes,
+        motion=motion,
+        position=pose.position * metres,
+        orientation=pose.orientation,
+        linear_velocity=[component * metres for component in settings.linear_velocity],
+        angular_velocity=settings.angular_velocity[:],
+        mass=None if settings.use_density else settings.mass * metres**3,
+        density=settings.density,
+        friction=settings.friction,
+        restitution=settings.restitution,
+        linear_damping=conventions.damping_rate(settings.linear_damping),
+        angular_damping=conventions.damping_rate(settings.angular_damping),
+        collision_group=group,
+        collision_mask=mask,
+        path=path,
+    )
+    if settings.use_center_of_mass:
+        made.center_of_mass = [c * s * metres for c, s in zip(settings.center_of_mass, pose.scale, strict=True)]
+    if motion == "dynamic":
+        _close(made, notes)
+    return made
+
+
+def _close(made, notes):
+    """Gives a body with open meshes the mass properties that their hulls have."""
+    solids = []
+    for shape in made.shapes:
+        if shape.encloses_volume():
+            solids.append(shape)
+            continue
+        hull = ConvexHull(shape.vertices, shape.position, shape.orientation)
+        try:
+            hull.solid()
+        except SceneError as error:
+            raise SceneError(f"{made.name}: its mesh is open and {error}") from error
+        solids.append(hull)
+    if all(solid is shape for solid, shape in zip(solids, made.shapes, strict=True)):
+        return
+    whole = Body(made.name, solids, mass=made.mass, density=made.density, center_of_mass=made.center_of_mass)
+    if made.mass is None or made.mass > 0.0:
+        made.mass, made.center_of_mass, made.inertia = whole.mass_properties()
+    notes.append(
+        f"{made.name} has an open mesh or faces that point both ways: "
+        "its mass, centre and inertia are those of its convex hull"
+    )

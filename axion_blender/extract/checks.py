@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be said about a scene before anything is evaluated: who takes part, and what cannot be carried."""
+
+from contextlib import contextmanager
+
+from ...solver import Problem, SceneError
+from . import motion
+
+
+class Problems:
+    """Collects problems: ``found`` is a list of solver.Problem."""
+
+    def __init__(self):
+        self.found = []
+
+    @contextmanager
+    def of(self, item):
+        """Turns a SceneError about ``item`` into a problem, and goes on."""
+        try:
+            yield
+        except SceneError as error:
+            name, separator, message = str(error).partition(": ")
+            self.add(*((name, message) if separator else (item.name, str(error))))
+
+    def add(self, name, message):
+        """Adds one problem of the object of that name."""
+        self.found.append(Problem(name, message))
+
+    def stop(self):
+        """Raises SceneError where there are problems: the first as its message, all in ``problems``."""
+        if self.found:
+            more = f" (and {len(self.found) - 1} more)" if len(self.found) > 1 else ""
+            raise SceneError(f"{self.found[0]}{more}", self.found)
+
+
+def frame_range(scene):
+    """(first, last) frame of the bake."""
+    settings = scene.axion
+    if settings.use_frame_range:
+        return settings.frame_start, settings.frame_end
+    return scene.frame_start, scene.frame_end
+
+
+def compound_parents(view_layer):
+    """{full name of an object whose shape belongs to another body: that body's object}."""
+    found = {}
+    for item in view_layer.objects:
+        parent = item.parent
+        if item.axion.enabled and parent is not None and parent.axion.enabled:
+            if parent.axion.collision_shape == "COMPOUND" and parent.name in view_layer.objects:
+                found[item.name_full] = parent
+    return found
+
+
+def check(scene, view_layer, items, problems, warnings):
+    """Looks at the bodies ``items`` of a scene; adds to ``problems`` and ``warnings``."""
+    first, last = frame_range(scene)
+    if last <= first:
+        problems.add(scene.name, f"the frame range {first} to {last} holds no frame to simulate: end it later")
+    if not items:
+        problems.add(scene.name, "the scene has no Axion bodies: select objects and add them (Object > Axion)")
+    for item in view_layer.objects:
+        _check_instancer(item, problems)
+    for item in items:
+        if item.axion.type == "ACTIVE" and not item.is_editable:
+            problems.add(
+                item.name, "it is linked from another file, so it cannot hold keys: make a library override of it"
+            )
+        _check_leaders(item, problems)
+    layer = set(view_layer.objects)
+    for item in scene.objects:
+        if (item.axion.enabled or item.axion_joint.enabled) and item not in layer:
+            warnings.append(f"{item.name} lies in a collection that is excluded from the view layer: it takes no part")
+    native = scene.rigidbody_world
+    if native is not None and native.enabled and native.collection is not None and len(native.collection.all_objects):
+        warnings.append(f"{scene.name} also runs Blender's own rigid body world: switch it off, or convert it to Axion")
+
+
+def _check_instancer(item, problems):
+    if item.instance_type == "COLLECTION" and item.instance_collection is not None:
+        inside = next((o for o in _instanced(item.instance_collection) if o.axion.enabled), None)
+        if inside is not None:
+            problems.add(
+                item.name,
+                f"it instances collection {item.instance_collection.name} with the body {inside.name}, and instances "
+                "cannot move on their own: make them real (Object > Apply > Make Instances Real)",
+            )
+    elif item.instance_type in ("VERTS", "FACES"):
+        inside = next((child for child in item.children if child.axion.enabled), None)
+        if inside is not None:
+            problems.add(
+                item.name,
+                f"it instances the body {inside.name} on its {item.instance_type.lower()}, and instances cannot move "
+                "on their own: make them real (Object > Apply > Make Instances Real)",
+            )
+
+
+def _instanced(collection, seen=None):
+    """Objects of a collection and of the collections that it instances."""
+    seen = seen or set()
+    if collection.name_full in seen:
+        return
+    seen.add(collection.name_full)
+    for item in collection.all_objects:
+        yield item
+        if item.instance_type == "COLLECTION" and item.instance_collection is not None:
+            yield from _instanced(item.instance_collection, seen)
+
+
+def _check_leaders(item, problems):
+    """A body that stands or follows its animation must not follow one that the simulation moves."""
+    if item.axion.type == "ACTIVE" and not motion.may_be_held(item):
+        return
+    for leader in motion.leaders(item):
+        if leader.axion.enabled and leader.axion.type == "ACTIVE" and not leader.axion.kinematic:
+            problems.add(
+                item.name,
+                f"it follows {leader.name}, which the simulation moves: make it active and join the two, "
+                f"or make it a part of {leader.name} with the shape Compound Parent",
+            )
+            return

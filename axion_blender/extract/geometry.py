@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Vertices and triangles of objects, in local space, as the mesh source asks for."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...solver import SceneError
+
+SURFACES = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
+"""Object types that Blender can turn into a mesh."""
+
+DEFORMERS = {
+    *("ARMATURE", "CAST", "CURVE", "DISPLACE", "HOOK", "LAPLACIANDEFORM", "LATTICE", "MESH_DEFORM", "SHRINKWRAP"),
+    *("SIMPLE_DEFORM", "SMOOTH", "CORRECTIVE_SMOOTH", "LAPLACIANSMOOTH", "SURFACE_DEFORM", "WARP", "WAVE"),
+    *("CLOTH", "SOFT_BODY", "MESH_CACHE", "MESH_SEQUENCE_CACHE", "VOLUME_DISPLACE"),
+}
+"""Modifiers that move vertices and keep topology: Blender's deform stage ends at the first one of another kind."""
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """vertices (V, 3) in local space [Blender units], triangles (T, 3) counter-clockwise seen from outside."""
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+
+
+@contextmanager
+def prepared(objects, view_layer):
+    """Switches off, for a while, the modifiers that objects with mesh source DEFORM must not see."""
+    hidden = []
+    for item in objects:
+        if item.type == "MESH" and item.axion.mesh_source == "DEFORM":
+            hidden += [modifier for modifier in _beyond_deform(item) if modifier.show_viewport]
+    try:
+        for modifier in hidden:
+            modifier.show_viewport = False
+        if hidden:
+            view_layer.update()
+        yield
+    finally:
+        for modifier in hidden:
+            modifier.show_viewport = True
+        if hidden:
+            view_layer.update()
+
+
+def _beyond_deform(item):
+    kinds = [modifier.type in DEFORMERS for modifier in item.modifiers]
+    first = kinds.index(False) if False in kinds else len(kinds)
+    return list(item.modifiers)[first:]
+
+
+@contextmanager
+def mesh_of(item, depsgraph):
+    """The mesh of an object as its mesh source asks for; valid inside the ``with`` only.
+
+    Raises SceneError for objects that have none.
+    """
+    if item.type not in SURFACES:
+        kind = item.type.replace("_", " ").lower()
+        raise SceneError(f"{item.name}: it is of type {kind} and has no surface: use a mesh, or remove it from Axion")
+    if item.mode == "EDIT" and item.type == "MESH":
+        item.update_from_editmode()
+    evaluated = item.evaluated_get(depsgraph)
+    if item.type == "MESH":
+        yield item.data if item.axion.mesh_source == "BASE" else evaluated.data
+        return
+    mesh = evaluated.to_mesh()
+    try:
+        yield mesh
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def read(item, depsgraph):
+    """Geometry of an object at the current frame.  Raises SceneError where there are no vertices, or broken ones."""
+    with mesh_of(item, depsgraph) as mesh:
+        if mesh is None or len(mesh.vertices) == 0:
+            raise SceneError(f"{item.name}: its mesh is empty (0 vertices): add geometry, or remove it from Axion")
+        mesh.calc_loop_triangles()
+        triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
+        mesh.loop_triangles.foreach_get("vertices", triangles)
+        vertices = _vertices(mesh)
+    if not np.isfinite(vertices).all():
+        count = int((~np.isfinite(vertices).all(axis=1)).sum())
+        raise SceneError(f"{item.name}: {count} of its vertices are NaN or infinite: mend the mesh")
+    return Geometry(vertices, triangles.reshape(-1, 3))
+
+
+def read_vertices(item, depsgraph):
+    """Vertices (V, 3) alone, in local space."""
+    with mesh_of(item, depsgraph) as mesh:
+        return _vertices(mesh)
+
+
+def _vertices(mesh):
+    values = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", values)
+    return values.reshape(-1, 3).astype(float)

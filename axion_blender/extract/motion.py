@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How objects move by themselves (keyframes, drivers, constraints, parents, modifiers), sampled between the frames."""
+
+from dataclasses import dataclass, field
+
+import bpy
+import numpy as np
+
+from ...solver import MotionPath, SceneError
+from .. import compat, conventions
+from . import geometry
+
+SAMPLES_PER_FRAME = 4
+"""Colliders get their velocity from these samples, so a frame needs several."""
+STILL = 1e-6
+"""Change of a world matrix, relative to its largest entry, below which an object stands still: float32 noise."""
+RIGID = 1e-4
+"""Change of shape or scale, relative to the size, up to which a motion counts as rigid."""
+
+SETTLED = {
+    *("SUBSURF", "MULTIRES", "BEVEL", "SOLIDIFY", "TRIANGULATE", "WELD", "DECIMATE", "REMESH", "EDGE_SPLIT"),
+    *("WIREFRAME", "WEIGHTED_NORMAL", "NORMAL_EDIT", "UV_PROJECT", "UV_WARP"),
+}
+"""Modifiers whose result changes with time only where they, or the mesh below them, are animated."""
+
+
+@dataclass
+class Track:
+    """What was seen of one object: matrices (S, 4, 4) in Blender units; held (S,): whether ``kinematic`` was on."""
+
+    matrices: list = field(default_factory=list)
+    held: list = field(default_factory=list)
+    defect: float = 0.0
+    resized: bool = False
+
+
+class Sampler:
+    """Plays the frame range once, with sub-frames, and notes what was asked for.
+
+    scene, depsgraph: of Blender.  first, last: frames.  frame_rate: frames per second of simulated time.
+    """
+
+    def __init__(self, scene, depsgraph, first, last, frame_rate):
+        self.scene, self.depsgraph = scene, depsgraph
+        steps = np.arange((last - first) * SAMPLES_PER_FRAME + 1)
+        self.frames = first + steps / SAMPLES_PER_FRAME
+        self.times = steps / (SAMPLES_PER_FRAME * frame_rate)
+        self.tracks, self._deforming, self._values = {}, {}, {}
+
+    def watch(self, item):
+        """Note the world matrix of ``item``, and its vertices where modifiers or shape keys may move them."""
+        if can_move(item):
+            self.tracks[item.name_full] = (item, Track())
+        if can_deform(item):
+            self.tracks.setdefault(item.name_full, (item, Track()))
+            vertices = geometry.read_vertices(item, self.depsgraph)
+            self._deforming[item.name_full] = _world(item, self.depsgraph, vertices), self._matrix(item)
+
+    def watch_value(self, item, group, name):
+        """Note property ``name`` of a group of ``item``: "axion_joint", "motor_lin_target_velocity"."""
+        if compat.is_animated(item):
+            self._values[item.name_full, name] = (item, group, [])
+
+    def play(self):
+        """Run through the frames; does nothing where nothing was found to watch."""
+        if not self.tracks and not self._values:
+            return
+        for frame in self.frames.tolist():
+            whole = int(np.floor(frame))
+            self.scene.frame_set(whole, subframe=frame - whole)
+            for name, (item, track) in self.tracks.items():
+                track.held.append(item.evaluated_get(self.depsgraph).axion.kinematic)
+                track.matrices.append(self._deformed(item, track) if name in self._deforming else self._matrix(item))
+            for (_, name), (item, group, values) in self._values.items():
+                values.append(getattr(getattr(item.evaluated_get(self.depsgraph), group), name))
+
+    def series(self, item, name):
+        """(times, values) of a watched property that changes, else None."""
+        entry = self._values.get((item.name_full, name))
+        if entry is None or np.ptp(entry[2]) == 0.0:
+            return None
+        return self.times, np.asarray(entry[2], float)
+
+    def held(self, item):
+        """``kinematic`` of an object at each sample, (S,) of bool."""
+        track = self.tracks.get(item.name_full)
+        return np.array(track[1].held) if track else np.full(len(self.times), item.axion.kinematic)
+
+    def path(self, item, metres, samples=None):
+        """MotionPath of the first ``samples`` samples, or None where the object stands still in all of them.
+
+        Raises SceneError where the motion is not rigid.
+        """
+        if item.name_full not in self.tracks:
+            return None
+        track = self.tracks[item.name_full][1]
+        matrices = np.array(track.matrices[:samples])
+        if not np.isfinite(matrices).all():
+            bad = self.frames[int(np.argmin(np.isfinite(matrices).all(axis=(1, 2))))]
+            raise SceneError(f"{item.name}: its world matrix holds NaN at frame {bad:g}: mend its animation")
+        if track.resized:
+            raise SceneError(
+                f"{item.name}: modifiers change its number of vertices over time: a collider must stay rigid"
+            )
+        if track.defect > RIGID:
+            raise SceneError(
+                f"{item.name}: its mesh deforms over time by {track.defect:.2g} of its size (limit {RIGID:g}): "
+                "set the mesh source to Base, or take it out of the simulation"
+            )
+        if np.abs(matrices - matrices[0]).max() <= STILL * max(1.0, np.abs(matrices).max()):
+            return None
+        sizes = np.linalg.norm(matrices[:, :3, :3], axis=1)
+        change = np.abs(sizes / sizes[0] - 1.0).max(axis=1) if sizes[0].min() > 0.0 else np.zeros(1)
+        if change.max() > RIGID:
+            raise SceneError(
+                f"{item.name}: its scale changes by {change.max():.2g} at frame {self.frames[np.argmax(change)]:g} "
+                f"(limit {RIGID:g}): a collider must stay rigid, so remove the scale's animation"
+            )
+        poses, _ = conventions.decompose_many(matrices)
+        return MotionPath(self.times[: len(matrices)], poses.position * metres, poses.orientation)
+
+    def standing(self, item, metres, sample):
+        """MotionPath of an object that stands still from the first sample to that one."""
+        matrix = self.tracks[item.name_full][1].matrices[0]
+        pose = conventions.decompose(matrix)
+        times = self.times[[0, sample]]
+        return MotionPath(times, np.tile(pose.position * metres, (2, 1)), np.tile(pose.orientation, (2, 1)))
+
+    def _matrix(self, item):
+        return np.array(item.evaluated_get(self.depsgraph).matrix_world)
+
+    def _deformed(self, item, track):
+        """World matrix of the rigid motion that carries the vertices along."""
+        start, matrix = self._deforming[item.name_full]
+        now = _world(item, self.depsgraph, geometry.read_vertices(item, self.depsgraph))
+        if now.shape != start.shape:
+            track.resized = True
+            return matrix
+        moved = np.eye(4)
+        moved[:3, :3], moved[:3, 3], error = conventions.rigid_motion(start, now)
+        track.defect = max(track.defect, error / max(np.ptp(start, axis=0).max(), 1e-30))
+        return moved @ matrix
+
+
+def _world(item, depsgraph, vertices):
+    matrix = np.array(item.evaluated_get(depsgraph).matrix_world)
+    return vertices @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def can_move(item, seen=()):
+    """Whether anything may change the world matrix of ``item`` over time.  Errs on the side of yes."""
+    if item.name_full in seen:
+        return True
+    if bpy.app.handlers.frame_change_pre or bpy.app.handlers.frame_change_post:
+        return True
+    if compat.is_animated(item) or any(not constraint.mute for constraint in item.constraints):
+        return True
+    if item.rigid_body is not None and item.rigid_body.type == "ACTIVE":
+        return True  # Blender's own simulation may move it
+    if item.parent is None:
+        return False
+    return item.parent_type != "OBJECT" or can_move(item.parent, (*seen, item.name_full))
+
+
+def can_deform(item):
+    """Whether anything may move the vertices of ``item`` in its local space over time, as its mesh source sees them."""
+    if item.type not in geometry.SURFACES or item.axion.mesh_source == "BASE":
+        return False
+    if item.axion.collision_shape == "COMPOUND":
+        return False
+    keys = getattr(item.data, "shape_keys", None)
+    if keys is not None and compat.is_animated(keys):
+        return True
+    if compat.is_animated(item.data):
+        return True
+    modifiers = [modifier for modifier in item.modifiers if modifier.show_viewport]
+    return any(modifier.type not in SETTLED for modifier in modifiers) or (bool(modifiers) and compat.is_animated(item))
+
+
+def may_be_held(item):
+    """Whether ``kinematic`` of ``item`` is on, or may be at some time."""
+    if item.axion.kinematic:
+        return True
+    curves = compat.curves_of(item) + compat.drivers_of(item)
+    if any(curve.data_path == "axion.kinematic" for curve in curves):
+        return True
+    return item.animation_data is not None and len(item.animation_data.nla_tracks) > 0
+
+
+def leaders(item):
+    """Objects that ``item`` follows, directly or not, by parents and constraints; itself not included."""
+    found, queue = {}, [item]
+    while queue:
+        current = queue.pop()
+        targets = [current.parent]
+        for constraint in current.constraints:
+            if not constraint.mute:
+                targets.append(getattr(constraint, "target", None))
+                targets += [entry.target for entry in getattr(constraint, "targets", ())]
+        for target in targets:
+            if target is not None and target.name_full not in found:
+                found[target.name_full] = target
+                queue.append(target)
+    return list(found.values())

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Blender scene -> solver.Scene, with what the writers and the report need to find the way back.
+
+Lengths are Blender units times the scene's unit scale, as its panels show them, and so are gravity, velocities and
+masses (times the cube).  So the unit scale alone never changes the motion in Blender units, but it does change what a
+tolerance in metres means.  Forces, stiffnesses, compliances and densities are SI as they stand.
+"""
+
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...solver import Scene, SceneError, validate
+from .. import conventions
+from . import bodies, checks, geometry, joints, motion
+from .meshes import Cook
+
+
+@dataclass
+class Extraction:
+    """What was read.
+
+    Attributes:
+        scene: solver.Scene; each body's frame is its object's world matrix without scale, at ``frame_start``.
+        bodies: body name -> object name, in the scene's order (they differ only for linked objects).
+        simulated: names of the bodies that the simulation moves: the objects that get keys.
+        frame_start, frame_end: the simulation starts at the one and takes ``frames`` frames to the other.
+        fps: frames per second of simulated time: the scene's frame rate over the simulation's speed.
+        scale_length: metres per Blender unit.
+        warnings: sentences that name an object.
+    """
+
+    scene: Scene
+    bodies: dict
+    simulated: tuple
+    frame_start: int
+    frame_end: int
+    fps: float
+    scale_length: float
+    warnings: list
+
+    @property
+    def frames(self):
+        """Frames to simulate after the first."""
+        return self.frame_end - self.frame_start
+
+    def objects(self, scene):
+        """{body name: Object} of the simulated bodies in Blender scene ``scene``."""
+        found = {item.name_full: item for item in scene.objects}
+        return {name: found[name] for name in self.simulated}
+
+
+def extract_scene(context_or_scene, depsgraph=None):
+    """Read the Axion bodies and joints of a Blender scene.  Main thread only.
+
+    context_or_scene: a Context, or a Scene (its first view layer, or the current one where it is the current scene).
+    depsgraph: of that view layer.  Plays the frame range where something moves by itself, and returns to the current
+    frame.  Baked keys of an earlier bake are read like any others: take them back first.
+
+    Returns:
+        Extraction.
+
+    Raises:
+        SceneError: one sentence that names the object; ``problems`` holds all that was found.
+    """
+    scene, view_layer = _layer(context_or_scene)
+    depsgraph = depsgraph or _depsgraph(scene, view_layer)
+    now = scene.frame_current, scene.frame_subframe
+    with ExitStack() as restored:
+        restored.callback(lambda: scene.frame_set(now[0], subframe=now[1]))
+        restored.enter_context(_evaluated(scene, view_layer))
+        restored.enter_context(geometry.prepared([i for i in view_layer.objects if i.axion.enabled], view_layer))
+        return _Reader(scene, view_layer, depsgraph).read()
+
+
+def _layer(context_or_scene):
+    if isinstance(context_or_scene, bpy.types.Scene):
+        scene = context_or_scene
+        current = bpy.context.scene == scene
+        return scene, bpy.context.view_layer if current else scene.view_layers[0]
+    return context_or_scene.scene, context_or_scene.view_layer
+
+
+def _depsgraph(scene, view_layer):
+    if bpy.context.view_layer == view_layer:
+        return bpy.context.evaluated_depsgraph_get()
+    if view_layer.depsgraph is None:
+        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+    return view_layer.depsgraph
+
+
+@contextmanager
+def _evaluated(scene, view_layer):
+    """Blender evaluates no object that is disabled in viewports, so they are enabled for a while."""
+    wanted = [item for item in view_layer.objects if item.axion.enabled or item.axion_joint.enabled]
+    holders = [c for c in scene.collection.children_recursive if c.hide_viewport and set(c.all_objects) & set(wanted)]
+    changed = [owner for owner in (*wanted, *holders) if owner.hide_viewport]
+    try:
+        for owner in changed:
+            owner.hide_viewport = False
+        if changed:
+            view_layer.update()
+        yield
+    finally:
+        for owner in changed:
+            owner.hide_viewport = True
+        if changed:
+            view_layer.update()
+
+
+class _Reader:
+    """One extraction.  What is wrong is collected in ``problems``, so that an artist sees everything at once."""
+
+    def __init__(self, scene, view_layer, depsgraph):
+        self.scene, self.view_layer, self.depsgraph = scene, view_layer, depsgraph
+        self.settings = scene.axion
+        self.metres = conventions.metres_per_unit(scene.unit_settings.system, scene.unit_settings.scale_length)
+        self.first, self.last = checks.frame_range(scene)
+        self.fps = scene.render.fps / scene.render.fps_base / self.settings.time_scale
+        self.problems, self.warnings = checks.Problems(), []
+        self.parents = checks.compound_parents(view_layer)
+        enabled = [item for item in view_layer.objects if item.axion.enabled]
+        self.items = [item for item in enabled if item.name_full not in self.parents]
+        self.joints = [item for item in view_layer.objects if item.axion_joint.enabled]
+
+    def read(self):
+        checks.check(self.scene, self.view_layer, self.items, self.problems, self.warnings)
+        self.problems.stop()
+        self.scene.frame_set(self.first)
+        sampler = motion.Sampler(self.scene, self.depsgraph, self.first, self.last, self.fps)
+        starts = self._read_bodies(sampler)
+        ends = self._read_joints(sampler)
+        self.problems.stop()
+        sampler.play()
+        result = self._new_scene()
+        for item, pose, shapes in starts:
+            with self.problems.of(item):
+                result.add(self._body(item, pose, shapes, sampler))
+        self.problems.stop()
+        for item, start in ends:
+            with self.problems.of(item):
+                result.add(joints.joint(item, self._names(), start, sampler, self.metres))
+        self.problems.stop()
+        self.problems.found += validate(result)
+        self.problems.stop()
+        return Extraction(
+            scene=result,
+            bodies={item.name_full: item.name for item in self.items},
+            simulated=tuple(made.name for made in result.bodies if made.motion == "dynamic"),
+            frame_start=self.first,
+            frame_end=self.last,
+            fps=self.fps,
+            scale_length=self.metres,
+            warnings=self.warnings,
+        )
+
+    def _read_bodies(self, sampler):
+        """[(object, Pose, shapes)] at the first frame; tells the sampler what to watch."""
+        cook = Cook(self.depsgraph, self.metres)
+        children = {}
+        for name, parent in self.parents.items():
+            children.setdefault(parent.name_full, []).append(self.view_layer.objects[name])
+        starts = []
+        for item in self.items:
+            with self.problems.of(item):
+                pose = bodies.world_pose(item, self.depsgraph)
+                shapes = bodies.shapes_of(item, children.get(item.name_full, ()), pose, cook)
+                starts.append((item, pose, shapes))
+                if item.axion.type == "PASSIVE" or motion.may_be_held(item):
+                    sampler.watch(item)
+        self.warnings += cook.notes
+        return starts
+
+    def _read_joints(self, sampler):
+        """[(object, joints.Start)] at the first frame; tells the sampler what to watch."""
+        starts = []
+        for item in self.joints:
+            with self.problems.of(item):
+                starts.append((item, joints.start(item, self.depsgraph)))
+                joints.watch(item, sampler)
+        return starts
+
+    def _names(self):
+        """{object's full name: name of the body it belongs to}."""
+        names = {item.name_full: item.name_full for item in self.items}
+        return names | {name: parent.name_full for name, parent in self.parents.items()}
+
+    def _new_scene(self):
+        pull = self.settings.gravity_factor * self.metres if self.scene.use_gravity else 0.0
+        return Scene(
+            gravity=[pull * component for component in self.scene.gravity],
+            friction_combine=self.settings.friction_combine.lower(),
+            restitution_combine=self.settings.restitution_combine.lower(),
+        )
+
+    def _body(self, item, pose, shapes, sampler):
+        kind, path = "static", None
+        if item.axion.type == "PASSIVE":
+            path = sampler.path(item, self.metres)
+        else:
+            kind, path = self._active(item, sampler)
+        if kind == "static" and path is not None:
+            kind = "kinematic"
+        return bodies.body(item, item.name_full, pose, shapes, kind, path, self.metres, self.warnings)
+
+    def _active(self, item, sampler):
+        """(motion, path) of an active body: free, held on its animation throughout, or held until it is let go."""
+        held = sampler.held(item) if motion.may_be_held(item) else None
+        if held is None or not held[0]:
+            if held is not None and held.any():
+                self._refuse_catching(item, sampler.frames[int(np.argmax(held))])
+            return "dynamic", None
+        if held.all():
+            return "static", sampler.path(item, self.metres)
+        release = int(np.argmin(held))
+        if held[release:].any():
+            self._refuse_catching(item, sampler.frames[release + int(np.argmax(held[release:]))])
+        return "dynamic", sampler.path(item, self.metres, release + 1) or sampler.standing(item, self.metres, release)
+
+    @staticmethod
+    def _refuse_catching(item, frame):
+        raise SceneError(
+            f"{item.name}: Animated goes on at frame {frame:g}, but a body that is free cannot be caught again: "
+            "key it on from the first frame, and off once"
+        )
