@@ -2,7 +2,7 @@
 """A Blender scene's bake as a ``Job``: what the operator and the command have in common."""
 
 import json
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import bpy
 
@@ -32,7 +32,7 @@ def make_job(context, frames=None, device=None, quality=None, say=print):
 
     def gather():
         suspended.extend(keyframes.suspend(scene))  # what lies below an earlier bake is simulated
-        with _frame_range(scene, first, last):
+        with nullcontext() if frames is None else _frame_range(scene, first, last):
             extraction = _extract(context)
         extractions.append(extraction)
         job.fps = extraction.fps
@@ -113,6 +113,7 @@ def keep_report(scene, job):
         job.first_frame,
         job.fps,
         scene=scene.name,
+        version=paths.version(),
         blender=bpy.app.version_string,
         config={name: getattr(job.config, name) for name in job.config.__dataclass_fields__},
         bake_time=job.wall_time,

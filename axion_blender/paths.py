@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Folders that Axion writes to.  Never its own: an extension's folder is replaced at every update."""
 
+import importlib.metadata
 import os
+import tomllib
 from pathlib import Path
 
 import bpy
@@ -18,6 +20,14 @@ def kernel_cache():
     return Path(
         bpy.path.abspath(chosen) if chosen else bpy.utils.extension_path_user(package, path="kernels", create=True)
     )
+
+
+def version():
+    """Version of Axion: the manifest's, or of the installed package, which comes without one."""
+    manifest = Path(__file__).resolve().parents[1] / "blender_manifest.toml"
+    if not manifest.is_file():
+        return importlib.metadata.version("axion-blender")
+    return tomllib.loads(manifest.read_text(encoding="utf-8"))["version"]
 
 
 def start_warp():

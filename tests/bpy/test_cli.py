@@ -133,6 +133,7 @@ def test_report_is_json_that_every_reader_accepts(blend, tmp_path):
     document = json.loads(report.read_text(encoding="utf-8"), parse_constant=refuse)
     assert len(document["frames"]) == 12 and document["frames"][0]["gap_residual"] is None
     assert document["summary"]["missed"] == 0 and document["fps"] == 24.0
+    assert document["version"] and document["scene"] == "Scene"
     assert document["summary"]["broken_joints"] == {"Hinge": 0.1}
 
 

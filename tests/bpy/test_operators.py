@@ -176,18 +176,17 @@ def test_clear_bake_leaves_no_trace(scene):
     box = body("box", (0, 0, 10))
     scene.frame_set(1)
     blocks = {name: len(getattr(bpy.data, name)) for name in ("objects", "actions", "texts", "collections", "meshes")}
-    before = (
-        list(box.location),
-        list(box.rotation_euler),
-        box.animation_data,
-        sorted(box.keys()),
-        sorted(scene.keys()),
-    )
+
+    def state():
+        groups = {"axion", "axion_joint"}  # until 5.0 reading a property group makes it an entry
+        custom = [set(owner.keys()) - groups for owner in (box, scene)]
+        return list(box.location), list(box.rotation_euler), box.animation_data, custom
+
+    before = state()
     bpy.ops.axion.bake()
     scene.frame_set(6)
     assert bpy.ops.axion.clear_bake() == {"FINISHED"}
-    after = (list(box.location), list(box.rotation_euler), box.animation_data, sorted(box.keys()), sorted(scene.keys()))
-    assert after == before
+    assert state() == before
     assert {name: len(getattr(bpy.data, name)) for name in blocks} == blocks
     assert bpy.ops.axion.clear_bake() == {"CANCELLED"}
 
