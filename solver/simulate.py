@@ -17,14 +17,17 @@ from .substeps import Substeps
 from .trajectory import FrameResult, StepReport, Trajectory
 
 
-def simulate(scene, frames, fps=24.0, config=None, on_frame=None):
+DEFAULT = SolverConfig()
+
+
+def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
     """Simulate ``frames`` frames of a scene.
 
     Args:
         scene: Scene.
         frames: number of frames, at least 0.
         fps: frames per second.
-        config: SolverConfig; None for the default one.
+        config: SolverConfig.
         on_frame: called with each FrameResult; returning False ends the simulation there.
 
     Returns:
@@ -34,7 +37,6 @@ def simulate(scene, frames, fps=24.0, config=None, on_frame=None):
         SceneError: the scene cannot be simulated (see ``validate``).
         ValueError: frames, fps or config are out of range, or the device does not exist.
     """
-    config = SolverConfig() if config is None else config
     _check_arguments(frames, fps, config)
     scene.check()
     device = _device(config.device)

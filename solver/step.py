@@ -141,8 +141,7 @@ class Stepper:
         fast = fastest[island] > SLOW
         tolerance = np.where(fast, self.fast, self.slow)
         eps = self.state.eps[assembly.numbering.scene[:n]]
-        cold = self.state.time == 0.0
-        return SolveOptions(tolerance, eps, (fastest[island] > CALM) | cold), tolerance
+        return SolveOptions(tolerance, eps, fastest[island] > CALM), tolerance
 
     def _end_velocity(self, assembly, solution, missed):
         """(n, 6) velocity the step ends with, and (Newton, linear) iterations spent on it."""
