@@ -23,6 +23,8 @@ from axion.axion_blender import cli, paths  # noqa: E402
 from axion.solver import FrameResult, StepReport, Trajectory  # noqa: E402
 
 TESTS = Path(__file__).resolve().parents[1]
+wheel_only = pytest.mark.skipif(not bpy.app.module, reason="a process of its own needs the bpy wheel")
+"""Blender's Python cannot import bpy outside Blender."""
 
 
 def free_fall(scene, frames, fps, config, on_frame, converged=True):
@@ -221,6 +223,7 @@ def program(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ})
 
 
+@wheel_only
 @pytest.mark.parametrize("content", (None, b"this is not a .blend", b"BLENDER-v500" + bytes(100)))
 def test_a_missing_or_broken_file_is_1_and_one_line_that_names_it(tmp_path, content):
     path, out = tmp_path / "broken.blend", tmp_path / "out.blend"

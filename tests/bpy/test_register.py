@@ -115,6 +115,7 @@ def test_a_part_that_fails_takes_the_others_back(monkeypatch):
     assert left_behind() == before
 
 
+@pytest.mark.skipif(not bpy.app.module, reason="a process of its own needs the bpy wheel")
 def test_registering_imports_neither_warp_nor_newton():
     # They take seconds; Blender starts with the extension on and must not pay for them.
     script = (
