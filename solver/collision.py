@@ -15,6 +15,7 @@ import numpy as np
 import warp as wp
 
 from .manifold import Manifolds, carry, renew, turn, turn_back
+from .mesh_contacts import corners, straighten, thin_out
 from .model import GAP_FLOOR
 from .rotations import matrices
 
@@ -70,9 +71,9 @@ class Collider:
         self._place(poses[0], orientation, *motion, step)
         old = self.accepted
         if old is None:
-            manifolds, link = renew(_no_manifolds(), self._detect(poses[1]), *poses)
+            manifolds, link = renew(_no_manifolds(), self._detect(*poses), *poses)
         else:
-            manifolds, link = renew(old.manifolds, self._detect(poses[1]), *poses)
+            manifolds, link = renew(old.manifolds, self._detect(*poses), *poses)
             index = np.full(len(old.manifolds) + 1, -1, np.intp)
             index[old.source] = np.arange(len(old))
             link = index[link]
@@ -82,7 +83,7 @@ class Collider:
         """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does."""
         poses, still = (np.asarray(position, float), matrices(orientation)), np.zeros((len(position), 3))
         self._place(poses[0], orientation, still, still, 0.0)
-        manifolds, link = renew(_no_manifolds(), self._detect(poses[1]), *poses)
+        manifolds, link = renew(_no_manifolds(), self._detect(*poses), *poses)
         return self._select(manifolds, link, *poses, still, still, 0.0)
 
     def accept(self, contacts):
@@ -120,7 +121,7 @@ class Collider:
             source,
         )
 
-    def _detect(self, rotation):
+    def _detect(self, position, rotation):
         """Run newton at the poses given to ``_place``; what it found as Manifolds, without place and tilt."""
         model = self.model
         if self._state is None:
@@ -151,10 +152,28 @@ class Collider:
             np.zeros((count, 3)),
             np.zeros((count, 3, 3)),
         )
-        if good.all() and np.all(pair[1:] >= pair[:-1]):
+        if model.meshes.bounds.size and count:
+            good &= straighten(model, fresh, position, rotation)
+        if not good.all() or np.any(pair[1:] < pair[:-1]):
+            index = np.flatnonzero(good)
+            fresh = fresh.take(index[np.argsort(pair[index], kind="stable")])
+        if not model.meshes.bounds.size:
             return fresh
-        index = np.flatnonzero(good)
-        return fresh.take(index[np.argsort(pair[index], kind="stable")])
+        found = Manifolds.join([fresh, self._corners(position, rotation)])[0]
+        return found.take(thin_out(model, found, position, rotation))
+
+    def _corners(self, position, rotation):
+        """Vertices of the meshes that newton's broad phase sees near another mesh."""
+        model, narrow = self.model, self._pipeline.narrow_phase
+        buffer, count = narrow.shape_pairs_mesh_mesh, 0
+        if buffer is not None and len(buffer):
+            count = int(narrow.shape_pairs_mesh_mesh_count.numpy()[0])
+        if not count:
+            return _no_manifolds()
+        pairs = np.unique(np.sort(buffer.numpy()[:count], axis=1), axis=0)
+        pairs = pairs[model.allowed(model.shape_body[pairs[:, 0]], model.shape_body[pairs[:, 1]])]
+        search = self._pipeline._shape_search_gap.numpy().astype(float) * model.unit
+        return corners(model, pairs, search[pairs].sum(axis=1), position, rotation)
 
     def _place(self, position, orientation, linear_velocity, angular_velocity, step):
         """Hand poses and velocities to newton.
@@ -200,6 +219,7 @@ class Collider:
         self._pipeline = newton.CollisionPipeline(
             model.newton_model,
             deterministic=True,
+            reduce_contacts=False,
             speculative_contact_gap_max=16.0 * model.extent / model.unit,
             rigid_contact_max=self._contact_capacity,
             max_triangle_pairs=self._triangle_capacity,

@@ -18,6 +18,7 @@ wp.config.log_level = wp.LOG_WARNING  # before newton, whose import starts Warp
 
 import newton  # noqa: E402
 
+from .mesh_features import MeshTable, mesh_table  # noqa: E402
 from .rotations import matrices  # noqa: E402
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
 
@@ -38,6 +39,10 @@ class CollisionModel:
     shape_body: np.ndarray  # (S,) int: friction, restitution and everything else of a shape is its body's
     shape_size: np.ndarray  # (S,) smallest half extent, at least a tenth of the radius; inf where immovable
     shape_radius: np.ndarray  # (S,) around the shape's middle; inf for planes
+    shape_position: np.ndarray  # (S, 3) in the body's frame
+    shape_rotation: np.ndarray  # (S, 3, 3)
+    meshes: MeshTable  # features of the triangle meshes
+    mesh_id: np.ndarray  # (S,) uint64 Warp meshes, lengths in ``unit``; 0 for other shapes
     pairs: np.ndarray | None  # (P, 2) int32 shape pairs that may touch; None: too many to list
     extent: float  # size of the scene at the start and along the paths
     gravity: np.ndarray  # (3,) [m/s^2]
@@ -94,6 +99,10 @@ def build_model(scene, device="cpu", center_of_mass=None):
         shape_body=shape_body,
         shape_size=shape_size,
         shape_radius=shape_radius,
+        shape_position=np.array([_vector(shape.position) for _, shape in entries]).reshape(-1, 3),
+        shape_rotation=matrices(np.array([_vector(shape.orientation) for _, shape in entries]).reshape(-1, 4)),
+        meshes=_meshes([shape for _, shape in entries]),
+        mesh_id=None,
         pairs=None,
         extent=_extent(bodies, body_radius),
         gravity=_vector(scene.gravity),
@@ -101,6 +110,8 @@ def build_model(scene, device="cpu", center_of_mass=None):
     )
     model.pairs = _pairs(model)
     model.newton_model = _newton_model(scene, model, entries, device)
+    pointers = model.newton_model.shape_source_ptr.numpy() if entries else np.zeros(0, np.uint64)
+    model.mesh_id = np.where(model.meshes.shape_mesh >= 0, pointers, 0).astype(np.uint64)
     return model
 
 
@@ -127,6 +138,26 @@ def _bounds(shape):
     vertices = np.asarray(shape.vertices, float).reshape(-1, 3)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     return 0.5 * (low + high), 0.5 * (high - low)
+
+
+def _meshes(shapes):
+    """The MeshTable of the triangle meshes; shapes with equal vertices and triangles share an entry."""
+    numbers, meshes = {}, []
+    shape_mesh = np.full(len(shapes), -1)
+    for index, shape in enumerate(shapes):
+        if isinstance(shape, TriangleMesh):
+            shape_mesh[index] = numbers.setdefault(_fingerprint(shape), len(meshes))
+            if shape_mesh[index] == len(meshes):
+                meshes.append((shape.vertices, shape.triangles))
+    return mesh_table(shape_mesh, meshes)
+
+
+def _fingerprint(shape):
+    return (
+        type(shape),
+        np.asarray(shape.vertices, float).tobytes(),
+        np.asarray(shape.triangles, np.int32).tobytes(),
+    )
 
 
 def _extent(bodies, radius):
@@ -225,11 +256,7 @@ def _add_shape(builder, body, shape, settings, unit, meshes):
         }[type(shape)]
         add(body, radius=float(shape.radius) / unit, half_height=float(shape.half_height) / unit, **common)
     elif isinstance(shape, (ConvexHull, TriangleMesh)):
-        key = (
-            type(shape),
-            np.asarray(shape.vertices, float).tobytes(),
-            np.asarray(shape.triangles, np.int32).tobytes(),
-        )
+        key = _fingerprint(shape)
         if key not in meshes:
             used, triangles = np.unique(shape.triangles, return_inverse=True)
             vertices = np.asarray(shape.vertices, float)[used] / unit

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts of triangle meshes: what a detector that looks at one triangle or one edge at a time gets wrong.
+
+Inner edges.  A box that slides on a floor of triangles meets their edges from the side, though the floor is flat there.
+A contact on a flat part of a mesh must have the face's normal; it is given that normal, or dropped where it pushes
+into the surface.
+
+Corners.  Edges of one mesh tested against another yield one point an edge, so a cube on a mesh floor rests on two or
+three corners.  Every vertex of a mesh that comes near another mesh becomes a contact of its own.
+
+Crowds.  The many contacts of fine meshes are thinned out to well-spread ones.  newton's own reduction is switched off:
+it sorts before the above can be repaired, and may keep a false contact in place of a corner.
+"""
+
+import numpy as np
+
+from .manifold import Manifolds, relative_place, turn, turn_back
+from .mesh_features import closest_points, features
+
+TILT = np.cos(np.radians(2.0))  # a normal farther from the face's is not that of a flat surface
+INWARD = -0.2  # a normal that points into a flat surface this much belongs to the other side
+ASIDE = 0.1  # a normal whose cosine is this much outside the cone of an edge or corner does not come from there
+DEEP = 0.1  # overlaps of more than this times the smallest half extent are looked at twice
+CROWD = 12  # contacts a pair of shapes with a mesh before they are thinned out
+TWIN = 5e-3  # contacts nearer than this times the smallest half extent, with the same normal, are one
+
+
+def straighten(model, found, position, rotation):
+    """Give contacts on flat parts of meshes the face's normal.  Changes ``found`` and returns which to keep (K,) bool.
+
+    position (B, 3) and rotation (B, 3, 3): the bodies' poses.
+    """
+    table = model.meshes
+    shape_b, shape_a = np.divmod(found.pair, len(model.shape_body))
+    gap = _gap(found, position, rotation)
+    keep, fixed = np.ones(len(found), bool), np.zeros(len(found), bool)
+    for shape, on_a in ((shape_b, False), (shape_a, True)):
+        index = np.flatnonzero(table.shape_mesh[shape] >= 0)
+        if not len(index):
+            continue
+        shape = shape[index]
+        frame = model.shape_rotation[shape]
+        point = (found.point_a if on_a else found.point_b)[index]
+        local = turn_back(frame, point - model.shape_position[shape])
+        face, weight, _, _ = closest_points(model, shape, local, np.full(len(index), np.inf))
+        feature = features(table, table.shape_mesh[shape], face, weight)
+        flat, normal = table.flat[feature], turn(frame, table.normal[feature])
+        part = found.take(index)
+        outward = normal
+        if on_a:
+            outward = -turn_back(rotation[part.body_b], turn(rotation[part.body_a], normal))
+        cosine = np.einsum("ki,ki->k", part.normal, outward)
+        wrong = flat & (cosine < TILT)
+        keep[index[wrong & (cosine < INWARD)]] = False
+        keep[index[~flat & ~table.border[feature] & (cosine < table.cone[feature] - ASIDE)]] = False
+        mend = wrong & (cosine >= INWARD) & ~fixed[index]
+        fixed[index[mend]] = True
+        found.normal[index[mend]] = outward[mend]
+        if on_a:
+            across = position[part.body_b] + turn(rotation[part.body_b], part.point_b) - position[part.body_a]
+            other = turn_back(rotation[part.body_a], across)
+        else:
+            other = relative_place(part, position, rotation)
+        # The point on the mesh moves below the other one, within the face's plane.
+        height = np.einsum("ki,ki->k", normal[mend], (other - point)[mend])
+        (found.point_a if on_a else found.point_b)[index[mend]] = other[mend] - height[:, None] * normal[mend]
+        # Where shapes overlap deeply, the other body's point lies inside the mesh: else it came out on the far side.
+        deep = table.closed[table.shape_mesh[shape]] & (gap[index] < -DEEP * part.size)
+        index, local = index[deep], turn_back(frame[deep], (other - model.shape_position[shape])[deep])
+        _, _, place, sign = closest_points(model, shape[deep], local, np.full(len(index), np.inf))
+        keep[index[(sign > 0) & (np.linalg.norm(local - place, axis=1) > 0.1 * np.abs(gap[index]))]] = False
+    return keep
+
+
+def _gap(found, position, rotation):
+    """Signed distance of each contact [m]."""
+    apart = relative_place(found, position, rotation) - found.point_b
+    return np.einsum("ki,ki->k", found.normal, apart) - found.margin_a - found.margin_b
+
+
+def corners(model, pairs, reach, position, rotation):
+    """Vertices of either mesh of each pair that come near the other mesh, as Manifolds without place and tilt.
+
+    pairs (P, 2) int shapes, both meshes, the lower one (body b of the contacts) first; reach (P,) [m]; position (B, 3)
+    and rotation (B, 3, 3): the bodies' poses.
+    """
+    table, shapes = model.meshes, len(model.shape_body)
+    first, second = np.concatenate([pairs[:, ::-1], pairs]).T  # vertices of the first, surface of the second
+    body_1, body_2 = model.shape_body[first], model.shape_body[second]
+    turn_1, turn_2 = rotation[body_1] @ model.shape_rotation[first], rotation[body_2] @ model.shape_rotation[second]
+    place_1 = position[body_1] + turn(rotation[body_1], model.shape_position[first])
+    place_2 = position[body_2] + turn(rotation[body_2], model.shape_position[second])
+    relative, offset = np.swapaxes(turn_2, 1, 2) @ turn_1, turn_back(turn_2, place_1 - place_2)
+    run, vertex = _vertices(table, first)
+    reach = np.tile(reach, 2)[run]
+    point = turn(relative[run], table.vertices[vertex]) + offset[run]
+    bounds = table.bounds[table.shape_mesh[second[run]]]
+    near = np.all((point >= bounds[:, 0] - reach[:, None]) & (point <= bounds[:, 1] + reach[:, None]), axis=1)
+    run, vertex, point, reach = run[near], vertex[near], point[near], reach[near]
+    size = np.minimum(model.shape_size[first], model.shape_size[second])[run]
+    face, weight, surface, sign = closest_points(model, second[run], point, reach + size)
+    mesh = table.shape_mesh[second[run]]
+    apart = point - surface
+    length = np.linalg.norm(apart, axis=1)
+    feature = features(table, mesh, face, weight)
+    normal = table.normal[feature]
+    clear = ~table.flat[feature] & (length > 1e-4 * size)  # nearer than that the direction is noise
+    normal[clear] = (sign[clear] / length[clear])[:, None] * apart[clear]
+    good = (face >= 0) & (sign * length <= reach) & ~((sign < 0) & table.border[feature])
+    # A vertex amid a flat surface touches along that surface's normal only.
+    facing = -np.einsum("ki,ki->k", turn(relative[run], table.vertex_normal[vertex]), normal)
+    good &= ~table.vertex_flat[vertex] | (facing >= TILT)
+    pair = np.minimum(first, second)[run].astype(np.int64) * shapes + np.maximum(first, second)[run]
+    order = np.flatnonzero(good)
+    order = order[np.argsort(pair[order], kind="stable")]
+    run = run[order]
+    on_a = (run < len(pairs))[:, None]  # whether the vertex is body a's
+    outward = turn(turn_2[run], normal[order])
+    corner = model.shape_position[first[run]] + turn(model.shape_rotation[first[run]], table.vertices[vertex[order]])
+    ground = model.shape_position[second[run]] + turn(model.shape_rotation[second[run]], surface[order])
+    body_a, body_b = np.where(on_a[:, 0], body_1[run], body_2[run]), np.where(on_a[:, 0], body_2[run], body_1[run])
+    count = len(run)
+    return Manifolds(
+        pair[order],
+        body_a,
+        body_b,
+        np.where(on_a, corner, ground),
+        np.where(on_a, ground, corner),
+        np.zeros(count),
+        np.zeros(count),
+        turn_back(rotation[body_b], np.where(on_a, outward, -outward)),
+        size[order],
+        np.minimum(model.shape_radius[first], model.shape_radius[second])[run],
+        np.zeros((count, 3)),
+        np.zeros((count, 3, 3)),
+    )
+
+
+def thin_out(model, found, position, rotation):
+    """Which contacts to keep (K,) bool: of those with meshes, one of each place and normal, and few of a crowd.
+
+    Of pairs with more than CROWD contacts, those farthest in each of 26 directions remain, and the deepest of those
+    whose normals point in each of them.  ``found`` is sorted by pair.
+    """
+    shape_b, shape_a = np.divmod(found.pair, len(model.shape_body))
+    mesh = (model.meshes.shape_mesh[shape_a] >= 0) | (model.meshes.shape_mesh[shape_b] >= 0)
+    index = np.flatnonzero(mesh)
+    if not len(index):
+        return ~mesh
+    part = found.take(index)
+    gap = _gap(part, position, rotation)
+    cell = np.round(np.concatenate([part.point_b / (TWIN * part.size[:, None]), 4.0 * part.normal], axis=1))
+    order = np.lexsort((gap, *cell.T, part.pair))
+    new = np.any(np.diff(np.c_[part.pair, cell][order], axis=0) != 0.0, axis=1)
+    index, gap = index[np.sort(order[np.r_[True, new]])], gap[np.sort(order[np.r_[True, new]])]
+    keep = ~mesh
+    keep[index[_spread(found.pair[index], found.point_b[index], found.normal[index], gap)]] = True
+    return keep
+
+
+def _vertices(table, first):
+    """All vertices of each shape of ``first``: (index into ``first`` (N,), number of the vertex in the table (N,))."""
+    mesh = table.shape_mesh[first]
+    count = table.first_vertex[mesh + 1] - table.first_vertex[mesh]
+    run = np.repeat(np.arange(len(first)), count)
+    offset = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count)
+    return run, table.first_vertex[mesh[run]] + offset
+
+
+def _spread(run, point, normal, gap):
+    """See ``thin_out``; all of pairs that are no crowd.  ``run`` (N,) ascending: contacts of a pair have one value."""
+    start = np.flatnonzero(np.r_[True, run[1:] != run[:-1]])
+    length = np.diff(np.r_[start, len(run)])
+    segment = np.repeat(np.arange(len(start)), length)
+    directions = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    directions = directions[np.any(directions != 0.0, axis=1)]
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    # Slightly uneven directions decide ties, so that no whole row of a grid is kept.
+    ahead = point @ (directions + 1e-4 * np.roll(directions, 1, axis=1) + 1e-5).T
+    keep = np.any(ahead >= np.maximum.reduceat(ahead, start)[segment], axis=1)
+    kind = segment * len(directions) + np.argmax(normal @ directions.T, axis=1)
+    order = np.lexsort((gap, kind))
+    keep[order[np.r_[True, kind[order][1:] != kind[order][:-1]]]] = True
+    return keep | (length <= CROWD)[segment]
