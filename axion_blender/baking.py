@@ -49,10 +49,12 @@ def make_job(context, frames=None, device=None, quality=None, say=print):
     def write(trajectory):
         (extraction,) = extractions
         objects = extraction.objects(scene)
-        return keyframes.write(trajectory, objects, first, scene, view_layer, extraction.scale_length)
+        warnings = keyframes.write(trajectory, objects, first, scene, view_layer, extraction.scale_length)
+        left = [item for item in suspended if item not in objects.values()]  # no bodies any more
+        keyframes.clear(scene, left)
+        return warnings
 
     def undo():
-        keyframes.clear(scene)
         keyframes.resume(scene, suspended)
 
     def tell(result):

@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 
 from ...solver import SceneError
-from . import overrides, placing, records
+from . import curves, overrides, placing, records
 
 LINEAR = 1  # BEZIER would overshoot at impacts, CONSTANT would give motion blur nothing to blur
 
@@ -22,14 +22,15 @@ def write(trajectory, objects, frame_start, scene=None, view_layer=None, scale_l
     stop = overrides.problems(objects.values())
     if stop:
         raise SceneError(stop[0])
-    kept = suspend(scene, objects.values())
+    hidden = suspend(scene, objects.values())
     try:
         plan = placing.plan(trajectory, objects, frame_start, scene, view_layer, scale_length, rotation)
     except BaseException:
-        resume(scene, kept)
+        resume(scene, hidden)
         raise
     frames = frame_start + np.arange(len(trajectory.position))
     for item, mode, location, turned in plan:
+        records.end(item)
         _store(item, scene, mode, frames, location, turned)
     _replay(scene)
     return overrides.warnings(scene, objects.values())
@@ -44,28 +45,21 @@ def clear(scene, objects=None):
 
 
 def suspend(scene, objects=None):
-    """Take bakes back for a while, so that the scene below them can be read.  Returns what ``resume`` puts on again."""
+    """Hide bakes for a while, so that the scene below them can be read.  Returns the objects for ``resume``."""
     baked = [item for item in (scene.objects if objects is None else objects) if records.is_baked(item)]
-    kept = []
     for item in baked:
-        curves = {(curve.data_path, curve.array_index): curve for curve in records.baked_curves(item)}
-        path = records.rotation_path(item.rotation_mode)
-        location = [curves.get(("location", i)) for i in range(3)]
-        turned = [curves.get((path, i)) for i in range(len(getattr(item, path)))]
-        if None in location or None in turned:
-            continue  # keys that someone deleted since are not put on again
-        frames = _keys(location[0])[:, 0]
-        values = np.stack([_keys(curve)[:, 1] for curve in (*location, *turned)], axis=1)
-        kept.append((item, item.rotation_mode, frames, values[:, :3], values[:, 3:]))
-    clear(scene, baked)
-    return kept
+        records.hide(item)
+    if baked:
+        _replay(scene)
+    return baked
 
 
-def resume(scene, kept):
-    """Put suspended bakes on again."""
-    for item, mode, frames, location, turned in kept:
-        _store(item, scene, mode, frames, location, turned)
-    _replay(scene)
+def resume(scene, objects):
+    """Let hidden bakes play again."""
+    for item in objects:
+        records.show(item)
+    if objects:
+        _replay(scene)
 
 
 def _store(item, scene, mode, frames, location, turned):
@@ -77,17 +71,11 @@ def _store(item, scene, mode, frames, location, turned):
     for path, values in (("location", location), (records.rotation_path(mode), turned)):
         for i in range(values.shape[1]):
             keys[:, 1] = values[:, i]
-            curve = bag.fcurves.new(path, index=i)
+            curve = curves.new(bag, path, i)
             curve.keyframe_points.add(len(frames))
             curve.keyframe_points.foreach_set("co", keys.ravel())
             curve.keyframe_points.foreach_set("interpolation", linear)
             curve.update()
-
-
-def _keys(curve):
-    keys = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
-    curve.keyframe_points.foreach_get("co", keys)
-    return keys.reshape(-1, 2)
 
 
 def _replay(scene):

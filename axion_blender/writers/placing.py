@@ -25,6 +25,7 @@ def plan(trajectory, objects, frame_start, scene, view_layer, scale_length, rota
     column = {item.name: index[name] for name, item in objects.items()}
     items = list(objects.values())
     frames = frame_start + np.arange(len(trajectory.position))
+    _check_finite(trajectory, column, frames)
     spaces = parents.sample(scene, view_layer, items, frames)
     done = []
     for first in range(0, len(items), CHUNK):
@@ -41,6 +42,17 @@ def plan(trajectory, objects, frame_start, scene, view_layer, scale_length, rota
             basis[:, n] = np.linalg.inv(matrices) @ basis[:, n]
         done += _channels(chunk, basis, [spaces[item.name] for item in chunk], rotation)
     return done
+
+
+def _check_finite(trajectory, column, frames):
+    finite = np.isfinite(trajectory.position).all(axis=-1) & np.isfinite(trajectory.orientation).all(axis=-1)
+    for name, at in column.items():
+        if not finite[:, at].all():
+            frame = frames[np.argmin(finite[:, at])]
+            raise SceneError(
+                f"{name}: its motion is NaN or infinite from frame {frame} on; bake a shorter range, more substeps or a"
+                " higher quality to find what drives it there."
+            )
 
 
 def _worlds(trajectory, items, column, spaces, scale_length):

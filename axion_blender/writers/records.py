@@ -2,8 +2,7 @@
 """What a bake changed on an object, kept on the object itself until the bake is cleared.
 
 The record is a custom property: it survives saving, renaming, appending to another file and Blender without the
-extension.  F-curves that a bake replaces are not copied but set aside in their own channelbag under a data path that
-leads nowhere, so that keys, handles, modifiers and order come back bit for bit.
+extension.  ``curves.py`` keeps the F-curves that a bake replaces.
 """
 
 import json
@@ -11,11 +10,10 @@ import json
 import bpy
 
 from .. import compat
-from . import actions
+from . import actions, curves
 
 RECORD = "axion_bake"  # custom property of a baked object: JSON
 ORIGINAL_ACTION = "axion_bake_original_action"  # custom property: the action that a private copy stands in for
-ASIDE = "axion_before_bake."  # prefix of the data paths of replaced F-curves
 ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 ROTATIONS = (*ROTATION_PATHS.values(), "rotation_euler")
 
@@ -39,7 +37,7 @@ def begin(item, scene, mode):
     record = {
         "location": list(item.location),
         "rotation_mode": item.rotation_mode,
-        "path": rotation_path(mode),
+        "baked_mode": mode,
         "rotation": {path: list(getattr(item, path)) for path in ROTATIONS},  # a change of mode rewrites all of them
         "animation_data": item.animation_data is not None,
         "last_slot": "",
@@ -66,8 +64,25 @@ def begin(item, scene, mode):
         created.append("slot")
     bag = actions.ensure_bag(data.action, data.action_slot, created)
     item[RECORD] = json.dumps(record)
-    _set_aside(bag, ("location", record["path"]))
+    curves.prepare(bag, ("location", rotation_path(mode)))
     return bag
+
+
+def hide(item):
+    """Let an object stand and move as if it were not baked, until ``show``."""
+    record, bag = json.loads(item[RECORD]), compat.channelbag(item)
+    if bag is not None:
+        curves.hide(bag)
+    _restore_values(item, record)
+
+
+def show(item):
+    """Let a hidden bake play again."""
+    record, bag = json.loads(item[RECORD]), compat.channelbag(item)
+    if bag is not None:
+        curves.show(bag)
+    item.rotation_mode = record["baked_mode"]
+    item.update_tag()
 
 
 def end(item):
@@ -80,45 +95,21 @@ def end(item):
     if action is not None:
         bag = compat.channelbag(item)
         if bag is not None:
-            _bring_back(bag, ("location", record["path"]))
+            curves.remove(bag)
         _give_action_back(item, record, action, slot, bag)
+    _restore_values(item, record)
+    for key in (RECORD, ORIGINAL_ACTION):
+        if key in item:
+            del item[key]
+    return True
+
+
+def _restore_values(item, record):
     item.rotation_mode = record["rotation_mode"]
     item.location = record["location"]
     for path, values in record["rotation"].items():
         setattr(item, path, values)
-    for key in (RECORD, ORIGINAL_ACTION):
-        if key in item:
-            del item[key]
     item.update_tag()
-    return True
-
-
-def baked_curves(item):
-    """The F-curves that the bake of an object wrote."""
-    record, bag = json.loads(item[RECORD]), compat.channelbag(item)
-    return [] if bag is None else [c for c in bag.fcurves if c.data_path in ("location", record["path"])]
-
-
-def _set_aside(bag, paths):
-    aside = {(curve.data_path, curve.array_index) for curve in bag.fcurves}
-    for curve in list(bag.fcurves):
-        if curve.data_path not in paths:
-            continue
-        if (
-            ASIDE + curve.data_path,
-            curve.array_index,
-        ) in aside:  # a bake whose record is lost: the original is there already
-            bag.fcurves.remove(curve)
-        else:
-            curve.data_path = ASIDE + curve.data_path
-
-
-def _bring_back(bag, paths):
-    for curve in [curve for curve in bag.fcurves if curve.data_path in paths]:
-        bag.fcurves.remove(curve)
-    for curve in bag.fcurves:
-        if curve.data_path.startswith(ASIDE):
-            curve.data_path = curve.data_path[len(ASIDE) :]
 
 
 def _give_action_back(item, record, action, slot, bag):

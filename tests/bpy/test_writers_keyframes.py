@@ -113,6 +113,14 @@ def curve_portrait(curve):
     return curve.data_path, curve.array_index, curve.extrapolation, curve.mute, curve.lock, modifiers, points
 
 
+def baked_curves(item):
+    return [
+        curve
+        for curve in compat.channelbag(item).fcurves
+        if curve.group is not None and curve.group.name == "Axion Bake"
+    ]
+
+
 def animate(item):
     """An action of its own with location, rotation and visibility keys, a modifier and odd handles."""
     for frame, x in ((1, 0.0), (9, 2.0), (20, -1.0)):
@@ -159,7 +167,7 @@ def test_one_shared_action_a_slot_a_body_linear_keys_from_the_first_frame(scene)
     assert len(used) == 1 and used.pop().name == f"Axion {scene.name}"
     assert len({item.animation_data.action_slot.handle for item in items}) == 4
     for item in items:
-        curves = records.baked_curves(item)
+        curves = baked_curves(item)
         assert sorted({c.data_path for c in curves}) == ["location", "rotation_quaternion"] and len(curves) == 7
         for curve in curves:
             assert [k.co[0] for k in curve.keyframe_points] == list(range(START, START + FRAMES + 1))
@@ -283,21 +291,65 @@ def test_a_second_bake_replaces_the_first_and_one_clear_undoes_both(scene):
     second = tumble(items)
     bake(scene, items)
     bake(scene, items, second)
-    assert len(records.baked_curves(items[0])) == 7
+    assert len(baked_curves(items[0])) == 7
     assert_plays(scene, items, second)
     scene.frame_set(START)
     keyframes.clear(scene)
     assert [portrait(item) for item in items] == before
 
 
-def test_suspended_bakes_come_back_as_they_were(scene):
+def test_suspended_bakes_show_what_lies_below_and_come_back_as_they_were(scene):
     items = [add(scene, "plain", somewhere(1), mode="XYZ"), animate(add(scene, "actor", mode="XYZ"))]
-    bake(scene, items)
+    scene.frame_set(START)
+    below = [list(item.matrix_world) for item in items]
+    trajectory, _ = bake(scene, items, rotation="QUATERNION")
+    baked_curves(items[0])[1].keyframe_points[2].interpolation = "BEZIER"  # what an artist did to it since
     before = [portrait(item)["curves"] for item in items]
-    kept = keyframes.suspend(scene)
-    assert not any(records.is_baked(item) for item in items)
-    keyframes.resume(scene, kept)
+    scene.frame_set(START)
+    hidden = keyframes.suspend(scene)
+    assert [list(item.matrix_world) for item in items] == below
+    keyframes.resume(scene, hidden)
     assert [portrait(item)["curves"] for item in items] == before
+    assert_plays(scene, items, trajectory)
+
+
+def test_a_suspended_bake_can_be_cleared_and_baked_over(scene):
+    item = animate(add(scene, "actor", mode="XYZ"))
+    scene.frame_set(START)
+    before = portrait(item)
+    bake(scene, [item])
+    keyframes.suspend(scene)
+    trajectory, _ = bake(scene, [item])
+    assert_plays(scene, [item], trajectory)
+    keyframes.suspend(scene)
+    scene.frame_set(START)
+    assert keyframes.clear(scene) == 1
+    assert portrait(item) == before
+
+
+def test_a_copy_of_a_baked_object_shares_its_keys_and_is_cleared_with_it(scene):
+    item = animate(add(scene, "actor", mode="XYZ"))
+    scene.frame_set(START)
+    before = portrait(item)
+    bake(scene, [item])
+    twin = item.copy()
+    scene.collection.objects.link(twin)
+    keyframes.resume(scene, keyframes.suspend(scene))
+    assert len(baked_curves(item)) == 6
+    scene.frame_set(START)
+    assert keyframes.clear(scene) == 2
+    assert portrait(item) == before and portrait(twin)["curves"] == before["curves"]
+
+
+@pytest.mark.parametrize("channel", ("position", "orientation"))
+def test_a_motion_that_is_not_finite_is_refused_and_the_earlier_bake_stays(scene, channel):
+    item = add(scene, "lost", somewhere(1))
+    good, _ = bake(scene, [item])
+    bad = tumble([item])
+    getattr(bad, channel)[4, 0, 1] = np.nan
+    with pytest.raises(ValueError, match=rf"lost.*frame {START + 4}"):
+        bake(scene, [item], bad)
+    assert_plays(scene, [item], good)
 
 
 def test_clear_works_in_a_saved_and_loaded_file(scene, tmp_path):

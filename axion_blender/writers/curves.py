@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Baked F-curves beside the ones they stand in for, in one channelbag.
+
+Baked curves form the group "Axion Bake".  What they replace is neither copied nor deleted but renamed to a path that
+leads nowhere, so keys, handles, modifiers and order come back bit for bit.  A bag is in one of three states:
+
+    plain     no baked curves
+    baked     baked curves at "location" and a rotation; the originals at ASIDE + their path
+    hidden    the originals at their path; the baked curves at HIDDEN + theirs
+"""
+
+GROUP = "Axion Bake"
+ASIDE = "axion_before_bake."
+HIDDEN = "axion_bake_hidden."
+
+
+def new(bag, path, index):
+    """A new baked curve.  The group must exist, see ``prepare``."""
+    curve = bag.fcurves.new(path, index=index)
+    curve.group = bag.groups[GROUP]
+    return curve
+
+
+def prepare(bag, paths):
+    """Plain, or what is left of a bake -> baked, still without curves: set aside whatever animates ``paths``."""
+    remove(bag)
+    for curve in bag.fcurves:
+        if curve.data_path in paths:
+            curve.data_path = ASIDE + curve.data_path
+    bag.groups.new(GROUP)
+
+
+def hide(bag):
+    """Baked -> hidden; other bags stay as they are."""
+    baked = [curve for curve in _grouped(bag) if not curve.data_path.startswith(HIDDEN)]
+    for curve in baked:
+        curve.data_path = HIDDEN + curve.data_path
+    for curve in [curve for curve in bag.fcurves if curve.data_path.startswith(ASIDE)]:
+        path, index = curve.data_path.removeprefix(ASIDE), curve.array_index
+        stray = bag.fcurves.find(path, index=index)
+        if stray is not None:  # a baked curve that somebody took out of the group
+            bag.fcurves.remove(stray)
+        curve.data_path = path
+
+
+def show(bag):
+    """Hidden -> baked; other bags stay as they are."""
+    hidden = {curve.data_path.removeprefix(HIDDEN) for curve in _grouped(bag) if curve.data_path.startswith(HIDDEN)}
+    for curve in bag.fcurves:
+        if curve.data_path in hidden:
+            curve.data_path = ASIDE + curve.data_path
+    for curve in _grouped(bag):
+        curve.data_path = curve.data_path.removeprefix(HIDDEN)
+
+
+def remove(bag):
+    """Baked or hidden -> plain."""
+    hide(bag)
+    for curve in _grouped(bag):
+        bag.fcurves.remove(curve)
+    group = bag.groups.get(GROUP)
+    if group is not None:
+        bag.groups.remove(group)
+
+
+def _grouped(bag):
+    return [curve for curve in bag.fcurves if curve.group is not None and curve.group.name == GROUP]
