@@ -4,10 +4,11 @@
 dense         rigid bodies and distance constraints assembled into one linear system
 gauss         Gauss's principle of least constraint, in maximal and in reduced coordinates
 multipliers   constraint forces with feedback against drift
+ncp           contacts with Coulomb friction, solved to high accuracy
 rows          joint coordinates, contact gaps and their Jacobians
 rotation      quaternions (xyzw) and rotations
 """
 
-from . import dense, gauss, multipliers, rotation, rows
+from . import dense, gauss, multipliers, ncp, rotation, rows
 
-__all__ = ["dense", "gauss", "multipliers", "rotation", "rows"]
+__all__ = ["dense", "gauss", "multipliers", "ncp", "rotation", "rows"]

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Friction-contact problems published with Siconos, and one whose solution is known to all digits."""
+
+import numpy as np
+import pytest
+from axion.solver.reference.ncp import solve_ncp
+from siconos_data import load
+
+
+def project(x, mu):
+    """Nearest point of the cone |x_t| <= mu x_n: written once more here, so that the judge is not the judged."""
+    size = np.linalg.norm(x[1:])
+    if size <= mu * x[0]:
+        return x
+    if mu * size <= -x[0]:
+        return np.zeros(3)
+    normal = (x[0] + mu * size) / (1 + mu * mu)
+    return np.array([normal, *(mu * normal / size * x[1:])])
+
+
+def siconos_error(W, q, mu, r):
+    """|r - P_K(r - (u + mu |u_t| n))| / |q|, the error that Siconos prints."""
+    difference = []
+    for impulse, velocity, friction in zip(r.reshape(-1, 3), (W @ r + q).reshape(-1, 3), mu, strict=True):
+        shifted = velocity + np.array([friction * np.linalg.norm(velocity[1:]), 0, 0])
+        difference.append(impulse - project(impulse - shifted, friction))
+    return np.linalg.norm(difference) / np.linalg.norm(q)
+
+
+@pytest.mark.parametrize(
+    ("name", "bound"),
+    [
+        ("FrictionContact3D_1c.dat", 1e-8),
+        ("OneObject-i100000-499.hdf5.dat", 1e-8),
+        ("BoxesStack1-i100000-32.hdf5.dat", 1e-8),
+        ("Confeti-ex03-Fc3D-SBM.dat", 1e-8),
+        ("Capsules-i101-404.dat", 1e-6),
+        pytest.param("RockPile_tob1.dat", 1e-6, marks=pytest.mark.slow),
+    ],
+)
+def test_published_problem_is_solved(name, bound):
+    W, q, mu = load(name)
+    assert siconos_error(W, q, mu, solve_ncp(W, q, mu)) < bound
+
+
+def test_single_contact_to_all_published_digits():
+    W, q, mu = load("FrictionContact3D_1c.dat")
+    r = solve_ncp(W, q, mu)
+    assert r == pytest.approx([0.06569568, -0.00367861, -0.00544307], abs=1e-8)
+    assert W @ r + q == pytest.approx([0, 1.87736064, 2.77784089], abs=1e-8)
