@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import studio
 
 FRAMES = 84
-PICTURES = (1, 24, 30, 40, 56, 84)
+PICTURES = (1, 12, 24, 29, 38, 84)
 BRICK = Vector((0.25, 0.5, 0.25))
 ROWS = 5
 PIVOT = Vector((-0.75, 0.0, 3.7))
@@ -78,13 +78,13 @@ def ball_joint(name, location, first, second):
 
 def add_ground():
     """A floor, and the gallows that the chain hangs from."""
-    floor = box("Floor", studio.material("Concrete", (0.33, 0.31, 0.29), 0.9), (0, 0, -0.25), (60, 60, 0.5))
+    floor = box("Floor", studio.material("Concrete", (0.36, 0.33, 0.29), 0.9), (0, 0, -0.25), (60, 60, 0.5))
     make_body(floor, "PASSIVE", "BOX", friction=0.7)
     steel = studio.material("Gallows", (0.85, 0.55, 0.05), 0.4)
     height = PIVOT.z + 0.1
     post = box("Gallows post", steel, (PIVOT.x, 1.8, height / 2), (0.18, 0.18, height))
     make_body(post, "PASSIVE", "BOX")
-    box("Gallows beam", steel, (PIVOT.x, 0.82, height), (0.18, 2.14, 0.18))
+    box("Gallows beam", steel, (PIVOT.x, 0.84, height), (0.22, 2.2, 0.22))
 
 
 def brick_mesh(name, length):
@@ -222,11 +222,12 @@ def build_scene():
     scene.render.fps = 24
     for part in (add_ground, add_wall, add_chain, add_monkey, add_rings, add_turnstile):
         part()
-    studio.add_camera((5.0, -7.9, 2.7), (-0.3, -0.35, 1.45), lens=40.0)
-    studio.add_sun((0.45, 0.75, -0.9), 3.2, math.radians(6), (1.0, 0.93, 0.82))
+    scene.frame_set(1)
+    studio.add_camera((5.2, -8.0, 2.7), (-0.1, -0.2, 1.4), lens=38.0)
+    studio.add_sun((0.45, 0.75, -0.9), 4.2, math.radians(6), (1.0, 0.93, 0.82))
     studio.add_light("Fill", (6.0, -2.0, 4.0), (0, 0, 0.8), 4.0, 350.0, (0.8, 0.88, 1.0))
-    studio.set_sky((0.62, 0.72, 0.85), 0.55)
-    studio.set_render(560, 350, samples=24)
+    studio.set_sky((0.5, 0.7, 0.95), 0.6)
+    studio.set_render(560, 350, samples=16)
 
 
 def summarise(report, seconds):

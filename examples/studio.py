@@ -87,10 +87,10 @@ def set_render(width, height, samples):
     scene.render.motion_blur_shutter = 0.3
     scene.cycles.device = "CPU"
     scene.cycles.samples = samples
-    scene.cycles.max_bounces = 4
+    scene.cycles.max_bounces = 3
     scene.cycles.use_denoising = True
     scene.view_settings.view_transform = "AgX"
-    scene.view_settings.look = "AgX - Medium High Contrast"
+    scene.view_settings.look = "AgX - Punchy"
 
 
 def _pixels(path):
