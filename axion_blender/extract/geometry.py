@@ -65,8 +65,11 @@ def mesh_of(item, depsgraph):
     if item.mode == "EDIT" and item.type == "MESH":
         item.update_from_editmode()
     evaluated = item.evaluated_get(depsgraph)
-    if item.type == "MESH":
-        yield item.data if item.axion.mesh_source == "BASE" else evaluated.data
+    if item.type == "MESH" and item.axion.mesh_source == "BASE":
+        yield item.data
+        return
+    if item.type == "MESH" and item.mode != "EDIT":  # in edit mode, evaluated.data is empty
+        yield evaluated.data
         return
     mesh = evaluated.to_mesh()
     try:

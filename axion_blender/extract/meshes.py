@@ -87,7 +87,7 @@ class Cook:
     @staticmethod
     def _hull(item, vertices, triangles, passive):
         center = vertices.mean(axis=0)
-        _, _, axes = np.linalg.svd(vertices - center, full_matrices=len(vertices) < 3)
+        _, spread, axes = np.linalg.svd(vertices - center, full_matrices=len(vertices) < 3)
         spans = np.ptp((vertices - center) @ axes.T, axis=0)
         extent = spans.max()
         if len(vertices) < 3 or not spans[1] > FLAT * extent:
@@ -98,7 +98,9 @@ class Cook:
             return ConvexHull(vertices), ""
         if not passive:
             raise SceneError(f"{item.name}: {_too_flat(spans[2])}")
-        thickness = SLAB * spans[1]
+        thickness = (
+            SLAB * 2.0 * spread[1] / math.sqrt(len(vertices))
+        )  # twice the root mean square: the side of a square
         behind = vertices - thickness * _facing(vertices, triangles, axes[2]) * axes[2]
         return ConvexHull(np.concatenate([vertices, behind])), _slab_note(thickness)
 

@@ -155,7 +155,8 @@ def can_move(item, seen=()):
         return True
     if compat.is_animated(item) or any(not constraint.mute for constraint in item.constraints):
         return True
-    if item.rigid_body is not None and item.rigid_body.type == "ACTIVE":
+    native = item.rigid_body
+    if native is not None and native.type == "ACTIVE" and native.enabled:
         return True  # Blender's own simulation may move it
     if item.parent is None:
         return False

@@ -128,6 +128,8 @@ class _Reader:
     def read(self):
         checks.check(self.scene, self.view_layer, self.items, self.problems, self.warnings)
         self.problems.stop()
+        for item in (*self.items, *self.joints):
+            item.update_tag()  # Blender does not copy add-on properties to evaluated objects when they are set
         self.scene.frame_set(self.first)
         sampler = motion.Sampler(self.scene, self.depsgraph, self.first, self.last, self.fps)
         starts = self._read_bodies(sampler)

@@ -57,7 +57,7 @@ def joint(name, kind, first, second, location=(0, 0, 0), **settings):
 
 
 def key(item, path, frames_and_values, interpolation="LINEAR"):
-    """Keyframes on ``item`` ("location", "axion.kinematic"), all with one interpolation."""
+    """Keyframes on ``item`` ("location", "axion.kinematic"), of that path with one interpolation."""
     owner, _, name = path.rpartition(".")
     holder = getattr(item, owner) if owner else item
     for frame, value in frames_and_values:
@@ -65,7 +65,7 @@ def key(item, path, frames_and_values, interpolation="LINEAR"):
         item.keyframe_insert(path, frame=frame)
     for layer in item.animation_data.action.layers:
         for bag in layer.strips[0].channelbags:
-            for curve in bag.fcurves:
+            for curve in (curve for curve in bag.fcurves if curve.data_path == path):
                 for point in curve.keyframe_points:
                     point.interpolation = interpolation
 

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Blender's own engine does, measured: the ground that the conversion stands on.
+
+Each test plays the native scene, converts it, and asks Axion's settings for the same number.
+"""
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from axion.axion_blender import native
+from blend_scenes import box_mesh, extract
+from native_scenes import LOCKED, body, constraint, play, world
+
+DEGREE = math.pi / 180
+
+
+def converted():
+    """solver.Scene of the native scene."""
+    bpy.context.scene.frame_set(1)
+    native.convert_native(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+    return extract().scene
+
+
+def weightless(gravity=(0, 0, 0)):
+    bpy.context.scene.gravity = gravity
+    world()
+
+
+def pair(swapped, **settings):
+    """A post that stands and an arm; returned in the order of object 1, object 2."""
+    post = body("Post", box_mesh((0.2, 0.2, 0.2)), type="PASSIVE", collision_shape="BOX")
+    free = {"linear_damping": 0.0, "angular_damping": 0.0, "use_deactivation": False, "collision_shape": "BOX"}
+    arm = body("Arm", box_mesh((0.2, 0.2, 0.2)), **free, **settings)
+    return (arm, post) if swapped else (post, arm)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("kind", ["SLIDER", "PISTON", "GENERIC"])
+@pytest.mark.parametrize("push", [-5.0, 5.0])
+def test_linear_limits(kind, swapped, push):
+    weightless((push, 0, 0))
+    first, second = pair(swapped)
+    limits = {"use_limit_lin_x": True, "limit_lin_x_lower": -0.2, "limit_lin_x_upper": 1.0}
+    constraint("Joint", kind, first, second, disable_collisions=True, **(LOCKED if kind == "GENERIC" else {}) | limits)
+    stops_at = play(bpy.data.objects["Arm"], 50).translation.x
+    axis = converted().joints[0].axes["x"]
+    # The coordinate is that of B against A: of the arm where it is B, else of the post as seen from the arm.
+    coordinate = -stops_at if swapped else stops_at
+    assert math.isclose(coordinate, axis.upper if coordinate > 0 else axis.lower, abs_tol=2e-3)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "letter"), [("HINGE", "z"), ("PISTON", "x"), ("GENERIC", "x"), ("GENERIC", "y"), ("GENERIC", "z")]
+)
+@pytest.mark.parametrize("push", [-1, 1])
+def test_angular_limits(kind, letter, swapped, push):
+    # The arm's centre stands 1 m from the pivot along the axis after the joint's; gravity pushes it about the joint's.
+    axis = "xyz".index(letter)
+    along, across = (axis + 1) % 3, (axis + 2) % 3
+    weightless([5.0 * push * (i == across) for i in range(3)])
+    first, second = pair(swapped)
+    arm = bpy.data.objects["Arm"]
+    arm.rigid_body.linear_damping = arm.rigid_body.angular_damping = 0.9
+    arm.location[along] = 1.0
+    limits = {
+        f"use_limit_ang_{letter}": True,
+        f"limit_ang_{letter}_lower": -10 * DEGREE,
+        f"limit_ang_{letter}_upper": 30 * DEGREE,
+    }
+    locked = LOCKED if kind == "GENERIC" else {"use_limit_lin_x": True, "limit_lin_x_lower": 0, "limit_lin_x_upper": 0}
+    constraint("Joint", kind, first, second, disable_collisions=True, **locked | limits)
+    place = play(arm, 60).translation
+    turned = math.atan2(place[across], place[along])
+    made = converted().joints[0].axes[f"r{letter}"]
+    angle = -turned if swapped else turned
+    assert math.isclose(angle, made.upper if angle > 0 else made.lower, abs_tol=0.8 * DEGREE)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_motors(swapped):
+    weightless()
+    first, second = pair(swapped)
+    both = {"use_motor_lin": True, "motor_lin_target_velocity": 0.5, "motor_lin_max_impulse": 1e3}
+    both |= {"use_motor_ang": True, "motor_ang_target_velocity": 1.5, "motor_ang_max_impulse": 1e3}
+    constraint("Joint", "MOTOR", first, second, disable_collisions=True, **both)
+    matrix = play(bpy.data.objects["Arm"], 25)  # one second
+    sign = -1.0 if swapped else 1.0
+    axes = converted().joints[0].axes
+    assert math.isclose(sign * matrix.translation.x, axes["x"].target, abs_tol=0.02)
+    assert math.isclose(sign * matrix.to_euler().x, axes["rx"].target, abs_tol=0.02)
+
+
+def test_motor_impulse_is_a_force():
+    # x = F t^2 / (2 m) after one second.
+    weightless()
+    first, second = pair(True, mass=0.5)
+    constraint(
+        *("Joint", "MOTOR", first, second), use_motor_lin=True, motor_lin_target_velocity=99, motor_lin_max_impulse=0.1
+    )
+    moved = play(bpy.data.objects["Arm"], 25).translation.x
+    assert math.isclose(moved, converted().joints[0].axes["x"].max_force / (2 * 0.5), rel_tol=0.02)
+
+
+@pytest.mark.parametrize("substeps", [10, 20])
+def test_breaking_threshold(substeps):
+    # A weight of 2 kg x 10 m/s^2 hangs; it is the force at which the conversion says that the joint gives way.
+    weight = 20.0
+    weightless((0, 0, -10))
+    world().substeps_per_frame = substeps
+    first, second = pair(False, mass=2.0)
+    impulse = weight / 24 / substeps
+    item = constraint("Joint", "FIXED", first, second, disable_collisions=True, use_breaking=True)
+    held = []
+    for factor in (0.95, 1.05):
+        item.rigid_body_constraint.breaking_threshold = factor * impulse
+        bpy.context.scene.frame_set(1)
+        held.append(play(bpy.data.objects["Arm"], 12).translation.z > -0.1)
+    assert held == [False, True]
+    assert math.isclose(converted().joints[0].break_force, 1.05 * weight, rel_tol=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "damping"), [("SPRING1", 0.5), ("SPRING2", 0.0), ("SPRING2", 2.0)])
+def test_springs(kind, damping):
+    # m x'' + d x' + k x = m g from rest: the frame where it turns back first, and how far it came.
+    weightless((1, 0, 0))
+    first, second = pair(False, mass=2.0)
+    settings = LOCKED | {"use_limit_lin_x": False, "use_spring_x": True, "spring_stiffness_x": 10.0}
+    settings |= {"spring_type": kind, "spring_damping_x": damping}
+    constraint("Joint", "GENERIC_SPRING", first, second, disable_collisions=True, **settings)
+    arm, seen = bpy.data.objects["Arm"], []
+    scene = bpy.context.scene
+    scene.frame_end = 40
+    for frame in range(1, 41):
+        scene.frame_set(frame)
+        seen.append(arm.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation.x)
+    axis = converted().joints[0].axes["x"]
+    time = np.arange(40) / 24
+    rate = axis.damping / (2 * 2.0)
+    omega = math.sqrt(axis.stiffness / 2.0 - rate**2)
+    swing = np.exp(-rate * time) * (np.cos(omega * time) + rate / omega * np.sin(omega * time))
+    assert np.allclose(seen, 2.0 / axis.stiffness * (1 - swing), atol=4e-3)
+
+
+def test_damping():
+    # v' = g - k v.
+    weightless((0, 0, -10))
+    body("Falling", collision_shape="BOX", linear_damping=0.3)
+    fallen = play(bpy.data.objects["Falling"], 25).translation.z
+    k = converted().bodies[0].linear_damping
+    assert math.isclose(fallen, -10 / k * (1 - (1 - math.exp(-k)) / k), rel_tol=0.01)
+
+
+def test_gravity_weight_and_speed():
+    # z = g t^2 / 2, with t the simulated time.
+    weightless((0, 0, -10))
+    world().effector_weights.gravity, world().effector_weights.all, world().time_scale = 0.5, 0.8, 2.0
+    body("Falling", collision_shape="BOX", linear_damping=0.0)
+    fallen = play(bpy.data.objects["Falling"], 25).translation.z
+    scene = converted()
+    seconds = 24 / extract().fps
+    assert math.isclose(seconds, 2.0, rel_tol=1e-6)
+    assert math.isclose(fallen, 0.5 * scene.gravity[2] * seconds**2, rel_tol=0.01)
+
+
+def test_body_that_is_not_dynamic_stands():
+    weightless((0, 0, -10))
+    body("Standing", location=(0, 0, 3), enabled=False, collision_shape="BOX")
+    assert math.isclose(play(bpy.data.objects["Standing"], 20).translation.z, 3.0)
+    assert converted().bodies[0].motion == "static"
+
+
+def test_hull_balances_on_its_origin():
+    # On a narrow support below its origin, a hull with nearly all its volume to one side does not tip.
+    weightless((0, 0, -10))
+    body("Edge", box_mesh((0.6, 1, 1)), (0, 0, -0.5), type="PASSIVE", collision_shape="BOX", friction=1.0)
+    item = body(
+        "Lever", box_mesh((4, 1, 0.2), (1.5, 0, 0.1)), (0, 0, 0.05), collision_shape="CONVEX_HULL", friction=1.0
+    )
+    matrix = play(item, 40)
+    assert abs(matrix.to_euler().y) < 0.05, "its volume's middle, 1.5 m beside the edge, would tip it"
+    lever = next(b for b in converted().bodies if b.name == "Lever")
+    assert np.allclose(lever.mass_properties()[1], 0.0, atol=1e-6)
