@@ -1,8 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Panels.  They draw; whatever decides is in the operators."""
+"""Panels and menus.  They draw; whatever decides is in the operators."""
 
-from . import physics, scene, sidebar
+from . import menu, physics, scene, sidebar
 
-CLASSES = (*physics.CLASSES, *scene.CLASSES, *sidebar.CLASSES)
+CLASSES = (*physics.CLASSES, *scene.CLASSES, *sidebar.CLASSES, *menu.CLASSES)
 
-attach, detach = physics.attach, physics.detach
+
+def attach():
+    """Add to Blender's own panels and menus."""
+    physics.attach()
+    menu.attach()
+
+
+def detach():
+    """Take it away again, the last first."""
+    menu.detach()
+    physics.detach()

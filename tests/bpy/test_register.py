@@ -66,7 +66,7 @@ def test_three_times_on_and_off_leaves_nothing():
     assert set(PROMISED) <= set(shown[0]["operators"])
     assert {"Object.axion", "Object.axion_joint", "Scene.axion"} <= set(shown[0]["properties"])
     assert any(name.startswith("AXION_PT_") for name in shown[0]["types"])
-    assert shown[0]["draw functions"] == before["draw functions"] + 1
+    assert shown[0]["draw functions"] == before["draw functions"] + 2
 
 
 def test_a_second_register_changes_nothing_and_a_second_unregister_neither():

@@ -113,6 +113,11 @@ def test_scene_settings_are_shown_in_the_scene_tab_and_the_sidebar(item):
         assert names == set(draw(panel, bpy.context))
 
 
+def test_the_menu_offers_every_operator_of_the_workflow(item):
+    offered = set(draw(ui.menu.AXION_MT_object, bpy.context))
+    assert {f"axion.{name}" for name in ("add_bodies", "add_joint", "convert_native", "check_scene", "bake")} <= offered
+
+
 def test_sidebar_shows_problems_and_the_last_report(item):
     context = bpy.context
     assert draw(ui.sidebar.AXION_PT_sidebar_report, context) is None
