@@ -55,10 +55,12 @@ def solve_ncp(W, q, mu, tolerance=5e-9):
     least = np.inf
     for turn in range(_ROUNDS):
         r = splitting.run(_SPLITTING_STEPS * 2**turn)
-        r = _proximal_newton(scaled_w, scaled_q, mu, r, error, tolerance)
+        enough = tolerance if turn + 1 < _PATIENT_ROUNDS else max(tolerance, 1e-6)
+        if error(r) > enough:
+            r = _proximal_newton(scaled_w, scaled_q, mu, r, error, tolerance)
         if error(r) < least:
             best, least = scale * r, error(r)
-        if least <= tolerance or (turn + 1 >= _PATIENT_ROUNDS and least <= 1e-6):
+        if least <= enough:
             return best
     raise ArithmeticError(
         f"{len(mu)} contacts: the best impulses found leave an error of {least:.3g}, more than the 1e-6 allowed; check "
@@ -111,7 +113,7 @@ class _Splitting:
 def _proximal_newton(W, q, mu, r, error, tolerance):
     """Proximal points r <- solution of (W + alpha, q - alpha r), while they come nearer; returns the nearest one."""
     best, least = r, error(r)
-    alpha, failures, idle = _ALPHA_START, 0, 0
+    alpha, failures, idle = _ALPHA_START, 2, 0  # where even the first one fails, r is not near enough yet
     while least > tolerance and failures < 3 and idle < 5:
         step, solved = _newton(W + alpha * np.eye(len(q)), q - alpha * r, mu, r)
         found = error(step)
