@@ -4,6 +4,7 @@
 from contextlib import contextmanager
 
 from ...solver import Problem, SceneError
+from .. import compat
 from . import motion
 
 
@@ -41,14 +42,14 @@ def frame_range(scene):
     return scene.frame_start, scene.frame_end
 
 
-def compound_parents(view_layer):
-    """{full name of an object whose shape belongs to another body: that body's object}."""
-    found = {}
+def compound_parts(view_layer):
+    """[(object whose shape belongs to another body, that body's object)]."""
+    found = []
     for item in view_layer.objects:
         parent = item.parent
         if item.axion.enabled and parent is not None and parent.axion.enabled:
             if parent.axion.collision_shape == "COMPOUND" and parent.name in view_layer.objects:
-                found[item.name_full] = parent
+                found.append((item, parent))
     return found
 
 
@@ -67,6 +68,9 @@ def check(scene, view_layer, items, problems, warnings):
                 item.name, "it is linked from another file, so it cannot hold keys: make a library override of it"
             )
         _check_leaders(item, problems)
+    for part, parent in compound_parts(view_layer):
+        if compat.is_animated(part) or len(part.constraints):
+            warnings.append(f"{part.name} is a part of {parent.name}: it stays where it is in it at the first frame")
     layer = set(view_layer.objects)
     for item in scene.objects:
         if (item.axion.enabled or item.axion_joint.enabled) and item not in layer:
@@ -112,7 +116,7 @@ def _check_leaders(item, problems):
     if item.axion.type == "ACTIVE" and not motion.may_be_held(item):
         return
     for leader in motion.leaders(item):
-        if leader.axion.enabled and leader.axion.type == "ACTIVE" and not leader.axion.kinematic:
+        if motion.may_be_free(leader):
             problems.add(
                 item.name,
                 f"it follows {leader.name}, which the simulation moves: make it active and join the two, "

@@ -17,11 +17,23 @@ STILL = 1e-6
 RIGID = 1e-4
 """Change of shape or scale, relative to the size, up to which a motion counts as rigid."""
 
-SETTLED = {
-    *("SUBSURF", "MULTIRES", "BEVEL", "SOLIDIFY", "TRIANGULATE", "WELD", "DECIMATE", "REMESH", "EDGE_SPLIT"),
-    *("WIREFRAME", "WEIGHTED_NORMAL", "NORMAL_EDIT", "UV_PROJECT", "UV_WARP"),
+RESTLESS = {
+    *(
+        "NODES",
+        "WAVE",
+        "BUILD",
+        "OCEAN",
+        "CLOTH",
+        "SOFT_BODY",
+        "FLUID",
+        "DYNAMIC_PAINT",
+        "EXPLODE",
+        "COLLISION",
+        "SURFACE",
+    ),
+    *("PARTICLE_SYSTEM", "PARTICLE_INSTANCE", "MESH_CACHE", "MESH_SEQUENCE_CACHE"),
 }
-"""Modifiers whose result changes with time only where they, or the mesh below them, are animated."""
+"""Modifiers whose result may change with time although nothing they refer to does."""
 
 
 @dataclass
@@ -175,13 +187,36 @@ def can_deform(item):
     if compat.is_animated(item.data):
         return True
     modifiers = [modifier for modifier in item.modifiers if modifier.show_viewport]
-    return any(modifier.type not in SETTLED for modifier in modifiers) or (bool(modifiers) and compat.is_animated(item))
+    if modifiers and compat.is_animated(item):
+        return True
+    return any(modifier.type in RESTLESS or _refers_to_motion(modifier) for modifier in modifiers)
+
+
+def _refers_to_motion(modifier):
+    """Whether an object that a modifier refers to may move or change its shape."""
+    for prop in modifier.bl_rna.properties:
+        if prop.type != "POINTER" or prop.fixed_type.identifier != "Object":
+            continue
+        target = getattr(modifier, prop.identifier)
+        if target is not None and (target.type == "ARMATURE" or target.modifiers or can_move(target)):
+            return True
+        if target is not None and target.data is not None and compat.is_animated(target.data):
+            return True
+    return False
 
 
 def may_be_held(item):
     """Whether ``kinematic`` of ``item`` is on, or may be at some time."""
-    if item.axion.kinematic:
-        return True
+    return item.axion.kinematic or _may_switch(item)
+
+
+def may_be_free(item):
+    """Whether the simulation moves ``item``, or may at some time."""
+    own = item.axion
+    return own.enabled and own.type == "ACTIVE" and (not own.kinematic or _may_switch(item))
+
+
+def _may_switch(item):
     curves = compat.curves_of(item) + compat.drivers_of(item)
     if any(curve.data_path == "axion.kinematic" for curve in curves):
         return True

@@ -120,9 +120,9 @@ class _Reader:
         self.first, self.last = checks.frame_range(scene)
         self.fps = scene.render.fps / scene.render.fps_base / self.settings.time_scale
         self.problems, self.warnings = checks.Problems(), []
-        self.parents = checks.compound_parents(view_layer)
-        enabled = [item for item in view_layer.objects if item.axion.enabled]
-        self.items = [item for item in enabled if item.name_full not in self.parents]
+        self.parts = checks.compound_parts(view_layer)
+        lent = {part.name_full for part, _ in self.parts}
+        self.items = [item for item in view_layer.objects if item.axion.enabled and item.name_full not in lent]
         self.joints = [item for item in view_layer.objects if item.axion_joint.enabled]
 
     def read(self):
@@ -141,9 +141,10 @@ class _Reader:
             with self.problems.of(item):
                 result.add(self._body(item, pose, shapes, sampler))
         self.problems.stop()
+        names = self._names()
         for item, start in ends:
             with self.problems.of(item):
-                result.add(joints.joint(item, self._names(), start, sampler, self.metres))
+                result.add(joints.joint(item, names, start, sampler, self.metres))
         self.problems.stop()
         self.problems.found += validate(result)
         self.problems.stop()
@@ -162,8 +163,8 @@ class _Reader:
         """[(object, Pose, shapes)] at the first frame; tells the sampler what to watch."""
         cook = Cook(self.depsgraph, self.metres)
         children = {}
-        for name, parent in self.parents.items():
-            children.setdefault(parent.name_full, []).append(self.view_layer.objects[name])
+        for part, parent in self.parts:
+            children.setdefault(parent.name_full, []).append(part)
         starts = []
         for item in self.items:
             with self.problems.of(item):
@@ -187,7 +188,7 @@ class _Reader:
     def _names(self):
         """{object's full name: name of the body it belongs to}."""
         names = {item.name_full: item.name_full for item in self.items}
-        return names | {name: parent.name_full for name, parent in self.parents.items()}
+        return names | {part.name_full: parent.name_full for part, parent in self.parts}
 
     def _new_scene(self):
         pull = self.settings.gravity_factor * self.metres if self.scene.use_gravity else 0.0

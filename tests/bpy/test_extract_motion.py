@@ -266,8 +266,16 @@ def test_animated_scale_is_refused():
 def test_constant_modifiers_do_not_move():
     item = box("Rounded", type="PASSIVE", collision_shape="MESH")
     item.modifiers.new("Smooth", "SUBSURF")
+    item.modifiers.new("Mirror", "MIRROR").mirror_object = add("Mirror")
     assert not motion.can_deform(item) and not motion.can_move(item)
     assert body("Rounded").motion == "static"
+
+
+def test_modifiers_that_refer_to_something_moving_are_watched():
+    item, mirror = box("Rounded", type="PASSIVE"), add("Mirror")
+    item.modifiers.new("Mirror", "MIRROR").mirror_object = mirror
+    lift(mirror)
+    assert motion.can_deform(item)
 
 
 def test_frame_handlers_may_move_anything():
@@ -281,6 +289,14 @@ def test_frame_handlers_may_move_anything():
         assert np.allclose(body("Ground").path.velocity(0.5)[0], (0, 0, 6), atol=1e-3)
     finally:
         bpy.app.handlers.frame_change_pre.remove(move)
+
+
+def test_part_that_moves_within_its_compound_is_mentioned():
+    rig = add("Rig", None, type="ACTIVE", collision_shape="COMPOUND")
+    part = box("Part")
+    part.parent = rig
+    lift(part)
+    assert any("Part" in warning and "Rig" in warning for warning in extract().warnings)
 
 
 def test_moving_compound():
