@@ -32,7 +32,7 @@ from .collision import Collider, carry_impulses
 from .metrics import body_residuals, step_residuals
 from .problem import Coordinate, world_impulses
 from .proximal import SolveOptions
-from .redetect import with_missed_contacts
+from .redetect import check_end
 from .reference.rows import coordinates
 from .state import State
 from .velocity_phase import needs_velocity_phase, total_velocity, velocity_problem
@@ -41,6 +41,7 @@ SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
 CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
 DEEPEST = 4  # a step is halved at most this often
+REPEATS = 3  # solves with contacts that only showed at the end pose
 
 
 @dataclass
@@ -76,9 +77,10 @@ class Stepper:
         state = self.state
         contacts, impulses = self._contacts(step)
         assembly = self.assembler.build(state, step, contacts, impulses)
-        assembly, solution, statistics, tolerance = self._solve(assembly)
+        assembly, solution, statistics, tolerance, overlap = self._solve(assembly)
         spent = solution.newton_iterations, solution.linear_iterations
         residuals = step_residuals(assembly.problem, solution)
+        residuals.penetration = max(residuals.penetration, overlap)
         error = body_residuals(assembly.problem, residuals, penetration=False)
         n = assembly.problem.bodies.dynamic_count
         missed = not np.all(error[:n] <= np.maximum(tolerance, self.fast))  # NaN is a miss
@@ -114,21 +116,25 @@ class Stepper:
         return contacts, carry_impulses(state.contacts, state.contact_force * step, contacts)
 
     def _solve(self, assembly):
-        """Position phase, repeated with the contacts that only show at the end pose."""
+        """Position phase, repeated with the contacts that only show at the end pose.
+
+        Returns (Assembly, StepSolution, SolveStatistics, tolerance (n,), overlap seen at the end pose [m]).
+        """
         options, tolerance = self._options(assembly)
         solution, statistics = self.solver.solve(assembly.problem, options)
-        for _ in range(3):
-            again = with_missed_contacts(assembly, solution, self.collider, self.frames, self.assembler)
-            if again is None:
+        overlap = 0.0
+        for repeat in range(REPEATS + 1):
+            check = check_end(assembly, solution, self.collider, self.frames, self.assembler, self.fast)
+            overlap = 0.0 if check is None else check.overlap
+            if check is None or check.assembly is None or repeat == REPEATS:
                 break
-            newton, linear = solution.newton_iterations, solution.linear_iterations
-            assembly = again
-            solution, statistics = self.solver.solve(
-                assembly.problem, replace(options, start=solution.velocity[: len(tolerance)])
-            )
-            solution.newton_iterations += newton
-            solution.linear_iterations += linear
-        return assembly, solution, statistics, tolerance
+            spent = solution.newton_iterations, solution.linear_iterations
+            assembly = check.assembly
+            options = replace(options, start=solution.velocity[: len(tolerance)])
+            solution, statistics = self.solver.solve(assembly.problem, options)
+            solution.newton_iterations += spent[0]
+            solution.linear_iterations += spent[1]
+        return assembly, solution, statistics, tolerance, overlap
 
     def _options(self, assembly):
         """SolveOptions, and the tolerance (n,) each body's island is held to."""
