@@ -2,6 +2,7 @@
 """Bake and Clear Bake.  Today the bake blocks; the job itself does not care who drives it."""
 
 import sys
+import time
 
 import bpy
 
@@ -80,12 +81,19 @@ CLASSES = (AXION_OT_bake, AXION_OT_clear_bake)
 
 def teller(context):
     """A function that shows one line of progress: on the console, and in the status bar if there is a window."""
+    due = 0.0
 
     def tell(line):
+        nonlocal due
         print(line, flush=True)
-        if not bpy.app.background and context.window is not None:
-            context.workspace.status_text_set(f"Axion: {line}")
+        if bpy.app.background or context.window is None:
+            return
+        context.workspace.status_text_set(f"Axion: {line}")
+        began = time.perf_counter()
+        if began >= due:  # a blocked Blender redraws only when told; a slow screen must not slow the bake
             bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=1)
+            now = time.perf_counter()
+            due = now + max(0.5, 10.0 * (now - began))
 
     return tell
 

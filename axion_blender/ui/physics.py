@@ -36,7 +36,6 @@ class PhysicsPanel:
     def column(self):
         """The layout of a native panel: name and value side by side."""
         self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
         return self.layout.column()
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The sidebar tab "Axion" of the 3D viewport: the way from objects to a checked bake, from top to bottom."""
 
+import textwrap
+
 import bpy
 
 from .. import baking, report
@@ -8,6 +10,16 @@ from .scene import draw_settings
 
 SHOWN = 8
 """Problems listed; the console and the info log have all of them."""
+
+
+LETTER = 7.5
+"""Mean width of a letter in the interface font at scale 1 [pixels]."""
+
+
+def wrapped(text, context):
+    """Lines of ``text`` that fit the sidebar's width."""
+    width = context.region.width / context.preferences.system.ui_scale if context.region is not None else 300.0
+    return textwrap.wrap(text, max(20, int((width - 60.0) / LETTER)))
 
 
 class SidebarPanel:
@@ -36,9 +48,10 @@ class AXION_PT_sidebar(SidebarPanel, bpy.types.Panel):
         layout.operator("axion.check_scene")
         problems = session.problems.splitlines()
         for problem in problems[:SHOWN]:
-            row = layout.row()
-            row.alert = True
-            row.label(text=problem, icon="ERROR")
+            column = layout.column(align=True)
+            column.alert = True
+            for number, line in enumerate(wrapped(problem, context)):
+                column.label(text=line, icon="BLANK1" if number else "ERROR")
         if len(problems) > SHOWN:
             layout.label(text=f"and {len(problems) - SHOWN} more")
         row = layout.row()
@@ -61,7 +74,8 @@ class AXION_PT_sidebar_report(SidebarPanel, bpy.types.Panel):
         summary = baking.last_summary(context.scene)
         column.alert = bool(summary["missed"])
         for line in report.summary_lines(summary):
-            column.label(text=line)
+            for part in wrapped(line, context):
+                column.label(text=part)
 
 
 class AXION_PT_sidebar_settings(SidebarPanel, bpy.types.Panel):
