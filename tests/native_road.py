@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A scene of Blender's native rigid bodies alone: every collision shape, an animated paddle, a hinge, a point constraint.
+"""A scene of Blender's native rigid bodies alone: every shape, an animated paddle, a hinge, a point constraint.
 
 Runs wherever bpy does; ``python native_road.py -- OUT.blend`` inside Blender saves it.
 """
@@ -155,7 +155,7 @@ def ring(major=0.35, minor=0.12, around=20, across=10):
 def dish(radius=1.0, thickness=0.1, around=24, rings=8):
     """A bowl with a wall: concave, closed."""
     points, faces = [], []
-    for wall, grow in ((0, 0.0), (1, thickness)):
+    for grow in (0.0, thickness):
         for i in range(1, rings + 1):
             tilt = 0.5 * math.pi * i / rings
             for j in range(around):
