@@ -53,18 +53,21 @@ class Collider:
         self.model = model
         self.accepted = None
         self._pipeline = None
-        self._contact_capacity = max(256, 16 * len(model.shape_body))
+        # Growing costs a second or so, because newton prepares its kernels anew; unused room costs 30 ns a contact.
+        meshes = int(np.sum(model.meshes.shape_mesh >= 0))
+        self._contact_capacity = 1024 + 16 * len(model.shape_body) + 256 * meshes
         self._pair_capacity = max(1024, 32 * len(model.shape_body))
         self._triangle_capacity = TRIANGLE_PAIRS
         self._state = model.newton_model.state() if len(model.shape_body) else None
         self._origin = None
 
-    def collide(self, position, orientation, linear_velocity, angular_velocity, step):
+    def collide(self, position, orientation, linear_velocity, angular_velocity, step, free=None):
         """Contacts of a step of ``step`` seconds that starts at these poses and velocities.
 
         position (B, 3) [m] and orientation (B, 4, xyzw) of the Scene bodies' frames; linear_velocity (B, 3) [m/s] of
         the centres of mass given to build_model; angular_velocity (B, 3) [rad/s], world axes.  Returns a ContactSet.
-        Manifolds persist: see manifold.py.
+        ``free`` (B,) bool: bodies that move freely in this step (default: all that ever do); contacts between two
+        others are left out.  Manifolds persist: see manifold.py.
         """
         poses = (np.asarray(position, float), matrices(orientation))
         motion = (np.asarray(linear_velocity, float), np.asarray(angular_velocity, float))
@@ -77,20 +80,20 @@ class Collider:
             index = np.full(len(old.manifolds) + 1, -1, np.intp)
             index[old.source] = np.arange(len(old))
             link = index[link]
-        return self._select(manifolds, link, *poses, *motion, step)
+        return self._select(manifolds, link, *poses, *motion, step, free)
 
-    def collide_again(self, position, orientation):
+    def collide_again(self, position, orientation, free=None):
         """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does."""
         poses, still = (np.asarray(position, float), matrices(orientation)), np.zeros((len(position), 3))
         self._place(poses[0], orientation, still, still, 0.0)
         manifolds, link = renew(_no_manifolds(), self._detect(*poses), *poses)
-        return self._select(manifolds, link, *poses, still, still, 0.0)
+        return self._select(manifolds, link, *poses, still, still, 0.0, free)
 
     def accept(self, contacts):
         """Make ``contacts`` (of ``collide``) what the next ones are matched with: the step that used them is final."""
         self.accepted = contacts
 
-    def _select(self, manifolds, link, position, rotation, linear_velocity, angular_velocity, step):
+    def _select(self, manifolds, link, position, rotation, linear_velocity, angular_velocity, step, free):
         """The contacts near enough to matter in this step."""
         a, b = manifolds.body_a, manifolds.body_b
         arm_a, arm_b = turn(rotation[a], manifolds.point_a), turn(rotation[b], manifolds.point_b)
@@ -105,7 +108,10 @@ class Collider:
             if spin.any():
                 closing += sign * np.einsum("ki,ki->k", np.cross(spin, arm), normal)
         reach = 2.0 * step * np.abs(closing) + np.linalg.norm(self.model.gravity) * step**2
-        source = np.flatnonzero(gap <= np.maximum(GAP_FLOOR * manifolds.size, reach))
+        near = gap <= np.maximum(GAP_FLOOR * manifolds.size, reach)
+        if free is not None:
+            near &= np.asarray(free, bool)[a] | np.asarray(free, bool)[b]
+        source = np.flatnonzero(near)
         return ContactSet(
             a[source],
             b[source],
@@ -240,7 +246,7 @@ class Collider:
         grown = False
         count = int(self._contacts.rigid_contact_count.numpy()[0])
         if count >= self._contact_capacity:  # newton stops writing when full, so a full buffer may have lost some
-            self._contact_capacity, grown = max(2 * self._contact_capacity, count), True
+            self._contact_capacity, grown = max(4 * self._contact_capacity, count), True
         if self.model.pairs is None:
             count = int(self._pipeline.broad_phase_pair_count.numpy()[0])
             if count >= self._pair_capacity:
@@ -250,7 +256,7 @@ class Collider:
             count = int(narrow.triangle_pairs_count.numpy()[0])
             lost = int(self._contacts._reduction_overflow.numpy()[0])
             if count >= self._triangle_capacity or lost:
-                self._triangle_capacity, grown = max(2 * self._triangle_capacity, count), True
+                self._triangle_capacity, grown = max(4 * self._triangle_capacity, count), True
         return grown
 
 

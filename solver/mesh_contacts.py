@@ -8,6 +8,8 @@ into the surface.
 Corners.  Edges of one mesh tested against another yield one point an edge, so a cube on a mesh floor rests on two or
 three corners.  Every vertex of a mesh that comes near another mesh becomes a contact of its own.
 
+Open meshes.  They have two sides: what counts is the side on which the other shape's middle lies.
+
 Crowds.  The many contacts of fine meshes are thinned out to well-spread ones.  newton's own reduction is switched off:
 it sorts before the above can be repaired, and may keep a false contact in place of a corner.
 """
@@ -32,8 +34,11 @@ def straighten(model, found, position, rotation):
     """
     table = model.meshes
     shape_b, shape_a = np.divmod(found.pair, len(model.shape_body))
+    mesh_a, mesh_b = table.shape_mesh[shape_a], table.shape_mesh[shape_b]
     gap = _gap(found, position, rotation)
-    keep, fixed = np.ones(len(found), bool), np.zeros(len(found), bool)
+    # Between two meshes newton relies on inside and outside; where one is open, ``corners`` alone counts.
+    keep = (mesh_a < 0) | (mesh_b < 0) | (table.closed[mesh_a] & table.closed[mesh_b])
+    fixed = np.zeros(len(found), bool)
     for shape, on_a in ((shape_b, False), (shape_a, True)):
         index = np.flatnonzero(table.shape_mesh[shape] >= 0)
         if not len(index):
@@ -50,6 +55,10 @@ def straighten(model, found, position, rotation):
         if on_a:
             outward = -turn_back(rotation[part.body_b], turn(rotation[part.body_a], normal))
         cosine = np.einsum("ki,ki->k", part.normal, outward)
+        # An open surface faces the side on which the other shape's middle lies.
+        partner = (shape_b if on_a else shape_a)[index]
+        back = ~table.closed[table.shape_mesh[shape]] & ~_faces(model, part, normal, partner, on_a, position, rotation)
+        outward[back], normal[back], cosine[back] = -outward[back], -normal[back], -cosine[back]
         wrong = flat & (cosine < TILT)
         keep[index[wrong & (cosine < INWARD)]] = False
         keep[index[~flat & ~table.border[feature] & (cosine < table.cone[feature] - ASIDE)]] = False
@@ -70,6 +79,14 @@ def straighten(model, found, position, rotation):
         _, _, place, sign = closest_points(model, shape[deep], local, np.full(len(index), np.inf))
         keep[index[(sign > 0) & (np.linalg.norm(local - place, axis=1) > 0.1 * np.abs(gap[index]))]] = False
     return keep
+
+
+def _faces(model, found, normal, other, mesh_is_a, position, rotation):
+    """Whether normals (K, 3) in the mesh's body's frame point to the side where the middle of shape ``other`` lies."""
+    body = model.shape_body[other]
+    own, point = (found.body_a, found.point_a) if mesh_is_a else (found.body_b, found.point_b)
+    apart = position[body] + turn(rotation[body], model.shape_middle[other]) - position[own]
+    return np.einsum("ki,ki->k", normal, turn_back(rotation[own], apart) - point) >= 0.0
 
 
 def _gap(found, position, rotation):
@@ -95,7 +112,9 @@ def corners(model, pairs, reach, position, rotation):
     reach = np.tile(reach, 2)[run]
     point = turn(relative[run], table.vertices[vertex]) + offset[run]
     bounds = table.bounds[table.shape_mesh[second[run]]]
-    near = np.all((point >= bounds[:, 0] - reach[:, None]) & (point <= bounds[:, 1] + reach[:, None]), axis=1)
+    depth = np.where(table.closed[table.shape_mesh[second]], 0.0, np.minimum(*model.shape_size[[first, second]]))
+    around = (reach + depth[run])[:, None]  # what has sunk through an open mesh is outside its bounds
+    near = np.all((point >= bounds[:, 0] - around) & (point <= bounds[:, 1] + around), axis=1)
     run, vertex, point, reach = run[near], vertex[near], point[near], reach[near]
     size = np.minimum(model.shape_size[first], model.shape_size[second])[run]
     face, weight, surface, sign = closest_points(model, second[run], point, reach + size)
@@ -104,11 +123,18 @@ def corners(model, pairs, reach, position, rotation):
     length = np.linalg.norm(apart, axis=1)
     feature = features(table, mesh, face, weight)
     normal = table.normal[feature]
+    # An open surface has no inside: what lies beyond it is what lies across from the other mesh's middle.
+    middle = turn(relative, table.bounds[table.shape_mesh[first]].mean(axis=1)) + offset
+    opened = ~table.closed[mesh]
+    back = opened & (np.einsum("ki,ki->k", normal, middle[run] - surface) < 0.0)
+    normal[back] = -normal[back]
+    sign = np.where(opened, np.where(np.einsum("ki,ki->k", normal, apart) < 0.0, -1.0, 1.0), sign)
     clear = ~table.flat[feature] & (length > 1e-4 * size)  # nearer than that the direction is noise
     normal[clear] = (sign[clear] / length[clear])[:, None] * apart[clear]
     good = (face >= 0) & (sign * length <= reach) & ~((sign < 0) & table.border[feature])
     # A vertex amid a flat surface touches along that surface's normal only.
     facing = -np.einsum("ki,ki->k", turn(relative[run], table.vertex_normal[vertex]), normal)
+    facing = np.where(table.closed[table.shape_mesh[first[run]]], facing, np.abs(facing))
     good &= ~table.vertex_flat[vertex] | (facing >= TILT)
     pair = np.minimum(first, second)[run].astype(np.int64) * shapes + np.maximum(first, second)[run]
     order = np.flatnonzero(good)

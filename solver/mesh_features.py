@@ -124,6 +124,8 @@ def closest_points(model, shape, point, reach):
     (N,), -1 inside the mesh.
     """
     device, count = model.newton_model.device, len(shape)
+    if not count:
+        return np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
     face = wp.empty(count, dtype=wp.int32, device=device)
     weight, place = wp.zeros(count, dtype=wp.vec3, device=device), wp.zeros(count, dtype=wp.vec3, device=device)
     sign = wp.zeros(count, dtype=wp.float32, device=device)
@@ -141,4 +143,7 @@ def features(table, mesh, face, weight):
     on_edge = weight < NEAR_EDGE
     number = np.where(on_edge.any(axis=1), 1 + np.argmin(weight, axis=1), 0)
     number = np.where(on_edge.sum(axis=1) >= 2, 4 + np.argmax(weight, axis=1), number)
-    return table.first_triangle[mesh] + np.maximum(face, 0), number
+    count = (
+        table.first_triangle[mesh + 1] - table.first_triangle[mesh]
+    )  # open meshes are given to newton from both sides
+    return table.first_triangle[mesh] + np.maximum(face, 0) % count, number

@@ -18,6 +18,7 @@ wp.config.log_level = wp.LOG_WARNING  # before newton, whose import starts Warp
 
 import newton  # noqa: E402
 
+from .mass import polyhedron  # noqa: E402
 from .mesh_features import MeshTable, mesh_table  # noqa: E402
 from .rotations import matrices  # noqa: E402
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
@@ -41,6 +42,7 @@ class CollisionModel:
     shape_radius: np.ndarray  # (S,) around the shape's middle; inf for planes
     shape_position: np.ndarray  # (S, 3) in the body's frame
     shape_rotation: np.ndarray  # (S, 3, 3)
+    shape_middle: np.ndarray  # (S, 3) of the shape's box, in the body's frame
     meshes: MeshTable  # features of the triangle meshes
     mesh_id: np.ndarray  # (S,) uint64 Warp meshes, lengths in ``unit``; 0 for other shapes
     pairs: np.ndarray | None  # (P, 2) int32 shape pairs that may touch; None: too many to list
@@ -101,6 +103,12 @@ def build_model(scene, device="cpu", center_of_mass=None):
         shape_radius=shape_radius,
         shape_position=np.array([_vector(shape.position) for _, shape in entries]).reshape(-1, 3),
         shape_rotation=matrices(np.array([_vector(shape.orientation) for _, shape in entries]).reshape(-1, 4)),
+        shape_middle=np.array(
+            [
+                _vector(shape.position) + _turned(shape, middle)
+                for (_, shape), (middle, _) in zip(entries, bounds, strict=True)
+            ]
+        ).reshape(-1, 3),
         meshes=_meshes([shape for _, shape in entries]),
         mesh_id=None,
         pairs=None,
@@ -148,8 +156,16 @@ def _meshes(shapes):
         if isinstance(shape, TriangleMesh):
             shape_mesh[index] = numbers.setdefault(_fingerprint(shape), len(meshes))
             if shape_mesh[index] == len(meshes):
-                meshes.append((shape.vertices, shape.triangles))
+                meshes.append((shape.vertices, _outward(shape)))
     return mesh_table(shape_mesh, meshes)
+
+
+def _outward(shape):
+    """The triangles (T, 3) of a mesh or hull, counter-clockwise from outside also where the mesh is inside out."""
+    if isinstance(shape, TriangleMesh) and shape.is_closed():
+        if polyhedron(shape.vertices, shape.triangles).volume < 0.0:
+            return shape.triangles[:, ::-1]
+    return shape.triangles
 
 
 def _fingerprint(shape):
@@ -258,8 +274,10 @@ def _add_shape(builder, body, shape, settings, unit, meshes):
     elif isinstance(shape, (ConvexHull, TriangleMesh)):
         key = _fingerprint(shape)
         if key not in meshes:
-            used, triangles = np.unique(shape.triangles, return_inverse=True)
-            vertices = np.asarray(shape.vertices, float)[used] / unit
+            used, triangles = np.unique(_outward(shape), return_inverse=True)
+            vertices, triangles = np.asarray(shape.vertices, float)[used] / unit, triangles.reshape(-1, 3)
+            if isinstance(shape, TriangleMesh) and not shape.is_closed():
+                triangles = np.concatenate([triangles, triangles[:, ::-1]])  # an open surface has two sides
             meshes[key] = newton.Mesh(vertices, triangles.astype(np.int32).reshape(-1), compute_inertia=False)
         add = builder.add_shape_convex_hull if isinstance(shape, ConvexHull) else builder.add_shape_mesh
         add(body, mesh=meshes[key], **common)

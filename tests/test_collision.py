@@ -128,11 +128,11 @@ def test_normals_are_unit_and_point_from_b_to_a():
 
 FLOORS = {
     "plane": Plane(),
-    "box": Box((4.0, 4.0, 0.5), position=(0.0, 0.0, -0.5)),
-    "mesh": grid(),
-    "closed mesh": TriangleMesh(CUBE * (8.0, 8.0, 1.0) - (0.0, 0.0, 0.5), ConvexHull(CUBE).triangles),
+    "box": Box((12.0, 4.0, 0.5), position=(0.0, 0.0, -0.5)),
+    "mesh": grid(24, 12.0),
+    "closed mesh": TriangleMesh(CUBE * (24.0, 8.0, 1.0) - (0.0, 0.0, 0.5), ConvexHull(CUBE).triangles),
 }
-RESTING = {
+RESTING = {  # shape, height of its middle at rest, least number of points, how far inside their polygon it stands
     "box": (Box((0.5, 0.4, 0.3)), 0.3, 4, 0.35),
     "cylinder": (Cylinder(0.3, 0.5), 0.5, 3, 0.05),
     "cone": (Cone(0.3, 0.5), 0.5, 3, 0.05),
@@ -142,25 +142,60 @@ RESTING = {
 }
 
 
+def row_on(floor):
+    """All RESTING bodies in a row, 3 m apart, exactly on a floor; body 0 is the floor."""
+    place = {"mass": 1.0, "inertia": np.eye(3), "center_of_mass": (0.0, 0.0, 0.0)}
+    bodies = [
+        Body(name, [shape], position=(3.0 * k - 7.5, 0.0, height), **place)
+        for k, (name, (shape, height, _, _)) in enumerate(RESTING.items())
+    ]
+    return set_up(Body("Floor", [floor], motion="static"), *bodies)
+
+
+def of_body(contacts, body):
+    """The contacts of one body: gaps, pushes on it, and itself for ``support``."""
+    index = np.flatnonzero((contacts.body_a == body) | (contacts.body_b == body))
+    part = type(contacts)(*[getattr(contacts, name)[index] for name in NAMES], contacts.manifolds, contacts.source)
+    return part, upward(part, body)
+
+
+NAMES = ["body_a", "body_b", "point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "pair", "previous"]
+
+
 @pytest.mark.parametrize("floor", FLOORS)
-@pytest.mark.parametrize("kind", RESTING)
-def test_a_body_at_rest_stands_on_enough_points(floor, kind):
+def test_bodies_at_rest_stand_on_enough_points(floor):
     # Equilibrium needs the centre of mass inside the polygon of the contacts, and normals of the floor: any other one
     # on a flat floor would block sliding (inner edges of the mesh floor) or lift the body.
-    shape, height, least, inside = RESTING[kind]
-    body = Body("Body", [shape], mass=1.0, inertia=np.eye(3), center_of_mass=(0.0, 0.0, 0.0))
-    collider, x, q = set_up(Body("Floor", [FLOORS[floor]], motion="static"), body)
+    collider, start, q = row_on(FLOORS[floor])
     random = np.random.default_rng(5)
-    for _ in range(3):
-        x[1] = (*random.uniform(-1.0, 1.0, 2), height + random.uniform(-1e-4, 1e-4))
-        turn = exponential(np.array([0.0, 0.0, random.uniform(-3.0, 3.0)]))
-        q[1] = multiply(exponential(2e-4 * random.normal(size=3) * (1, 1, 0)), turn)
+    for _ in range(4):
+        x = start.copy()
+        x[1:] += random.uniform((-0.3, -1.0, -1e-4), (0.3, 1.0, 1e-4), (len(RESTING), 3))
+        for body in range(1, len(x)):
+            turn = exponential(np.array([0.0, 0.0, random.uniform(-3.0, 3.0)]))
+            q[body] = multiply(exponential(2e-4 * random.normal(size=3) * (1, 1, 0)), turn)
         contacts = detect(collider, x, q)
-        near = np.abs(contacts.gap) < 2e-3
-        assert near.sum() >= least
-        assert support(contacts, x, q, 1) > inside
-        assert np.all(np.abs(contacts.gap) < 2e-2)
-        assert np.all(upward(contacts, 1)[near, 2] > np.cos(np.radians(2.0)))
+        for body, (kind, (_, _, least, inside)) in enumerate(RESTING.items(), 1):
+            own, push = of_body(contacts, body)
+            assert np.sum(np.abs(own.gap) < 2e-3) >= least, kind
+            assert support(own, x, q, body) > inside, kind
+            assert np.all(np.abs(own.gap) < 2e-2), kind
+            assert np.all(push[:, 2] > np.cos(np.radians(2.0))), kind
+
+
+def test_an_open_floor_carries_from_both_sides():
+    # Blender's faces may look either way: a floor that faces down carries like one that faces up.
+    floor = FLOORS["mesh"]
+    collider, start, q = row_on(TriangleMesh(floor.vertices, floor.triangles[:, ::-1]))
+    for gap in (1e-3, -1e-3, -0.05):
+        x = start.copy()
+        x[1:] += 0.1, 0.2, gap
+        contacts = detect(collider, x, q)
+        for body, (kind, (_, _, _, inside)) in enumerate(RESTING.items(), 1):
+            own, push = of_body(contacts, body)
+            assert own.gap.min() == pytest.approx(gap, abs=1e-5), kind
+            assert support(own, x, q, body) > inside, kind
+            assert np.all(push[:, 2] > 0.9), kind
 
 
 @pytest.mark.parametrize("shape", [Cylinder(0.3, 0.5), Capsule(0.3, 0.5)], ids=["cylinder", "capsule"])
@@ -315,12 +350,13 @@ def test_buffers_grow_and_lose_nothing():
         collider._pipeline, collider._contact_capacity = None, capacity
         assert len(detect(collider, x, q)) == 100
         assert collider._contact_capacity > 100
-    meshes = [Body(f"Ring {k}", [torus(0.3, 0.1)], position=(k % 5, k // 5, 0.1)) for k in range(8)]
     floor = Body("Floor", [Box((5.0, 5.0, 0.5), position=(0, 0, -0.5))], motion="static")
-    collider, x, q = set_up(floor, *meshes)
+    collider, x, q = set_up(floor, Body("Ring", [torus(0.3, 0.1)], position=(0.0, 0.0, 0.1)))
     ample = detect(collider, x, q)
-    collider._pipeline, collider._triangle_capacity = None, 16
+    used = int(collider._pipeline.narrow_phase.triangle_pairs_count.numpy()[0])
+    collider._pipeline, collider._triangle_capacity = None, used // 2
     assert np.array_equal(detect(collider, x, q).gap, ample.gap)
+    assert collider._triangle_capacity > used
 
 
 def test_concave_in_concave():
@@ -349,6 +385,17 @@ def test_a_bowl_in_a_bowl_stands_on_its_inside():
     assert upward(contacts, 1)[np.argmin(contacts.gap)][2] > 0.9
     ball, x, q = set_up(Body("Outer", [outer], motion="static"), Body("Ball", [Sphere(0.2)], position=(0, 0, -0.41)))
     assert detect(ball, x, q).gap.min() == pytest.approx(-0.01, abs=3e-3)
+
+
+def test_a_mesh_turned_inside_out_is_the_same_solid():
+    # As a mirrored object in Blender: all triangles wound the other way round.
+    ring = torus()
+    body = Body("Ring", [TriangleMesh(ring.vertices, ring.triangles[:, ::-1])], position=(0.0, 0.0, 0.301))
+    for floor in (Plane(), grid(), Box((4.0, 4.0, 0.5), position=(0.0, 0.0, -0.5))):
+        collider, x, q = set_up(Body("Floor", [floor], motion="static"), body)
+        contacts = detect(collider, x, q)
+        assert len(contacts) >= 6
+        assert np.allclose(contacts.gap, 1e-3, atol=1e-5)
 
 
 def test_a_thick_mesh_is_left_by_the_near_side():
