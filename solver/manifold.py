@@ -111,8 +111,14 @@ def match(new, old, reach=0.1):
     ``reach``: how far apart two points may be, in units of the pair's smallest half extent.  Mutually nearest points
     are paired, taken out, and the rest looked at again: the result of taking pairs by growing distance.
     """
-    link = np.full(len(new), -1, np.intp)
-    i, j = _same_pair(new, old)
+    link = _same_order(new, old, 0.1 * reach)
+    open_new, open_old = np.flatnonzero(link < 0), np.ones(len(old), bool)
+    open_old[link[link >= 0]] = False
+    if not len(open_new):
+        return link
+    open_old = np.flatnonzero(open_old)
+    i, j = _same_pair(new.take(open_new), old.take(open_old))
+    i, j = open_new[i], open_old[j]
     distance = _distance(new, old, i, j)
     near = distance <= reach * new.size[i]
     i, j, distance = i[near], j[near], distance[near]
@@ -126,6 +132,25 @@ def match(new, old, reach=0.1):
         link[i[mutual]] = j[mutual]
         free = ~np.isin(i, i[mutual]) & ~np.isin(j, j[mutual])
         i, j, distance = i[free], j[free], distance[free]
+    return link
+
+
+def _same_order(new, old, reach):
+    """Matches of the pairs whose points all come as before, one by one: what nearly every pair does."""
+    link = np.full(len(new), -1, np.intp)
+    start_i, value_i = segments(new.pair)
+    start_j, value_j = segments(old.pair)
+    count_i, count_j = np.diff(np.r_[start_i, len(new)]), np.diff(np.r_[start_j, len(old)])
+    run = _locate(value_i, value_j)
+    same = np.flatnonzero((run >= 0) & (count_i == count_j[run]))
+    if not len(same):
+        return link
+    count = count_i[same]
+    first = np.cumsum(count) - count
+    offset = np.arange(count.sum()) - np.repeat(first, count)
+    i, j = np.repeat(start_i[same], count) + offset, np.repeat(start_j[run[same]], count) + offset
+    near = np.repeat(np.logical_and.reduceat(_distance(new, old, i, j) <= reach * new.size[i], first), count)
+    link[i[near]] = j[near]
     return link
 
 
