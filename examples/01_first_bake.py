@@ -227,7 +227,7 @@ def build_scene():
     studio.add_sun((0.45, 0.75, -0.9), 4.2, math.radians(6), (1.0, 0.93, 0.82))
     studio.add_light("Fill", (6.0, -2.0, 4.0), (0, 0, 0.8), 4.0, 350.0, (0.8, 0.88, 1.0))
     studio.set_sky((0.5, 0.7, 0.95), 0.6)
-    studio.set_render(560, 350, samples=16)
+    studio.set_render(520, 325, samples=16)
 
 
 def summarise(report, seconds):

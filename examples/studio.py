@@ -91,6 +91,7 @@ def set_render(width, height, samples):
     scene.cycles.use_denoising = True
     scene.view_settings.view_transform = "AgX"
     scene.view_settings.look = "AgX - Punchy"
+    scene.view_settings.exposure = 0.5
 
 
 def _pixels(path):
