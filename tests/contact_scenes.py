@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scenes and measures that the tests of contacts share.  Lengths in metres."""
+
+import numpy as np
+from axion.solver import Scene, TriangleMesh
+from axion.solver.collision import Collider
+from axion.solver.model import build_model
+from axion.solver.rotations import rotate
+
+CUBE = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+LYING = (np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))
+
+
+def set_up(*bodies, gravity=(0.0, 0.0, -9.81)):
+    """A scene's collider and the poses of its bodies at the start."""
+    scene = Scene(gravity=gravity)
+    for body in bodies:
+        scene.add(body)
+    pose = [body.start() for body in scene.bodies]
+    return Collider(build_model(scene)), np.array([p for p, _ in pose]), np.array([q for _, q in pose])
+
+
+def detect(collider, position, orientation, linear=None, angular=None, step=1.0 / 60.0):
+    still = np.zeros_like(position)
+    linear, angular = still if linear is None else linear, still if angular is None else angular
+    return collider.collide(position, orientation, linear, angular, step)
+
+
+def gaps(contacts, position, orientation):
+    """The definition of the gap, from the local points alone."""
+    x_a = position[contacts.body_a] + rotate(orientation[contacts.body_a], contacts.point_a)
+    x_b = position[contacts.body_b] + rotate(orientation[contacts.body_b], contacts.point_b)
+    return np.sum(contacts.normal * (x_a - x_b), axis=1) - contacts.margin_a - contacts.margin_b
+
+
+def upward(contacts, body):
+    """The push on ``body``: the normal where it is body a, else the opposite."""
+    return np.where((contacts.body_a == body)[:, None], contacts.normal, -contacts.normal)
+
+
+def support(contacts, position, orientation, body):
+    """How far inside the contacts' polygon, seen from above, the body's origin lies (negative: it tips over)."""
+    own = contacts.body_a == body
+    point = np.where(own[:, None], contacts.point_a, contacts.point_b)
+    place = rotate(np.tile(orientation[body], (len(contacts), 1)), point)[:, :2]
+    angle = np.linspace(0.0, 2.0 * np.pi, 72, endpoint=False)
+    return np.min(np.max(np.c_[np.cos(angle), np.sin(angle)] @ place.T, axis=1))
+
+
+def torus(big=1.0, small=0.3, around=24, across=12):
+    u, v = np.meshgrid(np.arange(around), np.arange(across), indexing="ij")
+    p, q = 2.0 * np.pi * u / around, 2.0 * np.pi * v / across
+    ring = big + small * np.cos(q)
+    vertices = np.stack([ring * np.cos(p), ring * np.sin(p), small * np.sin(q)], axis=-1).reshape(-1, 3)
+    a, b = u * across + v, (u + 1) % around * across + v
+    c, d = (u + 1) % around * across + (v + 1) % across, u * across + (v + 1) % across
+    return TriangleMesh(vertices, np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3))
+
+
+def grid(count=8, size=4.0):
+    """An open, flat floor of triangles in z = 0."""
+    x, y = np.meshgrid(*[np.linspace(-size, size, count + 1)] * 2, indexing="ij")
+    i, j = np.meshgrid(*[np.arange(count)] * 2, indexing="ij")
+    a, b = i * (count + 1) + j, (i + 1) * (count + 1) + j
+    triangles = np.stack([a, b, b + 1, a, b + 1, a + 1], axis=-1).reshape(-1, 3)
+    return TriangleMesh(np.stack([x, y, 0.0 * x], axis=-1).reshape(-1, 3), triangles)
+
+
+def bowl(radius, rings=6, around=16, thickness=0.1):
+    """A closed half shell below z = 0, open side up: concave.  ``radius`` of the inside."""
+    polar = 0.5 * np.pi * np.arange(1, rings + 1) / rings  # from the pole up to the rim
+    inside = radius * np.stack([np.sin(polar), -np.cos(polar)], axis=1)
+    profile = np.concatenate([inside, (1.0 + thickness / radius) * inside[::-1]])
+    turn = 2.0 * np.pi * np.arange(around) / around
+    circles = np.stack([np.outer(profile[:, 0], f(turn)) for f in (np.cos, np.sin)], axis=-1)
+    heights = np.repeat(profile[:, 1], around)
+    poles = [(0.0, 0.0, -radius), (0.0, 0.0, -radius - thickness)]
+    vertices = np.concatenate([np.c_[circles.reshape(-1, 2), heights], poles])
+    k = np.arange(around)
+    n, last, pole = (k + 1) % around, (2 * rings - 1) * around, 2 * rings * around
+    triangles = [
+        np.stack([np.full(around, pole), k, n], axis=1),
+        np.stack([last + n, last + k, 0 * k + pole + 1], axis=1),
+    ]
+    for start in around * np.arange(2 * rings - 1):
+        a, b, c, d = start + k, start + n, start + around + n, start + around + k
+        triangles += [np.stack([a, d, c], axis=1), np.stack([a, c, b], axis=1)]
+    return TriangleMesh(vertices, np.concatenate(triangles))

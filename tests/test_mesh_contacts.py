@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts of triangle meshes: inner edges, corners, open and inverted surfaces, concave in concave, rest."""
+
+import numpy as np
+import pytest
+from axion.solver import Body, Box, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
+from axion.solver.rotations import exponential, multiply
+from contact_scenes import CUBE, LYING, bowl, detect, grid, set_up, support, torus, upward
+
+FLOORS = {
+    "plane": Plane(),
+    "box": Box((12.0, 4.0, 0.5), position=(0.0, 0.0, -0.5)),
+    "mesh": grid(24, 12.0),
+    "closed mesh": TriangleMesh(CUBE * (24.0, 8.0, 1.0) - (0.0, 0.0, 0.5), ConvexHull(CUBE).triangles),
+}
+RESTING = {  # shape, height of its middle at rest, least number of points, how far inside their polygon it stands
+    "box": (Box((0.5, 0.4, 0.3)), 0.3, 4, 0.35),
+    "cylinder": (Cylinder(0.3, 0.5), 0.5, 3, 0.05),
+    "cone": (Cone(0.3, 0.5), 0.5, 3, 0.05),
+    "hull": (ConvexHull(CUBE), 0.5, 4, 0.45),
+    "mesh cube": (TriangleMesh(CUBE, ConvexHull(CUBE).triangles), 0.5, 4, 0.45),
+    "torus": (torus(), 0.3, 6, 0.8),
+}
+
+
+def row_on(floor):
+    """All RESTING bodies in a row, 3 m apart, exactly on a floor; body 0 is the floor."""
+    place = {"mass": 1.0, "inertia": np.eye(3), "center_of_mass": (0.0, 0.0, 0.0)}
+    bodies = [
+        Body(name, [shape], position=(3.0 * k - 7.5, 0.0, height), **place)
+        for k, (name, (shape, height, _, _)) in enumerate(RESTING.items())
+    ]
+    return set_up(Body("Floor", [floor], motion="static"), *bodies)
+
+
+def of_body(contacts, body):
+    """The contacts of one body: gaps, pushes on it, and itself for ``support``."""
+    index = np.flatnonzero((contacts.body_a == body) | (contacts.body_b == body))
+    part = type(contacts)(*[getattr(contacts, name)[index] for name in NAMES], contacts.manifolds, contacts.source)
+    return part, upward(part, body)
+
+
+NAMES = ["body_a", "body_b", "point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "pair", "previous"]
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_bodies_at_rest_stand_on_enough_points(floor):
+    # Equilibrium needs the centre of mass inside the polygon of the contacts, and normals of the floor: any other one
+    # on a flat floor would block sliding (inner edges of the mesh floor) or lift the body.
+    collider, start, q = row_on(FLOORS[floor])
+    random = np.random.default_rng(5)
+    for _ in range(4):
+        x = start.copy()
+        x[1:] += random.uniform((-0.3, -1.0, -1e-4), (0.3, 1.0, 1e-4), (len(RESTING), 3))
+        for body in range(1, len(x)):
+            turn = exponential(np.array([0.0, 0.0, random.uniform(-3.0, 3.0)]))
+            q[body] = multiply(exponential(2e-4 * random.normal(size=3) * (1, 1, 0)), turn)
+        contacts = detect(collider, x, q)
+        for body, (kind, (_, _, least, inside)) in enumerate(RESTING.items(), 1):
+            own, push = of_body(contacts, body)
+            assert np.sum(np.abs(own.gap) < 2e-3) >= least, kind
+            assert support(own, x, q, body) > inside, kind
+            assert np.all(np.abs(own.gap) < 2e-2), kind
+            assert np.all(push[:, 2] > np.cos(np.radians(2.0))), kind
+
+
+def test_an_open_floor_carries_from_both_sides():
+    # Blender's faces may look either way: a floor that faces down carries like one that faces up.
+    floor = FLOORS["mesh"]
+    collider, start, q = row_on(TriangleMesh(floor.vertices, floor.triangles[:, ::-1]))
+    for gap in (1e-3, -1e-3, -0.05):
+        x = start.copy()
+        x[1:] += 0.1, 0.2, gap
+        contacts = detect(collider, x, q)
+        for body, (kind, (_, _, _, inside)) in enumerate(RESTING.items(), 1):
+            own, push = of_body(contacts, body)
+            assert own.gap.min() == pytest.approx(gap, abs=1e-5), kind
+            assert support(own, x, q, body) > inside, kind
+            assert np.all(push[:, 2] > 0.9), kind
+
+
+def test_concave_in_concave():
+    # A ring hanging on a ring: the link points lie inside both hulls, so that only concave surfaces can answer.
+    ring = torus(1.0, 0.2)
+    collider, x, q = set_up(
+        Body("Held", [ring], motion="static"), Body("Link", [ring], position=(1.0, 0.0, 0.0), orientation=LYING)
+    )
+    assert len(detect(collider, x, q)) == 0  # each goes through the middle of the other's hole
+    x[1, 0] = 1.595  # tubes of radius 0.2 around x = 1 and x = 0.595, with vertices on the line between
+    contacts = detect(collider, x, q)
+    # Where corners meet, a normal may be that of one of the faces (7.5 degrees off here): n . d is less by the cosine.
+    assert 0.005 * np.cos(np.radians(8.0)) < contacts.gap.min() < 0.005 + 1e-5
+    assert upward(contacts, 1)[np.argmin(contacts.gap)][0] < -0.99
+
+
+def test_a_bowl_in_a_bowl_stands_on_its_inside():
+    outer, inner = bowl(0.6), bowl(0.4)
+    collider, x, q = set_up(
+        Body("Outer", [outer], motion="static"), Body("Inner", [inner], position=(0.0, 0.0, -0.099))
+    )
+    contacts = detect(collider, x, q)
+    # The inner bowl's pole (radius 0.5) is at z = -0.599, 1 mm above the outer's inside (radius 0.6).
+    # Faces there lean by up to 7.5 degrees inside and as much outside, and n . d is less by the cosine.
+    assert 1e-3 * np.cos(np.radians(18.0)) < contacts.gap.min() < 1e-3 + 1e-6
+    assert upward(contacts, 1)[np.argmin(contacts.gap)][2] > 0.9
+    ball, x, q = set_up(Body("Outer", [outer], motion="static"), Body("Ball", [Sphere(0.2)], position=(0, 0, -0.41)))
+    assert detect(ball, x, q).gap.min() == pytest.approx(-0.01, abs=3e-3)
+
+
+def test_a_mesh_turned_inside_out_is_the_same_solid():
+    # As a mirrored object in Blender: all triangles wound the other way round.
+    ring = torus()
+    body = Body("Ring", [TriangleMesh(ring.vertices, ring.triangles[:, ::-1])], position=(0.0, 0.0, 0.301))
+    for floor in (Plane(), grid(), Box((4.0, 4.0, 0.5), position=(0.0, 0.0, -0.5))):
+        collider, x, q = set_up(Body("Floor", [floor], motion="static"), body)
+        contacts = detect(collider, x, q)
+        assert len(contacts) >= 6
+        assert np.allclose(contacts.gap, 1e-3, atol=1e-5)
+
+
+def test_a_thick_mesh_is_left_by_the_near_side():
+    # A cube of triangles 1 mm deep in a slab must not be told to leave through the slab's far side.
+    slab = Body("Slab", [Box((5.0, 5.0, 0.5))], motion="static", position=(0.0, 0.0, -0.5))
+    cube = Body("Cube", [TriangleMesh(CUBE, ConvexHull(CUBE).triangles)], position=(0.0, 0.0, 0.499))
+    collider, x, q = set_up(slab, cube)
+    random = np.random.default_rng(1)
+    for _ in range(20):
+        q[1] = exponential(np.array([*random.normal(size=2) * 1e-4, random.uniform(-3.0, 3.0)]))
+        contacts = detect(collider, x, q)
+        assert contacts.gap.min() > -2e-3
+        assert len(contacts) >= 4
