@@ -208,7 +208,7 @@ def test_buffers_grow_and_lose_nothing():
 
 
 def test_contacts_between_bodies_that_cannot_move_now_are_left_out():
-    # A body held by its path counts as movable in the model; while it is held, its contact with the floor means nothing.
+    # A body held by its path counts as movable in the model; held, its contact with the floor means nothing.
     collider, x, q = set_up(
         Body("Floor", [Plane()], motion="static"),
         Body("Held", [Box((0.5,) * 3)], position=(0.0, 0.0, 0.5)),
