@@ -51,9 +51,13 @@ class Assembler:
             i for i, b in enumerate(bodies) if b.motion == "kinematic" or (b.motion == "dynamic" and b.path)
         ]
 
+    def free(self, time):
+        """(B,) bool: which bodies move freely in a step that starts at ``time`` [s]."""
+        return self.release <= time + 1e-9
+
     def numbering(self, time):
         """Who moves freely in a step that starts at ``time`` [s]; release comes at the first step after a path."""
-        free = np.concatenate([self.release <= time + 1e-9, [False]])
+        free = np.concatenate([self.free(time), [False]])
         order = np.concatenate([np.nonzero(free)[0], np.nonzero(~free)[0]])
         solver = np.empty(len(order), np.int64)
         solver[order] = np.arange(len(order))

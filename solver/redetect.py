@@ -24,7 +24,7 @@ class EndCheck:
 def check_end(assembly, solution, collider, frames, assembler, tolerance):
     """EndCheck of a solved step, or None where nothing moved far enough to overlap by ``tolerance`` [m] unseen.
 
-    A contact point goes with its body: rolled on by ``way``, a rim of radius r leaves it way^2 / (2 r) above its lowest.
+    A contact point goes with its body: rolled on by ``way``, a rim of radius r has it way^2 / (2 r) above its lowest.
     """
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
     model, order, h = collider.model, assembly.numbering.scene[:-1], problem.step
@@ -38,7 +38,9 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance):
     position[order], orientation[order] = solution.position[:-1], solution.orientation[:-1]
     if not (np.isfinite(position).all() and np.isfinite(orientation).all()):
         return None
-    found = collider.collide_again(*frames.to_body(position, orientation))
+    free = np.zeros(len(order), bool)
+    free[order[:n]] = True
+    found = collider.collide_again(*frames.to_body(position, orientation), free)
     a, b = assembly.numbering.solver[found.body_a], assembly.numbering.solver[found.body_b]
     overlap = float(max(0.0, -found.gap.min(initial=0.0)))
     index = np.nonzero((found.gap < -tolerance) & (far[a] | far[b]))[0]

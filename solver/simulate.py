@@ -16,7 +16,6 @@ from .step import Stepper
 from .substeps import Substeps
 from .trajectory import FrameResult, StepReport, Trajectory
 
-
 DEFAULT = SolverConfig()
 
 
@@ -56,7 +55,9 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
         outcomes = []
         for _ in range(substeps.count):
             outcomes += stepper.advance(1.0 / (fps * substeps.count))
-        substeps.learn(sum(outcome.solves for outcome in outcomes))
+        given_up = any(outcome.given_up for outcome in outcomes)
+        substeps.learn(sum(outcome.solves for outcome in outcomes), given_up)
+        stepper.learn(given_up)
         result = record.add(frame, outcomes, clock.perf_counter() - began)
         if on_frame is not None and on_frame(result) is False:
             break
@@ -155,5 +156,5 @@ class _Record:
             linear_velocity=velocity[..., :3],
             angular_velocity=velocity[..., 3:],
             reports=self.reports,
-            broken_joints=dict(self.stepper.broken),
+            broken_joints=dict(self.stepper.joints.broken),
         )

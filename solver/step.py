@@ -29,13 +29,14 @@ import numpy as np
 
 from .assemble import Assembler
 from .collision import Collider, carry_impulses
+from .constraints.breaking import row_forces
 from .metrics import body_residuals, step_residuals
 from .problem import Coordinate, world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end
 from .reference.rows import coordinates
 from .state import State
-from .velocity_phase import needs_velocity_phase, total_velocity, velocity_problem
+from .velocity_phase import calm, needs_velocity_phase, total_velocity, velocity_problem
 
 SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
 CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
@@ -55,6 +56,7 @@ class StepOutcome:
     newton: int
     linear: int
     solves: int
+    given_up: bool  # it misses the tolerance, and no halving was left
 
 
 class Stepper:
@@ -66,11 +68,15 @@ class Stepper:
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
         self.slow, self.fast = config.tolerances()
         self.state = None
-        self.broken = {}
+        self.deepest = DEEPEST
 
     def start(self, position, orientation, velocity):
         """Begin from solver poses (B, 3), (B, 4) and velocities (B, 6)."""
         self.state = State(0.0, position, orientation, velocity, np.full(len(position), FIRST_EPS))
+
+    def learn(self, given_up):
+        """After a frame: do not halve in vain where constraints contradict each other; try again once it went well."""
+        self.deepest = max(0, self.deepest - 2) if given_up else min(DEEPEST, self.deepest + 1)
 
     def advance(self, step, depth=0):
         """Move on by ``step`` seconds.  Returns the StepOutcomes of the steps it took."""
@@ -84,7 +90,7 @@ class Stepper:
         error = body_residuals(assembly.problem, residuals, penetration=False)
         n = assembly.problem.bodies.dynamic_count
         missed = not np.all(error[:n] <= np.maximum(tolerance, self.fast))  # NaN is a miss
-        if missed and depth < DEEPEST:
+        if missed and depth < self.deepest:
             halves = self.advance(0.5 * step, depth + 1) + self.advance(0.5 * step, depth + 1)
             halves[0] = replace(
                 halves[0], newton=halves[0].newton + spent[0], linear=halves[0].linear + spent[1],
@@ -92,25 +98,23 @@ class Stepper:
             )  # fmt: skip
             return halves
         velocity, more = self._end_velocity(assembly, solution, missed)
-        if self._break_joints(assembly, solution):
+        if not missed and self.joints.break_overloaded(assembly, solution, state.time + step):
             return self.advance(step, depth)
         self._accept(assembly, solution, statistics, velocity)
         worst = np.zeros(len(state.position))
         order = assembly.numbering.scene
         worst[order[:n]] = error[:n]
         converged = bool(np.all(error[:n] <= tolerance))
-        return [
-            StepOutcome(
-                residuals, converged, worst, len(assembly.problem.contacts), spent[0] + more[0], spent[1] + more[1], 1
-            )
-        ]  # fmt: skip
+        count, newton, linear = len(assembly.problem.contacts), spent[0] + more[0], spent[1] + more[1]
+        return [StepOutcome(residuals, converged, worst, count, newton, linear, 1, bool(missed))]
 
     def _contacts(self, step):
         """Contacts at the present state, and the impulses [N s] they carried, for a warm start."""
         state = self.state
         position, orientation = self.frames.to_body(state.position, state.orientation)
         velocity = self.assembler.prescribed_velocity(state, step)
-        contacts = self.collider.collide(position, orientation, velocity[:, :3], velocity[:, 3:], step)
+        free = self.assembler.free(state.time)
+        contacts = self.collider.collide(position, orientation, velocity[:, :3], velocity[:, 3:], step, free)
         if state.contacts is None or not len(state.contacts):
             return contacts, np.zeros((len(contacts), 3))
         return contacts, carry_impulses(state.contacts, state.contact_force * step, contacts)
@@ -162,42 +166,8 @@ class Stepper:
             velocity[mask] = result.velocity[:n][mask]
             spent = result.newton_iterations, result.linear_iterations
         if missed:
-            self._calm(assembly, velocity)
+            calm(assembly, velocity)
         return velocity, spent
-
-    def _calm(self, assembly, velocity):
-        """A step given up on must not add energy: no body keeps more than free motion would have given it."""
-        bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
-        free = assembly.end_velocity
-        gyration = np.sqrt(bodies.inertia[:n].max(axis=1) / bodies.mass[:n])[:, None]
-        scale = np.hstack([np.ones((n, 3)), np.broadcast_to(gyration, (n, 3))])
-        energy = [
-            np.bincount(assembly.island, bodies.mass[:n] * ((scale * u) ** 2).sum(axis=1)) for u in (velocity, free)
-        ]
-        factor = np.sqrt(np.minimum(1.0, energy[1] / np.maximum(energy[0], 1e-300)))
-        velocity *= np.nan_to_num(factor)[assembly.island][:, None]
-
-    def _break_joints(self, assembly, solution):
-        """Break the joints whose force or torque over the converged step is too much; True if there were any."""
-        rows, joints = assembly.problem.joints, self.joints
-        if not len(rows):
-            return False
-        force = self._row_forces(assembly, solution)
-        angular = np.isin(rows.coordinate, (Coordinate.DOT, Coordinate.TWIST))
-        total = [np.sqrt(np.bincount(rows.joint[m], force[m] ** 2, len(joints.joints))) for m in (~angular, angular)]
-        broke = False
-        for k in np.nonzero(joints.alive)[0]:
-            joint = joints.joints[k]
-            if total[0][k] > joint.break_force or total[1][k] > joint.break_torque:
-                joints.alive[k], broke = False, True
-                self.broken[joint.name] = self.state.time
-        return broke
-
-    @staticmethod
-    def _row_forces(assembly, solution):
-        bodies, rows = assembly.problem.bodies, assembly.problem.joints
-        share = 1.0 + np.maximum(bodies.midpoint[rows.body_a], bodies.midpoint[rows.body_b])
-        return share * solution.joint_impulse / assembly.problem.step
 
     def _accept(self, assembly, solution, statistics, velocity):
         state, problem, order = self.state, assembly.problem, assembly.numbering.scene[:-1]
@@ -218,7 +188,7 @@ class Stepper:
         self.collider.accept(assembly.contacts)
         rows, joints = problem.joints, self.joints
         if len(rows):
-            joints.force[assembly.row_number] = self._row_forces(assembly, solution)
+            joints.force[assembly.row_number] = row_forces(assembly, solution)
             twist = rows.coordinate == Coordinate.TWIST
             turned = coordinates(rows, solution.position, solution.orientation)
             joints.angle[assembly.row_number[twist]] = (rows.offset + turned)[twist]

@@ -13,13 +13,15 @@ class Substeps:
         self.count = 1 if fixed is None else fixed
         self._quiet = 0
 
-    def learn(self, solves):
-        """After a frame that took ``solves`` solves: double the count after a miss, halve it after peace."""
+    def learn(self, solves, given_up):
+        """After a frame of ``solves`` solves: double the count after a miss, halve it after peace or if it is no help."""
         if self.fixed is not None:
             return
-        if solves > self.count:
+        if given_up:
+            self.count, self._quiet = max(1, self.count // 2), 0
+        elif solves > self.count:
             self.count, self._quiet = min(2 * self.count, MOST), 0
-            return
-        self._quiet += 1
-        if self._quiet >= PATIENCE and self.count > 1:
-            self.count, self._quiet = self.count // 2, 0
+        else:
+            self._quiet += 1
+            if self._quiet >= PATIENCE and self.count > 1:
+                self.count, self._quiet = self.count // 2, 0

@@ -128,3 +128,19 @@ def _needed_rows(assembly, solution, mask):
     if twist.any():
         out.offset[twist] += coordinates(out, solution.position, solution.orientation)[twist]
     return out
+
+
+def calm(assembly, velocity):
+    """A step given up on must not add energy: in place, no island keeps more of it than free motion would have given.
+
+    velocity: (n, 6).
+    """
+    bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
+    gyration = np.sqrt(bodies.inertia[:n].max(axis=1) / bodies.mass[:n])[:, None]
+    scale = np.hstack([np.ones((n, 3)), np.broadcast_to(gyration, (n, 3))])
+    mass = bodies.mass[:n]
+    energy = [
+        np.bincount(assembly.island, mass * ((scale * u) ** 2).sum(axis=1)) for u in (velocity, assembly.end_velocity)
+    ]
+    factor = np.sqrt(np.minimum(1.0, energy[1] / np.maximum(energy[0], 1e-300)))
+    velocity *= np.nan_to_num(factor)[assembly.island][:, None]

@@ -19,6 +19,7 @@ import numpy as np
 from .. import rotations
 from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows
+from .breaking import joint_loads, row_forces
 
 LOCK, LOWER, UPPER, SPRING, POSITION_DRIVE, VELOCITY_DRIVE, FRICTION = range(7)
 
@@ -58,6 +59,8 @@ class JointTable:
         self.angle = np.zeros(len(self.fixed))  # last known twist, so that turns are counted
         self.force = np.zeros(len(self.fixed))  # of the last step [N, N m]
         self.alive = np.ones(len(self.joints), bool)
+        self.broken = {}  # name -> time [s]
+        self._strength = np.array([(j.break_force, j.break_torque) for j in self.joints], float).reshape(-1, 2)
 
     def __len__(self):
         return len(self.fixed)
@@ -78,6 +81,18 @@ class JointTable:
         out.target[twist] -= self.angle[number][twist] * (out.beta[twist] != 0.0)
         out.impulse = np.clip(self.force[number] * step / (1.0 + midpoint[out.joint]), out.lower, out.upper)
         return out, number, rate
+
+    def break_overloaded(self, assembly, solution, time):
+        """Break the joints whose force or torque over a converged step is too much; True if there were any."""
+        rows = assembly.problem.joints
+        if not len(rows):
+            return False
+        force, torque = joint_loads(rows, row_forces(assembly, solution), len(self.joints))
+        over = self.alive & ((force > self._strength[:, 0]) | (torque > self._strength[:, 1]))
+        for k in np.nonzero(over)[0]:
+            self.alive[k] = False
+            self.broken[self.joints[k].name] = time
+        return bool(over.any())
 
     def _ask(self, rows, k, ask, time, h, share):
         """Fill row k; returns the velocity its coordinate should have at the step's end."""
@@ -109,8 +124,11 @@ class JointTable:
 
     @staticmethod
     def _spring(rows, k, axis, h, share):
-        rows.beta[k] = h * axis.stiffness / (h * axis.stiffness + axis.damping)
-        rows.compliance[k] = share / (h * h * axis.stiffness + h * axis.damping)
+        # The force acts at the mean coordinate of the step, c+ - h c' m / (1 + m) with m = share - 1, so that a spring
+        # keeps its energy where the integrator does; that only changes the damping of the row.
+        damping = axis.damping - h * axis.stiffness * (share - 1.0) / share
+        rows.beta[k] = h * axis.stiffness / (h * axis.stiffness + damping)
+        rows.compliance[k] = share / (h * h * axis.stiffness + h * damping)
 
     @staticmethod
     def _limit_force(rows, k, force, h, share):
