@@ -14,7 +14,7 @@ class Substeps:
         self._quiet = 0
 
     def learn(self, solves, given_up):
-        """After a frame of ``solves`` solves: double the count after a miss, halve it after peace or if it is no help."""
+        """After a frame of ``solves`` solves: double the count after a miss, halve it after peace or if that is no help."""
         if self.fixed is not None:
             return
         if given_up:
