@@ -17,7 +17,7 @@ def unit(rng, *shape):
 
 
 def bodies_of(mass, inertia, position, orientation=None, velocity=None, step=0.01, gravity=(0, 0, -G), midpoint=0.0):
-    """Bodies, those of infinite mass immovable; free motion under gravity over the step, spinning without gyroscopics."""
+    """Bodies, those of infinite mass immovable; free motion under gravity, spinning without gyroscopic torque."""
     mass, position = np.asarray(mass, float), np.asarray(position, float)
     count = len(mass)
     n = int(np.isfinite(mass).sum())

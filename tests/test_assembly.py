@@ -31,10 +31,9 @@ def stiffness(problem, orientation, row_impulse, j_b):
     """K (n, 3, 3): h (1 - midpoint / 2) times the anchors' stiffness under each joint's whole linear impulse."""
     bodies, rows = problem.bodies, problem.joints
     out = np.zeros((bodies.dynamic_count, 3, 3))
+    holds = np.isin(rows.coordinate, (Coordinate.LINEAR, Coordinate.DISTANCE))
     for joint in np.unique(rows.joint):
-        index = np.nonzero((rows.joint == joint) & np.isin(rows.coordinate, (Coordinate.LINEAR, Coordinate.DISTANCE)))[
-            0
-        ]
+        index = np.nonzero((rows.joint == joint) & holds)[0]
         if not len(index):
             continue
         force = (row_impulse[index, None] * j_b[index, :3]).sum(axis=0)
@@ -70,7 +69,8 @@ def dense(problem, stages, u, centre, curvature_of_contacts):
             g[body[r]] -= stages.rows("p")[r] * j[r]
             for other, k in sides:
                 H[body[r], :, other[r]] += stages.rows("curvature")[r] * np.outer(j[r], k[r])
-    sides = list(zip((contacts.body_a, contacts.body_b), contact_jacobians(contacts, bodies.position, bodies.orientation), strict=True))  # fmt: skip
+    levers = contact_jacobians(contacts, bodies.position, bodies.orientation)
+    sides = list(zip((contacts.body_a, contacts.body_b), levers, strict=True))
     for c in range(len(contacts)):
         for body, j in sides:
             g[body[c]] -= stages.contacts("p")[c] @ j[c]
@@ -159,7 +159,7 @@ def test_islands_of_conjugate_gradients_do_not_touch_each_other():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_anchor_stiffness_is_the_positive_part(seed):
-    # One ball joint with the impulse p on its three rows: K of body b is anchor_stiffness(r_b, p), of a that of (r_a, -p).
+    # One ball joint with the impulse p on its rows: K of body b is anchor_stiffness(r_b, p), of a that of (r_a, -p).
     rng = np.random.default_rng(seed)
     h = 0.03
     bodies = bodies_of(np.ones(2), np.ones((2, 3)), rng.normal(size=(2, 3)), unit(rng, 2, 4), step=h, gravity=(0, 0, 0))

@@ -37,7 +37,7 @@ def one_body_on_a_plane(seed, speed=1.0):
     )  # fmt: skip
     arms = np.array([[0.3, 0.1, -0.3], [-0.2, 0.3, -0.3], [-0.1, -0.3, -0.3]])
     local = rotate(turn * (-1, -1, -1, 1), arms)
-    contacts = contacts_of([0] * 3, [1] * 3, local, [0, 0, 0.3] + arms, np.tile([0.0, 0, 1], (3, 1)), friction=0.4)
+    contacts = contacts_of([0] * 3, [1] * 3, local, arms + (0, 0, 0.3), np.tile([0.0, 0, 1], (3, 1)), friction=0.4)
     return StepProblem(0.01, bodies, contacts)
 
 
@@ -65,8 +65,8 @@ def natural_map(W, q, mu, r, rho):
     u[:, 0] += mu * np.hypot(u[:, 1], u[:, 2])
     z = r.reshape(-1, 3) - rho * u
     t = np.hypot(z[:, 1], z[:, 2])
-    ray = np.column_stack([np.ones_like(t), mu * (z[:, 1:] / np.maximum(t, 1e-300)[:, None]).T[0], mu * (z[:, 1:] / np.maximum(t, 1e-300)[:, None]).T[1]])  # fmt: skip
-    ray /= np.sqrt(1.0 + mu**2)
+    e = z[:, 1:] / np.maximum(t, 1e-300)[:, None]
+    ray = np.column_stack([np.ones_like(t), mu * e]) / np.sqrt(1.0 + mu**2)
     p = np.maximum(0.0, np.sum(ray * z, axis=1))[:, None] * ray
     p[t <= mu * z[:, 0]] = z[t <= mu * z[:, 0]]
     return r - p.reshape(-1)

@@ -87,7 +87,7 @@ def test_locked_rows_are_zero_at_the_start_and_span_what_is_locked(kind, body_a,
 
 @pytest.mark.parametrize("locks", ["rx", "ry", "rz", "rx ry", "rx rz", "ry rz", "rx ry rz"])
 def test_locked_angles_stay_independent_of_the_free_ones_far_from_the_start(locks):
-    # After any turn about the free axes (one free: about it; two free: rx alone is a lock on the other two) rows stay 0.
+    # A turn about one free axis leaves the locked rows at zero and independent of each other.
     joint = framed("generic", axes={name: Axis(locked=True) for name in locks.split()})
     scene, table = table_of(joint)
     rows, _, _ = table.rows(H, H, np.zeros(1))
@@ -194,7 +194,7 @@ def test_turns_are_counted_through_the_offset():
     scene, table = table_of(joint)
     last = 5.8 * np.pi
     table.angle[:] = np.where(table.fixed.coordinate == Coordinate.TWIST, last, 0.0)
-    rows, number, _ = table.rows(H, H, np.zeros(1))
+    rows, _, _ = table.rows(H, H, np.zeros(1))
     position, orientation = start_poses(scene)
     axis = rotations.rotate(joint.orientation, np.array([0.0, 0, 1]))
     for angle in (5.5 * np.pi, 6.3 * np.pi):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joint rows on the device: coordinates and Jacobians against NumPy and against their own differences; the row's law."""
+"""Joint rows on the device: coordinates and Jacobians against NumPy and central differences; the row's law."""
 
 import numpy as np
 import pytest

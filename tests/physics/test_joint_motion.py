@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joints in motion: they hold, swing at the right period, keep energy and momentum, follow their drives, and break."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from axion.solver import Axis, Body, Box, Joint, Scene, SolverConfig, Sphere, simulate
+from axion.solver.constraints.rows import JointTable
+from axion.solver.frames import body_frames
+from axion.solver.problem import Coordinate
+from axion.solver.reference.rows import coordinates
+from scenes import (
+    GRAVITY,
+    chain,
+    door,
+    four_bar,
+    four_bar_pins,
+    hanging_mass,
+    motor_hinge,
+    motor_slider,
+    pendulum,
+    pendulum_period,
+    turned,
+)
+from test_impacts import momenta
+
+CPU = SolverConfig(device="cpu")
+EXACT = SolverConfig(device="cpu", quality="final")
+SLOW, FAST = CPU.tolerances()
+STEP = 1.0 / 24.0
+
+
+def pair(kind, gravity=(0, 0, -GRAVITY), hung=True, **options):
+    """Two unequal boxes, the first hung on the world by a ball joint, the joint under test between them, turning."""
+    scene = Scene(gravity=gravity)
+    spin = (0, 0, 0) if hung else (1.0, 2.0, 3.0)
+    scene.add(Body("A", [Box((0.3, 0.1, 0.1))], position=(0.3, 0, 0), mass=2.0, angular_velocity=spin))
+    scene.add(Body("B", [Box((0.2, 0.1, 0.15))], position=(0.9, 0.1, 0), mass=1.0, angular_velocity=(1.0, 2.0, -1.0)))
+    if hung:
+        scene.add(Joint("Wall", "ball", None, "A", (0, 0, 0)))
+    if kind in ("distance", "rope"):
+        scene.add(Joint("Test", kind, "A", "B", anchors=((0.6, 0, 0), (0.8, 0.1, 0)), **options))
+    else:
+        scene.add(Joint("Test", kind, "A", "B", (0.6, 0, 0), turned("y", 0.3), **options))
+    return scene
+
+
+def errors(scene, trajectory):
+    """Worst error of the locked rows in each frame, (F + 1,) [m] and (F + 1,) [rad], told from the poses alone."""
+    frames = body_frames(scene)
+    rows = JointTable(scene, frames).fixed
+    angular = np.isin(rows.coordinate, (Coordinate.DOT, Coordinate.TWIST))
+    out = []
+    for position, orientation in zip(trajectory.position, trajectory.orientation, strict=True):
+        x, q = frames.to_solver(position, orientation)
+        c = np.abs(coordinates(rows, np.vstack([x, np.zeros(3)]), np.vstack([q, [0, 0, 0, 1.0]])))
+        out.append((c[~angular].max(initial=0.0), c[angular].max(initial=0.0)))
+    return np.array(out).T
+
+
+@pytest.fixture(scope="module")
+def swings():
+    """Each joint kind swinging for 2 s at the finest quality."""
+    kinds = ("fixed", "ball", "hinge", "slider", "piston", "distance")
+    scenes = {kind: pair(kind) for kind in kinds}
+    return {kind: (scene, simulate(scene, 48, config=EXACT)) for kind, scene in scenes.items()}
+
+
+@pytest.mark.parametrize("kind", ["fixed", "ball", "hinge", "slider", "piston", "distance"])
+def test_joint_holds_and_the_report_says_by_how_much(swings, kind):
+    scene, trajectory = swings[kind]
+    assert all(report.converged for report in trajectory.reports)
+    metres, radians = errors(scene, trajectory)
+    assert metres.max() < 1e-5 and radians.max() < 1e-5
+    # a frame's report is the worst over its steps, the last of which ends at the keyframe
+    told = np.array([(report.joint_error, report.joint_error_angle) for report in trajectory.reports])
+    assert np.all(metres[1:] <= told[:, 0] + 1e-12) and np.all(radians[1:] <= told[:, 1] + 1e-9)
+    single = np.array([report.substeps == 1 for report in trajectory.reports])
+    assert single.any()
+    assert told[single, 0] == pytest.approx(metres[1:][single], abs=1e-9)
+    assert told[single, 1] == pytest.approx(radians[1:][single], abs=1e-9)
+
+
+def test_errors_do_not_add_up(swings):
+    # Position-level constraints: the error at the end is no larger than that of a step, not of 48.
+    for scene, trajectory in swings.values():
+        assert errors(scene, trajectory)[0][24:].max() < EXACT.tolerances()[0]
+
+
+@pytest.mark.parametrize("kind", ["ball", "hinge", "fixed", "slider", "distance"])
+def test_free_pair_keeps_momentum(kind):
+    # Internal forces: linear momentum to the residual of the linear solver; angular momentum to the joint's position
+    # error and m tolerance / h each step.
+    scene = pair(kind, gravity=(0, 0, 0), hung=False)
+    momentum = momenta(scene, simulate(scene, 48, config=EXACT))
+    change = np.abs(momentum - momentum[0]).max(axis=0)
+    assert change[:3].max() < 1e-6
+    assert change[3:].max() < 48 * 3.0 * EXACT.tolerances()[0]
+
+
+def crossings(times, values):
+    i = np.nonzero((values[:-1] > 0) != (values[1:] > 0))[0]
+    return times[i] + (times[i + 1] - times[i]) * values[i] / (values[i] - values[i + 1])
+
+
+def test_pendulum_keeps_its_period_and_its_amplitude():
+    # Ten seconds at one step a frame.  Mid-step forces are of second order: the period is long by about (w h)^2 / 24.
+    angle = 0.1
+    trajectory = simulate(pendulum(angle=angle), 240, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    x = trajectory.position[:, 0, 0]
+    period = 2.0 * np.mean(np.diff(crossings(trajectory.times, x)))
+    want = pendulum_period() * (1.0 + angle**2 / 16.0)
+    assert period == pytest.approx(want, rel=0.01)
+    omega = 2.0 * np.pi / want
+    assert period == pytest.approx(want, rel=2.0 * (omega * STEP) ** 2 / 12.0)
+    # amplitude from the energy: E = m g L (1 - cos A)
+    energy = np.array([r.kinetic_energy + r.potential_energy for r in trajectory.reports]) + GRAVITY
+    assert np.sqrt(energy[-1] / energy[0]) == pytest.approx(1.0, abs=0.01)
+    assert np.abs(x[-60:]).max() == pytest.approx(np.sin(angle), rel=0.01)
+
+
+def test_joint_damping_lets_a_pendulum_die():
+    # joint_damping >= 1 / h takes joint forces at the end pose: backward Euler, which loses energy at every step.
+    trajectory = simulate(pendulum(angle=0.5), 120, config=replace(CPU, joint_damping=24.0))
+    energy = np.array([r.kinetic_energy + r.potential_energy for r in trajectory.reports])
+    assert np.all(np.diff(energy) < 1e-9)
+    assert np.abs(trajectory.position[-48:, 0, 0]).max() < 0.8 * np.sin(0.5)
+
+
+@pytest.mark.parametrize("kind", ["ball", "hinge"])
+def test_swinging_chain_converges_with_the_square_of_the_step(kind):
+    # Mid-step joints and a velocity phase: error(h) / error(h / 2) = 4 +- 0.6 where h is small enough.
+    def end(substeps):
+        config = SolverConfig(device="cpu", substeps=substeps, tolerance=1e-9)
+        return simulate(chain(3, kind=kind, sideways=True), 6, config=config).position[-1]
+
+    exact, error = end(48), {}
+    for substeps in (3, 6, 12):
+        error[substeps] = np.abs(end(substeps) - exact).max()
+    # the comparison itself is off by error(h / 16), (h / 8) and (h / 4): 1.6 % and 7 % of the coarse ones
+    assert error[3] / error[6] == pytest.approx(4.0, abs=0.6)
+    assert error[6] / error[12] == pytest.approx(4.0, abs=0.6)
+
+
+@pytest.mark.parametrize("speed", [2.0, -20.0])
+def test_motor_hinge_reaches_its_speed_at_once(speed):
+    # Rigid velocity drive, no limit: from the first step on.  20 rad/s is nearly one radian a step.
+    trajectory = simulate(motor_hinge(speed), 24, config=CPU)
+    assert trajectory.angular_velocity[1:, 0, 1] == pytest.approx(np.full(24, speed), abs=FAST / STEP)
+
+
+def test_motor_slider_reaches_its_speed_at_once():
+    trajectory = simulate(motor_slider(0.5), 24, config=CPU)
+    assert trajectory.linear_velocity[1:, 0, 0] == pytest.approx(np.full(24, 0.5), abs=SLOW / STEP)
+    assert trajectory.position[-1, 0, 0] == pytest.approx(0.5, abs=24 * SLOW)
+    assert np.abs(trajectory.position[:, 0, 1:]).max() < SLOW
+
+
+def test_motor_pushes_no_harder_than_it_may():
+    # Torque 0.1 N m on I = m (a^2 + c^2) / 3 of the wheel about Y; force 0.4 N on 2 kg.
+    inertia = 2.0 / 3.0 * (0.3**2 + 0.3**2)
+    wheel = simulate(motor_hinge(2.0, max_force=0.1), 24, config=CPU)
+    assert wheel.angular_velocity[:, 0, 1] == pytest.approx(0.1 / inertia * wheel.times, abs=1e-6)
+    carriage = simulate(motor_slider(0.5, max_force=0.4), 48, config=CPU)
+    assert carriage.linear_velocity[:, 0, 0] == pytest.approx(np.minimum(0.5, 0.2 * carriage.times), abs=1e-6)
+
+
+def test_position_drive_follows_its_target():
+    target = ([0.0, 1.0, 2.0], [0.0, 0.6, 0.6])
+    scene = motor_slider()
+    scene.joints[0].axes["x"] = Axis(drive="position", target=target)
+    trajectory = simulate(scene, 48, config=CPU)
+    want = np.interp(trajectory.times, *target)
+    assert trajectory.position[:, 0, 0] == pytest.approx(want, abs=FAST)
+    assert trajectory.linear_velocity[30:, 0, 0] == pytest.approx(np.zeros(19), abs=FAST / STEP)
+
+
+def test_spring_and_damper_swing_as_the_equation_says():
+    # m x'' + d x' + k x = 0 from x = 0 with v0, at 32 steps a frame: first order in h.
+    m, k, d, v0 = 2.0, 50.0, 1.0, 1.0
+    errors = []
+    for substeps in (8, 16):
+        scene = Scene(gravity=(0, 0, 0))
+        scene.add(Body("Mass", [Sphere(0.1)], mass=m, linear_velocity=(v0, 0, 0)))
+        scene.add(Joint("Spring", "slider", None, "Mass", axes={"x": Axis(stiffness=k, damping=d)}))
+        trajectory = simulate(scene, 24, config=SolverConfig(device="cpu", substeps=substeps, tolerance=1e-9))
+        rate, omega = 0.5 * d / m, np.sqrt(k / m - (0.5 * d / m) ** 2)
+        want = v0 / omega * np.exp(-rate * trajectory.times) * np.sin(omega * trajectory.times)
+        errors.append(np.abs(trajectory.position[:, 0, 0] - want).max())
+    assert errors[1] < 0.1 * v0 / omega
+    assert errors[0] / errors[1] > 1.7  # at least first order
+
+
+def test_limit_stops_a_door():
+    # pi / 4 at 1 rad/s: there after 0.785 s, and no further.
+    scene = door(open_speed=1.0, upper=np.pi / 4)
+    trajectory = simulate(scene, 36, config=CPU)
+    angle = 2.0 * np.arctan2(trajectory.orientation[:, 0, 2], trajectory.orientation[:, 0, 3])
+    assert angle.max() < np.pi / 4 + FAST
+    assert angle[-1] == pytest.approx(np.pi / 4, abs=STEP)
+    assert angle[12] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_four_bar_stays_closed_and_its_crank_turns():
+    scene = four_bar(speed=2.0)
+    trajectory = simulate(scene, 48, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    metres, _ = errors(scene, trajectory)
+    assert metres.max() < FAST
+    crank = 2.0 * np.unwrap(np.arctan2(trajectory.orientation[:, 0, 1], trajectory.orientation[:, 0, 3]))
+    assert crank - crank[0] == pytest.approx(2.0 * trajectory.times, abs=1e-3)
+    # B, where crank and coupler meet, stays 0.2 m from A and the pins of the rocker 0.4 m apart
+    pins = four_bar_pins()
+    assert np.linalg.norm(pins[1] - pins[0]) == pytest.approx(0.2)
+
+
+def test_rope_hangs_slack_and_then_holds():
+    # Let go 0.5 m below its hook on a rope of 2 m: free fall for sqrt(2 1.5 / g) s, then at rest 2 m below.
+    scene = Scene()
+    scene.add(Body("Ball", [Sphere(0.1)], position=(0, 0, -0.5), mass=1.0))
+    scene.add(Joint("Rope", "rope", None, "Ball", anchors=((0, 0, 0), (0, 0, -0.5)), length=2.0))
+    trajectory = simulate(scene, 36, config=CPU)
+    taut = np.sqrt(2.0 * 1.5 / GRAVITY)
+    free = trajectory.times < taut - STEP
+    fall = -0.5 - 0.5 * GRAVITY * trajectory.times**2
+    assert trajectory.position[free, 0, 2] == pytest.approx(fall[free], abs=1e-9)
+    assert trajectory.position[:, 0, 2].min() > -2.0 - FAST
+    assert trajectory.position[-1, 0, 2] == pytest.approx(-2.0, abs=FAST)
+
+
+@pytest.mark.parametrize(("limit", "holds"), [(48.9, False), (49.2, True)])
+def test_rod_breaks_at_the_weight_it_carries(limit, holds):
+    # 5 kg hang with 49.05 N.
+    scene = hanging_mass()
+    scene.joints[0].break_force = limit
+    trajectory = simulate(scene, 12, config=CPU)
+    assert (trajectory.broken_joints == {}) == holds
+    if not holds:
+        assert list(trajectory.broken_joints) == ["Rod"]
+        fall = -2.0 - 0.5 * GRAVITY * trajectory.times**2
+        assert trajectory.position[:, 0, 2] == pytest.approx(fall, abs=1e-9)  # it broke in the first step
+
+
+@pytest.mark.parametrize(("torque", "force", "holds"), [(9.7, 1e9, False), (9.9, 19.7, True), (1e9, 19.5, False)])
+def test_bracket_breaks_at_its_torque_or_its_force(torque, force, holds):
+    # A beam of 2 kg and 1 m out of a wall: m g = 19.62 N, m g L / 2 = 9.81 N m.
+    scene = Scene()
+    scene.add(Body("Beam", [Box((0.5, 0.05, 0.05))], position=(0.5, 0, 0), mass=2.0))
+    scene.add(Joint("Bracket", "fixed", None, "Beam", break_torque=torque, break_force=force))
+    assert (simulate(scene, 6, config=CPU).broken_joints == {}) == holds
+
+
+def stretched(joint_damping=0.0, linear_damping=0.0):
+    """5 kg on a rod of 1e-3 m/N, at rest after 4 s; its height."""
+    scene = hanging_mass()
+    scene.joints[0].compliance = 1e-3
+    scene.bodies[0].linear_damping = linear_damping
+    trajectory = simulate(scene, 96, config=replace(CPU, joint_damping=joint_damping))
+    assert np.abs(trajectory.linear_velocity[-1]).max() < 1e-3
+    return trajectory.position[-1, 0, 2]
+
+
+def test_compliant_rod_stretches_by_force_times_compliance():
+    # 49.05 N x 1e-3 m/N = 4.905 cm below its length, when it has come to rest.
+    assert stretched(joint_damping=24.0) == pytest.approx(-2.0 - 5.0 * GRAVITY * 1e-3, abs=1e-4)
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="Damping shortens gravity's part of the step to (1 - exp(-d h)) / d but not that of joint forces, so "
+    "weights at rest weigh less: by d h / 2 for small d h, by a third here.",
+)
+def test_damping_does_not_change_what_a_body_weighs():
+    assert stretched(linear_damping=20.0) == pytest.approx(-2.0 - 5.0 * GRAVITY * 1e-3, abs=1e-3)
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="The solver tests rows of angles at the lever of the body's radius of gyration, the judge at 1 m, so steps "
+    "of small bodies that the solver calls done are misses for the judge and are halved for nothing.",
+)
+def test_small_hinged_bodies_need_no_halving():
+    # 48 frames at rest or swinging, far from any difficulty: one step each.
+    trajectory = simulate(pair("hinge"), 48, config=CPU)
+    assert sum(report.substeps for report in trajectory.reports) == 48

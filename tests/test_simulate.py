@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""simulate: what it returns, when it stops, what it refuses, and that the same input gives the same bytes."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from axion.solver import Body, Scene, SceneError, SolverConfig, Sphere, simulate
+from scenes import falling, pile, stack
+
+CPU = SolverConfig(device="cpu")
+
+
+def digest(trajectory):
+    """Of the motion, and of the reports without their wall times."""
+    text = hashlib.sha256()
+    for name in ("position", "orientation", "linear_velocity", "angular_velocity"):
+        text.update(getattr(trajectory, name).tobytes())
+    for report in trajectory.reports:
+        text.update(repr([v for k, v in vars(report).items() if k != "wall_time"]).encode())
+    return text.hexdigest()
+
+
+def test_shapes_names_and_times():
+    trajectory = simulate(stack(2), 6, 12.0, CPU)
+    assert trajectory.names == ["Ground", "Box 1", "Box 2"]
+    assert trajectory.times == pytest.approx(np.arange(7) / 12.0)
+    assert trajectory.position.shape == (7, 3, 3) and trajectory.orientation.shape == (7, 3, 4)
+    assert [report.frame for report in trajectory.reports] == [1, 2, 3, 4, 5, 6]
+    assert np.abs(np.linalg.norm(trajectory.orientation, axis=2) - 1.0).max() < 1e-14
+    assert all(report.wall_time > 0.0 for report in trajectory.reports)
+
+
+def test_frame_zero_is_the_start_and_no_frames_are_allowed():
+    scene = stack(1)
+    trajectory = simulate(scene, 0, config=CPU)
+    assert trajectory.position.shape == (1, 2, 3) and trajectory.reports == []
+    assert trajectory.position[0, 1] == pytest.approx(scene.bodies[1].position)
+
+
+def test_every_frame_is_handed_over_and_false_stops():
+    seen = []
+
+    def look(result):
+        seen.append(result)
+        return result.frame < 3
+
+    trajectory = simulate(falling(), 10, config=CPU, on_frame=look)
+    assert [result.frame for result in seen] == [1, 2, 3]
+    assert len(trajectory.times) == 4 and len(trajectory.reports) == 3
+    for result in seen:
+        assert result.time == pytest.approx(result.frame / 24.0)
+        assert np.array_equal(result.position, trajectory.position[result.frame])
+        assert np.array_equal(result.linear_velocity, trajectory.linear_velocity[result.frame])
+        assert result.report is trajectory.reports[result.frame - 1]
+
+
+def test_only_false_stops():
+    for answer in (None, 0, "", True):
+        assert len(simulate(falling(), 3, config=CPU, on_frame=lambda result, answer=answer: answer).reports) == 3
+
+
+def test_the_scene_is_left_as_it_was():
+    scene = stack(2)
+    before = [body.position.copy() for body in scene.bodies]
+    simulate(scene, 3, config=CPU)
+    assert all(np.array_equal(a, body.position) for a, body in zip(before, scene.bodies, strict=True))
+
+
+def test_empty_and_idle_scenes():
+    assert simulate(Scene(), 2, config=CPU).position.shape == (3, 0, 3)
+    assert all(report.converged for report in simulate(stack(0), 2, config=CPU).reports)
+
+
+@pytest.mark.parametrize(
+    ("frames", "fps"), [(-1, 24), (1.5, 24), (True, 24), ("3", 24), (1, 0), (1, -24), (1, np.nan), (1, np.inf)]
+)
+def test_arguments_out_of_range(frames, fps):
+    with pytest.raises(ValueError, match="give a"):
+        simulate(falling(), frames, fps, CPU)
+
+
+def test_an_invalid_scene_is_refused_before_anything_runs():
+    scene = falling()
+    scene.add(Body("Body", [Sphere(0.1)]))
+    with pytest.raises(SceneError, match="Body"):
+        simulate(scene, 1, config=CPU, on_frame=lambda result: pytest.fail("a frame was simulated"))
+
+
+def test_substeps_fixed_by_the_user_are_kept():
+    trajectory = simulate(falling(), 4, config=SolverConfig(device="cpu", substeps=5))
+    assert [report.substeps for report in trajectory.reports] == [5] * 4
+
+
+def test_again_in_the_same_process_gives_the_same_bytes():
+    # The second run meets arrays, graphs and kernels that are warm: nothing may depend on it.
+    first = digest(simulate(pile(8), 24, config=CPU))
+    simulate(stack(3), 2, config=CPU)
+    assert digest(simulate(pile(8), 24, config=CPU)) == first
+
+
+PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import conftest
+from test_simulate import CPU, digest, pile, simulate
+print(digest(simulate(pile(8), 24, config=CPU)))
+"""
+
+
+def test_two_processes_give_the_same_bytes():
+    # Two threads of BLAS, hash seeds and addresses differ; the motion does not.
+    def run(seed):
+        here = str(Path(__file__).resolve().parent)
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, here], capture_output=True, text=True, env=environment, check=True
+        )
+        return done.stdout.strip().splitlines()[-1]
+
+    assert run("1") == run("2") == digest(simulate(pile(8), 24, config=CPU))
