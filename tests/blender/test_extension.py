@@ -5,54 +5,18 @@ The environment variable BLENDER names the program.  The scripts that run inside
 """
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from test_packaging import ROOT, build_extension
+from real_blender import INSIDE, MARKS, blender, script
+from test_packaging import ROOT
 
-BLENDER = os.environ.get("BLENDER")
-pytestmark = [
-    pytest.mark.blender,
-    pytest.mark.slow,
-    pytest.mark.skipif(not BLENDER, reason="the environment variable BLENDER names no Blender program"),
-]
-INSIDE = Path(__file__).resolve().parent / "inside"
-PLATFORM = {"win32": "windows-x64", "darwin": "macos-arm64"}.get(sys.platform, "linux-x64")
+pytestmark = MARKS
 GRAVITY = 9.81
 FPS = 24
-
-
-def blender(profile, *arguments, cwd=None):
-    """Run Blender with ``profile`` as its user folder; returns the finished process, output as text."""
-    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(profile)}
-    command = [BLENDER, *map(str, arguments)]
-    return subprocess.run(command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=900, check=False)
-
-
-def script(profile, name, output, *options):
-    """Run ``inside/name`` in background Blender; returns what it left in the JSON file ``output``."""
-    done = blender(profile, *options, "-b", "--python-exit-code", "1", "--python", INSIDE / name, "--", output)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(Path(output).read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def extension(tmp_path_factory):
-    """The zip for this platform, and a profile in which Blender has installed and enabled it."""
-    folder = tmp_path_factory.mktemp("extension")
-    path = build_extension.build(PLATFORM, folder)
-    profile = folder / "profile"
-    profile.mkdir()
-    done = blender(profile, "--command", "extension", "install-file", "-r", "user_default", "-e", path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    yield SimpleNamespace(zip=path, profile=profile, folder=folder)
-    shutil.rmtree(folder)  # half a gigabyte
 
 
 def test_blender_accepts_folder_and_zip(extension):
