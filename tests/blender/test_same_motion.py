@@ -19,7 +19,7 @@ LAST_FRAME = 25
 """One second at 24 frames per second."""
 WHEEL = f"""
 import os, sys
-sys.path[:0] = [{str(ROOT / "tests")!r}, {str(ROOT / "tests/bpy")!r}]
+sys.path[:0] = [{str(ROOT / "tests")!r}]
 import conftest
 import axion, bpy
 axion.register()
