@@ -112,6 +112,7 @@ print(digest(simulate(pile(8), 24, config=CPU)))
 """
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_bytes():
     # Two threads of BLAS, hash seeds and addresses differ; the motion does not.
     def run(seed):

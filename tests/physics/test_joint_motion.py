@@ -285,3 +285,27 @@ def test_small_hinged_bodies_need_no_halving():
     # 48 frames at rest or swinging, far from any difficulty: one step each.
     trajectory = simulate(pair("hinge"), 48, config=CPU)
     assert sum(report.substeps for report in trajectory.reports) == 48
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="A joint's angle is unwrapped around that of the last step, so a joint that turns by more than half a turn "
+    "in a step is counted wrongly, and passes its limit in silence.",
+)
+def test_limit_stops_a_wheel_that_turns_fast():
+    # 100 rad/s, 4.2 rad a step; the limit is five turns, reached after 0.31 s.
+    scene = motor_hinge(100.0, max_force=100.0)
+    scene.joints[0].axes["rz"] = replace(scene.joints[0].axes["rz"], upper=10.0 * np.pi)
+    trajectory = simulate(scene, 24, config=CPU)
+    assert trajectory.angular_velocity[-1, 0, 1] == pytest.approx(0.0, abs=FAST / STEP)
+
+
+def test_dry_friction_brakes_a_hinge():
+    # w = w0 - M t / I, and then it stands.
+    inertia = 2.0 / 3.0 * (0.3**2 + 0.3**2)
+    scene = motor_hinge()
+    scene.joints[0].axes["rz"] = Axis(friction=0.2)
+    scene.bodies[0].angular_velocity = np.array([0.0, 2.0, 0.0])
+    trajectory = simulate(scene, 36, config=CPU)
+    want = np.maximum(0.0, 2.0 - 0.2 / inertia * trajectory.times)
+    assert trajectory.angular_velocity[:, 0, 1] == pytest.approx(want, abs=SLOW / STEP)

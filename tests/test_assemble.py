@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From scene and state to a StepProblem: who moves, what is prescribed, free motion, islands, materials."""
+
+import numpy as np
+import pytest
+from axion.solver import Body, Box, Joint, MotionPath, Scene, SolverConfig, Sphere
+from axion.solver.assemble import Assembler
+from axion.solver.collision import Collider
+from axion.solver.constraints.rows import JointTable
+from axion.solver.frames import body_frames
+from axion.solver.model import build_model
+from axion.solver.state import State
+from scenes import GRAVITY, ground
+
+H = 0.05
+FLAT = np.tile([0.0, 0.0, 0.0, 1.0], (2, 1))
+
+
+def scene_of_all_kinds():
+    scene = Scene(gravity=(0, 0, -GRAVITY))
+    ground(scene, friction=0.9)
+    scene.add(Body("Box", [Box((0.1, 0.1, 0.1))], position=(0, 0, 0.1), friction=0.4, restitution=0.3))
+    path = MotionPath([0.0, 1.0], [[5, 0, 5], [7, 0, 5]], FLAT)
+    scene.add(Body("Paddle", [Box((0.1, 0.1, 0.1))], motion="kinematic", path=path))
+    scene.add(Body("Held", [Sphere(0.1)], path=MotionPath([0.0, 0.5], [[9, 0, 5], [9, 0, 6]], FLAT)))
+    scene.add(Body("Bob", [Sphere(0.1)], position=(0, 9, 8)))
+    scene.add(Body("Bob 2", [Sphere(0.1)], position=(0, 9, 7)))
+    scene.add(Body("Free", [Sphere(0.1)], position=(20, 0, 9), linear_velocity=(1, 2, 3)))
+    scene.add(Joint("Pivot", "ball", None, "Bob", (0, 9, 9)))
+    scene.add(Joint("Link", "ball", "Bob", "Bob 2", (0, 9, 7.5)))
+    return scene
+
+
+def assembly(scene, time=0.0, config=None):
+    frames = body_frames(scene)
+    joints = JointTable(scene, frames)
+    assembler = Assembler(scene, frames, joints, config or SolverConfig(device="cpu"))
+    states = [body.prescribed(time) for body in scene.bodies]
+    place, turn, linear, angular = (np.array([state[k] for state in states]) for k in range(4))
+    count = len(states)
+    state = State(time, *frames.to_solver(place, turn), np.hstack([linear, angular]), np.full(count, 1e-2))
+    collider = Collider(build_model(scene, "cpu", frames.center))
+    velocity = assembler.prescribed_velocity(state, H)
+    contacts = collider.collide(place, turn, velocity[:, :3], velocity[:, 3:], H)
+    return assembler.build(state, H, contacts, np.zeros((len(contacts), 3)))
+
+
+def test_dynamic_bodies_come_first_and_the_world_is_last():
+    got = assembly(scene_of_all_kinds())
+    order = got.numbering.scene
+    assert order[: got.numbering.dynamic_count].tolist() == [1, 4, 5, 6]  # Held is still on its path
+    assert order[-1] == 7
+    assert got.numbering.solver[order].tolist() == list(range(8))
+    assert np.isinf(got.problem.bodies.mass[got.numbering.dynamic_count :]).all()
+    later = assembly(scene_of_all_kinds(), time=0.5)
+    assert later.numbering.scene[: later.numbering.dynamic_count].tolist() == [1, 3, 4, 5, 6]
+
+
+def test_prescribed_bodies_go_from_where_they_are_to_where_they_will_be():
+    got = assembly(scene_of_all_kinds())
+    bodies, number = got.problem.bodies, got.numbering.solver
+    paddle, held = number[2], number[3]
+    assert bodies.free_position[paddle] == pytest.approx([5 + 2 * H, 0, 5])
+    assert bodies.velocity[paddle] == pytest.approx([2, 0, 0, 0, 0, 0])
+    assert bodies.free_position[held] == pytest.approx([9, 0, 5 + 2 * H])
+
+
+def test_free_motion_is_that_of_the_end_or_of_the_mean_velocity():
+    # midpoint 1 (no contacts): x_free = x + h v + g h^2 / 2; midpoint 0 (touching): x + h (v + h g).
+    got = assembly(scene_of_all_kinds())
+    bodies, number = got.problem.bodies, got.numbering.solver
+    free, box = number[6], number[1]
+    assert bodies.midpoint[[free, box]].tolist() == [1.0, 0.0]
+    want = np.array([20, 0, 9]) + H * np.array([1, 2, 3]) - 0.5 * GRAVITY * H**2 * np.array([0, 0, 1])
+    assert bodies.free_position[free] == pytest.approx(want)
+    assert bodies.free_position[box] == pytest.approx([0, 0, 0.1 - GRAVITY * H**2])
+    assert got.end_velocity[free, :3] == pytest.approx([1, 2, 3 - GRAVITY * H])
+
+
+def test_joint_damping_moves_the_directions_towards_the_end():
+    got = assembly(scene_of_all_kinds(), config=SolverConfig(device="cpu", joint_damping=4.0))
+    assert got.problem.bodies.midpoint[got.numbering.solver[4]] == pytest.approx(1.0 - 4.0 * H)
+
+
+def test_islands_know_their_joints_and_contacts():
+    got = assembly(scene_of_all_kinds())
+    number = got.numbering.solver
+    box, bob, bob2, free = (got.island[number[i]] for i in (1, 4, 5, 6))
+    assert len({box, bob, free}) == 3 and bob == bob2
+    assert got.island_jointed[[box, bob, free]].tolist() == [False, True, False]
+    assert got.island_touching[[box, bob, free]].tolist() == [True, False, False]
+
+
+def test_contacts_combine_materials_by_the_scenes_rule():
+    # geometric mean of 0.9 and 0.4; max of 0 and 0.3.
+    got = assembly(scene_of_all_kinds())
+    assert len(got.problem.contacts) == 4
+    assert got.problem.contacts.friction == pytest.approx(np.full(4, 0.6))
+    assert got.problem.contacts.restitution == pytest.approx(np.full(4, 0.3))
+
+
+def test_joints_of_held_bodies_wait():
+    scene = scene_of_all_kinds()
+    scene.add(Joint("Waiting", "ball", None, "Held", (9, 0, 5)))
+    assert len(assembly(scene).problem.joints) == 6
+    assert len(assembly(scene, time=0.5).problem.joints) == 9
