@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from axion.solver import metrics
 from axion.solver.problem import Coordinate, JointRows, StepProblem
+from axion.solver.reference.rows import coordinates, gaps
 from step_problems import G, bodies_of, box_inertia, contacts_of, corners, options, random_problem, solve, solver
 
 H, TOLERANCE = 1.0 / 24.0, 1e-6
@@ -182,19 +183,21 @@ def test_restitution_belongs_to_the_velocity_phase():
         assert np.abs(solution.velocity[0, 3:]).max() < 10 * TOLERANCE / H
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 def test_what_the_solver_calls_solved_the_judge_calls_solved(seed):
-    # Random tilted contacts and rows: wherever the solver's own residual is within tolerance, the judge agrees.
-    problem = random_problem(seed, dynamic=5, immovable=1, contacts=6, rows=4, loaded=False)
-    problem.joints.lower[:] = -np.inf
-    problem.contacts.margin_a[:] = 0.0
-    given = options(problem, 1e-5)
-    solution, statistics = solver().solve(problem, given)
-    residuals = metrics.step_residuals(problem, solution)
-    of_body = metrics.body_residuals(problem, residuals, penetration=False)[: problem.bodies.dynamic_count]
+    # Random tilted contacts that touch and joint rows that fit, bodies flying about: solved by both measures.
+    problem = random_problem(seed, dynamic=5, immovable=1, contacts=4, rows=4, loaded=False)
+    bodies, contacts, rows = problem.bodies, problem.contacts, problem.joints
+    rows.offset = coordinates(rows, bodies.position, bodies.orientation) + rows.offset
+    rows.lower[:], rows.target[:], rows.target_velocity[:] = -np.inf, 0.0, 0.0
+    contacts.margin_b = contacts.margin_b + gaps(contacts, bodies.position, bodies.orientation)
+    solution, statistics = solver().solve(problem, options(problem, 1e-5))
     solved = statistics.residual < 1e-5
-    # the solver measures rows of angles at a lever and w at the start pose: a factor, not an order
-    assert np.all(of_body[solved] < 1e-4)
+    assert solved.any()  # a step this wild may also need halving
+    residuals = metrics.step_residuals(problem, solution)
+    of_body = metrics.body_residuals(problem, residuals, penetration=False)[: bodies.dynamic_count]
+    # the solver measures angles at the radius of gyration, here 0.25 to 1 m, and w at the start pose
+    assert of_body[solved].max() < 5e-5
     assert residuals.kinematic_residual < 1e-12 and residuals.kinematic_residual_angle < 1e-7
 
 
