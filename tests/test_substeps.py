@@ -8,36 +8,36 @@ def test_doubles_at_a_miss_up_to_the_most():
     steps = Substeps()
     seen = []
     for _ in range(8):
-        steps.learn(10 * MOST, given_up=False)
+        steps.learn(10 * MOST, False)
         seen.append(steps.count)
     assert seen[:3] == [2, 4, 8] and seen[-1] == MOST
 
 
 def test_halves_after_peace_and_never_below_one():
     steps = Substeps()
-    steps.learn(2, given_up=False)
-    steps.learn(4, given_up=False)
+    steps.learn(2, False)
+    steps.learn(4, False)
     assert steps.count == 4
     counts = []
     for _ in range(4 * PATIENCE):
-        steps.learn(steps.count, given_up=False)
+        steps.learn(steps.count, False)
         counts.append(steps.count)
     assert counts[PATIENCE - 2 : PATIENCE] == [4, 2] and counts[2 * PATIENCE - 1] == 1 == counts[-1]
 
 
 def test_a_fixed_number_stays():
     steps = Substeps(3)
-    steps.learn(100, given_up=True)
+    steps.learn(100, True)
     assert steps.count == 3
 
 
 def test_more_steps_that_are_no_help_are_taken_back():
     steps = Substeps()
     for solves in (2, 4, 8):
-        steps.learn(solves, given_up=False)
+        steps.learn(solves, False)
     assert steps.count == 8
-    steps.learn(100, given_up=True)
+    steps.learn(100, True)
     assert steps.count == 4
     for _ in range(5):
-        steps.learn(100, given_up=True)
+        steps.learn(100, True)
     assert steps.count == 1
