@@ -73,6 +73,7 @@ def structs(real):
         margin_a: wp.array(dtype=scalar)
         margin_b: wp.array(dtype=scalar)
         n: wp.array(dtype=vec3)
+        start_gap: wp.array(dtype=scalar)
         mu: wp.array(dtype=scalar)
         restitution: wp.array(dtype=scalar)
         loaded: wp.array(dtype=wp.int32)  # velocity phase: 1 where the position phase found an impulse
@@ -115,7 +116,7 @@ def structs(real):
         upper: wp.array(dtype=scalar)
         start_impulse: wp.array(dtype=scalar)
         group: wp.array(dtype=wp.int32)  # on the first of a joint's LINEAR rows: how many follow on, itself included
-        length: wp.array(dtype=scalar)  # turns a row's velocity into m/s: 1, or a lever for angles
+        share: wp.array(dtype=scalar)  # root of the number of rows whose norm the judge takes
         jac_a: wp.array(dtype=vec6)
         jac_b: wp.array(dtype=vec6)
         w: wp.array(dtype=scalar)
@@ -149,6 +150,7 @@ class IslandArrays:
 
     direct: wp.array(dtype=wp.int32)  # 1: block LDL^T, 0: conjugate gradients
     failed: wp.array(dtype=wp.int32)  # 1: the direct factorisation met a pivot that is not positive
+    jointed: wp.array(dtype=wp.int32)
     sweeps_allowed: wp.array(dtype=wp.int32)
     contact_start: wp.array(dtype=wp.int32)  # contacts are sorted by island
     row_start: wp.array(dtype=wp.int32)

@@ -7,8 +7,8 @@ import numpy as np
 
 from . import rotations
 from .materials import combine
-from .predict import free_rotation, free_velocity
-from .problem import Bodies, Contacts, JointRows, StepProblem
+from .predict import free_rotation, free_velocity, reach
+from .problem import Bodies, Contacts, Coordinate, JointRows, StepProblem
 from .topology import connected_components
 
 
@@ -68,10 +68,20 @@ class Assembler:
         position, orientation = state.position.copy(), state.orientation.copy()
         for i in self._moving:
             if self.release[i] > state.time + 1e-9:
-                place, turn, _, _ = self.scene.bodies[i].prescribed(time)
+                place, turn = self._plan(self.scene.bodies[i], time)
                 position[i] = place + rotations.rotate(turn, self.frames.center[i])
                 orientation[i] = rotations.multiply(turn, self.frames.principal[i])
         return position, orientation
+
+    @staticmethod
+    def _plan(body, time):
+        """Prescribed pose of the body's frame; past its release, on at the velocity it is released with."""
+        beyond = time - body.release_time()
+        if beyond <= 0.0 or body.motion != "dynamic":
+            return body.prescribed(time)[:2]
+        place, turn = body.path.pose(body.release_time())
+        linear, angular = body.path.velocity(body.release_time())
+        return place + beyond * linear, rotations.multiply(rotations.exponential(beyond * angular), turn)
 
     def prescribed_velocity(self, state, step):
         """(B, 6) velocity of each body: its own, or for prescribed ones the mean over the coming step."""
@@ -105,8 +115,19 @@ class Assembler:
         for side in ("body_a", "body_b"):
             setattr(rows, side, number.solver[getattr(rows, side)].astype(np.int32))
         rows, row_number, rate = self._movable_rows(rows, row_number, rate, n)
+        self._expect_turns(rows, bodies, step)
         problem = StepProblem(step, bodies, self.contacts(contacts, impulses, number), rows)
         return Assembly(problem, number, contacts, row_number, rate, end_velocity, island, jointed, touching)
+
+    @staticmethod
+    def _expect_turns(rows, bodies, step):
+        """Unwrap twists around the angle that the present velocity leads to, so that fast wheels are not miscounted."""
+        twist = np.nonzero(rows.coordinate == Coordinate.TWIST)[0]
+        a, b = rows.body_a[twist], rows.body_b[twist]
+        axis = rotations.rotate(bodies.orientation[a], rows.axis_a[twist])
+        turn = step * np.einsum("ri,ri->r", axis, bodies.velocity[b, 3:] - bodies.velocity[a, 3:])
+        rows.offset[twist] += turn
+        rows.target[twist] -= turn * (rows.beta[twist] != 0.0)
 
     @staticmethod
     def _movable_rows(rows, row_number, rate, n):
@@ -156,6 +177,9 @@ class Assembler:
         )
         end_orientation[:n], end[:, 3:] = free_rotation(orientation[:n], end[:, 3:], inertia[:n], step)
         share = midpoint[:n, None]
+        # Damping acts on what impulses do in the step as it acts on gravity: as if the body were that much heavier.
+        mass[:n] /= reach(self.linear_damping[free], step) / step
+        inertia[:n] /= reach(self.angular_damping[free], step)[:, None] / step
         flow = velocity.copy()
         # The unknown is the velocity that carries the pose: the mean (u+ + a u-) / (1 + a), a = midpoint.
         flow[:n, :3] = (end[:, :3] + share * velocity[:n, :3]) / (1.0 + share)
@@ -181,4 +205,5 @@ class Assembler:
             combine(rules[0], self.friction[a], self.friction[b]),
             combine(rules[1], self.restitution[a], self.restitution[b]),
             impulses,
+            contacts.gap,
         )

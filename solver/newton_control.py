@@ -27,7 +27,7 @@ class Limits:
     outer: wp.int32  # proximal centres per solve
     easy: wp.int32  # a centre solved in this many iterations allows a smaller eps
     late: wp.int32  # outer round from which Gauss-Seidel helps even without trouble
-    stalled: wp.int32  # outer round from which it is tried in islands at rest too
+    stalled: wp.int32  # outer round from which it is tried in islands at rest too, if they have no joints
     sweeps: wp.int32  # Gauss-Seidel sweeps per burst
     search: wp.int32  # line-search trials
     inner_reduction: wp.float64  # gradient reduction per proximal centre
@@ -200,7 +200,7 @@ def request_sweeps(
     isl.sweep_active[k] = 0
     if isl.outer_active[k] == 0:
         return
-    if isl.sweeps_allowed[k] == 0 and isl.outer_count[k] < limits.stalled:
+    if isl.sweeps_allowed[k] == 0 and (isl.jointed[k] == 1 or isl.outer_count[k] < limits.stalled):
         return
     if isl.inner_count[k] >= limits.inner:
         isl.trouble[k] = 1

@@ -41,11 +41,16 @@ def free_velocity(velocity, gravity, linear_damping, angular_damping, step):
     """
     out = velocity.copy()
     decay = np.exp(-linear_damping * step)[:, None]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        reach = np.where(linear_damping > 0.0, -np.expm1(-linear_damping * step) / linear_damping, step)[:, None]
-    out[:, :3] = velocity[:, :3] * decay + gravity * reach
+    out[:, :3] = velocity[:, :3] * decay + gravity * reach(linear_damping, step)[:, None]
     out[:, 3:] = velocity[:, 3:] * np.exp(-angular_damping * step)[:, None]
     return out
+
+
+def reach(damping, step):
+    """(n,) time [s] for which a steady force would act without damping to the same effect: (1 - exp(-d h)) / d."""
+    damping = np.asarray(damping, float)
+    safe = np.where(damping > 0.0, damping, 1.0)
+    return np.where(damping > 0.0, -np.expm1(-safe * step) / safe, step)
 
 
 def carry_momentum(orientation, new_orientation, angular_velocity, inertia):

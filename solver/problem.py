@@ -69,6 +69,7 @@ class Contacts:
     friction: np.ndarray  # (C,) Coulomb coefficient of the pair
     restitution: np.ndarray  # (C,) of the pair
     impulse: np.ndarray  # (C, 3) world vector on body a [N s]; start value for the solve
+    start_gap: np.ndarray | None = None  # (C,) overlap the step starts with (< 0) [m]; None: the gap at the start pose
 
     @classmethod
     def empty(cls):

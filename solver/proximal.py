@@ -64,7 +64,7 @@ class ProximalSolver:
         self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 100, 12, 0.01
         self._limits.eps_largest = 0.1
         self._limits.eps_smallest = 1.0e-5 if precision == "float64" else 1.0e-4
-        self._limits.eps_joint_smallest = 1.0e-8 if precision == "float64" else 1.0e-5
+        self._limits.eps_joint_smallest = 1.0e-7 if precision == "float64" else 1.0e-5
         self._eps_joint = 1.0e-6 if precision == "float64" else 1.0e-5
         self._graphs = {}
         self._recorded = None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .problem import Contacts, world_impulses
+from .reference.rows import start_gaps
 
 
 @dataclass
@@ -18,6 +19,7 @@ class EndCheck:
     """What detection at the end pose found."""
 
     overlap: float  # deepest overlap there [m]
+    unsolved: float  # the part of it that the step was not allowed to keep [m]
     assembly: object  # the Assembly with the missed contacts added, or None if none is missing
 
 
@@ -41,15 +43,36 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance):
     free = np.zeros(len(order), bool)
     free[order[:n]] = True
     found = collider.collide_again(*frames.to_body(position, orientation), free)
-    a, b = assembly.numbering.solver[found.body_a], assembly.numbering.solver[found.body_b]
     overlap = float(max(0.0, -found.gap.min(initial=0.0)))
-    index = np.nonzero((found.gap < -tolerance) & (far[a] | far[b]))[0]
+    start = start_gaps(problem)
+    allowed = max(0.0, -float(start.min(initial=0.0)) - problem.push_out_speed * h)
+    unsolved = max(0.0, overlap - allowed)
+    index = np.nonzero(found.gap < -tolerance)[0]
     if not len(index):
-        return EndCheck(overlap, None)
+        return EndCheck(overlap, unsolved, None)
     added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering)
     old = replace(problem.contacts, impulse=world_impulses(problem.contacts.normal, solution.contact_impulse))
     joined = Contacts(
         **{name: np.concatenate([getattr(old, name), getattr(added, name)[index]]) for name in old.__dataclass_fields__}
     )
+    # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
+    joined.start_gap[len(old) :] = pair_overlap(problem, added, index)
     rows = replace(problem.joints, impulse=solution.joint_impulse)
-    return EndCheck(overlap, replace(assembly, problem=replace(problem, contacts=joined, joints=rows)))
+    return EndCheck(overlap, unsolved, replace(assembly, problem=replace(problem, contacts=joined, joints=rows)))
+
+
+def pair_overlap(problem, added, index):
+    """(len(index),) deepest start gap (at most 0) among the problem's contacts of the same two bodies."""
+    count = len(problem.bodies.mass)
+
+    def key(contacts):
+        low, high = np.minimum(contacts.body_a, contacts.body_b), np.maximum(contacts.body_a, contacts.body_b)
+        return low.astype(np.int64) * count + high
+
+    known, place = np.unique(key(problem.contacts), return_inverse=True)
+    deepest = np.zeros(len(known) + 1)
+    np.minimum.at(deepest, place, start_gaps(problem))
+    wanted = key(added)[index]
+    slot = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
+    found = known[slot] == wanted if len(known) else np.zeros(len(wanted), bool)
+    return np.where(found, deepest[slot], 0.0)

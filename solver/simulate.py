@@ -2,6 +2,7 @@
 """Frames made of steps: simulate(scene, frames) -> Trajectory.  No physics here."""
 
 import time as clock
+from numbers import Real
 
 import numpy as np
 import warp as wp
@@ -55,9 +56,8 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
         outcomes = []
         for _ in range(substeps.count):
             outcomes += stepper.advance(1.0 / (fps * substeps.count))
-        given_up = any(outcome.given_up for outcome in outcomes)
-        substeps.learn(sum(outcome.solves for outcome in outcomes), given_up)
-        stepper.learn(given_up)
+        hopeless = stepper.learn(any(outcome.given_up for outcome in outcomes))
+        substeps.learn(sum(outcome.solves for outcome in outcomes), hopeless)
         result = record.add(frame, outcomes, clock.perf_counter() - began)
         if on_frame is not None and on_frame(result) is False:
             break
@@ -67,7 +67,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
 def _check_arguments(frames, fps, config):
     if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 0:
         raise ValueError(f"frames is {frames!r}: give a whole number of at least 0")
-    if not np.isfinite(fps) or fps <= 0.0:
+    if isinstance(fps, bool) or not isinstance(fps, Real) or not np.isfinite(fps) or fps <= 0.0:
         raise ValueError(f"fps is {fps!r}: give a positive number of frames per second")
     if config.method != "proximal":
         raise ValueError(f'method is {config.method!r}: only "proximal" can simulate so far')

@@ -42,6 +42,8 @@ SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
 CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
 DEEPEST = 4  # a step is halved at most this often
+PATIENCE = 3  # frames given up on before steps are halved less
+WORTH_HALVING = 10.0  # overlap left over, in tolerances, at which a step is halved
 REPEATS = 3  # solves with contacts that only showed at the end pose
 
 
@@ -68,28 +70,36 @@ class Stepper:
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
         self.slow, self.fast = config.tolerances()
         self.state = None
-        self.deepest = DEEPEST
+        self.deepest, self.failures = DEEPEST, 0
 
     def start(self, position, orientation, velocity):
         """Begin from solver poses (B, 3), (B, 4) and velocities (B, 6)."""
         self.state = State(0.0, position, orientation, velocity, np.full(len(position), FIRST_EPS))
 
     def learn(self, given_up):
-        """After a frame: do not halve in vain where constraints contradict each other; try again once it went well."""
-        self.deepest = max(0, self.deepest - 2) if given_up else min(DEEPEST, self.deepest + 1)
+        """After a frame.  True where halving was in vain frame after frame: the constraints contradict each other.
+
+        Then steps are halved less and less, so that the bake goes on; one good frame restores trust.
+        """
+        self.failures = self.failures + 1 if given_up else 0
+        self.deepest = max(0, DEEPEST - max(0, self.failures - PATIENCE))
+        return self.failures > PATIENCE
 
     def advance(self, step, depth=0):
         """Move on by ``step`` seconds.  Returns the StepOutcomes of the steps it took."""
         state = self.state
         contacts, impulses = self._contacts(step)
         assembly = self.assembler.build(state, step, contacts, impulses)
-        assembly, solution, statistics, tolerance, overlap = self._solve(assembly)
+        assembly, solution, statistics, tolerance, check = self._solve(assembly)
+        overlap, unsolved = (0.0, 0.0) if check is None else (check.overlap, check.unsolved)
         spent = solution.newton_iterations, solution.linear_iterations
         residuals = step_residuals(assembly.problem, solution)
         residuals.penetration = max(residuals.penetration, overlap)
         error = body_residuals(assembly.problem, residuals, penetration=False)
         n = assembly.problem.bodies.dynamic_count
-        missed = not np.all(error[:n] <= np.maximum(tolerance, self.fast))  # NaN is a miss
+        tolerance = np.where(self._island_speed(assembly, solution.velocity[:n]) > SLOW, self.fast, tolerance)
+        missed = not np.all(error[:n] <= self.fast)  # NaN is a miss
+        missed = missed or unsolved > WORTH_HALVING * self.fast
         if missed and depth < self.deepest:
             halves = self.advance(0.5 * step, depth + 1) + self.advance(0.5 * step, depth + 1)
             halves[0] = replace(
@@ -104,7 +114,7 @@ class Stepper:
         worst = np.zeros(len(state.position))
         order = assembly.numbering.scene
         worst[order[:n]] = error[:n]
-        converged = bool(np.all(error[:n] <= tolerance))
+        converged = bool(np.all(error[:n] <= tolerance)) and unsolved <= self.fast
         count, newton, linear = len(assembly.problem.contacts), spent[0] + more[0], spent[1] + more[1]
         return [StepOutcome(residuals, converged, worst, count, newton, linear, 1, bool(missed))]
 
@@ -122,14 +132,12 @@ class Stepper:
     def _solve(self, assembly):
         """Position phase, repeated with the contacts that only show at the end pose.
 
-        Returns (Assembly, StepSolution, SolveStatistics, tolerance (n,), overlap seen at the end pose [m]).
+        Returns (Assembly, StepSolution, SolveStatistics, tolerance (n,), EndCheck or None).
         """
         options, tolerance = self._options(assembly)
         solution, statistics = self.solver.solve(assembly.problem, options)
-        overlap = 0.0
         for repeat in range(REPEATS + 1):
             check = check_end(assembly, solution, self.collider, self.frames, self.assembler, self.fast)
-            overlap = 0.0 if check is None else check.overlap
             if check is None or check.assembly is None or repeat == REPEATS:
                 break
             spent = solution.newton_iterations, solution.linear_iterations
@@ -138,20 +146,24 @@ class Stepper:
             solution, statistics = self.solver.solve(assembly.problem, options)
             solution.newton_iterations += spent[0]
             solution.linear_iterations += spent[1]
-        return assembly, solution, statistics, tolerance, overlap
+        return assembly, solution, statistics, tolerance, check
 
     def _options(self, assembly):
         """SolveOptions, and the tolerance (n,) each body's island is held to."""
+        n = assembly.problem.bodies.dynamic_count
+        speed = self._island_speed(assembly, assembly.problem.bodies.velocity[:n])
+        tolerance = np.where(speed > SLOW, self.fast, self.slow)
+        return SolveOptions(tolerance, self.state.eps[assembly.numbering.scene[:n]], speed > CALM), tolerance
+
+    @staticmethod
+    def _island_speed(assembly, velocity):
+        """(n,) speed of the fastest body in each body's island [m/s], spin counted at the radius of gyration."""
         bodies, n, island = assembly.problem.bodies, assembly.problem.bodies.dynamic_count, assembly.island
         gyration = np.sqrt(bodies.inertia[:n].max(axis=1) / bodies.mass[:n])
-        u = bodies.velocity[:n]
-        speed = np.maximum(np.linalg.norm(u[:, :3], axis=1), gyration * np.linalg.norm(u[:, 3:], axis=1))
+        speed = np.maximum(np.linalg.norm(velocity[:, :3], axis=1), gyration * np.linalg.norm(velocity[:, 3:], axis=1))
         fastest = np.zeros(len(assembly.island_jointed))
         np.maximum.at(fastest, island, speed)
-        fast = fastest[island] > SLOW
-        tolerance = np.where(fast, self.fast, self.slow)
-        eps = self.state.eps[assembly.numbering.scene[:n]]
-        return SolveOptions(tolerance, eps, fastest[island] > CALM), tolerance
+        return fastest[island]
 
     def _end_velocity(self, assembly, solution, missed):
         """(n, 6) velocity the step ends with, and (Newton, linear) iterations spent on it."""

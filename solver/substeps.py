@@ -13,11 +13,11 @@ class Substeps:
         self.count = 1 if fixed is None else fixed
         self._quiet = 0
 
-    def learn(self, solves, given_up):
-        """After a frame of ``solves`` solves: double the count after a miss, halve it after peace or if that is no help."""
+    def learn(self, solves, hopeless):
+        """After a frame of ``solves`` solves: double the count after a miss, halve it after peace."""
         if self.fixed is not None:
             return
-        if given_up:
+        if hopeless:
             self.count, self._quiet = max(1, self.count // 2), 0
         elif solves > self.count:
             self.count, self._quiet = min(2 * self.count, MOST), 0

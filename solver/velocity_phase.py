@@ -13,7 +13,7 @@ import numpy as np
 
 from .predict import carry_momentum
 from .problem import Bodies, Contacts, Coordinate, JointRows, StepProblem, world_impulses
-from .reference.rows import coordinates, gaps
+from .reference.rows import coordinates, start_gaps
 from .rotations import rotate
 
 BOUNCE_SPEED = 0.5  # [m/s] slower approaches are resting contact
@@ -39,7 +39,7 @@ def needs_velocity_phase(assembly, solution, tolerance):
     island = assembly.island[np.minimum(contacts.body_a, contacts.body_b)]
     loaded = solution.contact_impulse[:, 0] > 0.0
     bounce = loaded & (contacts.restitution > 0.0) & (_approach(problem) < -BOUNCE_SPEED)
-    pushed = loaded & (gaps(contacts, problem.bodies.position, problem.bodies.orientation) < -tolerance)
+    pushed = loaded & (start_gaps(problem) < -tolerance)
     need[island[bounce | pushed]] = True
     return need
 
@@ -71,7 +71,7 @@ def velocity_problem(assembly, solution, need):
         n, bodies.mass, bodies.inertia, solution.position, solution.orientation, bodies.velocity, solution.position,
         solution.orientation, free, np.zeros_like(bodies.midpoint),
     )  # fmt: skip
-    contacts = replace(contacts, impulse=force)
+    contacts = _at_one_point(replace(contacts, impulse=force), solution)
     rows = _needed_rows(assembly, solution, mask)
     return StepProblem(problem.step, at_end, contacts, rows), impulse[:, 0] > 0.0, total, mask
 
@@ -104,6 +104,20 @@ def _forces(bodies, contacts, impulse):
     arm_a = rotate(bodies.orientation[contacts.body_a], contacts.point_a) - contacts.normal * contacts.margin_a[:, None]
     arm_b = rotate(bodies.orientation[contacts.body_b], contacts.point_b) + contacts.normal * contacts.margin_b[:, None]
     return force, (arm_a, arm_b)
+
+
+def _at_one_point(contacts, solution):
+    """The contacts with both their points half way between them at the end pose: equal and opposite there, so that the
+    impulses keep angular momentum however far the two points slid apart in the step.
+    """
+    x_a, x_b = solution.position[contacts.body_a], solution.position[contacts.body_b]
+    q_a, q_b = solution.orientation[contacts.body_a], solution.orientation[contacts.body_b]
+    on_a = x_a + rotate(q_a, contacts.point_a) - contacts.normal * contacts.margin_a[:, None]
+    on_b = x_b + rotate(q_b, contacts.point_b) + contacts.normal * contacts.margin_b[:, None]
+    middle = 0.5 * (on_a + on_b)
+    zero = np.zeros(len(contacts))
+    points = {"point_a": _to_local(q_a, middle - x_a), "point_b": _to_local(q_b, middle - x_b)}
+    return replace(contacts, **points, margin_a=zero, margin_b=zero)
 
 
 def _needed_rows(assembly, solution, mask):

@@ -63,15 +63,13 @@ def contact_kernels(real):
         t2 = wp.cross(n, t1)
         ra = wp.quat_rotate(bodies.q0[a], con.point_a[c])
         rb = wp.quat_rotate(bodies.q0[b], con.point_b[c])
-        phi = wp.dot(n, bodies.x0[a] + ra - bodies.x0[b] - rb) - con.margin_a[c] - con.margin_b[c]
         ra = ra - n * con.margin_a[c]
         rb = rb + n * con.margin_b[c]
         con.arm_a[c] = ra
         con.arm_b[c] = rb
-        con.phi[c] = phi
         con.overlap[c] = scalar(0.0)
-        if phi < scalar(0.0):
-            con.overlap[c] = wp.min(scalar(0.0), phi + settings[push_out_slot])
+        if con.start_gap[c] < scalar(0.0):
+            con.overlap[c] = wp.min(scalar(0.0), con.start_gap[c] + settings[push_out_slot])
         m = scalar(0.0)
         wn = scalar(0.0)
         w1 = scalar(0.0)

@@ -234,7 +234,7 @@ def joint_kernels(real):
         w = rows.w[r] + rows.compliance[r]
         slip = rows.v[r] + rows.compliance[r] * p
         error = (p - clipped(p - slip / w, rows, r)) * w
-        wp.atomic_max(isl.residual_joint, k, measured(wp.abs(error) * rows.length[r]))
+        wp.atomic_max(isl.residual_joint, k, measured(wp.abs(error) * rows.share[r]))
 
     @kernel
     def keep_rows(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):

@@ -34,7 +34,7 @@ def least_constraint_acceleration(M, a_free, J, b):
     y = np.linalg.lstsq(np.linalg.solve(L, J.T).T, b - J @ a_free, rcond=None)[0]
     a = a_free + np.linalg.solve(L.T, y)
     error = np.abs(J @ a - b).max(initial=0.0)
-    limit = 1e-6 * (np.abs(J) @ np.abs(a) + np.abs(b)).max(initial=0.0)
+    limit = 1e-6 * (np.abs(J) @ (np.abs(a) + np.abs(a_free)) + np.abs(b)).max(initial=0.0)
     if error > limit:
         raise ValueError(
             f"No acceleration satisfies the constraints: J a differs from b by {error:.3g}, more than {limit:.3g}; "

@@ -152,3 +152,11 @@ def contact_jacobians(contacts, position, orientation):
     j_a = np.concatenate([axes, cross(r_a[:, None, :], axes)], axis=2)
     j_b = -np.concatenate([axes, cross(r_b[:, None, :], axes)], axis=2)
     return j_a, j_b
+
+
+def start_gaps(problem):
+    """(C,) gap by which each contact's allowed overlap is judged: the one given, or that at the start pose [m]."""
+    contacts, bodies = problem.contacts, problem.bodies
+    if contacts.start_gap is not None:
+        return contacts.start_gap
+    return gaps(contacts, bodies.position, bodies.orientation)

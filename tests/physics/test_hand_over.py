@@ -32,11 +32,6 @@ def test_released_body_flies_on_with_the_velocity_of_its_path():
     assert trajectory.angular_velocity[:, 0] == pytest.approx(np.tile([0, 0, 4.0], (25, 1)), abs=1e-9)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="A body whose path ends within a step is held to the step's end and released with the mean velocity of that "
-    "step, a part of which it stood still.",
-)
 def test_release_within_a_step_keeps_the_velocity():
     # The path ends at 0.51 s, between two frames: horizontal velocity 2 m/s before and after.
     trajectory = simulate(thrown(0.51, 2), 24, config=CPU)

@@ -85,11 +85,6 @@ def test_angular_momentum_of_a_sticking_collision():
     assert np.abs(momentum - momentum[0])[:, 3:].max() < 4.0 * FAST * 24
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="The velocity phase pushes the two bodies of a rebounding contact at two different points (their surface "
-    "points have slid apart within the step), so angular momentum changes by v_t h p.",
-)
 def test_angular_momentum_of_a_rebounding_collision():
     scene = collision(1.0, 0.05)
     momentum = momenta(scene, simulate(scene, 24, config=CPU))
