@@ -144,3 +144,11 @@ def test_no_address_of_a_package_index_is_committed():
     for path in (ROOT / "Makefile", ROOT / "pyproject.toml", *(ROOT / "tools").glob("*.py")):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"index-url|find-links|https?://\S*(pypi|simple)", text), path.name
+
+
+def test_links_of_the_documents_lead_somewhere():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    assert len(pages) >= 4
+    for page in pages:
+        for target in re.findall(r"\]\((?!https?://|#)([^)#\s]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} points to {target}"
