@@ -19,6 +19,8 @@ TRACEBACK = "AXION_TRACEBACK"
 EXPECTED = (ValueError, OSError, RuntimeError, MemoryError, ImportError)
 """SceneError among them; their text stands for itself, while that of a bug needs its type."""
 CLASSES = ()
+LAST_FRAME = 1048574
+"""Blender's MAXFRAME; its first frame is the negative of it."""
 
 _command = None
 
@@ -69,6 +71,15 @@ def main(argv=None, program=NAME):
         options = arguments.parse_args(argv)
         if options.frames is not None and options.frames[1] <= options.frames[0]:
             arguments.error(f"--frames {options.frames[0]} {options.frames[1]}: the last must come after the first")
+        if options.frames is not None and max(map(abs, options.frames)) > LAST_FRAME:
+            arguments.error(
+                f"--frames {options.frames[0]} {options.frames[1]}: Blender's frames end at {LAST_FRAME} either way"
+            )
+        if options.report and Path(options.report).resolve() in (
+            Path(options.input).resolve(),
+            Path(options.output).resolve(),
+        ):
+            arguments.error(f"--report {options.report}: IN and OUT have that name: give the report its own")
         if options.device is not None:
             _check_device(arguments, options.device)
     except SystemExit as leaving:
@@ -103,6 +114,10 @@ def _bake(options, program):
             return _say(
                 program, f"{path} cannot be written: it needs an existing folder and the name of a file", FAILED
             )
+        try:
+            _whole(path, Path.touch, keep=False)
+        except OSError as error:
+            return _say(program, f"{path} cannot be written: {error.strerror or error}", FAILED)
     import bpy
 
     from . import baking, register, report
@@ -165,12 +180,13 @@ def _save(path):
     bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, check_existing=False, compress=compress)
 
 
-def _whole(path, write):
-    """Write a file beside its place and move it there, so that a half file is never seen."""
+def _whole(path, write, keep=True):
+    """Write a file beside its place and move it there, so that a half file is never seen.  keep=False: only try."""
     beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
         write(beside)
-        os.replace(beside, path)
+        if keep:
+            os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
 
