@@ -82,7 +82,10 @@ def _close(made, notes):
         try:
             hull.solid()
         except SceneError as error:
-            raise SceneError(f"{made.name}: its mesh is open and {error}") from error
+            raise SceneError(
+                f"{made.name}: its mesh is open and its convex hull encloses no volume: close the mesh, or give it "
+                "thickness, for example with a Solidify modifier"
+            ) from error
         solids.append(hull)
     if all(solid is shape for solid, shape in zip(solids, made.shapes, strict=True)):
         return

@@ -7,6 +7,9 @@ from ...solver import Problem, SceneError
 from .. import compat
 from . import motion
 
+LAST_FRAME = 1048574
+"""Blender's MAXFRAME; its first frame is the negative of it.  Beyond, it plays the frame at the end."""
+
 
 class Problems:
     """Collects problems: ``found`` is a list of solver.Problem."""
@@ -58,6 +61,11 @@ def check(scene, view_layer, items, problems, warnings):
     first, last = frame_range(scene)
     if last <= first:
         problems.add(scene.name, f"the frame range {first} to {last} holds no frame to simulate: end it later")
+    if min(first, last) < -LAST_FRAME or max(first, last) > LAST_FRAME:
+        problems.add(
+            scene.name,
+            f"the frame range {first} to {last} leaves Blender's own, {-LAST_FRAME} to {LAST_FRAME}: move it there",
+        )
     if not items:
         problems.add(scene.name, "the scene has no Axion bodies: select objects and add them (Object > Axion)")
     for item in view_layer.objects:
@@ -68,6 +76,13 @@ def check(scene, view_layer, items, problems, warnings):
                 item.name, "it is linked from another file, so it cannot hold keys: make a library override of it"
             )
         _check_leaders(item, problems)
+        curves = compat.curves_of(item) + compat.drivers_of(item)
+        if item.axion.type == "ACTIVE" and any(curve.data_path == "scale" for curve in curves):
+            warnings.append(f"{item.name} has an animated scale: its shape stays as large as at the first frame")
+    for item in scene.objects:
+        if item.is_missing:
+            library = item.library.filepath if item.library is not None else "another file"
+            warnings.append(f"{item.name} was not found in {library}: what it was takes no part")
     for part, parent in compound_parts(view_layer):
         if compat.is_animated(part) or len(part.constraints):
             warnings.append(f"{part.name} is a part of {parent.name}: it stays where it is in it at the first frame")
