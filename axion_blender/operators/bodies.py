@@ -5,6 +5,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..properties.body import TYPES
+from .session import in_object_mode
 
 SHAPED = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
 """Object types that have a surface; of an empty only a compound can be made, by hand."""
@@ -22,7 +23,7 @@ class AXION_OT_add_bodies(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.mode == "OBJECT"
+        return in_object_mode(cls, context)
 
     def execute(self, context):
         items = [item for item in chosen(context) if item.type in SHAPED and item.is_editable]
@@ -49,7 +50,7 @@ class AXION_OT_remove_bodies(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.mode == "OBJECT"
+        return in_object_mode(cls, context)
 
     def execute(self, context):
         items = [item for item in chosen(context) if item.axion.enabled and item.is_editable]
@@ -72,7 +73,7 @@ class AXION_OT_copy_settings(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.mode == "OBJECT" and context.active_object is not None
+        return in_object_mode(cls, context) and context.active_object is not None
 
     def execute(self, context):
         source = context.active_object

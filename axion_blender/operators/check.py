@@ -6,6 +6,7 @@ import sys
 import bpy
 
 from .. import baking
+from .session import in_object_mode
 
 
 class AXION_OT_check_scene(bpy.types.Operator):
@@ -18,7 +19,7 @@ class AXION_OT_check_scene(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.mode == "OBJECT"
+        return in_object_mode(cls, context)
 
     def execute(self, context):
         problems, warnings = baking.check(context)

@@ -6,6 +6,7 @@ from bpy.props import EnumProperty
 
 from ..properties.joint import TYPES
 from .bodies import chosen, count
+from .session import in_object_mode
 
 PIVOTS = (
     ("CENTER", "Center", "Midway between the two bodies"),
@@ -36,7 +37,7 @@ class AXION_OT_add_joint(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.mode == "OBJECT"
+        return in_object_mode(cls, context)
 
     def execute(self, context):
         bodies = [item for item in selected_last_active(context) if item.axion.enabled]
@@ -72,7 +73,7 @@ class AXION_OT_connect_selected(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.mode == "OBJECT"
+        return in_object_mode(cls, context)
 
     def execute(self, context):
         bodies = [item for item in selected_last_active(context) if item.axion.enabled]
@@ -103,7 +104,7 @@ class AXION_OT_remove_joints(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.mode == "OBJECT"
+        return in_object_mode(cls, context)
 
     def execute(self, context):
         items = [item for item in chosen(context) if item.axion_joint.enabled and item.is_editable]
@@ -126,7 +127,7 @@ class AXION_OT_enable_joint(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.mode == "OBJECT" and context.active_object is not None and context.active_object.is_editable
+        return in_object_mode(cls, context) and context.active_object is not None and context.active_object.is_editable
 
     def execute(self, context):
         context.active_object.axion_joint.enabled = True

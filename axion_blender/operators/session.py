@@ -14,6 +14,14 @@ class AXION_PG_session(bpy.types.PropertyGroup):
     )
 
 
+def in_object_mode(operator, context):
+    """Whether the mode lets an operator run; a script or a tooltip that asks why not is told."""
+    if context.mode == "OBJECT":
+        return True
+    operator.poll_message_set(f"Blender is in {context.mode.replace('_', ' ').title()} Mode: go to Object Mode first")
+    return False
+
+
 CLASSES = (AXION_PG_session,)
 
 
