@@ -6,9 +6,11 @@ import time
 
 import bpy
 
+from ...solver import SceneError
 from .. import baking, report
 from ..job import Phase
 from ..writers import keyframes
+from .session import in_object_mode
 
 
 class AXION_OT_bake(bpy.types.Operator):
@@ -21,7 +23,7 @@ class AXION_OT_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.mode == "OBJECT"
+        return in_object_mode(cls, context)
 
     def execute(self, context):
         scene, session = context.scene, context.window_manager.axion
@@ -64,10 +66,13 @@ class AXION_OT_clear_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.mode == "OBJECT"
+        return in_object_mode(cls, context)
 
     def execute(self, context):
-        cleared = keyframes.clear(context.scene)
+        try:
+            cleared = keyframes.clear(context.scene)
+        except SceneError as error:
+            return refuse(self, error)
         baking.forget_report(context.scene)
         if not cleared:
             self.report({"WARNING"}, "Nothing was cleared: no object of this scene holds a bake")

@@ -53,6 +53,14 @@ def remove_created(action, slot, created):
         action.layers.remove(layer)
 
 
+def remove_unused():
+    """Delete from the shared bake actions what belonged to objects that are gone, unless a fake user keeps it."""
+    for action in [a for a in bpy.data.actions if SHARED in a and a.is_editable and not a.use_fake_user]:
+        for slot in [slot for slot in action.slots if not slot.users()]:
+            action.slots.remove(slot)
+        remove_if_empty(action)
+
+
 def remove_if_empty(action):
     """Delete a shared bake action that holds no slot any more."""
     if SHARED in action and not len(action.slots):

@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 
 from ...solver import SceneError
-from . import curves, overrides, placing, records
+from . import actions, curves, overrides, placing, records
 
 LINEAR = 1  # BEZIER would overshoot at impacts, CONSTANT would give motion blur nothing to blur
 
@@ -37,16 +37,27 @@ def write(trajectory, objects, frame_start, scene=None, view_layer=None, scale_l
 
 
 def clear(scene, objects=None):
-    """Take back the bakes of a scene's objects, or of those given.  Returns how many objects held one."""
-    cleared = sum(records.end(item) for item in (scene.objects if objects is None else objects))
+    """Take back the bakes of a scene's objects, or of those given.  Returns how many objects held one.
+
+    Raises SceneError, before anything is changed, where an object's record of its bake is broken.
+    """
+    items = list(scene.objects if objects is None else objects)
+    records.check(items)
+    cleared = sum(records.end(item) for item in items)
+    if objects is None:
+        actions.remove_unused()
     if cleared:
         _replay(scene)
     return cleared
 
 
 def suspend(scene, objects=None):
-    """Hide bakes for a while, so that the scene below them can be read.  Returns the objects for ``resume``."""
+    """Hide bakes for a while, so that the scene below them can be read.  Returns the objects for ``resume``.
+
+    Raises SceneError, before anything is changed, where an object's record of its bake is broken.
+    """
     baked = [item for item in (scene.objects if objects is None else objects) if records.is_baked(item)]
+    records.check(baked)
     for item in baked:
         records.hide(item)
     if baked:

@@ -9,11 +9,23 @@ import json
 
 import bpy
 
+from ...solver import SceneError
 from .. import compat
 from . import actions, curves
 
 RECORD = "axion_bake"  # custom property of a baked object: JSON
 ORIGINAL_ACTION = "axion_bake_original_action"  # custom property: the action that a private copy stands in for
+FIELDS = {
+    "location",
+    "rotation_mode",
+    "baked_mode",
+    "rotation",
+    "animation_data",
+    "last_slot",
+    "action",
+    "slot",
+    "created",
+}
 ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 ROTATIONS = (*ROTATION_PATHS.values(), "rotation_euler")
 
@@ -26,6 +38,22 @@ def rotation_path(mode):
 def is_baked(item):
     """Whether an object holds a bake."""
     return RECORD in item
+
+
+def check(items):
+    """Raises SceneError where the record of an object's bake, which anybody can edit, says nothing."""
+    for item in items:
+        if is_baked(item):
+            try:
+                record = json.loads(item[RECORD])
+                whole = record.keys() >= FIELDS
+            except (TypeError, ValueError, AttributeError):
+                whole = False
+            if not whole:
+                raise SceneError(
+                    f"{item.name}: the record of its bake is broken: delete its custom property {RECORD} and the "
+                    f'channels in its group "{curves.GROUP}"'
+                )
 
 
 def begin(item, scene, mode):
