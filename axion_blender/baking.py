@@ -67,8 +67,9 @@ def make_job(context, frames=None, device=None, quality=None, say=print):
 def check(context):
     """Everything that stands in the way of a bake: (problems, warnings), sentences that name an object."""
     scene = context.scene
-    suspended = keyframes.suspend(scene)
+    suspended = []
     try:
+        suspended = keyframes.suspend(scene)
         extraction = _extract(context)
     except SceneError as error:
         return [str(problem) for problem in error.problems] or [str(error)], []
@@ -90,6 +91,10 @@ def _extract(context):
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise SceneError(f"{problems[0]}{more}", problems)
+    if not extraction.simulated:
+        extraction.warnings.append(
+            f"{context.scene.name} has no active body that is free to move: a bake writes no keys"
+        )
     return extraction
 
 
@@ -123,7 +128,7 @@ def keep_report(scene, job):
     )
     scene[SUMMARY] = report.to_json(document["summary"])
     text = _text(scene) or bpy.data.texts.new(f"{TEXT} {scene.name}")
-    text[SUMMARY] = scene.name
+    text[SUMMARY] = scene
     text.from_string(report.to_json(document, indent=1))
     return document
 
@@ -143,5 +148,4 @@ def last_summary(scene):
 
 
 def _text(scene):
-    text = bpy.data.texts.get(f"{TEXT} {scene.name}")
-    return text if text is not None and SUMMARY in text else None
+    return next((text for text in bpy.data.texts if text.get(SUMMARY) == scene), None)
