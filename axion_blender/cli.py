@@ -75,11 +75,6 @@ def main(argv=None, program=NAME):
             arguments.error(
                 f"--frames {options.frames[0]} {options.frames[1]}: Blender's frames end at {LAST_FRAME} either way"
             )
-        if options.report and Path(options.report).resolve() in (
-            Path(options.input).resolve(),
-            Path(options.output).resolve(),
-        ):
-            arguments.error(f"--report {options.report}: IN and OUT have that name: give the report its own")
         if options.device is not None:
             _check_device(arguments, options.device)
     except SystemExit as leaving:
@@ -107,6 +102,8 @@ def main_wheel():
 def _bake(options, program):
     source, target = Path(options.input).resolve(), Path(options.output).resolve()
     report_target = Path(options.report).resolve() if options.report else None
+    if report_target in (source, target):
+        return _say(program, f"--report {report_target}: IN or OUT has that name: give the report its own", USAGE)
     if not source.is_file():
         return _say(program, f"{source} is not a file", FAILED)
     for path in filter(None, (target, report_target)):
