@@ -44,6 +44,7 @@ def make_job(context, frames=None, device=None, quality=None, say=print):
             say(FIRST_RUN)
         from ..solver import simulate
 
+        paths.settle_newton()
         return simulate(described, count, fps=fps, config=config, on_frame=on_frame)
 
     def write(trajectory):

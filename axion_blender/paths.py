@@ -3,6 +3,7 @@
 
 import importlib.metadata
 import os
+import sys
 import tomllib
 from pathlib import Path
 
@@ -43,3 +44,12 @@ def start_warp():
     warp.config.log_level = warp.LOG_WARNING  # its greeting and its list of loaded modules are not for artists
     warp.init()
     return not any(Path(warp.config.kernel_cache_dir).glob("wp_*axion*"))
+
+
+def settle_newton():
+    """Let newton import what it puts off until first looked at.
+
+    Blender's policy check looks at every module in turn, and fails when new ones appear meanwhile.
+    """
+    for module in [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "newton"]:
+        getattr(module, "__file__", None)

@@ -36,6 +36,12 @@ class Assembly:
     island_touching: np.ndarray  # (islands,) bool
 
 
+def joined(first, second):
+    """Two Contacts as one."""
+    pairs = {name: (getattr(first, name), getattr(second, name)) for name in first.__dataclass_fields__}
+    return Contacts(**{name: np.concatenate(pair) for name, pair in pairs.items()})
+
+
 class Assembler:
     """Builds the StepProblem of each step of one scene."""
 
@@ -94,14 +100,19 @@ class Assembler:
                 velocity[i, 3:] = rotations.logarithm(turn) / step
         return velocity
 
-    def build(self, state, step, contacts, impulses):
+    def build(self, state, step, contacts, impulses, missed=None, row_force=None):
         """The Assembly of one step.
 
         contacts: ContactSet found at the state; impulses: (C, 3) world start impulses on body a [N s].
+        missed: more Contacts, numbered as in this step, that follow those; row_force: (rows of the table,) [N, N m] to
+        start from instead of the last step's.
         """
         number = self.numbering(state.time)
         n = number.dynamic_count
-        island, jointed, touching = self._islands(number, contacts)
+        touches = self.contacts(contacts, impulses, number)
+        if missed is not None:
+            touches = joined(touches, missed)
+        island, jointed, touching = self._islands(number, touches)
         midpoint = np.zeros(len(number.scene))
         keep = max(0.0, 1.0 - self.config.joint_damping * step)
         midpoint[:n] = np.where(touching[island], 0.0, keep)
@@ -111,12 +122,12 @@ class Assembler:
         if len(fixed):
             both = np.maximum(midpoint[number.solver[fixed.body_a]], midpoint[number.solver[fixed.body_b]])
             np.maximum.at(of_joint, fixed.joint, both)
-        rows, row_number, rate = self.joints.rows(state.time + step, step, of_joint)
+        rows, row_number, rate = self.joints.rows(state.time + step, step, of_joint, row_force)
         for side in ("body_a", "body_b"):
             setattr(rows, side, number.solver[getattr(rows, side)].astype(np.int32))
         rows, row_number, rate = self._movable_rows(rows, row_number, rate, n)
         self._expect_turns(rows, bodies, step)
-        problem = StepProblem(step, bodies, self.contacts(contacts, impulses, number), rows)
+        problem = StepProblem(step, bodies, touches, rows)
         return Assembly(problem, number, contacts, row_number, rate, end_velocity, island, jointed, touching)
 
     @staticmethod
@@ -142,7 +153,7 @@ class Assembler:
         n, fixed = number.dynamic_count, self.joints.fixed
         alive = self.joints.alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
         ja, jb = number.solver[fixed.body_a[alive]], number.solver[fixed.body_b[alive]]
-        ca, cb = number.solver[contacts.body_a], number.solver[contacts.body_b]
+        ca, cb = contacts.body_a, contacts.body_b
         a, b = np.concatenate([ca, ja]), np.concatenate([cb, jb])
         linked = (a < n) & (b < n)
         island = connected_components(n, a[linked], b[linked])

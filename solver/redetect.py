@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .assemble import joined
+from .plausible import PairOverlap, plausible, way_moved
 from .problem import Contacts, world_impulses
 from .reference.rows import start_gaps
 
@@ -20,7 +22,7 @@ class EndCheck:
 
     overlap: float  # deepest overlap there [m]
     unsolved: float  # the part of it that the step was not allowed to keep [m]
-    assembly: object  # the Assembly with the missed contacts added, or None if none is missing
+    missed: object  # Contacts to add to those the step began with, or None if none is missing
 
 
 def check_end(assembly, solution, collider, frames, assembler, tolerance):
@@ -31,8 +33,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance):
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
     model, order, h = collider.model, assembly.numbering.scene[:-1], problem.step
     size, radius = model.body_size[order], model.body_radius[order]
-    u = solution.velocity[:-1]
-    way = h * (np.linalg.norm(u[:, :3], axis=1) + radius * np.linalg.norm(u[:, 3:], axis=1))
+    way = way_moved(solution.velocity[:-1], radius, h)
     far = way**2 > 2.0 * size * tolerance
     if not np.any(far[:n]):
         return None
@@ -43,36 +44,27 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance):
     free = np.zeros(len(order), bool)
     free[order[:n]] = True
     found = collider.collide_again(*frames.to_body(position, orientation), free)
-    overlap = float(max(0.0, -found.gap.min(initial=0.0)))
+    scene_way = np.zeros(len(order))
+    scene_way[order] = way
     start = start_gaps(problem)
+    known = PairOverlap(order[problem.contacts.body_a], order[problem.contacts.body_b], start, len(order))
+    found = plausible(found, known, scene_way, model.body_size)
+    overlap = float(max(0.0, -found.gap.min(initial=0.0)))
     allowed = max(0.0, -float(start.min(initial=0.0)) - problem.push_out_speed * h)
     unsolved = max(0.0, overlap - allowed)
     index = np.nonzero(found.gap < -tolerance)[0]
     if not len(index):
         return EndCheck(overlap, unsolved, None)
-    added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering)
-    old = replace(problem.contacts, impulse=world_impulses(problem.contacts.normal, solution.contact_impulse))
-    joined = Contacts(
-        **{name: np.concatenate([getattr(old, name), getattr(added, name)[index]]) for name in old.__dataclass_fields__}
-    )
+    added = taken(assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering), index)
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
-    joined.start_gap[len(old) :] = pair_overlap(problem, added, index)
-    rows = replace(problem.joints, impulse=solution.joint_impulse)
-    return EndCheck(overlap, unsolved, replace(assembly, problem=replace(problem, contacts=joined, joints=rows)))
+    added.start_gap = known.of(found.body_a, found.body_b)[index]
+    earlier = np.arange(len(assembly.contacts), len(problem.contacts))
+    if len(earlier):
+        old = replace(problem.contacts, impulse=world_impulses(problem.contacts.normal, solution.contact_impulse))
+        added = joined(taken(old, earlier), added)
+    return EndCheck(overlap, unsolved, added)
 
 
-def pair_overlap(problem, added, index):
-    """(len(index),) deepest start gap (at most 0) among the problem's contacts of the same two bodies."""
-    count = len(problem.bodies.mass)
-
-    def key(contacts):
-        low, high = np.minimum(contacts.body_a, contacts.body_b), np.maximum(contacts.body_a, contacts.body_b)
-        return low.astype(np.int64) * count + high
-
-    known, place = np.unique(key(problem.contacts), return_inverse=True)
-    deepest = np.zeros(len(known) + 1)
-    np.minimum.at(deepest, place, start_gaps(problem))
-    wanted = key(added)[index]
-    slot = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
-    found = known[slot] == wanted if len(known) else np.zeros(len(wanted), bool)
-    return np.where(found, deepest[slot], 0.0)
+def taken(contacts, index):
+    """The Contacts at ``index``."""
+    return Contacts(**{name: getattr(contacts, name)[index] for name in contacts.__dataclass_fields__})

@@ -31,20 +31,17 @@ from .assemble import Assembler
 from .collision import Collider, carry_impulses
 from .constraints.breaking import row_forces
 from .metrics import body_residuals, step_residuals
+from .plausible import PairOverlap, plausible, way_moved
+from .position_phase import SLOW, PositionPhase, island_speed
 from .problem import Coordinate, world_impulses
-from .proximal import SolveOptions
-from .redetect import check_end
 from .reference.rows import coordinates
 from .state import State
 from .velocity_phase import calm, needs_velocity_phase, total_velocity, velocity_problem
 
-SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
-CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
 DEEPEST = 4  # a step is halved at most this often
 PATIENCE = 3  # frames given up on before steps are halved less
 WORTH_HALVING = 10.0  # overlap left over, in tolerances, at which a step is halved
-REPEATS = 3  # solves with contacts that only showed at the end pose
 
 
 @dataclass
@@ -68,13 +65,15 @@ class Stepper:
         self.assembler = Assembler(scene, frames, joints, config)
         self.collider = Collider(model)
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
-        self.slow, self.fast = config.tolerances()
+        self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
+        self.fast = config.tolerances()[1]
         self.state = None
         self.deepest, self.failures = DEEPEST, 0
 
     def start(self, position, orientation, velocity):
         """Begin from solver poses (B, 3), (B, 4) and velocities (B, 6)."""
-        self.state = State(0.0, position, orientation, velocity, np.full(len(position), FIRST_EPS))
+        count = len(position)
+        self.state = State(0.0, position, orientation, velocity, np.full(count, FIRST_EPS), np.full(count, np.inf))
 
     def learn(self, given_up):
         """After a frame.  True where halving was in vain frame after frame: the constraints contradict each other.
@@ -90,14 +89,14 @@ class Stepper:
         state = self.state
         contacts, impulses = self._contacts(step)
         assembly = self.assembler.build(state, step, contacts, impulses)
-        assembly, solution, statistics, tolerance, check = self._solve(assembly)
+        assembly, solution, statistics, tolerance, check = self.position_phase.solve(assembly, state)
         overlap, unsolved = (0.0, 0.0) if check is None else (check.overlap, check.unsolved)
         spent = solution.newton_iterations, solution.linear_iterations
         residuals = step_residuals(assembly.problem, solution)
         residuals.penetration = max(residuals.penetration, overlap)
         error = body_residuals(assembly.problem, residuals, penetration=False)
         n = assembly.problem.bodies.dynamic_count
-        tolerance = np.where(self._island_speed(assembly, solution.velocity[:n]) > SLOW, self.fast, tolerance)
+        tolerance = np.where(island_speed(assembly, solution.velocity[:n]) > SLOW, self.fast, tolerance)
         missed = not np.all(error[:n] <= self.fast)  # NaN is a miss
         missed = missed or unsolved > WORTH_HALVING * self.fast
         if missed and depth < self.deepest:
@@ -125,45 +124,12 @@ class Stepper:
         velocity = self.assembler.prescribed_velocity(state, step)
         free = self.assembler.free(state.time)
         contacts = self.collider.collide(position, orientation, velocity[:, :3], velocity[:, 3:], step, free)
-        if state.contacts is None or not len(state.contacts):
+        if state.contacts is None:
             return contacts, np.zeros((len(contacts), 3))
+        old = state.contacts
+        known = PairOverlap(old.body_a, old.body_b, old.gap, len(state.way))
+        contacts = plausible(contacts, known, state.way, self.model.body_size)
         return contacts, carry_impulses(state.contacts, state.contact_force * step, contacts)
-
-    def _solve(self, assembly):
-        """Position phase, repeated with the contacts that only show at the end pose.
-
-        Returns (Assembly, StepSolution, SolveStatistics, tolerance (n,), EndCheck or None).
-        """
-        options, tolerance = self._options(assembly)
-        solution, statistics = self.solver.solve(assembly.problem, options)
-        for repeat in range(REPEATS + 1):
-            check = check_end(assembly, solution, self.collider, self.frames, self.assembler, self.fast)
-            if check is None or check.assembly is None or repeat == REPEATS:
-                break
-            spent = solution.newton_iterations, solution.linear_iterations
-            assembly = check.assembly
-            options = replace(options, start=solution.velocity[: len(tolerance)])
-            solution, statistics = self.solver.solve(assembly.problem, options)
-            solution.newton_iterations += spent[0]
-            solution.linear_iterations += spent[1]
-        return assembly, solution, statistics, tolerance, check
-
-    def _options(self, assembly):
-        """SolveOptions, and the tolerance (n,) each body's island is held to."""
-        n = assembly.problem.bodies.dynamic_count
-        speed = self._island_speed(assembly, assembly.problem.bodies.velocity[:n])
-        tolerance = np.where(speed > SLOW, self.fast, self.slow)
-        return SolveOptions(tolerance, self.state.eps[assembly.numbering.scene[:n]], speed > CALM), tolerance
-
-    @staticmethod
-    def _island_speed(assembly, velocity):
-        """(n,) speed of the fastest body in each body's island [m/s], spin counted at the radius of gyration."""
-        bodies, n, island = assembly.problem.bodies, assembly.problem.bodies.dynamic_count, assembly.island
-        gyration = np.sqrt(bodies.inertia[:n].max(axis=1) / bodies.mass[:n])
-        speed = np.maximum(np.linalg.norm(velocity[:, :3], axis=1), gyration * np.linalg.norm(velocity[:, 3:], axis=1))
-        fastest = np.zeros(len(assembly.island_jointed))
-        np.maximum.at(fastest, island, speed)
-        return fastest[island]
 
     def _end_velocity(self, assembly, solution, missed):
         """(n, 6) velocity the step ends with, and (Newton, linear) iterations spent on it."""
@@ -173,7 +139,9 @@ class Stepper:
         if need.any():
             problem, loaded, first, mask = velocity_problem(assembly, solution, need)
             n = problem.bodies.dynamic_count
-            options = replace(self._options(assembly)[0], start=first, sweeps=np.zeros(n, bool))
+            options = replace(
+                self.position_phase.options(assembly, self.state)[0], start=first, sweeps=np.zeros(n, bool)
+            )
             result, _ = self.solver.solve_velocity(problem, options, loaded)
             velocity[mask] = result.velocity[:n][mask]
             spent = result.newton_iterations, result.linear_iterations
@@ -193,6 +161,8 @@ class Stepper:
         calm, hard = statistics.newton <= 3, statistics.newton > 6
         eps = np.where(calm, np.maximum(0.3 * statistics.eps, EPS_SMALLEST), statistics.eps)
         moved.eps[order[:n]] = np.where(hard, np.minimum(10.0 * statistics.eps, FIRST_EPS), eps)
+        moved.way = np.zeros(len(order))
+        moved.way[order] = way_moved(solution.velocity[:-1], self.model.body_radius[order], h)
         moved.contacts = assembly.contacts
         count = len(assembly.contacts)
         impulse = solution.contact_impulse[:count]

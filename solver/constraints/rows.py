@@ -65,7 +65,7 @@ class JointTable:
     def __len__(self):
         return len(self.fixed)
 
-    def rows(self, time, step, midpoint):
+    def rows(self, time, step, midpoint, force=None):
         """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,)).
 
         midpoint: (J,) per joint, 0 to 1: position impulses count (1 + midpoint) times, so force limits and
@@ -79,7 +79,8 @@ class JointTable:
         twist = out.coordinate == Coordinate.TWIST
         out.offset[twist] += self.angle[number][twist]
         out.target[twist] -= self.angle[number][twist] * (out.beta[twist] != 0.0)
-        out.impulse = np.clip(self.force[number] * step / (1.0 + midpoint[out.joint]), out.lower, out.upper)
+        force = self.force if force is None else force
+        out.impulse = np.clip(force[number] * step / (1.0 + midpoint[out.joint]), out.lower, out.upper)
         return out, number, rate
 
     def break_overloaded(self, assembly, solution, time):

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts that cannot be: two bodies overlap no deeper than they did before plus the way they moved since.
+
+Detection against single triangles of a thin or open mesh sometimes meets the far side, and reports a depth of the whole
+thickness where the bodies only just touch.  Pushed out in one step, such a contact would be an explosion.
+"""
+
+from dataclasses import fields, replace
+
+import numpy as np
+
+SLACK = 0.02  # of the smaller half extent: depths this near the bound are left alone
+
+
+class PairOverlap:
+    """Deepest overlap of each pair of bodies in a list of contacts."""
+
+    def __init__(self, body_a, body_b, gap, count):
+        """body_a, body_b: (C,) numbers below ``count``; gap: (C,) [m]."""
+        self._count = count
+        self._pair, place = np.unique(self._key(body_a, body_b), return_inverse=True)
+        self._gap = np.zeros(len(self._pair) + 1)
+        np.minimum.at(self._gap, place, gap)
+
+    def of(self, body_a, body_b):
+        """(N,) deepest gap of each pair, at most 0; 0 for pairs that were not in the list."""
+        wanted = self._key(body_a, body_b)
+        slot = np.searchsorted(self._pair, wanted)
+        found = np.zeros(len(wanted), bool)
+        inside = slot < len(self._pair)
+        found[inside] = self._pair[slot[inside]] == wanted[inside]
+        return np.where(found, self._gap[np.where(found, slot, -1)], 0.0)
+
+    def _key(self, body_a, body_b):
+        low, high = np.minimum(body_a, body_b), np.maximum(body_a, body_b)
+        return np.asarray(low, np.int64) * self._count + high
+
+
+def plausible(contacts, known, way, size):
+    """The ContactSet without contacts deeper than their bodies can have come.
+
+    known: PairOverlap before; way: (B,) how far any point of each body moved since [m]; size: (B,) half extents.
+    """
+    a, b = contacts.body_a, contacts.body_b
+    deepest = known.of(a, b) - way[a] - way[b] - SLACK * np.minimum(size[a], size[b])
+    keep = contacts.gap >= deepest
+    if keep.all():
+        return contacts
+    picked = {f.name: getattr(contacts, f.name)[keep] for f in fields(contacts) if f.name != "manifolds"}
+    return replace(contacts, **picked)
+
+
+def way_moved(velocity, radius, step):
+    """(N,) the farthest any point of each body moves in a step [m].  velocity (N, 6), radius (N,) around its origin."""
+    return step * (np.linalg.norm(velocity[:, :3], axis=1) + radius * np.linalg.norm(velocity[:, 3:], axis=1))
