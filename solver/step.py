@@ -72,8 +72,7 @@ class Stepper:
 
     def start(self, position, orientation, velocity):
         """Begin from solver poses (B, 3), (B, 4) and velocities (B, 6)."""
-        count = len(position)
-        self.state = State(0.0, position, orientation, velocity, np.full(count, FIRST_EPS), np.full(count, np.inf))
+        self.state = State(0.0, position, orientation, velocity, np.full(len(position), FIRST_EPS))
 
     def learn(self, given_up):
         """After a frame.  True where halving was in vain frame after frame: the constraints contradict each other.
