@@ -165,7 +165,6 @@ class IslandArrays:
     trouble: wp.array(dtype=wp.int32)
     restore: wp.array(dtype=wp.int32)
     keep: wp.array(dtype=wp.int32)
-    moved: wp.array(dtype=wp.int32)  # 1: multipliers changed outside Newton, so geometry must be read again
     outer_count: wp.array(dtype=wp.int32)
     inner_count: wp.array(dtype=wp.int32)
     newton_count: wp.array(dtype=wp.int32)

@@ -37,6 +37,7 @@ class CollisionModel:
     center_of_mass: np.ndarray  # (B, 3) in the body's frame
     body_radius: np.ndarray  # (B,) around the body's origin; planes do not count
     body_size: np.ndarray  # (B,) smallest half extent of the body's shapes
+    body_mesh: np.ndarray  # (B,) bool: has a TriangleMesh
     shape_body: np.ndarray  # (S,) int: friction, restitution and everything else of a shape is its body's
     shape_size: np.ndarray  # (S,) smallest half extent, at least a tenth of the radius; inf where immovable
     shape_radius: np.ndarray  # (S,) around the shape's middle; inf for planes
@@ -98,6 +99,7 @@ def build_model(scene, device="cpu", center_of_mass=None):
         center_of_mass=center_of_mass,
         body_radius=body_radius,
         body_size=body_size,
+        body_mesh=np.array([any(isinstance(x, TriangleMesh) for x in body.shapes) for body in bodies], bool),
         shape_body=shape_body,
         shape_size=shape_size,
         shape_radius=shape_radius,

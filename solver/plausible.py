@@ -36,14 +36,15 @@ class PairOverlap:
         return np.asarray(low, np.int64) * self._count + high
 
 
-def plausible(contacts, known, way, size):
-    """The ContactSet without contacts deeper than their bodies can have come.
+def plausible(contacts, known, way, model):
+    """The ContactSet without contacts of meshes deeper than their bodies can have come.
 
-    known: PairOverlap before; way: (B,) how far any point of each body moved since [m]; size: (B,) half extents.
+    known: PairOverlap before; way: (B,) how far any point of each body moved since [m]; model: CollisionModel.
     """
     a, b = contacts.body_a, contacts.body_b
+    size = model.body_size
     deepest = known.of(a, b) - way[a] - way[b] - SLACK * np.minimum(size[a], size[b])
-    keep = contacts.gap >= deepest
+    keep = (contacts.gap >= deepest) | ~(model.body_mesh[a] | model.body_mesh[b])
     if keep.all():
         return contacts
     picked = {f.name: getattr(contacts, f.name)[keep] for f in fields(contacts) if f.name != "manifolds"}

@@ -31,7 +31,8 @@ class PositionPhase:
     def solve(self, assembly, state):
         """Position phase, repeated with the contacts that only show at the end pose.
 
-        Returns (Assembly, StepSolution, SolveStatistics, tolerance (n,), EndCheck or None).
+        Returns (Assembly, StepSolution, SolveStatistics, tolerance (n,), EndCheck or None,
+        number of solves).
         """
         options, tolerance = self.options(assembly, state)
         solution, statistics = self.solver.solve(assembly.problem, options)
@@ -46,7 +47,7 @@ class PositionPhase:
             solution, statistics = self.solver.solve(assembly.problem, options)
             solution.newton_iterations += spent[0]
             solution.linear_iterations += spent[1]
-        return assembly, solution, statistics, tolerance, check
+        return assembly, solution, statistics, tolerance, check, 1 + repeat
 
     def _with_missed(self, assembly, solution, missed, state):
         """The Assembly with more contacts: islands and integrator chosen anew, impulses found so far to start from."""

@@ -10,6 +10,7 @@ import numpy as np
 from . import rotations
 
 LARGEST_TURN = 0.1  # [rad] per sub-step of the splitting
+MOST_ROUNDS = 512  # sub-steps; faster spin than 51 rad a step keeps its angular momentum, and loses track of its angle
 SPLITTING = ((0, 0.5), (1, 0.5), (2, 1.0), (1, 0.5), (0, 0.5))  # axis, share of the sub-step
 
 
@@ -18,7 +19,7 @@ def free_rotation(orientation, angular_velocity, inertia, step):
     moment = rotations.rotate(rotations.conjugate(orientation), angular_velocity) * inertia
     q = orientation.copy()
     speed = np.linalg.norm(angular_velocity, axis=1).max(initial=0.0)
-    rounds = max(1, int(np.ceil(speed * step / LARGEST_TURN)))
+    rounds = int(np.clip(np.ceil(speed * step / LARGEST_TURN), 1, MOST_ROUNDS))
     for _ in range(rounds):
         for axis, share in SPLITTING:
             j, k = (axis + 1) % 3, (axis + 2) % 3

@@ -34,7 +34,7 @@ class SolveOptions:
 
     tolerance: np.ndarray  # [m] residual at which an island is done
     eps: np.ndarray  # proximal strength to start from, as the last step left it
-    sweeps: np.ndarray  # bool: Gauss-Seidel may help (fast, or new)
+    sweeps: np.ndarray  # bool: Gauss-Seidel may help (it moves fast)
     start: np.ndarray | None = None  # (n, 6) first iterate; None: the velocity at the start
 
 
@@ -43,8 +43,8 @@ class SolveStatistics:
     """What the solve did, per dynamic body (its island's figures)."""
 
     newton: np.ndarray
-    residual: np.ndarray  # [m]
     eps: np.ndarray
+    constrained: np.ndarray  # bool: has a contact or a joint row
 
 
 class ProximalSolver:
@@ -54,7 +54,6 @@ class ProximalSolver:
         self.device = wp.get_device(device)
         real = real_types(wp.float64 if precision == "float64" else wp.float32)
         self.problem = DeviceProblem(self.device, real)
-        self._real = real
         self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
         self._assembly, self._cg, self._sweep = assembly_kernels(real), cg_kernels(real), sweep_kernel(real)
         self._control = control_kernels()
@@ -243,11 +242,10 @@ class ProximalSolver:
             velocity, position, orientation, contact, joint,
             int(newton[active].max(initial=0)), int(linear[active].max(initial=0)), int(sweeps[active].max(initial=0)),
         )  # fmt: skip
-        best = np.where(active, download(islands.best, topology.island_count), 0.0) * problem.step
         of_body = topology.body_island
         statistics = SolveStatistics(
             newton=np.where(active, newton, 0)[of_body],
-            residual=best[of_body],
             eps=download(islands.eps, topology.island_count)[of_body],
+            constrained=active[of_body],
         )
         return solution, statistics

@@ -35,7 +35,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance):
     size, radius = model.body_size[order], model.body_radius[order]
     way = way_moved(solution.velocity[:-1], radius, h)
     far = way**2 > 2.0 * size * tolerance
-    if not np.any(far[:n]):
+    if not np.any(far):
         return None
     position, orientation = np.empty((len(order), 3)), np.empty((len(order), 4))
     position[order], orientation[order] = solution.position[:-1], solution.orientation[:-1]
@@ -48,7 +48,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance):
     scene_way[order] = way
     start = start_gaps(problem)
     known = PairOverlap(order[problem.contacts.body_a], order[problem.contacts.body_b], start, len(order))
-    found = plausible(found, known, scene_way, model.body_size)
+    found = plausible(found, known, scene_way, model)
     overlap = float(max(0.0, -found.gap.min(initial=0.0)))
     allowed = max(0.0, -float(start.min(initial=0.0)) - problem.push_out_speed * h)
     unsolved = max(0.0, overlap - allowed)

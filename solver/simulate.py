@@ -57,9 +57,10 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
         for _ in range(substeps.count):
             outcomes += stepper.advance(1.0 / (fps * substeps.count))
         hopeless = stepper.learn(any(outcome.given_up for outcome in outcomes))
-        substeps.learn(sum(outcome.solves for outcome in outcomes), hopeless)
+        substeps.learn(len(outcomes), hopeless)
         result = record.add(frame, outcomes, clock.perf_counter() - began)
-        if on_frame is not None and on_frame(result) is False:
+        answer = None if on_frame is None else on_frame(result)
+        if isinstance(answer, (bool, np.bool_)) and not answer:
             break
     return record.trajectory()
 

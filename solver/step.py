@@ -57,6 +57,10 @@ class StepOutcome:
     solves: int
     given_up: bool  # it misses the tolerance, and no halving was left
 
+    def after(self, newton, linear, solves):
+        """The outcome with the work of an attempt that was thrown away added."""
+        return replace(self, newton=self.newton + newton, linear=self.linear + linear, solves=self.solves + solves)
+
 
 class Stepper:
     """Advances the state of one scene."""
@@ -88,33 +92,30 @@ class Stepper:
         state = self.state
         contacts, impulses = self._contacts(step)
         assembly = self.assembler.build(state, step, contacts, impulses)
-        assembly, solution, statistics, tolerance, check = self.position_phase.solve(assembly, state)
+        assembly, solution, statistics, tolerance, check, solves = self.position_phase.solve(assembly, state)
         overlap, unsolved = (0.0, 0.0) if check is None else (check.overlap, check.unsolved)
-        spent = solution.newton_iterations, solution.linear_iterations
+        spent = solution.newton_iterations, solution.linear_iterations, solves
         residuals = step_residuals(assembly.problem, solution)
         residuals.penetration = max(residuals.penetration, overlap)
         error = body_residuals(assembly.problem, residuals, penetration=False)
         n = assembly.problem.bodies.dynamic_count
         tolerance = np.where(island_speed(assembly, solution.velocity[:n]) > SLOW, self.fast, tolerance)
-        missed = not np.all(error[:n] <= self.fast)  # NaN is a miss
-        missed = missed or unsolved > WORTH_HALVING * self.fast
+        sound = error[:n] <= self.fast  # NaN is not
+        missed = not sound.all() or unsolved > WORTH_HALVING * self.fast
         if missed and depth < self.deepest:
             halves = self.advance(0.5 * step, depth + 1) + self.advance(0.5 * step, depth + 1)
-            halves[0] = replace(
-                halves[0], newton=halves[0].newton + spent[0], linear=halves[0].linear + spent[1],
-                solves=halves[0].solves + 1
-            )  # fmt: skip
-            return halves
-        velocity, more = self._end_velocity(assembly, solution, missed)
-        if not missed and self.joints.break_overloaded(assembly, solution, state.time + step):
-            return self.advance(step, depth)
+            return [halves[0].after(*spent), *halves[1:]]
+        if self.joints.break_overloaded(assembly, solution, state.time + step, sound):
+            again = self.advance(step, depth)
+            return [again[0].after(*spent), *again[1:]]
+        velocity, more = self._end_velocity(assembly, solution, sound)
         self._accept(assembly, solution, statistics, velocity)
         worst = np.zeros(len(state.position))
         order = assembly.numbering.scene
         worst[order[:n]] = error[:n]
         converged = bool(np.all(error[:n] <= tolerance)) and unsolved <= self.fast
         count, newton, linear = len(assembly.problem.contacts), spent[0] + more[0], spent[1] + more[1]
-        return [StepOutcome(residuals, converged, worst, count, newton, linear, 1, bool(missed))]
+        return [StepOutcome(residuals, converged, worst, count, newton, linear, solves, bool(missed))]
 
     def _contacts(self, step):
         """Contacts at the present state, and the impulses [N s] they carried, for a warm start."""
@@ -127,10 +128,10 @@ class Stepper:
             return contacts, np.zeros((len(contacts), 3))
         old = state.contacts
         known = PairOverlap(old.body_a, old.body_b, old.gap, len(state.way))
-        contacts = plausible(contacts, known, state.way, self.model.body_size)
+        contacts = plausible(contacts, known, state.way, self.model)
         return contacts, carry_impulses(state.contacts, state.contact_force * step, contacts)
 
-    def _end_velocity(self, assembly, solution, missed):
+    def _end_velocity(self, assembly, solution, sound):
         """(n, 6) velocity the step ends with, and (Newton, linear) iterations spent on it."""
         velocity = total_velocity(assembly, solution)
         need = needs_velocity_phase(assembly, solution, self.fast)
@@ -144,8 +145,7 @@ class Stepper:
             result, _ = self.solver.solve_velocity(problem, options, loaded)
             velocity[mask] = result.velocity[:n][mask]
             spent = result.newton_iterations, result.linear_iterations
-        if missed:
-            calm(assembly, velocity)
+        calm(assembly, velocity, sound)
         return velocity, spent
 
     def _accept(self, assembly, solution, statistics, velocity):
@@ -157,11 +157,14 @@ class Stepper:
         )  # fmt: skip
         moved.position[order], moved.orientation[order] = solution.position[:-1], solution.orientation[:-1]
         moved.velocity[order[:n]], moved.velocity[order[n:]] = velocity, problem.bodies.velocity[n:-1]
-        calm, hard = statistics.newton <= 3, statistics.newton > 6
-        eps = np.where(calm, np.maximum(0.3 * statistics.eps, EPS_SMALLEST), statistics.eps)
-        moved.eps[order[:n]] = np.where(hard, np.minimum(10.0 * statistics.eps, FIRST_EPS), eps)
+        factor = np.where(statistics.newton <= 3, 0.3, np.where(statistics.newton > 6, 10.0, 1.0))
+        eps = np.clip(factor * statistics.eps, EPS_SMALLEST, FIRST_EPS)
+        moved.eps[order[:n]] = np.where(statistics.constrained, eps, FIRST_EPS)
         moved.way = np.zeros(len(order))
         moved.way[order] = way_moved(solution.velocity[:-1], self.model.body_radius[order], h)
+        moved.way[self.model.movable & ~self.assembler.free(state.time)] = (
+            np.inf
+        )  # held: its overlaps were not looked at
         moved.contacts = assembly.contacts
         count = len(assembly.contacts)
         impulse = solution.contact_impulse[:count]

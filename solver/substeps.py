@@ -13,13 +13,13 @@ class Substeps:
         self.count = 1 if fixed is None else fixed
         self._quiet = 0
 
-    def learn(self, solves, hopeless):
-        """After a frame of ``solves`` solves: double the count after a miss, halve it after peace."""
+    def learn(self, steps, hopeless):
+        """After a frame of ``steps`` steps: if some were halved, double the count; halve it after peace."""
         if self.fixed is not None:
             return
         if hopeless:
             self.count, self._quiet = max(1, self.count // 2), 0
-        elif solves > self.count:
+        elif steps > self.count:
             self.count, self._quiet = min(2 * self.count, MOST), 0
         else:
             self._quiet += 1

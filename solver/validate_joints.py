@@ -66,8 +66,12 @@ def _check_length(says, joint):
         says.number("length", joint.length, above=0.0, unit="m")
     if joint.anchors is None:
         says.problem(f"a {joint.kind} has no anchors: give two points ((x, y, z), (x, y, z)) in the world")
-    elif says.vector("anchors", joint.anchors, 2, 3) and joint.length is None and joint.rest_length() <= 0.0:
-        says.problem("both anchors are the same point and length is None: move one, give a length, or use a ball joint")
+    elif says.vector("anchors", joint.anchors, 2, 3) and np.array_equal(*joint.anchors):
+        # A distance of nothing has no direction to push in; a rope only pulls once there is one.
+        if not JOINT_TYPES[joint.kind].slack:
+            says.problem("both anchors are the same point: move one, or use a ball joint")
+        elif joint.length is None:
+            says.problem("both anchors are the same point and length is None: move one, or give a length")
 
 
 def _check_axis(says, joint, name, axis):

@@ -144,11 +144,14 @@ def _needed_rows(assembly, solution, mask):
     return out
 
 
-def calm(assembly, velocity):
-    """A step given up on must not add energy: in place, no island keeps more of it than free motion would have given.
+def calm(assembly, velocity, sound):
+    """A step given up on must not add energy: in place, an island with a body that missed keeps no more of it than free
+    motion would have given.
 
-    velocity: (n, 6).
+    velocity: (n, 6); sound: (n,) bool, bodies within the tolerance.
     """
+    if sound.all():
+        return
     bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     gyration = np.sqrt(bodies.inertia[:n].max(axis=1) / bodies.mass[:n])[:, None]
     scale = np.hstack([np.ones((n, 3)), np.broadcast_to(gyration, (n, 3))])
@@ -157,4 +160,5 @@ def calm(assembly, velocity):
         np.bincount(assembly.island, mass * ((scale * u) ** 2).sum(axis=1)) for u in (velocity, assembly.end_velocity)
     ]
     factor = np.sqrt(np.minimum(1.0, energy[1] / np.maximum(energy[0], 1e-300)))
+    factor[np.bincount(assembly.island, ~sound) == 0.0] = 1.0
     velocity *= np.nan_to_num(factor)[assembly.island][:, None]

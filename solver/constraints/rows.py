@@ -83,13 +83,19 @@ class JointTable:
         out.impulse = np.clip(force[number] * step / (1.0 + midpoint[out.joint]), out.lower, out.upper)
         return out, number, rate
 
-    def break_overloaded(self, assembly, solution, time):
-        """Break the joints whose force or torque over a converged step is too much; True if there were any."""
+    def break_overloaded(self, assembly, solution, time, sound):
+        """Break the joints whose force or torque over a converged step is too much; True if there were any.
+
+        sound: (n,) bool, dynamic bodies within the tolerance: joints of the others are not judged.
+        """
         rows = assembly.problem.joints
         if not len(rows):
             return False
         force, torque = joint_loads(rows, row_forces(assembly, solution), len(self.joints))
-        over = self.alive & ((force > self._strength[:, 0]) | (torque > self._strength[:, 1]))
+        known = np.append(sound, np.ones(len(assembly.problem.bodies.mass) - len(sound), bool))
+        judged = np.ones(len(self.joints), bool)
+        np.logical_and.at(judged, rows.joint, known[rows.body_a] & known[rows.body_b])
+        over = self.alive & judged & ((force > self._strength[:, 0]) | (torque > self._strength[:, 1]))
         for k in np.nonzero(over)[0]:
             self.alive[k] = False
             self.broken[self.joints[k].name] = time
