@@ -43,6 +43,7 @@ class SolveStatistics:
     """What the solve did, per dynamic body (its island's figures)."""
 
     newton: np.ndarray
+    residual: np.ndarray  # by the solver's own measure [m]; metrics.py is what counts
     eps: np.ndarray
     constrained: np.ndarray  # bool: has a contact or a joint row
 
@@ -245,6 +246,7 @@ class ProximalSolver:
         of_body = topology.body_island
         statistics = SolveStatistics(
             newton=np.where(active, newton, 0)[of_body],
+            residual=(np.where(active, download(islands.best, topology.island_count), 0.0) * problem.step)[of_body],
             eps=download(islands.eps, topology.island_count)[of_body],
             constrained=active[of_body],
         )

@@ -39,14 +39,15 @@ def test_release_within_a_step_keeps_the_velocity():
 
 
 def test_a_paddle_gives_its_velocity():
-    # A heavy door leaf moving at 1 m/s takes a ball along: e = 0, so the ball goes at 1 m/s, exactly in front of it.
+    # A heavy door leaf moving at 1 m/s takes a ball along: e = 0, so the ball goes at 1 m/s, just in front of it.  A step
+    # may be off by the tolerance of fast motion, so its speed by FAST / h, and its lead by that for the 1.15 s since.
     scene = Scene(gravity=(0, 0, 0))
     path = MotionPath([0.0, 2.0], [[-0.5, 0, 0], [1.5, 0, 0]], [UPRIGHT, UPRIGHT])
     scene.add(Body("Paddle", [Box((0.05, 0.5, 0.5))], motion="kinematic", path=path))
     scene.add(Body("Ball", [Sphere(0.1)], position=(0, 0, 0), mass=1.0))
     trajectory = simulate(scene, 36, config=CPU)
     assert trajectory.linear_velocity[-1, 1, 0] == pytest.approx(1.0, abs=FAST * 24)
-    assert trajectory.position[-1, 1, 0] - trajectory.position[-1, 0, 0] == pytest.approx(0.15, abs=5 * FAST)
+    assert trajectory.position[-1, 1, 0] - trajectory.position[-1, 0, 0] == pytest.approx(0.15, abs=FAST * 24 * 1.15)
     assert trajectory.position[:, 0, 0] == pytest.approx(-0.5 + trajectory.times, abs=1e-12)
 
 
