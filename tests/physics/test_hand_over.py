@@ -39,7 +39,7 @@ def test_release_within_a_step_keeps_the_velocity():
 
 
 def test_a_paddle_gives_its_velocity():
-    # A heavy door leaf moving at 1 m/s takes a ball along: e = 0, so the ball goes at 1 m/s, just in front of it.  A step
+    # A heavy door leaf moving at 1 m/s takes a ball along: e = 0, so the ball goes at 1 m/s, just ahead of it. A step
     # may be off by the tolerance of fast motion, so its speed by FAST / h, and its lead by that for the 1.15 s since.
     scene = Scene(gravity=(0, 0, 0))
     path = MotionPath([0.0, 2.0], [[-0.5, 0, 0], [1.5, 0, 0]], [UPRIGHT, UPRIGHT])
