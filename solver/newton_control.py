@@ -101,6 +101,9 @@ def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     done = isl.gradient[k] < wp.float64(0.2) * isl.tolerance[k]
     if isl.inner_count[k] > 0 and isl.gradient[k] < limits.inner_reduction * isl.gradient0[k]:
         done = True
+    # The velocity at the start may pass within the tolerance of a short step, and with it the step's impulses be lost.
+    if isl.outer_count[k] == 0 and isl.inner_count[k] == 0:
+        done = False
     if done or isl.gradient[k] >= wp.float64(1.0e30):
         isl.inner_active[k] = 0
         return
