@@ -19,7 +19,7 @@ def test_a_weak_motor_spins_a_wheel_up_whatever_the_step(substeps):
 
 
 def test_a_falling_pair_falls_with_gravity_whatever_the_step():
-    # Two balls on a rod in free fall: v = g t, though g h^2 at 32 steps a frame is far below the tolerance of fast motion.
+    # Two balls on a rod in free fall: v = g t, though g h^2 at 32 steps a frame is below the tolerance of fast motion.
     scene = Scene()
     for name, x in (("A", -0.5), ("B", 0.5)):
         scene.add(Body(name, [Cylinder(0.1, 0.1)], position=(x, 0, 0), mass=1.0, linear_velocity=(0, 0, -2.0)))
