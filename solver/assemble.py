@@ -8,7 +8,7 @@ import numpy as np
 from . import rotations
 from .materials import combine
 from .predict import free_rotation, free_velocity, reach
-from .problem import Bodies, Contacts, Coordinate, JointRows, StepProblem
+from .problem import Bodies, Contacts, Coordinate, StepProblem
 from .topology import connected_components
 
 
@@ -91,8 +91,11 @@ class Assembler:
 
     def prescribed_velocity(self, state, step):
         """(B, 6) velocity of each body: its own, or for prescribed ones the mean over the coming step."""
+        return self._mean_velocity(state, step, *self.prescribed(state, state.time + step))
+
+    def _mean_velocity(self, state, step, position, orientation):
+        """The same, where the step leads to the prescribed poses given."""
         velocity = state.velocity.copy()
-        position, orientation = self.prescribed(state, state.time + step)
         for i in self._moving:
             if self.release[i] > state.time + 1e-9:
                 velocity[i, :3] = (position[i] - state.position[i]) / step
@@ -146,8 +149,7 @@ class Assembler:
         take = (rows.body_a < n) | (rows.body_b < n)
         if take.all():
             return rows, row_number, rate
-        rows = JointRows(**{name: getattr(rows, name)[take] for name in rows.__dataclass_fields__})
-        return rows, row_number[take], rate[take]
+        return rows.take(take), row_number[take], rate[take]
 
     def _islands(self, number, contacts):
         n, fixed = number.dynamic_count, self.joints.fixed
@@ -178,7 +180,7 @@ class Assembler:
         end_position, end_orientation = position.copy(), orientation.copy()
         planned = self.prescribed(state, state.time + step)
         end_position[n:-1], end_orientation[n:-1] = planned[0][fixed], planned[1][fixed]
-        velocity[n:-1] = self.prescribed_velocity(state, step)[fixed]
+        velocity[n:-1] = self._mean_velocity(state, step, *planned)[fixed]
         end = free_velocity(
             velocity[:n],
             np.asarray(self.scene.gravity, float),

@@ -23,12 +23,11 @@ from .arrays import (
 )  # fmt: skip
 from .linear.ldlt import BlockFactor
 from .linear.ordering import analyse
-from .problem import Coordinate
+from .problem import BOUNCE_SPEED, Coordinate
 from .reference.rows import start_gaps
 from .rotations import matrices
 from .topology import build_topology
 
-IMPACT_THRESHOLD = 0.5  # [m/s] slower approaches do not bounce: they are resting contact
 DIRECT_MOST = 300  # bodies of an island that is still factorised
 CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
 
@@ -69,7 +68,7 @@ class DeviceProblem:
         counts[[DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS]] = problem.bodies.dynamic_count, *list(sizes.values())[1:]
         upload(self.counts, counts)
         settings = np.zeros(3)
-        settings[[STEP, PUSH_OUT, THRESHOLD]] = problem.step, problem.push_out_speed * problem.step, IMPACT_THRESHOLD
+        settings[[STEP, PUSH_OUT, THRESHOLD]] = problem.step, problem.push_out_speed * problem.step, BOUNCE_SPEED
         upload(self.settings, settings)
         self._upload_bodies(problem, topology, options)
         self._upload_contacts(problem, topology, loaded)
@@ -130,7 +129,7 @@ class DeviceProblem:
         upload(target.island, topology.body_island)
         upload(target.mass, bodies.mass[:n])
         upload(target.inverse_mass, 1.0 / bodies.mass[:n])
-        upload(target.extent, np.sqrt(inertia.max(axis=1) / bodies.mass[:n]))
+        upload(target.extent, bodies.gyration())
         upload(target.inertia, np.einsum("nij,nj,nkj->nik", axes, inertia, axes))
         upload(target.inverse_inertia, np.einsum("nij,nj,nkj->nik", axes, 1.0 / inertia, axes))
         upload(target.midpoint, bodies.midpoint)

@@ -68,9 +68,8 @@ class PositionPhase:
 
 def island_speed(assembly, velocity):
     """(n,) speed of the fastest body in each body's island [m/s], spin counted at the radius of gyration."""
-    bodies, n, island = assembly.problem.bodies, assembly.problem.bodies.dynamic_count, assembly.island
-    gyration = np.sqrt(bodies.inertia[:n].max(axis=1) / bodies.mass[:n])
-    speed = np.maximum(np.linalg.norm(velocity[:, :3], axis=1), gyration * np.linalg.norm(velocity[:, 3:], axis=1))
+    island, spin = assembly.island, assembly.problem.bodies.gyration() * np.linalg.norm(velocity[:, 3:], axis=1)
+    speed = np.maximum(np.linalg.norm(velocity[:, :3], axis=1), spin)
     fastest = np.zeros(len(assembly.island_jointed))
     np.maximum.at(fastest, island, speed)
     return fastest[island]

@@ -19,6 +19,8 @@ from enum import IntEnum
 
 import numpy as np
 
+BOUNCE_SPEED = 0.5  # [m/s] slower approaches do not rebound: they are resting contact
+
 
 class Coordinate(IntEnum):
     """What a joint row measures.  R_a, R_b: orientations; d: anchor b minus anchor a, in the world.
@@ -54,6 +56,11 @@ class Bodies:
         np.ndarray
     )  # (B,) 1 where joint directions are taken in mid-step (energy kept), 0 at the end (dissipative)
 
+    def gyration(self):
+        """(n,) largest radius of gyration sqrt(max I / m) of the dynamic bodies [m]."""
+        n = self.dynamic_count
+        return np.sqrt(self.inertia[:n].max(axis=1) / self.mass[:n])
+
 
 @dataclass
 class Contacts:
@@ -81,6 +88,10 @@ class Contacts:
 
     def __len__(self):
         return len(self.body_a)
+
+    def take(self, index):
+        """The Contacts at ``index`` (numbers or bool), as copies; ``start_gap`` must be given."""
+        return _taken(self, index)
 
 
 @dataclass
@@ -130,6 +141,10 @@ class JointRows:
     def __len__(self):
         return len(self.joint)
 
+    def take(self, index):
+        """The JointRows at ``index`` (numbers or bool), as copies."""
+        return _taken(self, index)
+
 
 @dataclass
 class StepProblem:
@@ -173,3 +188,8 @@ def world_impulses(normal, impulse):
     """Contact impulses (C, 3) in (normal, t1, t2) as world vectors (C, 3) on body a."""
     t1, t2 = tangents(normal)
     return impulse[:, :1] * normal + impulse[:, 1:2] * t1 + impulse[:, 2:] * t2
+
+
+def _taken(table, index):
+    """A dataclass of arrays of one length, cut down to ``index``."""
+    return type(table)(**{name: getattr(table, name)[index].copy() for name in table.__dataclass_fields__})

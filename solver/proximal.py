@@ -86,7 +86,7 @@ class ProximalSolver:
         self._replay("velocity")
         return self._read(problem)
 
-    # Recording---------------------------------------------------------------------------------------------------------
+    # Recording
 
     def _replay(self, phase):
         if self._recorded != self.problem.generation:
@@ -219,7 +219,7 @@ class ProximalSolver:
         inputs = [self.problem.counts, *rest] if counts else list(arguments)
         wp.launch(kernel, dim=size, inputs=inputs, device=self.device)
 
-    # Reading back------------------------------------------------------------------------------------------------------
+    # Reading back
 
     def _read(self, problem):
         device, bodies = self.problem, problem.bodies

@@ -11,7 +11,7 @@ import numpy as np
 
 from .assemble import joined
 from .plausible import PairOverlap, plausible, way_moved
-from .problem import Contacts, world_impulses
+from .problem import world_impulses
 from .reference.rows import start_gaps
 
 
@@ -54,16 +54,11 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance):
     index = np.nonzero(found.gap < -tolerance)[0]
     if not len(index):
         return EndCheck(overlap, unsolved, None)
-    added = taken(assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering), index)
+    added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering).take(index)
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
     added.start_gap = known.of(found.body_a, found.body_b)[index]
     earlier = np.arange(len(assembly.contacts), len(problem.contacts))
     if len(earlier):
         old = replace(problem.contacts, impulse=world_impulses(problem.contacts.normal, solution.contact_impulse))
-        added = joined(taken(old, earlier), added)
+        added = joined(old.take(earlier), added)
     return EndCheck(overlap, unsolved, added)
-
-
-def taken(contacts, index):
-    """The Contacts at ``index``."""
-    return Contacts(**{name: getattr(contacts, name)[index] for name in contacts.__dataclass_fields__})

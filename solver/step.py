@@ -162,9 +162,8 @@ class Stepper:
         moved.eps[order[:n]] = np.where(statistics.constrained, eps, FIRST_EPS)
         moved.way = np.zeros(len(order))
         moved.way[order] = way_moved(solution.velocity[:-1], self.model.body_radius[order], h)
-        moved.way[self.model.movable & ~self.assembler.free(state.time)] = (
-            np.inf
-        )  # held: its overlaps were not looked at
+        held = self.model.movable & ~self.assembler.free(state.time)
+        moved.way[held] = np.inf  # nobody looked at their overlaps
         moved.contacts = assembly.contacts
         count = len(assembly.contacts)
         impulse = solution.contact_impulse[:count]

@@ -4,19 +4,18 @@
 The position phase decides where bodies end; the velocity that led there also carries corrections of drift and
 overlap, which must not become motion.  So joints are made rigid in velocity at the end pose, J(q+) u = 0, and
 contacts that carried load either rebound, v_n >= -e v_n(start), or rest.  It never adds energy; without it stiff
-joints gain it (research: up to +1500 J a step).
+joints gain it.
 """
 
 from dataclasses import replace
 
 import numpy as np
 
+from .constraints.breaking import impulse_share
 from .predict import carry_momentum
-from .problem import Bodies, Contacts, Coordinate, JointRows, StepProblem, world_impulses
+from .problem import BOUNCE_SPEED, Bodies, Coordinate, StepProblem, world_impulses
 from .reference.rows import coordinates, start_gaps
-from .rotations import rotate
-
-BOUNCE_SPEED = 0.5  # [m/s] slower approaches are resting contact
+from .rotations import conjugate, rotate
 
 
 def total_velocity(assembly, solution):
@@ -63,7 +62,7 @@ def velocity_problem(assembly, solution, need):
     # Contacts are solved anew: take their share out of the free velocity, and offer it as the first guess.
     change = np.empty_like(push)
     change[:, :3] = push[:, :3] / bodies.mass[:n, None]
-    local = _to_local(solution.orientation[:n], push[:, 3:]) / bodies.inertia[:n]
+    local = rotate(conjugate(solution.orientation[:n]), push[:, 3:]) / bodies.inertia[:n]
     change[:, 3:] = rotate(solution.orientation[:n], local)
     free = bodies.velocity.copy()
     free[:n] = total - change
@@ -86,16 +85,15 @@ def _approach(problem):
     return np.einsum("ci,ci->c", contacts.normal, slip)
 
 
-def _to_local(orientation, vector):
-    return rotate(orientation * np.array([-1.0, -1.0, -1.0, 1.0]), vector)
-
-
 def _needed_contacts(problem, solution, mask):
-    contacts, n = problem.contacts, problem.bodies.dynamic_count
-    wide = np.concatenate([mask, np.zeros(len(problem.bodies.mass) - n, bool)])
-    take = wide[contacts.body_a] | wide[contacts.body_b]
-    picked = Contacts(**{name: getattr(contacts, name)[take] for name in contacts.__dataclass_fields__})
-    return picked, solution.contact_impulse[take]
+    take = _moves(problem.contacts, mask, len(problem.bodies.mass))
+    return problem.contacts.take(take), solution.contact_impulse[take]
+
+
+def _moves(table, mask, count):
+    """Which Contacts or JointRows have a body that ``mask`` (n,) names, of ``count`` bodies in all."""
+    wide = np.concatenate([mask, np.zeros(count - len(mask), bool)])
+    return wide[table.body_a] | wide[table.body_b]
 
 
 def _forces(bodies, contacts, impulse):
@@ -116,22 +114,20 @@ def _at_one_point(contacts, solution):
     on_b = x_b + rotate(q_b, contacts.point_b) + contacts.normal * contacts.margin_b[:, None]
     middle = 0.5 * (on_a + on_b)
     zero = np.zeros(len(contacts))
-    points = {"point_a": _to_local(q_a, middle - x_a), "point_b": _to_local(q_b, middle - x_b)}
+    points = {"point_a": rotate(conjugate(q_a), middle - x_a), "point_b": rotate(conjugate(q_b), middle - x_b)}
     return replace(contacts, **points, margin_a=zero, margin_b=zero)
 
 
 def _needed_rows(assembly, solution, mask):
     """Rigid rows of the needed islands; what they may still add, given what the position phase used of their force."""
-    rows, n = assembly.problem.joints, assembly.problem.bodies.dynamic_count
+    problem, rows = assembly.problem, assembly.problem.joints
     if not len(rows):
         return rows
-    bodies = assembly.problem.bodies
-    share = 1.0 + np.maximum(bodies.midpoint[rows.body_a], bodies.midpoint[rows.body_b])
-    wide = np.concatenate([mask, np.zeros(len(bodies.mass) - n, bool)])
+    share = impulse_share(problem)
     one_sided = (rows.beta == 1.0) & ((rows.lower == 0.0) | (rows.upper == 0.0))
     active = ~one_sided | (solution.joint_impulse != 0.0)
-    take = (wide[rows.body_a] | wide[rows.body_b]) & (rows.compliance == 0.0) & active
-    out = JointRows(**{name: getattr(rows, name)[take].copy() for name in rows.__dataclass_fields__})
+    take = _moves(rows, mask, len(problem.bodies.mass)) & (rows.compliance == 0.0) & active
+    out = rows.take(take)
     used = (share * solution.joint_impulse)[take]
     out.lower, out.upper = (share[take] * bound - used for bound in (out.lower, out.upper))
     out.lower, out.upper = np.minimum(out.lower, 0.0), np.maximum(out.upper, 0.0)
@@ -153,8 +149,7 @@ def calm(assembly, velocity, sound):
     if sound.all():
         return
     bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
-    gyration = np.sqrt(bodies.inertia[:n].max(axis=1) / bodies.mass[:n])[:, None]
-    scale = np.hstack([np.ones((n, 3)), np.broadcast_to(gyration, (n, 3))])
+    scale = np.hstack([np.ones((n, 3)), np.broadcast_to(bodies.gyration()[:, None], (n, 3))])
     mass = bodies.mass[:n]
     energy = [
         np.bincount(assembly.island, mass * ((scale * u) ** 2).sum(axis=1)) for u in (velocity, assembly.end_velocity)

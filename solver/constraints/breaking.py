@@ -12,11 +12,15 @@ import numpy as np
 from ..problem import Coordinate
 
 
+def impulse_share(problem):
+    """(R,) how many times each row's impulse of the position phase counts over the whole step: 1 + midpoint."""
+    midpoint, rows = problem.bodies.midpoint, problem.joints
+    return 1.0 + np.maximum(midpoint[rows.body_a], midpoint[rows.body_b])
+
+
 def row_forces(assembly, solution):
     """(R,) force of each row over the step [N or N m]."""
-    bodies, rows = assembly.problem.bodies, assembly.problem.joints
-    share = 1.0 + np.maximum(bodies.midpoint[rows.body_a], bodies.midpoint[rows.body_b])
-    return share * solution.joint_impulse / assembly.problem.step
+    return impulse_share(assembly.problem) * solution.joint_impulse / assembly.problem.step
 
 
 def joint_loads(rows, force, count):

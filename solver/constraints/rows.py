@@ -69,10 +69,10 @@ class JointTable:
         """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,)).
 
         midpoint: (J,) per joint, 0 to 1: position impulses count (1 + midpoint) times, so force limits and
-        compliances scale.
+        compliances scale.  force: (rows of the table,) to start from; None: those of the last step.
         """
         number = np.nonzero(self.alive[self.fixed.joint])[0] if len(self.fixed) else np.zeros(0, int)
-        out = JointRows(**{name: getattr(self.fixed, name)[number].copy() for name in self.fixed.__dataclass_fields__})
+        out = self.fixed.take(number)
         rate = np.zeros(len(number))
         for k, index in enumerate(number):
             rate[k] = self._ask(out, k, self._asks[index], time, step, 1.0 + midpoint[out.joint[k]])
@@ -141,7 +141,7 @@ class JointTable:
     def _limit_force(rows, k, force, h, share):
         rows.lower[k], rows.upper[k] = -force * h / share, force * h / share
 
-    # Building the table------------------------------------------------------------------------------------------------
+    # Building the table
 
     def _add(self, joint, place, ask):
         self._joint.append(joint)
@@ -171,9 +171,7 @@ class JointTable:
             )
 
         for k, name in enumerate(LINEAR):
-            self._asks_of(
-                index, joint, joint.axis(name), place(Coordinate.LINEAR, basis[k], basis[k]), joint.compliance
-            )
+            self._asks_of(index, joint.axis(name), place(Coordinate.LINEAR, basis[k], basis[k]), joint.compliance)
         locked = [k for k, name in enumerate(ANGULAR) if joint.is_locked(name)]
         free = [k for k in range(3) if k not in locked]
         for k, name in enumerate(ANGULAR):
@@ -184,9 +182,9 @@ class JointTable:
                 spot = place(Coordinate.DOT, across, basis[watched])
             else:
                 spot = place(Coordinate.TWIST, basis[k], basis[k])
-            self._asks_of(index, joint, joint.axis(name), spot, joint.angular_compliance)
+            self._asks_of(index, joint.axis(name), spot, joint.angular_compliance)
 
-    def _asks_of(self, index, joint, axis, place, compliance):
+    def _asks_of(self, index, axis, place, compliance):
         if axis.locked:
             self._add(index, place, Ask(LOCK, axis, compliance))
             return
