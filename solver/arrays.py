@@ -16,7 +16,7 @@ DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS = range(5)
 OUTER, INNER, LINEAR, SEARCH, SWEEP, DIRECT = range(6)
 
 # Slots of the ``settings`` array (reals): arguments that change from step to step cannot be recorded by value.
-STEP, PUSH_OUT, THRESHOLD = range(3)
+STEP, PUSH_OUT = range(2)
 
 
 @cache
@@ -41,7 +41,6 @@ def structs(real):
         q_free: wp.array(dtype=quat)
         x: wp.array(dtype=vec3)
         q: wp.array(dtype=quat)
-        u_start: wp.array(dtype=vec6)
         u_free: wp.array(dtype=vec6)
         u: wp.array(dtype=vec6)
         u_centre: wp.array(dtype=vec6)
@@ -75,12 +74,13 @@ def structs(real):
         n: wp.array(dtype=vec3)
         start_gap: wp.array(dtype=scalar)
         mu: wp.array(dtype=scalar)
-        restitution: wp.array(dtype=scalar)
+        rebound_gap: wp.array(dtype=scalar)
+        rebound_speed: wp.array(dtype=scalar)
         loaded: wp.array(dtype=wp.int32)  # velocity phase: 1 where the position phase found an impulse
         start_impulse: wp.array(dtype=vec3)
         arm_a: wp.array(dtype=vec3)
         arm_b: wp.array(dtype=vec3)
-        overlap: wp.array(dtype=scalar)  # part of the gap that may stay this step (negative)
+        allowed: wp.array(dtype=scalar)  # gap at which the contact acts: overlap that may stay (negative), or a rebound
         w: wp.array(dtype=scalar)
         w_normal: wp.array(dtype=scalar)
         w_tangent: wp.array(dtype=scalar)

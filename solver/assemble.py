@@ -9,6 +9,7 @@ from . import rotations
 from .materials import combine
 from .predict import free_rotation, free_velocity, reach
 from .problem import Bodies, Contacts, Coordinate, StepProblem
+from .reference.impact import rebounds
 from .topology import connected_components
 
 
@@ -33,26 +34,30 @@ class Assembly:
     end_velocity: np.ndarray  # (n, 6) free velocity at the step's end
     island: np.ndarray  # (n,)
     island_jointed: np.ndarray  # (islands,) bool
-    island_touching: np.ndarray  # (islands,) bool
+    joint_links: tuple  # solver bodies of both ends of every row of joints that hold
+    pressed: np.ndarray  # (C,) bool: contacts taken to carry load when the integrator was chosen
 
 
 def joined(first, second):
     """Two Contacts as one."""
     pairs = {name: (getattr(first, name), getattr(second, name)) for name in first.__dataclass_fields__}
-    return Contacts(**{name: np.concatenate(pair) for name, pair in pairs.items()})
+    return Contacts(
+        **{name: None if any(p is None for p in pair) else np.concatenate(pair) for name, pair in pairs.items()}
+    )
 
 
 class Assembler:
     """Builds the StepProblem of each step of one scene."""
 
     def __init__(self, scene, frames, joints, config):
-        self.scene, self.frames, self.joints, self.config = scene, frames, joints, config
+        self.scene, self.frames, self.joints = scene, frames, joints
         bodies = scene.bodies
         self.release = np.array([body.release_time() for body in bodies])
         self.linear_damping = np.array([body.linear_damping for body in bodies], float)
         self.angular_damping = np.array([body.angular_damping for body in bodies], float)
         self.friction = np.array([body.friction for body in bodies], float)
         self.restitution = np.array([body.restitution for body in bodies], float)
+        self.noise = config.tolerances()[1]  # [m] way that residuals may lead in a step
         self._moving = [
             i for i, b in enumerate(bodies) if b.motion == "kinematic" or (b.motion == "dynamic" and b.path)
         ]
@@ -103,35 +108,65 @@ class Assembler:
                 velocity[i, 3:] = rotations.logarithm(turn) / step
         return velocity
 
-    def build(self, state, step, contacts, impulses, missed=None, row_force=None):
+    def build(self, state, step, contacts, impulses, missed=None, row_force=None, pressed=None):
         """The Assembly of one step.
 
         contacts: ContactSet found at the state; impulses: (C, 3) world start impulses on body a [N s].
         missed: more Contacts, numbered as in this step, that follow those; row_force: (rows of the table,) [N, N m] to
-        start from instead of the last step's.
+        start from instead of the last step's; pressed: (C,) bool, which contacts carry load, missed ones included, or
+        None to guess: those that carried some before, those that free motion closes, and new ones that touch.
         """
         number = self.numbering(state.time)
         n = number.dynamic_count
         touches = self.contacts(contacts, impulses, number)
         if missed is not None:
             touches = joined(touches, missed)
-        island, jointed, touching = self._islands(number, touches)
-        midpoint = np.zeros(len(number.scene))
-        keep = max(0.0, 1.0 - self.config.joint_damping * step)
-        midpoint[:n] = np.where(touching[island], 0.0, keep)
-        bodies, end_velocity = self._bodies(state, step, number, midpoint)
+        bodies, end_velocity = self._bodies(state, step, number)
+        problem = StepProblem(step, bodies, touches)
+        touches.rebound_gap, touches.rebound_speed, hits = rebounds(problem, end_velocity, 2.0 * self.noise / step)
+        touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
+        if pressed is None:
+            new = (contacts.previous < 0) & (contacts.gap <= self.noise)
+            pressed = hits | new | touches.impulse.any(axis=1)
+        a, b, joint = self._joint_links(number)
+        held = self._held_by_contacts(number, (a, b), touches, pressed)
+        self._take_mean_velocity(bodies, end_velocity, np.where(held, 0.0, 1.0), step)
         of_joint = np.zeros(len(self.joints.joints))
-        fixed = self.joints.fixed
-        if len(fixed):
-            both = np.maximum(midpoint[number.solver[fixed.body_a]], midpoint[number.solver[fixed.body_b]])
-            np.maximum.at(of_joint, fixed.joint, both)
+        np.maximum.at(of_joint, joint, np.maximum(bodies.midpoint[a], bodies.midpoint[b]))
         rows, row_number, rate = self.joints.rows(state.time + step, step, of_joint, row_force)
         for side in ("body_a", "body_b"):
             setattr(rows, side, number.solver[getattr(rows, side)].astype(np.int32))
-        rows, row_number, rate = self._movable_rows(rows, row_number, rate, n)
-        self._expect_turns(rows, bodies, step)
-        problem = StepProblem(step, bodies, touches, rows)
-        return Assembly(problem, number, contacts, row_number, rate, end_velocity, island, jointed, touching)
+        problem.joints, row_number, rate = self._movable_rows(rows, row_number, rate, n)
+        self._expect_turns(problem.joints, bodies, step)
+        island = _components(n, (np.append(a, touches.body_a), np.append(b, touches.body_b)))
+        jointed = _marked(island, (a, b))
+        return Assembly(problem, number, contacts, row_number, rate, end_velocity, island, jointed, (a, b), pressed)
+
+    def wrongly_pressed(self, assembly, solution):
+        """(C,) bool: which contacts carry load in the solution; None where the integrator was chosen by the same ones.
+
+        A body that a contact holds, itself or through joints, is taken to the end of the step by backward Euler; one
+        that nothing holds keeps its energy.
+        """
+        loaded = solution.contact_impulse[:, 0] > 0.0
+        number, contacts = assembly.numbering, assembly.problem.contacts
+        held = self._held_by_contacts(number, assembly.joint_links, contacts, loaded)
+        same = held == (assembly.problem.bodies.midpoint[: number.dynamic_count] == 0.0)
+        return None if same.all() else loaded
+
+    def _joint_links(self, number):
+        """Both solver bodies of every row of joints that hold, and the row's joint."""
+        fixed = self.joints.fixed
+        alive = self.joints.alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
+        return number.solver[fixed.body_a[alive]], number.solver[fixed.body_b[alive]], fixed.joint[alive]
+
+    @staticmethod
+    def _held_by_contacts(number, links, contacts, pressed):
+        """(n,) bool: dynamic bodies with a pressed contact, or linked by joints and pressed contacts to one with it."""
+        n = number.dynamic_count
+        touching = contacts.body_a[pressed], contacts.body_b[pressed]
+        group = _components(n, (np.append(links[0], touching[0]), np.append(links[1], touching[1])))
+        return _marked(group, touching)[group]
 
     @staticmethod
     def _expect_turns(rows, bodies, step):
@@ -151,24 +186,8 @@ class Assembler:
             return rows, row_number, rate
         return rows.take(take), row_number[take], rate[take]
 
-    def _islands(self, number, contacts):
-        n, fixed = number.dynamic_count, self.joints.fixed
-        alive = self.joints.alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
-        ja, jb = number.solver[fixed.body_a[alive]], number.solver[fixed.body_b[alive]]
-        ca, cb = contacts.body_a, contacts.body_b
-        a, b = np.concatenate([ca, ja]), np.concatenate([cb, jb])
-        linked = (a < n) & (b < n)
-        island = connected_components(n, a[linked], b[linked])
-        count = int(island.max()) + 1 if n else 0
-        flags = []
-        for a, b in ((ja, jb), (ca, cb)):
-            flag = np.zeros(count, bool)
-            for side in (a, b):
-                flag[island[side[side < n]]] = True
-            flags.append(flag)
-        return island, flags[0], flags[1]
-
-    def _bodies(self, state, step, number, midpoint):
+    def _bodies(self, state, step, number):
+        """Bodies with free motion by backward Euler, and the free velocity (n, 6) at the step's end."""
         n, order = number.dynamic_count, number.scene
         free, fixed = order[:n], order[n:-1]
         frames = self.frames
@@ -189,19 +208,25 @@ class Assembler:
             step,
         )
         end_orientation[:n], end[:, 3:] = free_rotation(orientation[:n], end[:, 3:], inertia[:n], step)
-        share = midpoint[:n, None]
         # Damping acts on what impulses do in the step as it acts on gravity: as if the body were that much heavier.
         mass[:n] /= reach(self.linear_damping[free], step) / step
         inertia[:n] /= reach(self.angular_damping[free], step)[:, None] / step
         flow = velocity.copy()
-        # The unknown is the velocity that carries the pose: the mean (u+ + a u-) / (1 + a), a = midpoint.
-        flow[:n, :3] = (end[:, :3] + share * velocity[:n, :3]) / (1.0 + share)
-        flow[:n, 3:] = end[:, 3:]
+        flow[:n] = end
         end_position[:n] = position[:n] + step * flow[:n, :3]
         bodies = Bodies(
-            n, mass, inertia, position, orientation, velocity, end_position, end_orientation, flow, midpoint
+            n, mass, inertia, position, orientation, velocity, end_position, end_orientation, flow, np.zeros(len(order))
         )  # fmt: skip
         return bodies, end
+
+    @staticmethod
+    def _take_mean_velocity(bodies, end_velocity, midpoint, step):
+        """The unknown is the velocity that carries the pose: the mean (u+ + a u-) / (1 + a), a = midpoint (n,)."""
+        n = bodies.dynamic_count
+        bodies.midpoint[:n], share = midpoint, midpoint[:, None]
+        flow = (end_velocity[:, :3] + share * bodies.velocity[:n, :3]) / (1.0 + share)
+        bodies.free_velocity[:n, :3] = flow
+        bodies.free_position[:n] = bodies.position[:n] + step * flow
 
     def contacts(self, contacts, impulses, number):
         """A ContactSet as solver Contacts; impulses: (C, 3) world start impulses on body a [N s]."""
@@ -220,3 +245,19 @@ class Assembler:
             impulses,
             contacts.gap,
         )
+
+
+def _components(count, links):
+    """(count,) label of each dynamic body's group; links to immovable bodies join nobody."""
+    a, b = links
+    linked = (a < count) & (b < count)
+    return connected_components(count, a[linked], b[linked])
+
+
+def _marked(group, links):
+    """(groups,) bool: which have a body among the links."""
+    count = len(group)
+    mark = np.zeros(int(group.max()) + 1 if count else 0, bool)
+    for side in links:
+        mark[group[side[side < count]]] = True
+    return mark

@@ -8,7 +8,7 @@ Everything scales with body size; there is no fixed length.  (Of a body of 1 m, 
 The newton call is recorded once as a graph; buffers grow and the call is repeated when a count exceeds its capacity.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 import newton
 import numpy as np
@@ -41,6 +41,11 @@ class ContactSet:
 
     def __len__(self):
         return len(self.body_a)
+
+    def take(self, index):
+        """The contacts at ``index`` (indices or mask)."""
+        picked = {f.name: getattr(self, f.name)[index] for f in fields(self) if f.name != "manifolds"}
+        return replace(self, **picked)
 
 
 class Collider:

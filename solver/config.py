@@ -23,7 +23,8 @@ class SolverConfig:
         substeps: solves per frame, at least 1; "auto" lets each frame choose by the motion and the joints in it.
         method: "proximal" (body space, the default) or "schur" (constraint space, the published baseline).
         precision: of the kernels; "auto" is float64 on the CPU and float32 on CUDA.
-        joint_damping: numerical damping of joints in islands that touch nothing [1/s]; 0 keeps a pendulum's energy.
+        joint_damping: rate [1/s] at which jointed bodies lose their motion against each other; 0 keeps a pendulum's
+            energy.
         deterministic: the same input gives the same bits on the same machine.
 
     Raises:

@@ -15,7 +15,6 @@ from .arrays import (
     PUSH_OUT,
     ROWS,
     STEP,
-    THRESHOLD,
     IslandArrays,
     allocate,
     structs,
@@ -23,7 +22,7 @@ from .arrays import (
 )  # fmt: skip
 from .linear.ldlt import BlockFactor
 from .linear.ordering import analyse
-from .problem import BOUNCE_SPEED, Coordinate
+from .problem import Coordinate
 from .reference.rows import start_gaps
 from .rotations import matrices
 from .topology import build_topology
@@ -45,7 +44,7 @@ class DeviceProblem:
         self._factor_key = None
         self.counts = wp.zeros(8, dtype=wp.int32, device=device)
         self.flags = wp.zeros(8, dtype=wp.int32, device=device)
-        self.settings = wp.zeros(3, dtype=real.scalar, device=device)
+        self.settings = wp.zeros(2, dtype=real.scalar, device=device)
         self.cg_reduction, self.cg_most = wp.float64(CG_REDUCTION), wp.int32(CG_MOST)
 
     def restart(self):
@@ -67,8 +66,8 @@ class DeviceProblem:
         counts = np.zeros(8, np.int32)
         counts[[DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS]] = problem.bodies.dynamic_count, *list(sizes.values())[1:]
         upload(self.counts, counts)
-        settings = np.zeros(3)
-        settings[[STEP, PUSH_OUT, THRESHOLD]] = problem.step, problem.push_out_speed * problem.step, BOUNCE_SPEED
+        settings = np.zeros(2)
+        settings[[STEP, PUSH_OUT]] = problem.step, problem.push_out_speed * problem.step
         upload(self.settings, settings)
         self._upload_bodies(problem, topology, options)
         self._upload_contacts(problem, topology, loaded)
@@ -139,7 +138,6 @@ class DeviceProblem:
         upload(target.q_free, bodies.free_orientation)
         upload(target.x, bodies.free_position)
         upload(target.q, bodies.free_orientation)
-        upload(target.u_start, bodies.velocity)
         upload(target.u_free, bodies.free_velocity)
         # A body that nothing touches is solved by its free motion; the others start from the velocity they had.
         start = bodies.velocity.copy()
@@ -169,7 +167,9 @@ class DeviceProblem:
         upload(target.margin_b, contacts.margin_b[order])
         upload(target.n, contacts.normal[order])
         upload(target.mu, contacts.friction[order])
-        upload(target.restitution, contacts.restitution[order])
+        for name in ("rebound_gap", "rebound_speed"):
+            values = getattr(contacts, name)
+            upload(getattr(target, name), np.zeros(len(order)) if values is None else values[order])
         upload(target.start_impulse, contacts.impulse[order])
         if loaded is not None:
             upload(target.loaded, loaded[order].astype(np.int32))

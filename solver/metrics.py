@@ -8,6 +8,7 @@ is the mean of its three).  M is taken at ``free_orientation``.
     momentum    |M^-1 (M (u - u_free) - J^T p)|                       [m/s]  per dynamic body; its angular part times
                                                                               the radius of gyration sqrt(max I / m)
     gap         |min(phi(q+) - off, h w p_n)|                         [m]    off = min(0, phi_0 + push_out_speed h)
+                                                                              + the gap that a rebound leads to
     penetration max(0, -phi(q+))                                      [m]    true overlap, whatever ``off`` allows
     friction    |w p_t - P(w p_t - v_t)|                              [m/s]  P: projection on the disc, radius w mu p_n
     joint       h |v + compliance p|, norm over a joint's rows        [m, rad]  unbounded; for a locked axis this is
@@ -215,6 +216,8 @@ def _contact_laws(problem, position, orientation, impulse, slip, weight):
     before = start_gaps(problem)
     after = gaps(contacts, position, orientation)
     allowed = np.minimum(0.0, np.where(before < 0.0, before + problem.push_out_speed * h, 0.0))
+    if contacts.rebound_gap is not None:
+        allowed = allowed + contacts.rebound_gap
     normal, tangent = impulse[:, 0], impulse[:, 1:]
     a, b = after - allowed, h * weight * normal
     radius = mu * np.maximum(normal, 0.0)

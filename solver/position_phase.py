@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The position phase: the end pose of a step, and the contacts that only show there.
 
-Where detection at the end pose finds what the start did not show, the step is put together anew: islands merge, and an
-island that touches something takes its joints' directions at the end of the step instead of the middle.
+Where detection at the end pose finds what the start did not show, the step is put together anew: islands merge.  So it
+is where contacts carry load otherwise than thought, because load chooses the integrator: what a contact holds goes by
+backward Euler to the end of the step; what nothing holds takes its joints' directions in mid-step and keeps its energy.
 """
 
 from dataclasses import replace
 
 import numpy as np
 
+from .assemble import joined
 from .constraints.breaking import row_forces
 from .problem import world_impulses
 from .proximal import SolveOptions
@@ -17,6 +19,7 @@ from .redetect import check_end
 SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
 CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
 REPEATS = 3  # solves with contacts that only showed at the end pose
+CHANGES = 2  # solves with the integrator of other loads: a load may come and go with it
 
 
 class PositionPhase:
@@ -29,7 +32,7 @@ class PositionPhase:
         self.slow, self.fast = tolerances
 
     def solve(self, assembly, state):
-        """Position phase, repeated with the contacts that only show at the end pose.
+        """Position phase, repeated with contacts that only show at the end pose, and where load is not as thought.
 
         Returns (Assembly, StepSolution, SolveStatistics, tolerance (n,), EndCheck or None,
         number of solves).
@@ -38,10 +41,12 @@ class PositionPhase:
         solution, statistics = self.solver.solve(assembly.problem, options)
         for repeat in range(REPEATS + 1):
             check = check_end(assembly, solution, self.collider, self.frames, self.assembler, self.fast)
-            if check is None or check.missed is None or repeat == REPEATS:
+            missed = None if check is None else check.missed
+            pressed = self.assembler.wrongly_pressed(assembly, solution) if repeat < CHANGES else None
+            if repeat == REPEATS or (missed is None and pressed is None):
                 break
             spent = solution.newton_iterations, solution.linear_iterations
-            assembly = self._with_missed(assembly, solution, check.missed, state)
+            assembly = self._again(assembly, solution, missed, pressed, state)
             options, tolerance = self.options(assembly, state)
             options = replace(options, start=solution.velocity[: len(tolerance)])
             solution, statistics = self.solver.solve(assembly.problem, options)
@@ -49,14 +54,19 @@ class PositionPhase:
             solution.linear_iterations += spent[1]
         return assembly, solution, statistics, tolerance, check, 1 + repeat
 
-    def _with_missed(self, assembly, solution, missed, state):
-        """The Assembly with more contacts: islands and integrator chosen anew, impulses found so far to start from."""
+    def _again(self, assembly, solution, missed, pressed, state):
+        """The step put together anew, with more contacts or other loads; impulses found so far to start from."""
         contacts, problem, joints = assembly.contacts, assembly.problem, self.joints
         count = len(contacts)
-        impulses = world_impulses(problem.contacts.normal[:count], solution.contact_impulse[:count])
+        carried = replace(problem.contacts, impulse=world_impulses(problem.contacts.normal, solution.contact_impulse))
+        earlier = carried.take(np.arange(count, len(carried))) if len(carried) > count else None
+        pressed = assembly.pressed if pressed is None else pressed
+        if missed is not None:
+            pressed = np.append(pressed, np.ones(len(missed), bool))
+            earlier = missed if earlier is None else joined(earlier, missed)
         force = joints.force.copy()
         force[assembly.row_number] = row_forces(assembly, solution)
-        return self.assembler.build(state, problem.step, contacts, impulses, missed, force)
+        return self.assembler.build(state, problem.step, contacts, carried.impulse[:count], earlier, force, pressed)
 
     def options(self, assembly, state):
         """SolveOptions, and the tolerance (n,) each body's island is held to."""

@@ -19,8 +19,6 @@ from enum import IntEnum
 
 import numpy as np
 
-BOUNCE_SPEED = 0.5  # [m/s] slower approaches do not rebound: they are resting contact
-
 
 class Coordinate(IntEnum):
     """What a joint row measures.  R_a, R_b: orientations; d: anchor b minus anchor a, in the world.
@@ -77,6 +75,8 @@ class Contacts:
     restitution: np.ndarray  # (C,) of the pair
     impulse: np.ndarray  # (C, 3) world vector on body a [N s]; start value for the solve
     start_gap: np.ndarray | None = None  # (C,) overlap the step starts with (< 0) [m]; None: the gap at the start pose
+    rebound_gap: np.ndarray | None = None  # (C,) gap a rebound inside the step leads to [m]; None: nothing rebounds
+    rebound_speed: np.ndarray | None = None  # (C,) and the separation speed it ends with [m/s]; see reference/impact.py
 
     @classmethod
     def empty(cls):
@@ -90,7 +90,7 @@ class Contacts:
         return len(self.body_a)
 
     def take(self, index):
-        """The Contacts at ``index`` (numbers or bool), as copies; ``start_gap`` must be given."""
+        """The Contacts at ``index`` (numbers or bool), as copies."""
         return _taken(self, index)
 
 
@@ -192,4 +192,5 @@ def world_impulses(normal, impulse):
 
 def _taken(table, index):
     """A dataclass of arrays of one length, cut down to ``index``."""
-    return type(table)(**{name: getattr(table, name)[index].copy() for name in table.__dataclass_fields__})
+    columns = {name: getattr(table, name) for name in table.__dataclass_fields__}
+    return type(table)(**{name: None if c is None else c[index].copy() for name, c in columns.items()})

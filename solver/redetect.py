@@ -2,17 +2,17 @@
 """Contacts that only show at the end of a step.
 
 The contacts found at the start of a step do not bound a body that turns by half a radian in it: other corners come
-in.  So detection runs again at the end pose, and what overlaps there joins the problem.
+in.  So detection runs again at the end pose, and what overlaps there joins the problem.  A body that was struck may
+also have gone much farther than it seemed it would, and be deep in or past what stood in its way: so detection looks
+ahead from the start pose once more, this time with the velocities that the step really has.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from .assemble import joined
 from .plausible import PairOverlap, plausible, way_moved
-from .problem import world_impulses
-from .reference.rows import start_gaps
+from .reference.rows import gaps, start_gaps
 
 
 @dataclass
@@ -21,7 +21,7 @@ class EndCheck:
 
     overlap: float  # deepest overlap there [m]
     unsolved: float  # the part of it that the step was not allowed to keep [m]
-    missed: object  # Contacts to add to those the step began with, or None if none is missing
+    missed: object  # Contacts to add to those of the step, or None if none is missing
 
 
 def check_end(assembly, solution, collider, frames, assembler, tolerance):
@@ -51,14 +51,39 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance):
     overlap = float(max(0.0, -found.gap.min(initial=0.0)))
     allowed = max(0.0, -float(start.min(initial=0.0)) - problem.push_out_speed * h)
     unsolved = max(0.0, overlap - allowed)
+    ahead = _unforeseen(assembly, solution, collider, frames, way, free)
+    if ahead is not None:
+        added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), assembly.numbering)
+        closed = gaps(added, solution.position, solution.orientation) < -tolerance
+        if closed.any():
+            return EndCheck(overlap, unsolved, added.take(closed))
     index = np.nonzero(found.gap < -tolerance)[0]
     if not len(index):
         return EndCheck(overlap, unsolved, None)
     added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering).take(index)
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
     added.start_gap = known.of(found.body_a, found.body_b)[index]
-    earlier = np.arange(len(assembly.contacts), len(problem.contacts))
-    if len(earlier):
-        old = replace(problem.contacts, impulse=world_impulses(problem.contacts.normal, solution.contact_impulse))
-        added = joined(old.take(earlier), added)
     return EndCheck(overlap, unsolved, added)
+
+
+def _unforeseen(assembly, solution, collider, frames, way, free):
+    """The ContactSet of body pairs that the step's real velocities bring together and its contacts leave out, or None.
+
+    way: (B,) of each solver body in the step [m]; free: (B,) bool, scene bodies that move freely.
+    """
+    problem, order = assembly.problem, assembly.numbering.scene[:-1]
+    h, bodies, radius = problem.step, problem.bodies, collider.model.body_radius[order]
+    fall = np.linalg.norm(collider.model.gravity) * h**2
+    if np.all(way <= 2.0 * way_moved(bodies.velocity[:-1], radius, h) + fall):
+        return None
+    position, orientation, velocity = np.empty((len(order), 3)), np.empty((len(order), 4)), np.empty((len(order), 6))
+    position[order], orientation[order] = bodies.position[:-1], bodies.orientation[:-1]
+    velocity[order] = solution.velocity[:-1]
+    place, turn = frames.to_body(position, orientation)
+    ahead = collider.collide(place, turn, velocity[:, :3], velocity[:, 3:], h, free)
+    pairs = [np.sort(np.stack([x, y]), axis=0) for x, y in (
+        (ahead.body_a, ahead.body_b), (order[problem.contacts.body_a], order[problem.contacts.body_b]),
+    )]  # fmt: skip
+    wanted, present = (low.astype(np.int64) * len(order) + high for low, high in pairs)
+    new = ~np.isin(wanted, present)
+    return ahead.take(new) if new.any() else None

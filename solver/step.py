@@ -30,6 +30,7 @@ import numpy as np
 from .assemble import Assembler
 from .collision import Collider, carry_impulses
 from .constraints.breaking import row_forces
+from .joint_damping import damp_joints
 from .metrics import body_residuals, step_residuals
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase, island_speed
@@ -70,7 +71,7 @@ class Stepper:
         self.collider = Collider(model)
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
         self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
-        self.fast = config.tolerances()[1]
+        self.fast, self.joint_damping = config.tolerances()[1], config.joint_damping
         self.state = None
         self.deepest, self.failures = DEEPEST, 0
 
@@ -134,10 +135,14 @@ class Stepper:
     def _end_velocity(self, assembly, solution, sound):
         """(n, 6) velocity the step ends with, and (Newton, linear) iterations spent on it."""
         velocity = total_velocity(assembly, solution)
+        decay = np.exp(-self.joint_damping * assembly.problem.step)
+        if decay < 1.0:
+            pose = solution.position, solution.orientation
+            velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
         need = needs_velocity_phase(assembly, solution, self.fast)
         spent = (0, 0)
         if need.any():
-            problem, loaded, first, mask = velocity_problem(assembly, solution, need)
+            problem, loaded, first, mask = velocity_problem(assembly, solution, velocity, need)
             n = problem.bodies.dynamic_count
             options = replace(
                 self.position_phase.options(assembly, self.state)[0], start=first, sweeps=np.zeros(n, bool)

@@ -3,7 +3,7 @@
 
 The position phase decides where bodies end; the velocity that led there also carries corrections of drift and
 overlap, which must not become motion.  So joints are made rigid in velocity at the end pose, J(q+) u = 0, and
-contacts that carried load either rebound, v_n >= -e v_n(start), or rest.  It never adds energy; without it stiff
+contacts that carried load either leave with the speed of their rebound or rest.  It never adds energy; without it stiff
 joints gain it.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from .constraints.breaking import impulse_share
 from .predict import carry_momentum
-from .problem import BOUNCE_SPEED, Bodies, Coordinate, StepProblem, world_impulses
+from .problem import Bodies, Coordinate, StepProblem, world_impulses
 from .reference.rows import coordinates, start_gaps
 from .rotations import conjugate, rotate
 
@@ -37,27 +37,27 @@ def needs_velocity_phase(assembly, solution, tolerance):
         return need
     island = assembly.island[np.minimum(contacts.body_a, contacts.body_b)]
     loaded = solution.contact_impulse[:, 0] > 0.0
-    bounce = loaded & (contacts.restitution > 0.0) & (_approach(problem) < -BOUNCE_SPEED)
+    bounce = loaded & ((contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0))
     pushed = loaded & (start_gaps(problem) < -tolerance)
     need[island[bounce | pushed]] = True
     return need
 
 
-def velocity_problem(assembly, solution, need):
+def velocity_problem(assembly, solution, total, need):
     """(StepProblem at velocity level, loaded (C,) bool, first iterate (n, 6), its bodies' mask (n,)).
 
-    It holds only the contacts and rows of islands in ``need``.
+    total: (n, 6) velocity with all impulses of the position phase.  Only contacts and rows of islands in ``need`` take
+    part.
     """
     problem, bodies = assembly.problem, assembly.problem.bodies
     n = bodies.dynamic_count
-    total = total_velocity(assembly, solution)
     mask = need[assembly.island]
     contacts, impulse = _needed_contacts(problem, solution, mask)
     push = np.zeros((n, 6))
     force, arms = _forces(bodies, contacts, impulse)
     for body, arm, sign in ((contacts.body_a, arms[0], 1.0), (contacts.body_b, arms[1], -1.0)):
         inside = body < n
-        six = sign * np.hstack([force, np.cross(arm, force)])
+        six = (1.0 + bodies.midpoint[body])[:, None] * sign * np.hstack([force, np.cross(arm, force)])
         np.add.at(push, body[inside], six[inside])
     # Contacts are solved anew: take their share out of the free velocity, and offer it as the first guess.
     change = np.empty_like(push)
@@ -73,16 +73,6 @@ def velocity_problem(assembly, solution, need):
     contacts = _at_one_point(replace(contacts, impulse=force), solution)
     rows = _needed_rows(assembly, solution, mask)
     return StepProblem(problem.step, at_end, contacts, rows), impulse[:, 0] > 0.0, total, mask
-
-
-def _approach(problem):
-    """(C,) gap velocity at the start of the step."""
-    bodies, contacts = problem.bodies, problem.contacts
-    arm_a = rotate(bodies.orientation[contacts.body_a], contacts.point_a)
-    arm_b = rotate(bodies.orientation[contacts.body_b], contacts.point_b)
-    u_a, u_b = bodies.velocity[contacts.body_a], bodies.velocity[contacts.body_b]
-    slip = u_a[:, :3] + np.cross(u_a[:, 3:], arm_a) - u_b[:, :3] - np.cross(u_b[:, 3:], arm_b)
-    return np.einsum("ci,ci->c", contacts.normal, slip)
 
 
 def _needed_contacts(problem, solution, mask):

@@ -77,9 +77,18 @@ def test_free_motion_is_that_of_the_end_or_of_the_mean_velocity():
     assert got.end_velocity[free, :3] == pytest.approx([1, 2, 3 - GRAVITY * H])
 
 
-def test_joint_damping_moves_the_directions_towards_the_end():
-    got = assembly(scene_of_all_kinds(), config=SolverConfig(device="cpu", joint_damping=4.0))
-    assert got.problem.bodies.midpoint[got.numbering.solver[4]] == pytest.approx(1.0 - 4.0 * H)
+def test_only_what_a_contact_holds_is_taken_by_backward_euler():
+    # A ball 1 mm above the ground is in a contact list but falls freely for now: it keeps the mean velocity.
+    scene = Scene(gravity=(0, 0, 0))
+    ground(scene)
+    scene.add(Body("Above", [Sphere(0.1)], position=(0, 0, 0.101)))
+    scene.add(Body("Coming", [Sphere(0.1)], position=(1, 0, 0.101), linear_velocity=(0, 0, -1)))
+    scene.add(Body("Hanging", [Sphere(0.1)], position=(1, 0, 1)))
+    scene.add(Joint("Rod", "ball", "Coming", "Hanging", (1, 0, 0.5)))
+    got = assembly(scene)
+    assert len(got.problem.contacts) == 2 and got.pressed.sum() == 1
+    above, coming, hanging = got.numbering.solver[1:4]
+    assert got.problem.bodies.midpoint[[above, coming, hanging]].tolist() == [1.0, 0.0, 0.0]
 
 
 def test_islands_know_their_joints_and_contacts():
@@ -88,7 +97,6 @@ def test_islands_know_their_joints_and_contacts():
     box, bob, bob2, free = (got.island[number[i]] for i in (1, 4, 5, 6))
     assert len({box, bob, free}) == 3 and bob == bob2
     assert got.island_jointed[[box, bob, free]].tolist() == [False, True, False]
-    assert got.island_touching[[box, bob, free]].tolist() == [True, False, False]
 
 
 def test_contacts_combine_materials_by_the_scenes_rule():

@@ -2,12 +2,12 @@
 """Contact rows on the device: geometry, law, curvature, line search and residual.
 
     gap      phi = n . (x_a - x_b) - margin_a - margin_b                       [m]
-    rows     v = ((phi(q+) - overlap) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a relative to b
+    rows     v = ((phi(q+) - allowed) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a relative to b
     J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop)
     impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
 
-``overlap`` <= 0 is what may stay of an overlap present at the start: it is pushed out no faster than
-``push_out_speed``.
+``allowed`` < 0 is what may stay of an overlap present at the start: it is pushed out no faster than ``push_out_speed``.
+``allowed`` > 0 is where a rebound inside the step leads (reference/impact.py).
 """
 
 from functools import cache
@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, STEP, THRESHOLD, IslandArrays, structs
+from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, STEP, IslandArrays, structs
 from ..mathx.rotation import rotation_functions
 from .friction import contact_law
 
@@ -31,7 +31,7 @@ def contact_kernels(real):
     impulse, curvature, next_dual = law.impulse, law.curvature, law.next_dual
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
-    step_slot, push_out_slot, threshold_slot = wp.constant(STEP), wp.constant(PUSH_OUT), wp.constant(THRESHOLD)
+    step_slot, push_out_slot = wp.constant(STEP), wp.constant(PUSH_OUT)
 
     @wp.func(module=f"axion_contact_{real.name}")
     def components(n: vec3, w: vec3):
@@ -52,7 +52,7 @@ def contact_kernels(real):
     def prepare_contacts(
         counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays
     ):
-        """Levers, effective inverse masses, allowed overlap and start impulses, at the start pose."""
+        """Levers, effective inverse masses, allowed gap and start impulses, at the start pose."""
         c = wp.tid()
         if c >= counts[contacts_slot]:
             return
@@ -67,9 +67,10 @@ def contact_kernels(real):
         rb = rb + n * con.margin_b[c]
         con.arm_a[c] = ra
         con.arm_b[c] = rb
-        con.overlap[c] = scalar(0.0)
+        allowed = con.rebound_gap[c]
         if con.start_gap[c] < scalar(0.0):
-            con.overlap[c] = wp.min(scalar(0.0), con.start_gap[c] + settings[push_out_slot])
+            allowed += wp.min(scalar(0.0), con.start_gap[c] + settings[push_out_slot])
+        con.allowed[c] = allowed
         m = scalar(0.0)
         wn = scalar(0.0)
         w1 = scalar(0.0)
@@ -112,27 +113,19 @@ def contact_kernels(real):
         phi = wp.dot(n, xa - xb) - con.margin_a[c] - con.margin_b[c]
         ju = components(n, point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c]))
         con.phi[c] = phi
-        con.v[c] = vec3((phi - con.overlap[c]) / h, ju[1], ju[2])
-        con.bias[c] = vec3((phi - con.overlap[c]) / h - ju[0], scalar(0.0), scalar(0.0))
+        con.v[c] = vec3((phi - con.allowed[c]) / h, ju[1], ju[2])
+        con.bias[c] = vec3((phi - con.allowed[c]) / h - ju[0], scalar(0.0), scalar(0.0))
 
     @kernel
-    def linearise_contacts_velocity(
-        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays
-    ):
-        """Velocity phase: contacts that carried load keep v_n >= -e v_n(start) (Newton); the others are off."""
+    def linearise_contacts_velocity(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays):
+        """Velocity phase: contacts that carried load keep v_n >= the speed of their rebound; the others are off."""
         c = wp.tid()
         if c >= counts[contacts_slot]:
             return
         a = con.a[c]
         b = con.b[c]
-        n = con.n[c]
-        before = wp.dot(
-            n, point_velocity(bodies.u_start[a], con.arm_a[c]) - point_velocity(bodies.u_start[b], con.arm_b[c])
-        )
-        ju = components(n, point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c]))
-        bias = scalar(0.0)
-        if before < -settings[threshold_slot]:
-            bias = con.restitution[c] * before
+        ju = components(con.n[c], point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c]))
+        bias = -con.rebound_speed[c]
         if con.loaded[c] == 0:
             bias = scalar(1.0e9)
         con.bias[c] = vec3(bias, scalar(0.0), scalar(0.0))

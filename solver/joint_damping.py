@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Damping of what joints leave free: motion of jointed bodies against each other dies at a rate the user sets.
+
+    u  ->  u_ref + exp(-d h) (u - u_ref)          d: SolverConfig.joint_damping [1/s], h: step [s]
+
+u_ref is the motion the group would have if its joints were welded: where it is joined to immovable bodies, theirs (the
+mean of theirs, where they differ); where it flies free, the rigid motion of the same momentum and angular momentum, so
+that both are kept.  Applied before joints are made rigid in velocity, so that motors and moving anchors have the last
+word.  Exponential in time: the rate does not depend on the step.
+"""
+
+import numpy as np
+
+from .reference.rotation import cross, world_inertia
+from .topology import connected_components
+
+
+def damp_joints(velocity, bodies, links, pose, decay):
+    """Damped copy of ``velocity``.
+
+    Args:
+        velocity: (n, 6) of the dynamic bodies at the step's end, world axes [m/s, rad/s].
+        bodies: problem.Bodies; immovable ones move by their ``velocity``.
+        links: body numbers of both ends of every joint, (R,) and (R,).
+        pose: position (B, 3) and orientation (B, 4) of the solver frames at the step's end.
+        decay: exp(-d h).
+    """
+    n, position = bodies.dynamic_count, np.asarray(pose[0], float)
+    a, b = links
+    free = (a < n) & (b < n)
+    group = connected_components(n, a[free], b[free])
+    count = int(group.max()) + 1 if n else 0
+    jointed = np.zeros(count, bool)
+    for side in links:
+        jointed[group[side[side < n]]] = True
+    reference = _rigid_motion(velocity, bodies, group, count, position[:n], pose[1][:n])
+    inner, outer = np.minimum(a, b), np.maximum(a, b)
+    held = (inner < n) & (outer >= n)
+    anchored = np.bincount(group[inner[held]], minlength=count)[group] > 0
+    reference[anchored] = _anchor_motion(bodies, group, count, position, inner[held], outer[held])[anchored]
+    moved = reference + decay * (velocity - reference)
+    return np.where(jointed[group][:, None], moved, velocity)
+
+
+def _rigid_motion(velocity, bodies, group, count, position, orientation):
+    """(n, 6) of each body, were its group one rigid body of the momentum it has."""
+    n = len(group)
+    mass, inertia = bodies.mass[:n], world_inertia(orientation, bodies.inertia[:n])
+
+    def total(values):
+        out = np.zeros((count, *values.shape[1:]))
+        np.add.at(out, group, values)
+        return out
+
+    whole = total(mass)
+    centre = total(mass[:, None] * position) / whole[:, None]
+    mean = total(mass[:, None] * velocity[:, :3]) / whole[:, None]
+    arm = position - centre[group]
+    spin = np.einsum("nij,nj->ni", inertia, velocity[:, 3:])
+    momentum = total(spin + mass[:, None] * cross(arm, velocity[:, :3] - mean[group]))
+    square = np.einsum("ni,ni->n", arm, arm)[:, None, None] * np.eye(3) - arm[:, :, None] * arm[:, None, :]
+    turn = np.linalg.solve(total(inertia + mass[:, None, None] * square), momentum[..., None])[..., 0]
+    return np.hstack([mean[group] + cross(turn[group], arm), turn[group]])
+
+
+def _anchor_motion(bodies, group, count, position, inner, outer):
+    """(n, 6) of each body, were it part of the immovable bodies its group hangs on; zero where there is none."""
+    n = len(group)
+    number = group[inner]
+    known = bodies.velocity[outer]
+    at_origin = known[:, :3] - cross(
+        known[:, 3:], position[outer]
+    )  # velocity of the anchor's field at the world origin
+    field = np.zeros((count, 6))
+    np.add.at(field, number, np.hstack([at_origin, known[:, 3:]]))
+    field /= np.maximum(np.bincount(number, minlength=count), 1)[:, None]
+    return np.hstack([field[group, :3] + cross(field[group, 3:], position[:n]), field[group, 3:]])
