@@ -161,6 +161,7 @@ class IslandArrays:
     direct_active: wp.array(dtype=wp.int32)
     search_active: wp.array(dtype=wp.int32)
     sweep_active: wp.array(dtype=wp.int32)
+    rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses
     law: wp.array(dtype=wp.int32)  # 1: cone projection (first solve of new contacts), 0: disc of lagged radius
     trouble: wp.array(dtype=wp.int32)
     restore: wp.array(dtype=wp.int32)
@@ -176,6 +177,7 @@ class IslandArrays:
     tolerance: wp.array(dtype=wp.float64)  # [m/s]: metres over the step
     eps: wp.array(dtype=wp.float64)
     eps_joint: wp.array(dtype=wp.float64)
+    damping: wp.array(dtype=wp.float64)  # of the step from the last good iterate, in masses
     gradient: wp.array(dtype=wp.float64)
     gradient0: wp.array(dtype=wp.float64)
     rz: wp.array(dtype=wp.float64)

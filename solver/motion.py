@@ -51,8 +51,9 @@ def motion_kernels(real):
             return
         d = bodies.d[i]
         turn = angular(d)
-        bend = bodies.mass[i] * wp.dot(linear(d), linear(d))
-        bend += wp.dot(turn, (bodies.inertia[i] + bodies.stiffness[i]) * turn)
+        heavier = scalar(1.0) + scalar(isl.damping[k])
+        bend = heavier * bodies.mass[i] * wp.dot(linear(d), linear(d))
+        bend += wp.dot(turn, (heavier * bodies.inertia[i] + bodies.stiffness[i]) * turn)
         wp.atomic_add(isl.bend_base, k, wp.float64(bend))
         wp.atomic_add(isl.slope0, k, wp.float64(wp.dot(d, bodies.g[i])))
 
@@ -69,11 +70,11 @@ def motion_kernels(real):
     def velocity_from_impulses(
         counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
     ):
-        """U = u_free + M^-1 J^T p, for islands in a Gauss-Seidel burst: after it momentum is exact by construction."""
+        """U = u_free + M^-1 J^T p, for islands that ask for it: after it momentum is exact by construction."""
         i = wp.tid()
         if i >= counts[dynamic_slot]:
             return
-        if isl.sweep_active[bodies.island[i]] == 0:
+        if isl.rebuild[bodies.island[i]] == 0:
             return
         gl = vec3(scalar(0.0))
         ga = vec3(scalar(0.0))

@@ -47,6 +47,7 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.sweep_count[k] = 0
     isl.outer_count[k] = 0
     isl.trouble[k] = 0
+    isl.damping[k] = wp.float64(0.0)
     isl.sweep_active[k] = 0
     isl.previous[k] = wp.float64(1.0e30)
     isl.best[k] = wp.float64(1.0e30)
@@ -193,6 +194,17 @@ def inner_reset(flags: wp.array(dtype=wp.int32)):
 
 
 @kernel
+def settle(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
+    """Which islands take their velocities from their impulses once Newton has stopped.
+
+    Not those with joints: their directions turn with the pose, and stiff joints would answer with errors of length.
+    """
+    k = wp.tid()
+    if k < counts[islands_slot]:
+        isl.rebuild[k] = isl.outer_active[k] * (1 - isl.jointed[k])
+
+
+@kernel
 def request_sweeps(
     counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays
 ):
@@ -203,7 +215,7 @@ def request_sweeps(
     isl.sweep_active[k] = 0
     if isl.outer_active[k] == 0:
         return
-    if isl.sweeps_allowed[k] == 0 and (isl.jointed[k] == 1 or isl.outer_count[k] < limits.stalled):
+    if isl.jointed[k] == 1 or (isl.sweeps_allowed[k] == 0 and isl.outer_count[k] < limits.stalled):
         return
     if isl.inner_count[k] >= limits.inner:
         isl.trouble[k] = 1
@@ -278,14 +290,21 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         isl.restore[k] = 1
         isl.trouble[k] = 1
         isl.eps[k] = wp.min(isl.eps[k] * wp.float64(10.0), limits.eps_largest)
+        if isl.jointed[k] == 1:
+            isl.damping[k] = wp.min(wp.max(isl.damping[k] * wp.float64(10.0), wp.float64(0.1)), wp.float64(100.0))
         isl.previous[k] = isl.best[k]
         return
     if value < isl.best[k]:
         isl.best[k] = value
         isl.keep[k] = 1
+        isl.damping[k] = isl.damping[k] * wp.float64(0.1)
+        if isl.damping[k] < wp.float64(0.01):
+            isl.damping[k] = wp.float64(0.0)
     if isl.inner_count[k] <= limits.easy and value > wp.float64(0.3) * isl.previous[k]:
-        isl.eps[k] = wp.max(isl.eps[k] * wp.float64(0.1), limits.eps_smallest)
-        isl.eps_joint[k] = wp.max(isl.eps_joint[k] * wp.float64(0.1), limits.eps_joint_smallest)
+        if wp.max(isl.residual_normal[k], isl.residual_tangent[k]) > wp.float64(0.3) * value:
+            isl.eps[k] = wp.max(isl.eps[k] * wp.float64(0.1), limits.eps_smallest)
+        if isl.residual_joint[k] > wp.float64(0.3) * value:
+            isl.eps_joint[k] = wp.max(isl.eps_joint[k] * wp.float64(0.1), limits.eps_joint_smallest)
     elif isl.inner_count[k] >= limits.inner:
         isl.eps[k] = wp.min(isl.eps[k] * wp.float64(2.0), limits.eps_largest)
     isl.previous[k] = value
@@ -298,5 +317,5 @@ def control_kernels():
         begin=begin, outer_begin=outer_begin, inner_begin=inner_begin, inner_check=inner_check,
         search_begin=search_begin, search_reset=search_reset, search_check=search_check, inner_end=inner_end,
         inner_reset=inner_reset, request_sweeps=request_sweeps, sweeps_done=sweeps_done, sweep_reset=sweep_reset,
-        residual_begin=residual_begin, outer_check=outer_check,
+        residual_begin=residual_begin, outer_check=outer_check, settle=settle,
     )  # fmt: skip

@@ -31,8 +31,11 @@ class PositionPhase:
         self.joints, self.solver = joints, solver
         self.slow, self.fast = tolerances
 
-    def solve(self, assembly, state):
+    def solve(self, assembly, state, last):
         """Position phase, repeated with contacts that only show at the end pose, and where load is not as thought.
+
+        A solve that missed is given back at once unless it is the ``last`` resort: contacts found at the end of a wrong
+        way are wrong themselves.
 
         Returns (Assembly, StepSolution, SolveStatistics, tolerance (n,), EndCheck or None,
         number of solves).
@@ -40,6 +43,9 @@ class PositionPhase:
         options, tolerance = self.options(assembly, state)
         solution, statistics = self.solver.solve(assembly.problem, options)
         for repeat in range(REPEATS + 1):
+            check = None
+            if not last and not (statistics.residual <= self.fast).all():
+                break
             check = check_end(assembly, solution, self.collider, self.frames, self.assembler, self.fast)
             missed = None if check is None else check.missed
             pressed = self.assembler.wrongly_pressed(assembly, solution) if repeat < CHANGES else None

@@ -59,9 +59,9 @@ class ProximalSolver:
         self._assembly, self._cg, self._sweep = assembly_kernels(real), cg_kernels(real), sweep_kernel(real)
         self._control = control_kernels()
         self._limits = Limits()
-        self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 8, 20, 3, 8
+        self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 12, 20, 3, 8
         self._limits.stalled = 10
-        self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 100, 12, 0.01
+        self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 100, 12, 1.0e-4
         self._limits.eps_largest = 0.1
         self._limits.eps_smallest = 1.0e-5 if precision == "float64" else 1.0e-4
         self._limits.eps_joint_smallest = 1.0e-7 if precision == "float64" else 1.0e-5
@@ -113,6 +113,7 @@ class ProximalSolver:
             self._over_islands(control.outer_begin, flags, p.islands)
             self._over_bodies(self._motion.centre, p.bodies, p.islands)
             wp.capture_while(flags[INNER : INNER + 1], self._newton_iteration)
+            self._settle()
             if position:
                 self._over_islands(control.request_sweeps, flags, self._limits, p.islands)
                 wp.capture_while(flags[SWEEP : SWEEP + 1], self._sweep_block)
@@ -125,6 +126,16 @@ class ProximalSolver:
             self._linearise(position)
 
         wp.capture_while(flags[OUTER : OUTER + 1], outer)
+
+    def _settle(self):
+        """Newton leaves a little momentum unaccounted for, step after step of the same sign.
+
+        It goes into gaps instead, which the next step sees and mends.
+        """
+        p = self.problem
+        self._over_islands(self._control.settle, p.islands)
+        self._over_contacts(self._contact.contact_forces, p.contacts)
+        self._over_bodies(self._motion.velocity_from_impulses, p.bodies, p.contacts, p.rows, p.islands)
 
     def _linearise(self, position):
         p = self.problem

@@ -42,7 +42,6 @@ from .velocity_phase import calm, needs_velocity_phase, total_velocity, velocity
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
 DEEPEST = 4  # a step is halved at most this often
 PATIENCE = 3  # frames given up on before steps are halved less
-WORTH_HALVING = 10.0  # overlap left over, in tolerances, at which a step is halved
 
 
 @dataclass
@@ -93,7 +92,9 @@ class Stepper:
         state = self.state
         contacts, impulses = self._contacts(step)
         assembly = self.assembler.build(state, step, contacts, impulses)
-        assembly, solution, statistics, tolerance, check, solves = self.position_phase.solve(assembly, state)
+        assembly, solution, statistics, tolerance, check, solves = self.position_phase.solve(
+            assembly, state, depth >= self.deepest
+        )
         overlap, unsolved = (0.0, 0.0) if check is None else (check.overlap, check.unsolved)
         spent = solution.newton_iterations, solution.linear_iterations, solves
         residuals = step_residuals(assembly.problem, solution)
@@ -102,7 +103,7 @@ class Stepper:
         n = assembly.problem.bodies.dynamic_count
         tolerance = np.where(island_speed(assembly, solution.velocity[:n]) > SLOW, self.fast, tolerance)
         sound = error[:n] <= self.fast  # NaN is not
-        missed = not sound.all() or unsolved > WORTH_HALVING * self.fast
+        missed = not sound.all() or unsolved > self.fast
         if missed and depth < self.deepest:
             halves = self.advance(0.5 * step, depth + 1) + self.advance(0.5 * step, depth + 1)
             return [halves[0].after(*spent), *halves[1:]]

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from axion.solver.arrays import upload
 from axion.solver.problem import Coordinate, JointRows, StepProblem
 from axion.solver.reference.rows import coordinates, jacobians
 from axion.solver.rotations import exponential, multiply
@@ -120,7 +121,10 @@ def test_row_law_is_the_clipped_proximal_map():
     rows.lower, rows.upper = -rng.random(len(rows)), rng.random(len(rows))
     rows.impulse = rng.uniform(rows.lower, rows.upper)
     eps = 0.5
-    stages = Stages(problem, eps_joint=eps).linearise().newton().laws()
+    stages = Stages(problem, eps_joint=eps).linearise().newton()
+    assert not stages.rows("p_centre").any()  # redundant joints must not hand on what they do against each other
+    upload(stages.device.rows.p_centre, rows.impulse)
+    stages.laws()
     sigma = eps * stages.rows("w")
     free = (sigma * rows.impulse - stages.rows("v")) / (sigma + rows.compliance)
     inside = (free > rows.lower) & (free < rows.upper)

@@ -96,7 +96,11 @@ def joint_kernels(real):
 
     @kernel
     def prepare_rows(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays):
-        """Effective inverse mass and start impulse, at the start pose."""
+        """Effective inverse mass and start impulse, at the start pose.
+
+        The proximal centre starts at zero all the same: what redundant joints do against each other cancels out of
+        every equation, so a centre handed on from step to step would pile it up.  The start impulse serves K.
+        """
         r = wp.tid()
         if r >= counts[rows_slot]:
             return
@@ -111,7 +115,7 @@ def joint_kernels(real):
         rows.w[r] = wp.max(w, scalar(1.0e-30))
         p = clipped(rows.start_impulse[r], rows, r)
         rows.p[r] = p
-        rows.p_centre[r] = p
+        rows.p_centre[r] = scalar(0.0)
         rows.p_best[r] = p
 
     @kernel

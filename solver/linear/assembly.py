@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Newton system H d = -g in body space: 6x6 blocks, one per body and per pair of bodies that touch.
 
-    g = M (u - u_free) + K (w - w_centre) - J^T p
-    H = M + K + J^T P J               P: curvature of the laws (constraints/), K: geometric stiffness of joint anchors
+    g = M (u - u_free) + K (w - w_centre) + d M (u - u_centre) - J^T p
+    H = (1 + d) M + K + J^T P J       P: curvature of the laws (constraints/), K: geometric stiffness of joint anchors
+                                      d: damping, not zero after a round that had to be taken back
 
 H is symmetric positive definite whatever constraints are redundant, because impulses are not unknowns.  Each block is
 gathered by one thread from the constraints around its body or pair, so no two threads write to the same place.
@@ -168,11 +169,13 @@ def assembly_kernels(real):
             return
         g = momentum(bodies, con, rows, i)
         turn = angular(bodies.u[i] - bodies.u_centre[i])
-        g += six(vec3(scalar(0.0)), bodies.stiffness[i] * turn)
-        m = bodies.mass[i]
+        damping = scalar(isl.damping[k])
+        m = bodies.mass[i] * (scalar(1.0) + damping)
+        pull = damping * bodies.mass[i] * linear(bodies.u[i] - bodies.u_centre[i])
+        g += six(pull, bodies.stiffness[i] * turn + damping * (bodies.inertia[i] * turn))
         top = wp.identity(n=3, dtype=scalar) * m
         low = mat33(scalar(0.0))
-        end = bodies.inertia[i] + bodies.stiffness[i]
+        end = bodies.inertia[i] * (scalar(1.0) + damping) + bodies.stiffness[i]
         for s in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
             c = bodies.contact_index[s]
             arm = con.arm_a[c]
