@@ -32,6 +32,7 @@ from .position_phase import PositionPhase
 from .predict import angular_acceleration
 from .problem import Contacts, world_impulses
 from .proximal import ProximalSolver
+from .reference.impact import approach
 from .state import State
 from .velocity_phase import calm, needs_velocity_phase, total_velocity, velocity_problem
 
@@ -294,6 +295,22 @@ class _NewtonAssembler(Assembler):
             contacts.point_a, contacts.point_b, contacts.margin_a, contacts.margin_b, contacts.normal,
             contacts.friction, contacts.restitution, impulses, contacts.gap,
         )  # fmt: skip
+
+    def build(self, state, step, contacts, *arguments):
+        """The Assembly of one step, see Assembler.build; but a contact that rebounds ends the step at the surface.
+
+        It leaves with the speed of Newton's law, so that bounces are as high as they would be, and newton's states and
+        sensors show that it touched.
+        """
+        assembly = super().build(state, step, contacts, *arguments)
+        touches = assembly.problem.contacts
+        if touches.rebound_gap.any():
+            pull = approach(assembly.problem.bodies, touches, assembly.end_velocity)[1] / step
+            height, speed = touches.rebound_gap, touches.rebound_speed
+            leaving = np.sqrt(np.maximum(0.0, speed**2 - 2.0 * pull * height))
+            touches.rebound_speed = np.where(height > 0.0, leaving, speed)
+            touches.rebound_gap = np.zeros(len(touches))
+        return assembly
 
     def _bodies(self, state, step, number):
         n, order = number.dynamic_count, number.scene

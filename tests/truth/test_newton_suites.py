@@ -30,8 +30,21 @@ test_fourbar_linkage(use_loop_joint=False) is left out as well: its loop is clos
 attribute that no other solver reads; use_loop_joint=True is the same mechanism closed by a joint.
 """
 
-FAILS = {}
-"""Name of a case -> why this solver misses newton's threshold there.  The case must fail as long as it stands here."""
+
+class Witness(unittest.TestCase):
+    """Asserts as unittest does, and remembers how much of the tightest bound was used up."""
+
+    used = 0.0
+
+    def assertLess(self, a, b, msg=None):
+        """As in unittest."""
+        self.used = max(self.used, abs(a) / abs(b))
+        super().assertLess(a, b, msg)
+
+    def assertAlmostEqual(self, first, second, places=None, msg=None, delta=None):
+        """As in unittest."""
+        self.used = max(self.used, abs(first - second) / delta)
+        super().assertAlmostEqual(first, second, places, msg, delta)
 
 
 class LoopSolver(SolverAxion):
@@ -110,14 +123,9 @@ CASES = [
 
 @pytest.mark.parametrize(("function", "solver", "arguments"), CASES)
 def test_newton_suite(function, solver, arguments, request):
-    def run():
-        function(unittest.TestCase(), wp.get_device("cpu"), solver, **arguments)
-
-    if request.node.callspec.id in FAILS:
-        with pytest.raises(AssertionError):
-            run()
-    else:
-        run()
+    witness = Witness()
+    function(witness, wp.get_device("cpu"), solver, **arguments)
+    print(f"{request.node.callspec.id}: {100.0 * witness.used:.1f} % of newton's bound")
 
 
 def test_no_function_of_the_suites_is_forgotten():
@@ -125,4 +133,3 @@ def test_no_function_of_the_suites_is_forgotten():
     run = {parameter.values[0].__name__ for parameter in CASES}
     assert run | set(NOT_APPLICABLE) == there
     assert not run & set(NOT_APPLICABLE)
-    assert set(FAILS) <= {parameter.id for parameter in CASES}
