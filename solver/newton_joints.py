@@ -78,28 +78,26 @@ class NewtonJoints:
     def __len__(self):
         return len(self.fixed)
 
-    def observe(self, position, orientation, velocity, joint_q, targets):
-        """Take in where a step starts.
+    def aim(self, joint_q, targets):
+        """Take in (joint_target_q, joint_target_qd) of a step, and joint_q, near which turns are counted."""
+        self.q = np.append(joint_q, 0.0)[self._coordinate]
+        for k, (target, index) in enumerate(zip(targets, (self._target, self._number), strict=True)):
+            self._goal[k] = 0.0 if target is None else np.append(target, 0.0)[index]
 
-        position (B, 3), orientation (B, 4), velocity (B, 6): solver poses and velocities, the world last.
-        joint_q: (coordinates,) near which revolute angles are counted.  targets: (joint_target_q, joint_target_qd).
-        """
+    def observe(self, position, orientation, velocity):
+        """Take in where a step starts: solver poses (B, 3), (B, 4) and velocities (B, 6), the world last."""
         if not len(self.dofs):
             return
         dofs = self.dofs
+        measured = coordinates(dofs, position, orientation, self.q)
+        self.q = np.where(dofs.coordinate == Coordinate.DOT, 0.0, measured)
         for joint, rows in self._angles:
             self._lay(joint, rows, orientation)
-        near = np.append(joint_q, 0.0)[self._coordinate]
-        measured = coordinates(dofs, position, orientation, near)
-        self.q = np.where(dofs.coordinate == Coordinate.DOT, self.q, measured)
         self._jacobian = jacobians(dofs, position, orientation)
         j_a, j_b = self._jacobian
         speed = np.einsum("ri,ri->r", j_a, velocity[dofs.body_a]) + np.einsum("ri,ri->r", j_b, velocity[dofs.body_b])
         self.qd = speed * self._scale
         self._inverse_mass = self._weigh(j_a, dofs.body_a, orientation) + self._weigh(j_b, dofs.body_b, orientation)
-        for k, target in enumerate(targets):
-            index = self._target if k == 0 else self._number
-            self._goal[k] = 0.0 if target is None else np.append(target, 0.0)[index]
 
     def _weigh(self, jacobian, body, orientation):
         """(dofs,) J M^-1 J^T of one side."""

@@ -24,7 +24,6 @@ from .assemble import Assembler
 from .config import SolverConfig
 from .constraints.breaking import row_forces
 from .frames import BodyFrames, principal_axes
-from .joint_damping import damp_joints
 from .metrics import step_residuals
 from .newton_contacts import ContactReader
 from .newton_joints import NewtonJoints
@@ -34,11 +33,10 @@ from .problem import Contacts, world_impulses
 from .proximal import ProximalSolver
 from .reference.impact import approach
 from .state import State
-from .velocity_phase import calm, needs_velocity_phase, total_velocity, velocity_problem
+from .step_end import FIRST_EPS, end_velocity, moved_state
 
 SHARPNESS = 0.1  # [m/s^2] a residual acts as no more acceleration than that: short steps need a finer tolerance
 FINEST = {"float64": 1e-10, "float32": 1e-7}  # [m] what the precision allows
-FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
 DEEPEST = 4  # a step that misses the tolerance is halved at most this often
 KINDS = {int(kind): kind.name for kind in newton.JointType}
 
@@ -144,43 +142,14 @@ class SolverAxion(newton.solvers.SolverBase):
         if not sound.all() and depth < DEEPEST:
             state, force = self._advance(state, contacts, force, 0.5 * step, depth + 1)
             known = replace(contacts, previous=np.arange(len(contacts)))
+            self._joints.observe(state.position, state.orientation, state.velocity)
             return self._advance(state, known, force, 0.5 * step, depth + 1)
-        velocity = self._end_velocity(assembly, solution, state, sound)
+        velocity, _ = end_velocity(assembly, solution, state, self._phase, self.config.joint_damping, sound)
         self._last = assembly, solution
         if len(assembly.problem.joints):
             self._joints.force[assembly.row_number] = row_forces(assembly, solution)
         force = world_impulses(assembly.problem.contacts.normal, solution.contact_impulse) / step
-        return self._moved(state, assembly, solution, statistics, velocity), force
-
-    def _end_velocity(self, assembly, solution, state, sound):
-        """(n, 6) velocity the step ends with."""
-        velocity = total_velocity(assembly, solution)
-        decay = np.exp(-self.config.joint_damping * assembly.problem.step)
-        if decay < 1.0:
-            pose = solution.position, solution.orientation
-            velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
-        need = needs_velocity_phase(assembly, solution, self._phase.fast)
-        if need.any():
-            problem, loaded, first, mask = velocity_problem(assembly, solution, velocity, need)
-            options = self._phase.options(assembly, state)[0]
-            options = replace(options, start=first, sweeps=np.zeros(len(first), bool))
-            result, _ = self._solver.solve_velocity(problem, options, loaded)
-            velocity[mask] = result.velocity[: len(first)][mask]
-        calm(assembly, velocity, sound)
-        return velocity
-
-    def _moved(self, state, assembly, solution, statistics, velocity):
-        order, n = assembly.numbering.scene[:-1], assembly.problem.bodies.dynamic_count
-        moved = replace(
-            state, position=state.position.copy(), orientation=state.orientation.copy(),
-            velocity=state.velocity.copy(), eps=state.eps.copy(),
-        )  # fmt: skip
-        moved.position[order], moved.orientation[order] = solution.position[:-1], solution.orientation[:-1]
-        moved.velocity[order[:n]] = velocity
-        factor = np.where(statistics.newton <= 3, 0.3, np.where(statistics.newton > 6, 10.0, 1.0))
-        eps = np.clip(factor * statistics.eps, EPS_SMALLEST, FIRST_EPS)
-        moved.eps[order[:n]] = np.where(statistics.constrained, eps, FIRST_EPS)
-        return moved
+        return moved_state(state, assembly, solution, statistics, velocity), force
 
     # Newton's state and ours
 
@@ -195,7 +164,7 @@ class SolverAxion(newton.solvers.SolverBase):
             place[known], turn[known] = self._written.position[known], self._written.orientation[known]
             known = np.append((qd == self._written.body_qd).all(axis=1), False)
             velocity[known] = self._written.velocity[known]
-        return State(0.0, place, turn, velocity, self._eps)
+        return State(0.0, place, turn, velocity, self._eps)  # nothing here depends on the time
 
     def _load(self, state, state_in, control):
         """Hand the assembler gravity, external forces and joint targets of this step."""
@@ -206,8 +175,8 @@ class SolverAxion(newton.solvers.SolverBase):
             wrench[:-1] = state_in.body_f.numpy().reshape(-1, 6)
         if model.joint_count:
             joint_q = state_in.joint_q.numpy().astype(float)
-            targets = (_numbers(source.joint_target_q), _numbers(source.joint_target_qd))
-            self._joints.observe(state.position, state.orientation, state.velocity, joint_q, targets)
+            self._joints.aim(joint_q, (_numbers(source.joint_target_q), _numbers(source.joint_target_qd)))
+            self._joints.observe(state.position, state.orientation, state.velocity)
             force = _numbers(source.joint_f)
             if force is not None and force.any():
                 wrench += self._joints.wrench(force, state.position, state.orientation)
@@ -218,11 +187,11 @@ class SolverAxion(newton.solvers.SolverBase):
         model, keep = self.model, self._kinematic[:-1]
         q = np.hstack(self._frames.to_body(state.position, state.orientation))[:-1].astype(np.float32)
         qd = state.velocity[:-1].astype(np.float32)
-        q[keep] = state_in.body_q.numpy().reshape(-1, 7)[keep]
+        q[keep], qd[keep] = state_in.body_q.numpy()[keep], state_in.body_qd.numpy()[keep]
         _assign(state_out.body_q, q)
         _assign(state_out.body_qd, qd)
         self._eps = state.eps
-        self._written = _Written(q, qd, state.position, state.orientation, state.velocity)
+        self._written = _Written(q.copy(), qd, state.position, state.orientation, state.velocity)
         self._written.body_q[keep] = np.nan
         if not model.joint_count:
             return

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import warp as wp
 from axion.solver.newton_solver import SolverAxion
+from axion.solver.position_phase import PositionPhase
 from newton_models import INERTIA, STEP, G, Run, builder, link, prismatic
 
 
@@ -51,6 +52,7 @@ def test_kinematic_body_carries_by_friction():
     assert run.twist[1, 0] == pytest.approx(1.0, abs=1e-4)
     assert run.pose[0, :3] == pytest.approx([0, 0, -0.1], abs=1e-7)  # newton: passes through unchanged
     assert run.twist[0, 0] == 1.0
+    assert run.q[:3] == pytest.approx([0, 0, -0.1], abs=1e-7)  # its free joint's coordinates too
 
 
 def stack(count, gap=0.01, **options):
@@ -99,6 +101,26 @@ def test_rebound_shows_at_the_surface_and_keeps_its_height():
     assert min(height) == pytest.approx(0.0, abs=1e-4)
     top = max(height[int(np.argmin(height)) :])
     assert top == pytest.approx(e * e * 1.0, abs=G * step**2 / 8 + 1e-4)
+
+
+def test_halved_steps_keep_armature_and_limits():
+    """The halves of a step that missed know where they start: v = F t / (m + armature), then the limit."""
+    missed = []
+
+    def solve(phase, assembly, state):
+        result = PositionPhase.solve(phase, assembly, state)
+        if assembly.problem.step > 0.003:
+            missed.append(assembly.problem.step)
+            result[2].residual[:] = np.nan
+        return result
+
+    run = prismatic(armature=3.0, limit_upper=0.05)
+    run.solver._phase.solve = solve.__get__(run.solver._phase)
+    run.control.joint_f.assign(np.array([10.0], np.float32))
+    run.go(10, step=0.01)
+    assert len(missed) == 10 * 3  # once whole, twice as halves; quarters pass
+    assert run.qd[0] == pytest.approx(10.0 * 0.1 / (2.0 + 3.0), rel=1e-5)
+    assert run.go(20, step=0.01).q[0] == pytest.approx(0.05, abs=1e-6)
 
 
 def test_contacts_that_were_lost_are_an_error():
