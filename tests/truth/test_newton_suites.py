@@ -125,7 +125,8 @@ CASES = [
 def test_newton_suite(function, solver, arguments, request):
     witness = Witness()
     function(witness, wp.get_device("cpu"), solver, **arguments)
-    print(f"{request.node.callspec.id}: {100.0 * witness.used:.3g} % of newton's bound")
+    if witness.used:  # the friction suites compare by themselves
+        print(f"{request.node.callspec.id}: {100.0 * witness.used:.3g} % of newton's bound")
 
 
 def test_no_function_of_the_suites_is_forgotten():
