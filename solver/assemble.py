@@ -168,6 +168,10 @@ class Assembler:
         group = _components(n, (np.append(links[0], touching[0]), np.append(links[1], touching[1])))
         return _marked(group, touching)[group]
 
+    def acceleration(self, bodies):
+        """(3,), or (n, 3) one for each of ``bodies`` (n,): acceleration of free motion [m/s^2]."""
+        return np.asarray(self.scene.gravity, float)
+
     @staticmethod
     def _expect_turns(rows, bodies, step):
         """Unwrap twists around the angle that the present velocity leads to, so that fast wheels are not miscounted."""
@@ -202,7 +206,7 @@ class Assembler:
         velocity[n:-1] = self._mean_velocity(state, step, *planned)[fixed]
         end = free_velocity(
             velocity[:n],
-            np.asarray(self.scene.gravity, float),
+            self.acceleration(free),
             self.linear_damping[free],
             self.angular_damping[free],
             step,

@@ -36,9 +36,10 @@ def free_rotation(orientation, angular_velocity, inertia, step):
 
 
 def free_velocity(velocity, gravity, linear_damping, angular_damping, step):
-    """Velocity after ``step`` of gravity and damping, the angular part without rotation.  velocity (n, 6) -> (n, 6).
+    """Velocity (n, 6) after ``step`` of gravity and damping, the angular part without rotation.
 
-    Damping is exponential in time, so it does not depend on the step: v(t) -> g / d as t grows.
+    velocity (n, 6); gravity (3,), or (n, 3): the acceleration of each [m/s^2]; dampings (n,) [1/s].  Damping
+    is exponential in time, so it does not depend on the step: v(t) -> g / d as t grows.
     """
     out = velocity.copy()
     decay = np.exp(-linear_damping * step)[:, None]
@@ -52,6 +53,11 @@ def reach(damping, step):
     damping = np.asarray(damping, float)
     safe = np.where(damping > 0.0, damping, 1.0)
     return np.where(damping > 0.0, -np.expm1(-safe * step) / safe, step)
+
+
+def angular_acceleration(orientation, torque, inertia):
+    """I^-1 torque in world axes.  orientation (n, 4), torque (n, 3) world [N m], inertia (n, 3) -> (n, 3) [rad/s^2]."""
+    return rotations.rotate(orientation, rotations.rotate(rotations.conjugate(orientation), torque) / inertia)
 
 
 def carry_momentum(orientation, new_orientation, angular_velocity, inertia):

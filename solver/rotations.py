@@ -3,6 +3,8 @@
 
 import numpy as np
 
+from .reference.rotation import cross
+
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 
 
@@ -10,7 +12,7 @@ def multiply(a, b):
     """Hamilton product a b.  (..., 4), (..., 4) -> (..., 4)."""
     a, b = np.asarray(a, float), np.asarray(b, float)
     av, aw, bv, bw = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
-    vector = aw * bv + bw * av + np.cross(av, bv)
+    vector = aw * bv + bw * av + cross(av, bv)
     return np.concatenate([vector, aw * bw - np.sum(av * bv, axis=-1, keepdims=True)], axis=-1)
 
 
@@ -22,8 +24,8 @@ def conjugate(q):
 def rotate(q, v):
     """Vectors v (..., 3) turned by q (..., 4)."""
     q, v = np.asarray(q, float), np.asarray(v, float)
-    t = 2.0 * np.cross(q[..., :3], v)
-    return v + q[..., 3:] * t + np.cross(q[..., :3], t)
+    t = 2.0 * cross(q[..., :3], v)
+    return v + q[..., 3:] * t + cross(q[..., :3], t)
 
 
 def exponential(w):

@@ -30,16 +30,14 @@ import numpy as np
 from .assemble import Assembler
 from .collision import Collider, carry_impulses
 from .constraints.breaking import row_forces
-from .joint_damping import damp_joints
 from .metrics import body_residuals, step_residuals
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase, island_speed
 from .problem import Coordinate, world_impulses
 from .reference.rows import coordinates
 from .state import State
-from .velocity_phase import calm, needs_velocity_phase, total_velocity, velocity_problem
+from .step_end import FIRST_EPS, end_velocity, moved_state
 
-FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
 DEEPEST = 4  # a step is halved at most this often
 PATIENCE = 3  # frames given up on before steps are halved less
 
@@ -110,7 +108,7 @@ class Stepper:
         if self.joints.break_overloaded(assembly, solution, state.time + step, sound):
             again = self.advance(step, depth)
             return [again[0].after(*spent), *again[1:]]
-        velocity, more = self._end_velocity(assembly, solution, sound)
+        velocity, more = end_velocity(assembly, solution, state, self.position_phase, self.joint_damping, sound)
         self._accept(assembly, solution, statistics, velocity)
         worst = np.zeros(len(state.position))
         order = assembly.numbering.scene
@@ -124,7 +122,7 @@ class Stepper:
         state = self.state
         position, orientation = self.frames.to_body(state.position, state.orientation)
         velocity = self.assembler.prescribed_velocity(state, step)
-        free = self.assembler.free(state.time)
+        free = self.assembler.free(self.state.time)
         contacts = self.collider.collide(position, orientation, velocity[:, :3], velocity[:, 3:], step, free)
         if state.contacts is None:
             return contacts, np.zeros((len(contacts), 3))
@@ -133,42 +131,12 @@ class Stepper:
         contacts = plausible(contacts, known, state.way, self.model)
         return contacts, carry_impulses(state.contacts, state.contact_force * step, contacts)
 
-    def _end_velocity(self, assembly, solution, sound):
-        """(n, 6) velocity the step ends with, and (Newton, linear) iterations spent on it."""
-        velocity = total_velocity(assembly, solution)
-        decay = np.exp(-self.joint_damping * assembly.problem.step)
-        if decay < 1.0:
-            pose = solution.position, solution.orientation
-            velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
-        need = needs_velocity_phase(assembly, solution, self.fast)
-        spent = (0, 0)
-        if need.any():
-            problem, loaded, first, mask = velocity_problem(assembly, solution, velocity, need)
-            n = problem.bodies.dynamic_count
-            options = replace(
-                self.position_phase.options(assembly, self.state)[0], start=first, sweeps=np.zeros(n, bool)
-            )
-            result, _ = self.solver.solve_velocity(problem, options, loaded)
-            velocity[mask] = result.velocity[:n][mask]
-            spent = result.newton_iterations, result.linear_iterations
-        calm(assembly, velocity, sound)
-        return velocity, spent
-
     def _accept(self, assembly, solution, statistics, velocity):
-        state, problem, order = self.state, assembly.problem, assembly.numbering.scene[:-1]
-        n, h = problem.bodies.dynamic_count, problem.step
-        moved = replace(
-            state, time=state.time + h, position=state.position.copy(), orientation=state.orientation.copy(),
-            velocity=state.velocity.copy(), eps=state.eps.copy(),
-        )  # fmt: skip
-        moved.position[order], moved.orientation[order] = solution.position[:-1], solution.orientation[:-1]
-        moved.velocity[order[:n]], moved.velocity[order[n:]] = velocity, problem.bodies.velocity[n:-1]
-        factor = np.where(statistics.newton <= 3, 0.3, np.where(statistics.newton > 6, 10.0, 1.0))
-        eps = np.clip(factor * statistics.eps, EPS_SMALLEST, FIRST_EPS)
-        moved.eps[order[:n]] = np.where(statistics.constrained, eps, FIRST_EPS)
+        problem, order, h = assembly.problem, assembly.numbering.scene[:-1], assembly.problem.step
+        moved = moved_state(self.state, assembly, solution, statistics, velocity)
         moved.way = np.zeros(len(order))
         moved.way[order] = way_moved(solution.velocity[:-1], self.model.body_radius[order], h)
-        held = self.model.movable & ~self.assembler.free(state.time)
+        held = self.model.movable & ~self.assembler.free(self.state.time)
         moved.way[held] = np.inf  # nobody looked at their overlaps
         moved.contacts = assembly.contacts
         count = len(assembly.contacts)

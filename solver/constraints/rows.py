@@ -33,6 +33,17 @@ class Ask:
     compliance: float = 0.0
 
 
+def spring_law(stiffness, damping, h, share):
+    """(beta, compliance) of the row of a spring and damper, numbers or arrays; not both of the two may be zero.
+
+    h: step [s]; share: how many times the row's impulse counts, 1 to 2.  The force acts at the mean coordinate of the
+    step, c+ - h c' m / (1 + m) with m = share - 1, so that a spring keeps its energy where the integrator does; that
+    only changes the damping of the row.
+    """
+    damping = damping - h * stiffness * (share - 1.0) / share
+    return h * stiffness / (h * stiffness + damping), share / (h * h * stiffness + h * damping)
+
+
 class JointTable:
     """All joints of a scene as rows; ``rows`` gives them for one step."""
 
@@ -131,11 +142,7 @@ class JointTable:
 
     @staticmethod
     def _spring(rows, k, axis, h, share):
-        # The force acts at the mean coordinate of the step, c+ - h c' m / (1 + m) with m = share - 1, so that a spring
-        # keeps its energy where the integrator does; that only changes the damping of the row.
-        damping = axis.damping - h * axis.stiffness * (share - 1.0) / share
-        rows.beta[k] = h * axis.stiffness / (h * axis.stiffness + damping)
-        rows.compliance[k] = share / (h * h * axis.stiffness + h * damping)
+        rows.beta[k], rows.compliance[k] = spring_law(axis.stiffness, axis.damping, h, share)
 
     @staticmethod
     def _limit_force(rows, k, force, h, share):

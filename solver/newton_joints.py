@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joints of a newton.Model as rows (problem.JointRows), and its joint forces as wrenches.
+
+Each degree of freedom that can be measured is a row in ``dofs``, which gives its Jacobian and carries what acts on it:
+
+    prismatic, linear D6      LINEAR                            along an axis fixed in the parent
+    revolute, one D6 angle    TWIST                             turns counted, near the state's joint_q
+    two or three D6 angles    DOT, laid anew along the covector of the angle in each step: exact in value and slope
+    ball                      the same about the parent's axes: velocities only
+
+What the joint locks, and what limits, drives, springs, friction and armature ask of a degree of freedom, are rows of
+their own, with one role each.  Arrays are read from the model as NumPy: nothing here imports newton.
+"""
+
+import numpy as np
+
+from . import rotations
+from .constraints.rows import spring_law
+from .problem import Coordinate, JointRows
+from .reference.rows import coordinates, jacobians
+
+UNLIMITED = 1e9  # newton writes 1e10 where there is no limit
+LOCK, LOWER, UPPER, SPRING, DRIVE, FRICTION, ARMATURE = range(7)
+POSITION, VELOCITY, POSITION_VELOCITY = 1, 2, 3  # newton.JointTargetMode
+ACTS = (
+    "joint_friction", "joint_armature", "joint_stiffness", "joint_damping", "joint_target_ke", "joint_target_kd"
+)  # fmt: skip
+DOF_FIELDS = ("joint_limit_lower", "joint_limit_upper", "joint_effort_limit", *ACTS)
+
+
+class NewtonJoints:
+    """All joints of a newton.Model as rows, with the interface Assembler expects of a table of joints."""
+
+    def __init__(self, model, kinds, frames):
+        """kinds: newton.JointType as a number -> its name.  frames: BodyFrames of the bodies and, last, the world.
+
+        Raises:
+            ValueError: names the joint and what SolverAxion cannot do with it.
+        """
+        count = model.joint_count
+        self.joints = [None] * count  # one entry each, as Assembler counts them
+        self._world = len(frames.mass) - 1
+        self._frames = frames
+        self._label = list(model.joint_label)
+        self._kind = [kinds[int(k)] for k in _array(model.joint_type, count)]
+        self._parent = np.where((parent := _array(model.joint_parent, count)) < 0, self._world, parent)
+        self._child = _array(model.joint_child, count)
+        self._frame = _array(model.joint_X_p, count).reshape(-1, 7), _array(model.joint_X_c, count).reshape(-1, 7)
+        self._size = _array(model.joint_dof_dim, count).reshape(-1, 2)
+        self._q_start, self._qd_start = _array(model.joint_q_start, count + 1), _array(model.joint_qd_start, count + 1)
+        total = model.joint_dof_count
+        self._axis = _array(model.joint_axis, total).reshape(-1, 3)
+        self._data = {name: _array(getattr(model, name), total).astype(float) for name in DOF_FIELDS}
+        self._mode = _array(model.joint_target_mode, total)
+        rest = _array(model.joint_rest_q, model.joint_coord_count)
+        target = model.joint_target_q_start
+        self._target_start = self._q_start if target is None else _array(target, count + 1)
+        self._rows, self._dofs = [], []  # (joint, fields) until packed
+        for j in range(count):
+            self._add(j)
+        self.dofs, self.fixed = self._pack(self._dofs), self._pack(self._rows)
+        self._number = np.array([d["dof"] for d in self._dofs], int)  # of each dof row in joint_qd
+        self._coordinate = np.array([d["q"] for d in self._dofs], int)  # in joint_q; -1: none
+        self._target = np.array([d["target"] for d in self._dofs], int)  # in joint_target_q
+        self._angles = [(j, rows) for j, rows in self._by_joint() if self.dofs.coordinate[rows[0]] == Coordinate.DOT]
+        self._rest = np.append(rest.astype(float), 0.0)[self._coordinate] if len(self._dofs) else np.zeros(0)
+        self._role = np.array([r["role"] for r in self._rows], int)
+        self._of = np.array([r["of"] for r in self._rows], int)  # row of ``dofs``, -1: none
+        self._value = np.array([r.get("value", 0.0) for r in self._rows])
+        self._wrench = self._wrench_joints()
+        self.alive = _array(model.joint_enabled, count).astype(bool)
+        self.force = np.zeros(len(self.fixed))  # of the last step [N, N m]
+        self.q = np.zeros(len(self.dofs))
+        self.qd = np.zeros(len(self.dofs))
+        self._scale = np.ones(len(self.dofs))
+        self._goal = np.zeros((2, len(self.dofs)))
+
+    def __len__(self):
+        return len(self.fixed)
+
+    def aim(self, joint_q, targets):
+        """Take in (joint_target_q, joint_target_qd) of a step, and joint_q, near which turns are counted."""
+        self.q = np.append(joint_q, 0.0)[self._coordinate]
+        for k, (target, index) in enumerate(zip(targets, (self._target, self._number), strict=True)):
+            self._goal[k] = 0.0 if target is None else np.append(target, 0.0)[index]
+
+    def observe(self, position, orientation, velocity):
+        """Take in where a step starts: solver poses (B, 3), (B, 4) and velocities (B, 6), the world last."""
+        if not len(self.dofs):
+            return
+        dofs = self.dofs
+        measured = coordinates(dofs, position, orientation, self.q)
+        self.q = np.where(dofs.coordinate == Coordinate.DOT, 0.0, measured)
+        for joint, rows in self._angles:
+            self._lay(joint, rows, orientation)
+        self._jacobian = jacobians(dofs, position, orientation)
+        j_a, j_b = self._jacobian
+        speed = np.einsum("ri,ri->r", j_a, velocity[dofs.body_a]) + np.einsum("ri,ri->r", j_b, velocity[dofs.body_b])
+        self.qd = speed * self._scale
+        self._inverse_mass = self._weigh(j_a, dofs.body_a, orientation) + self._weigh(j_b, dofs.body_b, orientation)
+
+    def _weigh(self, jacobian, body, orientation):
+        """(dofs,) J M^-1 J^T of one side."""
+        frames, turned = self._frames, rotations.rotate(rotations.conjugate(orientation[body]), jacobian[:, 3:])
+        straight = np.einsum("ri,ri->r", jacobian[:, :3], jacobian[:, :3])
+        return straight / frames.mass[body] + np.einsum("ri,ri->r", turned**2, 1.0 / frames.inertia[body])
+
+    def wrench(self, joint_f, position, orientation):
+        """(B, 6) force and torque about each centre of mass, world axes, of generalized forces joint_f (dofs,)."""
+        out = np.zeros((len(position), 6))
+        if len(self.dofs):
+            force = (joint_f[self._number] * self.alive[self.dofs.joint] / self._scale)[:, None]
+            np.add.at(out, self.dofs.body_a, force * self._jacobian[0])
+            np.add.at(out, self.dofs.body_b, force * self._jacobian[1])
+        joint, start = self._wrench
+        if len(joint):
+            six = joint_f[start[:, None] + np.arange(6)] * self.alive[joint][:, None]
+            parent, child = self._parent[joint], self._child[joint]
+            apart = np.cross(position[child] - position[parent], six[:, :3])
+            np.add.at(out, child, six)
+            np.add.at(out, parent, -six - np.hstack([np.zeros_like(apart), apart]))
+        out[self._world] = 0.0
+        return out
+
+    def turns(self, position, orientation):
+        """Revolute angles at the end of a step, turns counted: (indices in joint_q, angles [rad])."""
+        twist = np.nonzero(self.dofs.coordinate == Coordinate.TWIST)[0]
+        angle = coordinates(self.dofs, position, orientation, self.q)
+        return self._coordinate[twist], angle[twist]
+
+    def rows(self, time, step, midpoint, force=None):
+        """Rows of a step: (JointRows, number in the table (R,), rate of each target (R,)); see JointTable.rows."""
+        number = np.nonzero(self.alive[self.fixed.joint])[0] if len(self.fixed) else np.zeros(0, int)
+        out, h = self.fixed.take(number), step
+        share = 1.0 + midpoint[out.joint]
+        role, of, value = self._role[number], self._of[number], self._value[number]
+        dof = of >= 0
+        for name in ("axis_a", "axis_b"):
+            getattr(out, name)[dof] = getattr(self.dofs, name)[of[dof]]
+        unit, at, speed, center = (
+            np.where(dof, np.append(v, 0.0)[of], fill)
+            for v, fill in ((self._scale, 1.0), (self.q, 0.0), (self.qd, 0.0), (self._center(), 0.0))
+        )
+        goal, rate, rest = (np.append(v, 0.0)[of] for v in (*self._goal, self._rest))
+        out.lower[role == LOWER], out.upper[role == UPPER] = 0.0, 0.0
+        out.target[:] = (np.select([role == DRIVE, role == SPRING], [goal, rest], value) - center) / unit
+        soft = (role == SPRING) | (role == DRIVE)
+        if soft.any():
+            k, d = self._gains[:, number][:, soft] * unit[soft] ** 2
+            part = share[soft] * fitted_weight(h * d * self._inverse_mass[of[soft]], share[soft])
+            out.beta[soft], out.compliance[soft] = spring_law(k, part * d, h, share[soft])
+            rate = (np.where(role == DRIVE, rate, 0.0)[soft] - (1.0 - part) * speed[soft]) / unit[soft]
+            out.target_velocity[soft] = d * rate * out.compliance[soft] * h / share[soft]
+        bare = (role == FRICTION) | (role == ARMATURE)
+        out.beta[bare], out.target[bare] = 0.0, 0.0
+        inertia = role == ARMATURE
+        out.target_velocity[inertia] = speed[inertia] / unit[inertia]
+        out.compliance[inertia] = 1.0 / (value[inertia] * unit[inertia] ** 2)
+        bound = (role == FRICTION) | (role == DRIVE)
+        most = (np.where(role == FRICTION, value, self._effort[number]) * unit * h / share)[bound]
+        out.lower[bound], out.upper[bound] = -most, most
+        twist = out.coordinate == Coordinate.TWIST
+        out.offset[twist] = at[twist]
+        force = self.force if force is None else force
+        out.impulse = np.clip(force[number] * h / share, out.lower, out.upper)
+        return out, number, np.zeros(len(number))
+
+    def _center(self):
+        """What is subtracted from each coordinate: all of it where DOT rows are laid anew, and of turns so far."""
+        return np.where(self.dofs.coordinate == Coordinate.LINEAR, 0.0, self.q)
+
+    # Building
+
+    def _add(self, j):
+        kind, parent, child = self._kind[j], int(self._parent[j]), int(self._child[j])
+        if kind == "FREE":
+            return self._only_forces(j)
+        base = self._place(j, parent, child)
+        axes, sizes = np.eye(3), {"BALL": (0, 3), "FIXED": (0, 0), "DISTANCE": (0, 0)}
+        linear, angular = sizes.get(kind, tuple(int(n) for n in self._size[j]))
+        start, q = int(self._qd_start[j]), int(self._q_start[j])
+        if kind == "DISTANCE":
+            self._only_forces(j)
+            self._distance(j, base, start)
+            return None
+        spans = self._axis[start : start + linear], self._axis[start + linear : start + linear + angular]
+        for span in spans:
+            if kind != "BALL" and np.abs(span @ span.T - np.eye(len(span))).max(initial=0.0) > 1e-4:
+                raise ValueError(f"joint {self._label[j]}: its axes are not at right angles; SolverAxion needs that")
+        for axis in _complement(spans[0]):
+            self._row(base, LOCK, -1, coordinate=Coordinate.LINEAR, axis_a=base["turn_a"] @ axis)
+        for k, axis in enumerate(spans[0]):
+            self._dof(base, Coordinate.LINEAR, axis, start + k, q + k, int(self._target_start[j]) + k)
+        if kind == "BALL":
+            for k in range(3):
+                self._dof(base, Coordinate.DOT, axes[k], start + k, -1, -1)
+            self._only_rates(j, start)
+        elif angular == 1:
+            self._dof(base, Coordinate.TWIST, spans[1][0], *self._index(j, linear))
+        else:
+            for k, axis in enumerate(spans[1]):
+                self._dof(base, Coordinate.DOT, axis, *self._index(j, linear + k))
+        if kind != "BALL":
+            self._lock_turns(base, spans[1])
+        return None
+
+    def _index(self, j, k):
+        return int(self._qd_start[j]) + k, int(self._q_start[j]) + k, int(self._target_start[j]) + k
+
+    def _place(self, j, parent, child):
+        """Anchors, axes and reference of joint j in the solver frames of its bodies."""
+        frames = self._frames
+        spots = []
+        for body, frame in ((parent, self._frame[0][j]), (child, self._frame[1][j])):
+            anchor = frames.local(np.array([body]), frame[None, :3].astype(float))[0]
+            turn = rotations.multiply(rotations.conjugate(frames.principal[body]), rotations.normalised(frame[3:]))
+            spots.append((anchor, turn))
+        (anchor_a, turn_a), (anchor_b, turn_b) = spots
+        return {
+            "joint": j, "body_a": parent, "body_b": child, "anchor_a": anchor_a, "anchor_b": anchor_b,
+            "reference": rotations.multiply(turn_a, rotations.conjugate(turn_b)),
+            "turn_a": rotations.matrices(turn_a), "turn_b": rotations.matrices(turn_b),
+        }  # fmt: skip
+
+    def _row(self, base, role, of, **fields):
+        self._rows.append({**base, **fields, "role": role, "of": of})
+
+    def _dof(self, base, coordinate, axis, dof, q, target):
+        """One degree of freedom and all that acts on it."""
+        of, data = len(self._dofs), {name: self._data[name][dof] for name in DOF_FIELDS}
+        place = {**base, "coordinate": coordinate, "axis_a": base["turn_a"] @ axis, "axis_b": base["turn_b"] @ axis}
+        self._dofs.append({**place, "dof": dof, "q": q, "target": target, "axis": axis})
+        lower, upper = data["joint_limit_lower"], data["joint_limit_upper"]
+        if q >= 0 and lower == upper:
+            self._row(place, LOCK, of, value=lower)
+        elif q >= 0:
+            if lower > -UNLIMITED:
+                self._row(place, LOWER, of, value=lower)
+            if upper < UNLIMITED:
+                self._row(place, UPPER, of, value=upper)
+        stiffness = data["joint_stiffness"] if q >= 0 else 0.0
+        if stiffness > 0.0 or data["joint_damping"] > 0.0:
+            self._row(place, SPRING, of, gains=(stiffness, data["joint_damping"]))
+        mode = int(self._mode[dof])
+        gains = (
+            data["joint_target_ke"] if mode in (POSITION, POSITION_VELOCITY) and q >= 0 else 0.0,
+            data["joint_target_kd"] if mode in (POSITION, VELOCITY, POSITION_VELOCITY) else 0.0,
+        )
+        if max(gains) > 0.0:
+            self._row(place, DRIVE, of, gains=gains, effort=data["joint_effort_limit"])
+        if data["joint_friction"] > 0.0:
+            self._row(place, FRICTION, of, value=data["joint_friction"])
+        if data["joint_armature"] > 0.0:
+            self._row(place, ARMATURE, of, value=data["joint_armature"])
+
+    def _lock_turns(self, base, free):
+        """DOT rows that leave only turns about the axes ``free`` (joint frame)."""
+        if len(free) == 3:
+            return
+        if len(free) == 2:
+            pairs = [(free[0], free[1])]
+        elif len(free) == 1:
+            pairs = [(np.cross(axis, free[0]), free[0]) for axis in _complement(free)]
+        else:
+            pairs = [tuple(np.roll(np.eye(3), k, axis=0)[:2]) for k in range(3)]
+        for a, b in pairs:
+            turned = {"axis_a": base["turn_a"] @ a, "axis_b": base["turn_b"] @ b}
+            self._row(base, LOCK, -1, coordinate=Coordinate.DOT, **turned)
+
+    def _distance(self, j, base, start):
+        lower, upper = (self._data[name][start] for name in ("joint_limit_lower", "joint_limit_upper"))
+        if lower == upper and upper >= 0.0:
+            self._row(base, LOCK, -1, coordinate=Coordinate.DISTANCE, value=upper)
+            return
+        if lower > 0.0:
+            self._row(base, LOWER, -1, coordinate=Coordinate.DISTANCE, value=lower)
+        if 0.0 <= upper < UNLIMITED:
+            self._row(base, UPPER, -1, coordinate=Coordinate.DISTANCE, value=upper)
+
+    def _only_forces(self, j):
+        """Raise where joint j, with six degrees of freedom, asks more of them than to carry joint_f."""
+        dofs = slice(int(self._qd_start[j]), int(self._qd_start[j + 1]))
+        for name in ACTS:
+            if np.any(self._data[name][dofs] > 0.0):
+                raise ValueError(f"joint {self._label[j]}: SolverAxion has no {name} for {self._kind[j]} joints")
+
+    def _only_rates(self, j, start):
+        for name in ("joint_stiffness", "joint_target_ke"):
+            if np.any(self._data[name][start : start + 3] > 0.0):
+                raise ValueError(f"joint {self._label[j]}: SolverAxion has no {name} for BALL joints")
+
+    def _wrench_joints(self):
+        joint = np.array([j for j, kind in enumerate(self._kind) if kind in ("FREE", "DISTANCE")], int)
+        return joint, self._qd_start[joint]
+
+    def _by_joint(self):
+        joint = self.dofs.joint
+        for j in np.unique(joint[self.dofs.coordinate != Coordinate.LINEAR]):
+            yield int(j), np.nonzero((joint == j) & (self.dofs.coordinate != Coordinate.LINEAR))[0]
+
+    def _pack(self, entries):
+        rows = JointRows.of(len(entries))
+        names = ("joint", "coordinate", "body_a", "body_b", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference")
+        for k, entry in enumerate(entries):
+            for name in names:
+                if name in entry:
+                    getattr(rows, name)[k] = entry[name]
+        if entries is self._rows:
+            self._gains = np.array([e.get("gains", (0.0, 0.0)) for e in entries]).reshape(-1, 2).T
+            self._effort = np.array([e.get("effort", np.inf) for e in entries])
+        return rows
+
+    def _lay(self, joint, rows, orientation):
+        """Lay the DOT rows of a joint's angles along their covectors at these orientations, and read the angles."""
+        dofs, first = self.dofs, self._dofs[rows[0]]
+        a, b = first["body_a"], first["body_b"]
+        axes = np.array([self._dofs[r]["axis"] for r in rows])
+        of_a, of_b = (rotations.matrices(orientation[body]) for body in (a, b))
+        parent, child = of_a @ first["turn_a"], of_b @ first["turn_b"]
+        if self._kind[joint] == "BALL":
+            angle, covector = np.zeros(3), axes
+        else:
+            angle, covector = angular_coordinates(axes, parent.T @ child)
+        self.q[rows] = angle
+        for r, local in zip(rows, covector, strict=True):
+            self._scale[r] = np.linalg.norm(local)
+            along = parent @ local / self._scale[r]
+            across = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
+            across /= np.linalg.norm(across)
+            dofs.axis_a[r], dofs.axis_b[r] = of_a.T @ across, of_b.T @ np.cross(across, along)
+
+
+def fitted_weight(decay, share):
+    """Weight w of the end velocity in a damper's force, d ((1 - w) v + w v+), for steps that count ``share`` times.
+
+    decay: h d / m.  The mean velocity (w = 1 / 2) would make v ring where the damper is stiff; exponentially fitted,
+    v+ = exp(-decay) v to the last digit (Liniger and Willoughby 1970).  Steps that end in their velocity have w = 1.
+    """
+    small = decay < 1e-3
+    x = np.where(small, 1.0, decay)
+    fitted = np.where(small, 0.5 + decay / 12.0, -1.0 / np.expm1(-x) - 1.0 / x)
+    return np.maximum(fitted, 1.0 / share)
+
+
+def angular_coordinates(axes, turn):
+    """Angles (n,) of a D6 joint with n = 2 or 3 turning axes, and covectors (n, 3): angle rate = covector . w.
+
+    axes: (n, 3) unit, at right angles.  turn: (3, 3) orientation of the child's joint frame in the parent's, where
+    axes and covectors are given too.  As newton has it: turns about axis 0, the carried axis 1 and the carried axis 2;
+    of two axes, the middle turn about their cross product is the locked one.
+    """
+    three = axes if len(axes) == 3 else np.array([axes[0], np.cross(axes[0], axes[1]), axes[1]])
+    basis = np.array([three[0], three[1], np.cross(three[0], three[1])])
+    hand = np.sign(basis[2] @ three[2])
+    r = basis @ turn @ basis.T
+    first, last = np.arctan2(-r[1, 2], r[2, 2]), hand * np.arctan2(-r[0, 1], r[0, 0])
+    middle = np.arcsin(np.clip(r[0, 2], -1.0, 1.0))
+    carried = rotations.rotate(rotations.exponential(first * three[0]), three[1])
+    third = turn @ three[2]
+    volume = three[0] @ np.cross(carried, third)
+    volume = np.copysign(max(abs(volume), 1e-4), volume)  # newton's own bound near gimbal lock
+    dual = np.array([np.cross(carried, third), np.cross(third, three[0]), np.cross(three[0], carried)]) / volume
+    angle = np.array([first, middle, last])
+    keep = [0, 1, 2] if len(axes) == 3 else [0, 2]
+    return angle[keep], dual[keep]
+
+
+def _array(values, count):
+    return np.zeros(count) if values is None else np.array(values.numpy())
+
+
+def _complement(span):
+    """Orthonormal vectors (3 - n, 3) at right angles to the n orthonormal rows of ``span``."""
+    if not len(span):
+        return np.eye(3)
+    return np.linalg.svd(np.asarray(span, float).reshape(-1, 3))[2][len(span) :]
