@@ -28,13 +28,16 @@ LINEAR_MOST = 400
 REDUCTION = 1e-4
 SHIFT = {"float64": 1e-7, "float32": 1e-4}
 
+JOINT_SHIFT = 1e-7
+SMALL, LARGE = 1e-7, 0.1
 kernel = wp.kernel(module="axion_schur_control", enable_backward=False)
 islands_slot, outer_slot = wp.constant(ISLANDS), wp.constant(OUTER)
 
 
 @kernel
 def judge_iterate(
-    counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), most: int, iterations: int, isl: IslandArrays
+    counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), most: int, iterations: int,
+    smallest: wp.float64, largest: wp.float64, isl: IslandArrays
 ):
     """Keep the iterate of each island where it is the best yet; stop the island where it is good, stuck or late."""
     k = wp.tid()
@@ -49,6 +52,11 @@ def judge_iterate(
     value = wp.max(
         wp.max(isl.gradient[k], isl.residual_joint[k]), wp.max(isl.residual_normal[k], isl.residual_tangent[k])
     )
+    if isl.alpha[k] == wp.float64(1.0) and value > wp.float64(0.1) * isl.previous[k] and value < isl.previous[k]:
+        isl.eps[k] = wp.max(wp.float64(0.1) * isl.eps[k], smallest)
+    elif isl.alpha[k] < wp.float64(0.2):
+        isl.eps[k] = wp.min(wp.float64(4.0) * isl.eps[k], largest)
+    isl.previous[k] = value
     if value < isl.best[k]:
         isl.best[k] = value
         isl.keep[k] = 1
@@ -83,7 +91,7 @@ class SchurSolver:
 
     def _solve(self, problem, options, position, loaded):
         p = self.problem
-        p.upload(problem, options, 0.0, loaded=loaded)
+        p.upload(problem, options, JOINT_SHIFT, loaded=loaded)
         p.islands.eps.fill_(self._shift)
         self.system.set_problem(p)
         self.search.set_problem(p)
@@ -99,7 +107,7 @@ class SchurSolver:
             self.search.step(self.system.arrays, position)
             self._linearise(position)
             self._residual()
-            self._over("islands", judge_iterate, p.flags, NEWTON_MOST, int(iterations), p.islands)
+            self._over("islands", judge_iterate, p.flags, NEWTON_MOST, int(iterations), SMALL, LARGE, p.islands)
             self._over("bodies", self._motion.keep_bodies, p.bodies, p.islands)
             self._over("contacts", self._contact.keep_contacts, p.contacts, p.islands)
             self._over("rows", self._joint.keep_rows, p.rows, p.islands)

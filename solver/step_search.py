@@ -94,7 +94,7 @@ def search_kernels(real):
     @kernel
     def try_contacts(
         counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), position: int, con: ContactArrays,
-        sys: SchurArrays, trial: TrialArrays,
+        sys: SchurArrays, isl: IslandArrays, trial: TrialArrays,
     ):  # fmt: skip
         """Square of phi of each contact."""
         t, c = wp.tid()
@@ -109,8 +109,9 @@ def search_kernels(real):
         if position == 1:
             phi = gap(con, c, trial.x[t, a], trial.q[t, a], trial.x[t, b], trial.q[t, b])
             normal = (phi - con.overlap[c]) / settings[step_slot]
-        p = con.p[c] + length(t) * sys.contact_step[c]
-        out = contact_equations(con, c, vec3(normal, ju[1], ju[2]), p)
+        dp = length(t) * sys.contact_step[c]
+        v = vec3(normal, ju[1], ju[2]) + scalar(isl.eps[con.island[c]]) * con.w[c] * dp
+        out = contact_equations(con, c, v, con.p[c] + dp, con.mu[c] * wp.max(con.p[c][0], scalar(0.0)))
         trial.of_contact[t, c] = (
             out.normal[0] * out.normal[0] + out.along[0] * out.along[0] + out.across[0] * out.across[0]
         )
@@ -118,7 +119,7 @@ def search_kernels(real):
     @kernel
     def try_rows(
         counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), position: int, bodies: BodyArrays,
-        rows: RowArrays, sys: SchurArrays, trial: TrialArrays,
+        rows: RowArrays, sys: SchurArrays, isl: IslandArrays, trial: TrialArrays,
     ):  # fmt: skip
         """Square of phi, and directions of each joint row."""
         t, r = wp.tid()
@@ -141,7 +142,8 @@ def search_kernels(real):
             v = wp.dot(jac_a, trial.u[t, a]) + wp.dot(jac_b, trial.u[t, b]) + rows.bias[r]
         trial.jac_a[t, r] = jac_a
         trial.jac_b[t, r] = jac_b
-        out = row_equation(rows, r, v, rows.p[r] + length(t) * sys.row_step[r])
+        dp = length(t) * sys.row_step[r]
+        out = row_equation(rows, r, v + scalar(isl.eps_joint[rows.island[r]]) * rows.w[r] * dp, rows.p[r] + dp)
         trial.of_row[t, r] = out[0] * out[0]
 
     @kernel
@@ -264,8 +266,8 @@ class StepSearch:
             wp.launch(getattr(self.kernels, kernel), dim=dim, inputs=[p.counts, *arguments], device=self.device)
 
         over("try_bodies", (TRIALS, size["bodies"]), p.settings, flag, p.bodies, trial)
-        over("try_contacts", (TRIALS, size["contacts"]), p.settings, flag, p.contacts, system, trial)
-        over("try_rows", (TRIALS, size["rows"]), p.settings, flag, p.bodies, p.rows, system, trial)
+        over("try_contacts", (TRIALS, size["contacts"]), p.settings, flag, p.contacts, system, p.islands, trial)
+        over("try_rows", (TRIALS, size["rows"]), p.settings, flag, p.bodies, p.rows, system, p.islands, trial)
         over("try_momentum", (TRIALS, size["bodies"]), p.bodies, p.contacts, p.rows, system, trial)
         over("add_up", (TRIALS, size["islands"]), p.contacts, p.islands, trial)
         over("choose", size["islands"], p.islands, trial)

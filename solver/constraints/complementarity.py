@@ -38,11 +38,11 @@ def equation_functions(real):
         across: vec3
 
     @wp.func(module=name)
-    def contact_equations(con: ContactArrays, c: int, v: vec3, p: vec3):
+    def contact_equations(con: ContactArrays, c: int, v: vec3, p: vec3, reach: scalar):
         out = ContactEquations()
         w = con.w[c]
         normal = fischer_burmeister(v[0], w * p[0])
-        slide = friction(vec2(v[1], v[2]), vec2(p[1], p[2]), w, w * con.mu[c] * wp.max(p[0], scalar(0.0)))
+        slide = friction(vec2(v[1], v[2]), vec2(p[1], p[2]), w, w * reach)
         out.direction = slide.direction
         out.normal = vec3(normal[0], normal[1], w * normal[2])
         out.along = slide.along
@@ -81,7 +81,7 @@ def complementarity_kernels(real):
         """Phi, a and b of every unknown, and the directions of friction; contacts first, joint rows after them."""
         k = wp.tid()
         if k < counts[contacts_slot]:
-            out = contact_equations(con, k, con.v[k], con.p[k])
+            out = contact_equations(con, k, con.v[k], con.p[k], con.mu[k] * wp.max(con.p[k][0], real.scalar(0.0)))
             t1 = tangent(con.n[k])
             t2 = wp.cross(con.n[k], t1)
             e = out.direction

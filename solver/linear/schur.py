@@ -192,13 +192,13 @@ def schur_kernels(real):
         return bodies.inverse_mass[i] * wp.dot(linear(jac), linear(jac)) + wp.dot(turn, sys.inverse_block[i] * turn)
 
     @wp.func(module=name)
-    def scale(sys: SchurArrays, q: int, w: scalar, eps: scalar, active: int):
+    def scale(sys: SchurArrays, q: int, w: scalar, shift: scalar, active: int):
         """Scaling, start and diagonal of unknown q whose diagonal in J N^-1 J^T is w."""
         a = sys.slope[q]
         b = sys.shift[q]
         zero = scalar(0.0)
         sys.root[q] = wp.sqrt(a)
-        sys.damping[q] = b + eps * a * w
+        sys.damping[q] = b + a * shift
         sys.start[q] = zero
         sys.right[q] = zero
         sys.unknown[q] = zero
@@ -222,7 +222,7 @@ def schur_kernels(real):
         k = wp.tid()
         n = counts[dynamic_slot]
         if k < counts[contacts_slot]:
-            eps = scalar(isl.eps[con.island[k]])
+            shift = scalar(isl.eps[con.island[k]]) * con.w[k]
             active = isl.outer_active[con.island[k]]
             a = con.a[k]
             b = con.b[k]
@@ -237,7 +237,7 @@ def schur_kernels(real):
                     w += point_mass(con.arm_a[k], e, bodies, sys, a)
                 if b < n:
                     w += point_mass(con.arm_b[k], e, bodies, sys, b)
-                scale(sys, sys.contact_slot[k] + j, w, eps, active)
+                scale(sys, sys.contact_slot[k] + j, w, shift, active)
             return
         r = k - counts[contacts_slot]
         if r < counts[rows_slot]:
@@ -246,7 +246,8 @@ def schur_kernels(real):
                 w += body_mass(rows.jac_a[r], bodies, sys, rows.a[r])
             if rows.b[r] < n:
                 w += body_mass(rows.jac_b[r], bodies, sys, rows.b[r])
-            scale(sys, sys.row_slot[r], w, scalar(isl.eps[rows.island[r]]), isl.outer_active[rows.island[r]])
+            soft = scalar(isl.eps_joint[rows.island[r]]) * rows.w[r]
+            scale(sys, sys.row_slot[r], w, soft, isl.outer_active[rows.island[r]])
 
     @wp.func(module=name)
     def right_of(sys: SchurArrays, q: int, v: scalar, active: int):
