@@ -23,23 +23,27 @@ from .newton_control import control_kernels
 from .proximal import read_solution
 from .step_search import StepSearch
 
-NEWTON_MOST = 60
-LINEAR_MOST = 400
-REDUCTION = 1e-4
-SHIFT = {"float64": 1e-7, "float32": 1e-4}
+NEWTON_MOST = 60  # iterations per solve
+REDUCTION, LINEAR_MOST = 1e-4, 400  # of the residual by conjugate residuals, and their iterations, per Newton iteration
+SHIFT, SHIFT_LARGEST = 3e-2, 1.0  # of contacts: what a solve starts with, what it may grow to
+SHIFT_SMALLEST = {"float64": 1e-6, "float32": 1e-4}
+SHIFT_JOINT = {"float64": 1e-7, "float32": 1e-5}
+SLOW, SHRINK = 0.5, 0.3  # a full step that leaves more than this much of the residual shrinks the shift
+WORSE, SHORT, GROW = 1.5, 0.2, 4.0  # a step that raises the residual this much, or shorter ones, make it grow
 
-JOINT_SHIFT = 1e-7
-SMALL, LARGE = 1e-7, 0.1
 kernel = wp.kernel(module="axion_schur_control", enable_backward=False)
 islands_slot, outer_slot = wp.constant(ISLANDS), wp.constant(OUTER)
 
 
 @kernel
 def judge_iterate(
-    counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), most: int, iterations: int,
-    smallest: wp.float64, largest: wp.float64, isl: IslandArrays
+    counts: wp.array(dtype=wp.int32),
+    flags: wp.array(dtype=wp.int32),
+    iterations: int,
+    smallest: wp.float64,
+    isl: IslandArrays,
 ):
-    """Keep the iterate of each island where it is the best yet; stop the island where it is good, stuck or late."""
+    """After an iteration, for each island: adapt the shift, keep the best iterate, stop if good, stuck or late."""
     k = wp.tid()
     if k >= counts[islands_slot]:
         return
@@ -52,15 +56,17 @@ def judge_iterate(
     value = wp.max(
         wp.max(isl.gradient[k], isl.residual_joint[k]), wp.max(isl.residual_normal[k], isl.residual_tangent[k])
     )
-    if isl.alpha[k] == wp.float64(1.0) and value > wp.float64(0.1) * isl.previous[k] and value < isl.previous[k]:
-        isl.eps[k] = wp.max(wp.float64(0.1) * isl.eps[k], smallest)
-    elif isl.alpha[k] < wp.float64(0.2):
-        isl.eps[k] = wp.min(wp.float64(4.0) * isl.eps[k], largest)
+    alpha = isl.alpha[k]
+    before = isl.previous[k]
+    if alpha == wp.float64(1.0) and value > wp.float64(SLOW) * before and value < before:
+        isl.eps[k] = wp.max(wp.float64(SHRINK) * isl.eps[k], smallest)
+    elif alpha < wp.float64(SHORT) or value > wp.float64(WORSE) * before:
+        isl.eps[k] = wp.min(wp.float64(GROW) * isl.eps[k], wp.float64(SHIFT_LARGEST))
     isl.previous[k] = value
     if value < isl.best[k]:
         isl.best[k] = value
         isl.keep[k] = 1
-    if value < isl.tolerance[k] or isl.newton_count[k] >= most or isl.alpha[k] == wp.float64(0.0):
+    if value < isl.tolerance[k] or isl.newton_count[k] >= NEWTON_MOST or alpha == wp.float64(0.0):
         isl.outer_active[k] = 0
         isl.restore[k] = 1 - isl.keep[k]
     else:
@@ -79,7 +85,7 @@ class SchurSolver:
         self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
         self._assembly, self._control = assembly_kernels(real), control_kernels()
         self._equations = complementarity_kernels(real).equations
-        self._shift = SHIFT[precision]
+        self._smallest, self._joint_shift = SHIFT_SMALLEST[precision], SHIFT_JOINT[precision]
 
     def solve(self, problem, options):
         """Solve the position phase: (StepSolution, SolveStatistics).  The end pose satisfies gaps, joints, friction."""
@@ -91,8 +97,8 @@ class SchurSolver:
 
     def _solve(self, problem, options, position, loaded):
         p = self.problem
-        p.upload(problem, options, JOINT_SHIFT, loaded=loaded)
-        p.islands.eps.fill_(self._shift)
+        p.upload(problem, options, self._joint_shift, loaded=loaded)
+        p.islands.eps.fill_(SHIFT)
         self.system.set_problem(p)
         self.search.set_problem(p)
         p.restart()
@@ -107,7 +113,7 @@ class SchurSolver:
             self.search.step(self.system.arrays, position)
             self._linearise(position)
             self._residual()
-            self._over("islands", judge_iterate, p.flags, NEWTON_MOST, int(iterations), SMALL, LARGE, p.islands)
+            self._over("islands", judge_iterate, p.flags, int(iterations), self._smallest, p.islands)
             self._over("bodies", self._motion.keep_bodies, p.bodies, p.islands)
             self._over("contacts", self._contact.keep_contacts, p.contacts, p.islands)
             self._over("rows", self._joint.keep_rows, p.rows, p.islands)
