@@ -7,7 +7,6 @@ impulses by preconditioned conjugate residuals (linear/schur.py), and takes the 
 residuals of warp.optim.linear look at their residual from there as well.
 """
 
-import numpy as np
 import warp as wp
 
 from .arrays import ISLANDS, OUTER, IslandArrays
@@ -25,7 +24,7 @@ from .step_search import StepSearch
 
 NEWTON_MOST = 60  # iterations per solve
 REDUCTION, LINEAR_MOST = 1e-4, 400  # of the residual by conjugate residuals, and their iterations, per Newton iteration
-SHIFT, SHIFT_LARGEST = 3e-2, 1.0  # of contacts: what a solve starts with, what it may grow to
+SHIFT_LARGEST = 1.0  # eps of contacts, which starts as the last step left it
 SHIFT_SMALLEST = {"float64": 1e-6, "float32": 1e-4}
 SHIFT_JOINT = {"float64": 1e-7, "float32": 1e-5}
 SLOW, SHRINK = 0.5, 0.3  # a full step that leaves more than this much of the residual shrinks the shift
@@ -98,7 +97,6 @@ class SchurSolver:
     def _solve(self, problem, options, position, loaded):
         p = self.problem
         p.upload(problem, options, self._joint_shift, loaded=loaded)
-        p.islands.eps.fill_(SHIFT)
         self.system.set_problem(p)
         self.search.set_problem(p)
         p.restart()
@@ -118,9 +116,7 @@ class SchurSolver:
             self._over("contacts", self._contact.keep_contacts, p.contacts, p.islands)
             self._over("rows", self._joint.keep_rows, p.rows, p.islands)
         self._linearise(position)
-        solution, statistics = read_solution(p, problem)
-        statistics.eps = np.asarray(options.eps, float)
-        return solution, statistics
+        return read_solution(p, problem)
 
     def _linearise(self, position):
         p = self.problem
