@@ -2,9 +2,9 @@
 """The published baseline: a StepProblem solved in constraint space, by Newton's method on Fischer-Burmeister rows.
 
 Each iteration linearises all rows (constraints/complementarity.py), solves the Schur complement for the change of the
-impulses by preconditioned conjugate residuals (linear/schur.py), and takes the best of a row of step lengths
-(step_search.py).  The iterate with the smallest residual is the answer.  Newton is driven by the host: conjugate
-residuals of warp.optim.linear look at their residual from there as well.
+impulses by preconditioned conjugate residuals (linear/schur.py, schur_system.py), and takes the best of a row of step
+lengths (step_search.py).  The iterate with the smallest residual is the answer.  Newton is driven by the host, since
+conjugate residuals of warp.optim.linear look at their residual from there as well.
 """
 
 import warp as wp
@@ -15,7 +15,7 @@ from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
 from .device_problem import DeviceProblem
 from .linear.assembly import assembly_kernels
-from .linear.schur import SchurSystem
+from .linear.schur_system import SchurSystem
 from .mathx.real import real_types
 from .motion import motion_kernels
 from .newton_control import control_kernels
@@ -94,7 +94,8 @@ class SchurSolver:
         """Solve the velocity phase at the end pose of ``problem``: joints rigid, loaded contacts rebound or rest."""
         return self._solve(problem, options, False, loaded)
 
-    def _solve(self, problem, options, position, loaded):
+    def begin(self, problem, options, position, loaded):
+        """Take over a problem and linearise it at the first iterate.  Returns the DeviceProblem."""
         p = self.problem
         p.upload(problem, options, self._joint_shift, loaded=loaded)
         self.system.set_problem(p)
@@ -104,9 +105,20 @@ class SchurSolver:
         self._over("rows", self._joint.prepare_rows, p.bodies, p.rows)
         self._over("islands", self._control.begin, p.flags, p.islands)
         self._linearise(position)
+        return p
+
+    def assemble_rows(self):
+        """All equations and their slopes at the present iterate."""
+        p = self.problem
+        size = p.capacity["contacts"] + p.capacity["rows"]
+        inputs = [p.counts, p.contacts, p.rows, self.system.arrays]
+        wp.launch(self._equations, dim=size, inputs=inputs, device=self.device)
+
+    def _solve(self, problem, options, position, loaded):
+        p = self.begin(problem, options, position, loaded)
         while p.flags.numpy()[OUTER]:
             p.restart()
-            self._equations_of_rows()
+            self.assemble_rows()
             iterations = self.system.solve()
             self.search.step(self.system.arrays, position)
             self._linearise(position)
@@ -130,12 +142,6 @@ class SchurSolver:
             self._over("rows", self._joint.linearise_rows_velocity, p.bodies, p.rows)
             p.bodies.stiffness.zero_()
         self._over("contacts", self._contact.contact_forces, p.contacts)
-
-    def _equations_of_rows(self):
-        p = self.problem
-        size = p.capacity["contacts"] + p.capacity["rows"]
-        inputs = [p.counts, p.contacts, p.rows, self.system.arrays]
-        wp.launch(self._equations, dim=size, inputs=inputs, device=self.device)
 
     def _residual(self):
         p = self.problem

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fischer-Burmeister functions on the device: values against the judge's, slopes against differences, roots and laws."""
+"""Fischer-Burmeister functions on the device: values against the judge's, slopes against differences, roots."""
 
 from functools import cache
 
