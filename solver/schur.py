@@ -20,7 +20,7 @@ from .mathx.real import real_types
 from .motion import motion_kernels
 from .newton_control import control_kernels
 from .proximal import read_solution
-from .step_search import StepSearch
+from .step_search import SHORT, StepSearch
 
 NEWTON_MOST = 60  # iterations per solve
 REDUCTION, LINEAR_MOST = 1e-4, 400  # of the residual by conjugate residuals, and their iterations, per Newton iteration
@@ -28,7 +28,7 @@ SHIFT_LARGEST = 1.0  # eps of contacts, which starts as the last step left it
 SHIFT_SMALLEST = {"float64": 1e-6, "float32": 1e-4}
 SHIFT_JOINT = {"float64": 1e-7, "float32": 1e-5}
 SLOW, SHRINK = 0.5, 0.3  # a full step that leaves more than this much of the residual shrinks the shift
-WORSE, SHORT, GROW = 1.5, 0.2, 4.0  # a step that raises the residual this much, or shorter ones, make it grow
+WORSE, GROW = 1.5, 4.0  # a step that raises the residual this much, or a short one, makes it grow
 
 kernel = wp.kernel(module="axion_schur_control", enable_backward=False)
 islands_slot, outer_slot = wp.constant(ISLANDS), wp.constant(OUTER)
@@ -101,6 +101,7 @@ class SchurSolver:
         self.system.set_problem(p)
         self.search.set_problem(p)
         p.restart()
+        p.islands.search_round.zero_()
         self._over("contacts", self._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
         self._over("rows", self._joint.prepare_rows, p.bodies, p.rows)
         self._over("islands", self._control.begin, p.flags, p.islands)

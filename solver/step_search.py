@@ -4,7 +4,8 @@
     merit(alpha) = sum of phi^2 over all rows + sum of |M^-1 g|^2 over all bodies [m^2/s^2],   alpha = 1, 1/2, 1/4, ...
 
 at u + alpha du and p + alpha dp, poses, gaps and joint directions included.  Every island takes the length with the
-smallest merit.  Sums run in a fixed order, so the choice is the same in every run.
+smallest merit, but no long row of short ones: du and dp leave out some derivatives, and a chain with a heavy end crawls
+where the merit falls, and arrives by full steps.  Sums run in a fixed order, so the choice is the same in every run.
 """
 
 from functools import cache
@@ -21,6 +22,7 @@ from .mathx.rotation import rotation_functions
 from .topology import group
 
 TRIALS = 10
+SHORT, PATIENCE = 0.2, 1  # after this many steps shorter than that, one full step is taken whatever its merit
 
 
 @cache
@@ -198,7 +200,7 @@ def search_kernels(real):
 
     @kernel
     def choose(counts: wp.array(dtype=wp.int32), isl: IslandArrays, trial: TrialArrays):
-        """Alpha of each island: the best trial; 0 where none is finite."""
+        """Alpha of each island: the best trial, or after short steps the full one; 0 where none is finite."""
         k = wp.tid()
         if k >= counts[islands_slot] or isl.outer_active[k] == 0:
             return
@@ -208,7 +210,10 @@ def search_kernels(real):
             if trial.of_island[t, k] < best:
                 best = trial.of_island[t, k]
                 isl.alpha[k] = wp.float64(length(t))
-        isl.slope[k] = best
+        isl.search_round[k] = wp.where(isl.alpha[k] < wp.float64(SHORT), isl.search_round[k] + 1, 0)
+        if isl.search_round[k] > PATIENCE and trial.of_island[0, k] < wp.float64(1.0e300):
+            isl.alpha[k] = wp.float64(1.0)
+            isl.search_round[k] = 0
 
     @kernel
     def take_step(
