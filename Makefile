@@ -11,10 +11,10 @@ VENV := .venv$(if $(BPY),-$(BPY))
 RUN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
 STAMP := $(VENV)/.complete
 
-.PHONY: help demo test lint format extension bench bench-quick clean .venv
+.PHONY: help demo test lint format extension bench bench-quick bench-methods clean .venv
 
 help:
-	@echo "make demo | test [BPY=4.5.15] | lint | format | extension | bench | bench-quick | clean"
+	@echo "make demo | test [BPY=4.5.15] | lint | format | extension | bench | bench-quick | bench-methods | clean"
 
 .venv: $(STAMP)
 
@@ -43,6 +43,9 @@ bench: $(STAMP)
 
 bench-quick: $(STAMP)
 	$(RUN) benchmarks/run.py --quick
+
+bench-methods: $(STAMP)
+	$(RUN) benchmarks/methods.py
 
 clean:
 	$(PYTHON) tools/clean.py

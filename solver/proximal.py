@@ -74,7 +74,7 @@ class ProximalSolver:
         device = self.problem
         device.upload(problem, options, self._eps_joint)
         self._replay("position")
-        return self._read(problem)
+        return read_solution(self.problem, problem)
 
     def solve_velocity(self, problem, options, loaded):
         """Solve the velocity phase at the end pose of ``problem``: joints rigid, loaded contacts rebound or rest.
@@ -84,7 +84,7 @@ class ProximalSolver:
         """
         self.problem.upload(problem, options, self._eps_joint, loaded=loaded)
         self._replay("velocity")
-        return self._read(problem)
+        return read_solution(self.problem, problem)
 
     # Recording
 
@@ -230,35 +230,34 @@ class ProximalSolver:
         inputs = [self.problem.counts, *rest] if counts else list(arguments)
         wp.launch(kernel, dim=size, inputs=inputs, device=self.device)
 
-    # Reading back
 
-    def _read(self, problem):
-        device, bodies = self.problem, problem.bodies
-        n = bodies.dynamic_count
-        topology = device.topology
-        velocity, position = bodies.velocity.copy(), bodies.free_position.copy()
-        orientation = bodies.free_orientation.copy()
-        velocity[:n] = download(device.bodies.u, n)
-        position[:n] = download(device.bodies.x, n)
-        orientation[:n] = download(device.bodies.q, n)
-        contact = np.empty((len(problem.contacts), 3))
-        contact[topology.contact_order] = download(device.contacts.p, len(contact))
-        joint = download(device.rows.p, len(problem.joints))
-        islands = device.islands
-        newton, linear, sweeps = (
-            download(a, topology.island_count)
-            for a in (islands.newton_count, islands.linear_count, islands.sweep_count)
-        )
-        active = topology.constrained
-        solution = StepSolution(
-            velocity, position, orientation, contact, joint,
-            int(newton[active].max(initial=0)), int(linear[active].max(initial=0)), int(sweeps[active].max(initial=0)),
-        )  # fmt: skip
-        of_body = topology.body_island
-        statistics = SolveStatistics(
-            newton=np.where(active, newton, 0)[of_body],
-            residual=(np.where(active, download(islands.best, topology.island_count), 0.0) * problem.step)[of_body],
-            eps=download(islands.eps, topology.island_count)[of_body],
-            constrained=active[of_body],
-        )
-        return solution, statistics
+def read_solution(device, problem):
+    """(StepSolution, SolveStatistics) of ``problem`` from the DeviceProblem it was solved on."""
+    bodies = problem.bodies
+    n = bodies.dynamic_count
+    topology = device.topology
+    velocity, position = bodies.velocity.copy(), bodies.free_position.copy()
+    orientation = bodies.free_orientation.copy()
+    velocity[:n] = download(device.bodies.u, n)
+    position[:n] = download(device.bodies.x, n)
+    orientation[:n] = download(device.bodies.q, n)
+    contact = np.empty((len(problem.contacts), 3))
+    contact[topology.contact_order] = download(device.contacts.p, len(contact))
+    joint = download(device.rows.p, len(problem.joints))
+    islands = device.islands
+    newton, linear, sweeps = (
+        download(a, topology.island_count) for a in (islands.newton_count, islands.linear_count, islands.sweep_count)
+    )
+    active = topology.constrained
+    solution = StepSolution(
+        velocity, position, orientation, contact, joint,
+        int(newton[active].max(initial=0)), int(linear[active].max(initial=0)), int(sweeps[active].max(initial=0)),
+    )  # fmt: skip
+    of_body = topology.body_island
+    statistics = SolveStatistics(
+        newton=np.where(active, newton, 0)[of_body],
+        residual=(np.where(active, download(islands.best, topology.island_count), 0.0) * problem.step)[of_body],
+        eps=download(islands.eps, topology.island_count)[of_body],
+        constrained=active[of_body],
+    )
+    return solution, statistics

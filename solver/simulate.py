@@ -13,11 +13,13 @@ from .frames import body_frames
 from .metrics import kinetic_energy, potential_energy
 from .model import build_model
 from .proximal import ProximalSolver
+from .schur import SchurSolver
 from .step import Stepper
 from .substeps import Substeps
 from .trajectory import FrameResult, StepReport, Trajectory
 
 DEFAULT = SolverConfig()
+SOLVERS = {"proximal": ProximalSolver, "schur": SchurSolver}
 
 
 def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
@@ -45,9 +47,8 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
         precision = "float64" if device.is_cpu else "float32"
     body = body_frames(scene)
     joints = JointTable(scene, body)
-    stepper = Stepper(
-        scene, body, joints, build_model(scene, device, body.center), ProximalSolver(device, precision), config
-    )
+    solver = SOLVERS[config.method](device, precision)
+    stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
     stepper.start(*_start(scene, body))
     substeps = Substeps(None if config.substeps == "auto" else int(config.substeps))
     record = _Record(scene, body, stepper, fps)
@@ -70,8 +71,6 @@ def _check_arguments(frames, fps, config):
         raise ValueError(f"frames is {frames!r}: give a whole number of at least 0")
     if isinstance(fps, bool) or not isinstance(fps, Real) or not np.isfinite(fps) or fps <= 0.0:
         raise ValueError(f"fps is {fps!r}: give a positive number of frames per second")
-    if config.method != "proximal":
-        raise ValueError(f'method is {config.method!r}: only "proximal" can simulate so far')
 
 
 def _device(name):

@@ -23,7 +23,7 @@ from .friction import contact_law
 @cache
 def contact_kernels(real):
     """All kernels that loop over contacts, for one real type."""
-    scalar, vec2, vec3 = real.scalar, real.vec2, real.vec3
+    scalar, vec2, vec3, quat = real.scalar, real.vec2, real.vec3, real.quat
     arrays = structs(real)
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     math, law = rotation_functions(real), contact_law(real)
@@ -47,6 +47,11 @@ def contact_kernels(real):
     def arm_mass(arm: vec3, e: vec3, bodies: BodyArrays, i: int):
         c = wp.cross(arm, e)
         return wp.dot(c, bodies.inverse_inertia[i] * c)
+
+    @wp.func(module=f"axion_contact_{real.name}")
+    def gap(con: ContactArrays, c: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
+        apart = xa + wp.quat_rotate(qa, con.point_a[c]) - xb - wp.quat_rotate(qb, con.point_b[c])
+        return wp.dot(con.n[c], apart) - con.margin_a[c] - con.margin_b[c]
 
     @kernel
     def prepare_contacts(
@@ -108,9 +113,7 @@ def contact_kernels(real):
         a = con.a[c]
         b = con.b[c]
         n = con.n[c]
-        xa = bodies.x[a] + wp.quat_rotate(bodies.q[a], con.point_a[c])
-        xb = bodies.x[b] + wp.quat_rotate(bodies.q[b], con.point_b[c])
-        phi = wp.dot(n, xa - xb) - con.margin_a[c] - con.margin_b[c]
+        phi = gap(con, c, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
         ju = components(n, point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c]))
         con.phi[c] = phi
         con.v[c] = vec3((phi - con.allowed[c]) / h, ju[1], ju[2])
@@ -274,4 +277,5 @@ def contact_kernels(real):
         keep_contacts=keep_contacts,
         components=components,
         world=world,
+        gap=gap,
     )

@@ -94,6 +94,35 @@ def joint_kernels(real):
     def clipped(p: scalar, rows: RowArrays, r: int):
         return wp.clamp(p, rows.lower[r], rows.upper[r])
 
+    @wp.func(module=name)
+    def stepped(
+        rows: RowArrays, r: int, bodies: BodyArrays, dynamic: int, xa: vec3, qa: quat, xb: vec3, qb: quat
+    ):  # fmt: skip
+        """Coordinate of row r at the given end poses; its Jacobian there, or in mid-step."""
+        a = rows.a[r]
+        b = rows.b[r]
+        row = measure(rows, r, xa, qa, xb, qb)
+        middle = scalar(0.0)
+        if a < dynamic:
+            middle = wp.max(middle, bodies.midpoint[a])
+        if b < dynamic:
+            middle = wp.max(middle, bodies.midpoint[b])
+        if middle > scalar(0.0):
+            half = scalar(0.5)
+            mid = measure(
+                rows, r, (bodies.x0[a] + xa) * half, mean_rotation(bodies.q0[a], qa),
+                (bodies.x0[b] + xb) * half, mean_rotation(bodies.q0[b], qb),
+            )  # fmt: skip
+            row.jac_a = mid.jac_a
+            row.jac_b = mid.jac_b
+        return row
+
+    @wp.func(module=name)
+    def demand(rows: RowArrays, r: int, c: scalar, ju: scalar, h: scalar):
+        """What a row asks to vanish: v = beta (c - target) / h + (1 - beta) J u - target_velocity."""
+        beta = rows.beta[r]
+        return beta * (c - rows.target[r]) / h + (scalar(1.0) - beta) * ju - rows.target_velocity[r]
+
     @kernel
     def prepare_rows(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays):
         """Effective inverse mass and start impulse, at the start pose.
@@ -128,23 +157,9 @@ def joint_kernels(real):
             return
         a = rows.a[r]
         b = rows.b[r]
-        row = measure(rows, r, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
-        c = row.c
-        middle = scalar(0.0)
-        if a < counts[dynamic_slot]:
-            middle = wp.max(middle, bodies.midpoint[a])
-        if b < counts[dynamic_slot]:
-            middle = wp.max(middle, bodies.midpoint[b])
-        if middle > scalar(0.0):
-            half = scalar(0.5)
-            row = measure(
-                rows, r,
-                (bodies.x0[a] + bodies.x[a]) * half, mean_rotation(bodies.q0[a], bodies.q[a]),
-                (bodies.x0[b] + bodies.x[b]) * half, mean_rotation(bodies.q0[b], bodies.q[b]),
-            )  # fmt: skip
+        row = stepped(rows, r, bodies, counts[dynamic_slot], bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
         ju = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b])
-        beta = rows.beta[r]
-        v = beta * (c - rows.target[r]) / settings[step_slot] + (scalar(1.0) - beta) * ju - rows.target_velocity[r]
+        v = demand(rows, r, row.c, ju, settings[step_slot])
         rows.jac_a[r] = row.jac_a
         rows.jac_b[r] = row.jac_b
         rows.v[r] = v
@@ -263,4 +278,6 @@ def joint_kernels(real):
         row_update=row_update,
         row_residual=row_residual,
         keep_rows=keep_rows,
+        stepped=stepped,
+        demand=demand,
     )

@@ -260,5 +260,6 @@ def assembly_kernels(real):
         body_residual=body_residual,
         assemble_bodies=assemble_bodies,
         assemble_pairs=assemble_pairs,
+        momentum=momentum,
         cholesky_solve=cholesky_solve,
     )

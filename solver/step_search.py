@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Step length of Newton's method in constraint space: a row of trial lengths, all evaluated in the same launches.
+
+    merit(alpha) = sum of phi^2 over all rows + sum of |M^-1 g|^2 over all bodies [m^2/s^2],   alpha = 1, 1/2, 1/4, ...
+
+at u + alpha du and p + alpha dp, poses, gaps and joint directions included.  Every island takes the length with the
+smallest merit, but no long row of short ones: du and dp leave out some derivatives, and a chain with a heavy end crawls
+where the merit falls, and arrives by full steps.  Sums run in a fixed order, so the choice is the same in every run.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from .arrays import CONTACTS, DYNAMIC, ISLANDS, ROWS, STEP, IslandArrays, structs, upload
+from .constraints.complementarity import equation_functions
+from .constraints.contact import contact_kernels
+from .constraints.joints import joint_kernels
+from .linear.schur import schur_struct
+from .mathx.rotation import rotation_functions
+from .topology import group
+
+TRIALS = 10
+SHORT, PATIENCE = 0.2, 1  # after this many steps shorter than that, one full step is taken whatever its merit
+
+
+@cache
+def trial_struct(real):
+    """What each trial (first index) makes of each body, contact and joint row."""
+    scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
+
+    @wp.struct
+    class TrialArrays:
+        x: wp.array2d(dtype=vec3)
+        q: wp.array2d(dtype=quat)
+        u: wp.array2d(dtype=vec6)
+        jac_a: wp.array2d(dtype=vec6)
+        jac_b: wp.array2d(dtype=vec6)
+        of_body: wp.array2d(dtype=scalar)  # |M^-1 g|^2
+        of_contact: wp.array2d(dtype=scalar)  # phi^2
+        of_row: wp.array2d(dtype=scalar)
+        of_island: wp.array2d(dtype=wp.float64)
+        body_start: wp.array(dtype=wp.int32)  # bodies of each island
+        body_index: wp.array(dtype=wp.int32)
+
+    return TrialArrays
+
+
+@cache
+def search_kernels(real):
+    """Kernels of the search for one real type; those with two indices run over (trial, item)."""
+    scalar, vec3 = real.scalar, real.vec3
+    arrays, SchurArrays, TrialArrays = structs(real), schur_struct(real), trial_struct(real)
+    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
+    math, equations = rotation_functions(real), equation_functions(real)
+    exponential, linear, angular, point_velocity = math.exponential, math.linear, math.angular, math.point_velocity
+    contact_equations, row_equation = equations.contact_equations, equations.row_equation
+    contact, joint = contact_kernels(real), joint_kernels(real)
+    components, world, gap, stepped, demand = (
+        contact.components, contact.world, contact.gap, joint.stepped, joint.demand,
+    )  # fmt: skip
+    name = f"axion_step_search_{real.name}"
+    kernel = wp.kernel(module=name, enable_backward=False)
+    contacts_slot, dynamic_slot, rows_slot, islands_slot, step_slot = (
+        wp.constant(slot) for slot in (CONTACTS, DYNAMIC, ROWS, ISLANDS, STEP)
+    )
+    most = wp.constant(TRIALS)
+
+    @wp.func(module=name)
+    def length(trial: int):
+        return wp.pow(scalar(0.5), scalar(trial))
+
+    @kernel
+    def try_bodies(
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), position: int, bodies: BodyArrays,
+        trial: TrialArrays,
+    ):  # fmt: skip
+        """Velocity and end pose of each body; immovable ones keep theirs."""
+        t, i = wp.tid()
+        if i >= bodies.x.shape[0]:
+            return
+        trial.u[t, i] = bodies.u[i]
+        trial.x[t, i] = bodies.x[i]
+        trial.q[t, i] = bodies.q[i]
+        if i >= counts[dynamic_slot]:
+            return
+        u = bodies.u[i] + length(t) * bodies.d[i]
+        trial.u[t, i] = u
+        if position == 1:
+            h = settings[step_slot]
+            du = u - bodies.u_free[i]
+            trial.x[t, i] = bodies.x_free[i] + h * linear(du)
+            trial.q[t, i] = wp.normalize(exponential(h * angular(du)) * bodies.q_free[i])
+
+    @kernel
+    def try_contacts(
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), position: int, con: ContactArrays,
+        sys: SchurArrays, isl: IslandArrays, trial: TrialArrays,
+    ):  # fmt: skip
+        """Square of phi of each contact."""
+        t, c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        a = con.a[c]
+        b = con.b[c]
+        ju = components(
+            con.n[c], point_velocity(trial.u[t, a], con.arm_a[c]) - point_velocity(trial.u[t, b], con.arm_b[c])
+        )
+        normal = ju[0] + con.bias[c][0]
+        if position == 1:
+            phi = gap(con, c, trial.x[t, a], trial.q[t, a], trial.x[t, b], trial.q[t, b])
+            normal = (phi - con.overlap[c]) / settings[step_slot]
+        dp = length(t) * sys.contact_step[c]
+        v = vec3(normal, ju[1], ju[2]) + scalar(isl.eps[con.island[c]]) * con.w[c] * dp
+        out = contact_equations(con, c, v, con.p[c] + dp, con.mu[c] * wp.max(con.p[c][0], scalar(0.0)))
+        trial.of_contact[t, c] = (
+            out.normal[0] * out.normal[0] + out.along[0] * out.along[0] + out.across[0] * out.across[0]
+        )
+
+    @kernel
+    def try_rows(
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), position: int, bodies: BodyArrays,
+        rows: RowArrays, sys: SchurArrays, isl: IslandArrays, trial: TrialArrays,
+    ):  # fmt: skip
+        """Square of phi, and directions of each joint row."""
+        t, r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        a = rows.a[r]
+        b = rows.b[r]
+        jac_a = rows.jac_a[r]
+        jac_b = rows.jac_b[r]
+        v = scalar(0.0)
+        if position == 1:
+            row = stepped(
+                rows, r, bodies, counts[dynamic_slot], trial.x[t, a], trial.q[t, a], trial.x[t, b], trial.q[t, b]
+            )
+            jac_a = row.jac_a
+            jac_b = row.jac_b
+            ju = wp.dot(jac_a, trial.u[t, a]) + wp.dot(jac_b, trial.u[t, b])
+            v = demand(rows, r, row.c, ju, settings[step_slot])
+        else:
+            v = wp.dot(jac_a, trial.u[t, a]) + wp.dot(jac_b, trial.u[t, b]) + rows.bias[r]
+        trial.jac_a[t, r] = jac_a
+        trial.jac_b[t, r] = jac_b
+        dp = length(t) * sys.row_step[r]
+        out = row_equation(rows, r, v + scalar(isl.eps_joint[rows.island[r]]) * rows.w[r] * dp, rows.p[r] + dp)
+        trial.of_row[t, r] = out[0] * out[0]
+
+    @kernel
+    def try_momentum(
+        counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, sys: SchurArrays,
+        trial: TrialArrays,
+    ):  # fmt: skip
+        """|M^-1 g|^2 of each body, after ``try_rows``: rotations count at the radius of gyration."""
+        t, i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        du = trial.u[t, i] - bodies.u_free[i]
+        gl = bodies.mass[i] * linear(du)
+        ga = bodies.inertia[i] * angular(du)
+        for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
+            c = bodies.contact_index[m]
+            f = world(con.n[c], con.p[c] + length(t) * sys.contact_step[c])
+            arm = con.arm_a[c]
+            if con.a[c] != i:
+                f = -f
+                arm = con.arm_b[c]
+            gl -= f
+            ga -= wp.cross(arm, f)
+        for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
+            r = bodies.row_index[m]
+            jac = trial.jac_b[t, r]
+            if rows.a[r] == i:
+                jac = trial.jac_a[t, r]
+            p = rows.p[r] + length(t) * sys.row_step[r]
+            gl -= p * linear(jac)
+            ga -= p * angular(jac)
+        push = gl * bodies.inverse_mass[i]
+        turn = (bodies.inverse_inertia[i] * ga) * bodies.extent[i]
+        trial.of_body[t, i] = wp.dot(push, push) + wp.dot(turn, turn)
+
+    @kernel
+    def add_up(
+        counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays, trial: TrialArrays
+    ):  # fmt: skip
+        """The merit of each island."""
+        t, k = wp.tid()
+        if k >= counts[islands_slot] or isl.outer_active[k] == 0:
+            return
+        total = wp.float64(0.0)
+        for m in range(trial.body_start[k], trial.body_start[k + 1]):
+            total += wp.float64(trial.of_body[t, trial.body_index[m]])
+        for c in range(isl.contact_start[k], isl.contact_start[k + 1]):
+            total += wp.float64(trial.of_contact[t, c])
+        for m in range(isl.row_start[k], isl.row_start[k + 1]):
+            total += wp.float64(trial.of_row[t, isl.row_index[m]])
+        trial.of_island[t, k] = total
+
+    @kernel
+    def choose(counts: wp.array(dtype=wp.int32), isl: IslandArrays, trial: TrialArrays):
+        """Alpha of each island: the best trial, or after short steps the full one; 0 where none is finite."""
+        k = wp.tid()
+        if k >= counts[islands_slot] or isl.outer_active[k] == 0:
+            return
+        best = wp.float64(1.0e300)
+        isl.alpha[k] = wp.float64(0.0)
+        for t in range(most):
+            if trial.of_island[t, k] < best:
+                best = trial.of_island[t, k]
+                isl.alpha[k] = wp.float64(length(t))
+        isl.search_round[k] = wp.where(isl.alpha[k] < wp.float64(SHORT), isl.search_round[k] + 1, 0)
+        if isl.search_round[k] > PATIENCE and trial.of_island[0, k] < wp.float64(1.0e300):
+            isl.alpha[k] = wp.float64(1.0)
+            isl.search_round[k] = 0
+
+    @kernel
+    def take_step(
+        counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, sys: SchurArrays,
+        isl: IslandArrays,
+    ):  # fmt: skip
+        """Move velocities and impulses by alpha; one index over bodies, contacts and joint rows."""
+        k = wp.tid()
+        if k < counts[dynamic_slot] and isl.outer_active[bodies.island[k]] == 1:
+            bodies.u[k] = bodies.u[k] + scalar(isl.alpha[bodies.island[k]]) * bodies.d[k]
+        if k < counts[contacts_slot] and isl.outer_active[con.island[k]] == 1:
+            con.p[k] = con.p[k] + scalar(isl.alpha[con.island[k]]) * sys.contact_step[k]
+        if k < counts[rows_slot] and isl.outer_active[rows.island[k]] == 1:
+            rows.p[k] = rows.p[k] + scalar(isl.alpha[rows.island[k]]) * sys.row_step[k]
+
+    return SimpleNamespace(
+        try_bodies=try_bodies, try_contacts=try_contacts, try_rows=try_rows, try_momentum=try_momentum, add_up=add_up,
+        choose=choose, take_step=take_step,
+    )  # fmt: skip
+
+
+class StepSearch:
+    """The search of one DeviceProblem.  Arrays grow with the problem's capacity and are kept from step to step."""
+
+    def __init__(self, device, real):
+        self.device, self.real = device, real
+        self.kernels = search_kernels(real)
+        self._generation = None
+
+    def set_problem(self, problem):
+        """Take over the structure of an uploaded DeviceProblem."""
+        self.problem = problem
+        size = problem.capacity
+        if self._generation != problem.generation:
+            struct = trial_struct(self.real)
+            self.trial = struct()
+            of = {"jac_a": "rows", "jac_b": "rows", "of_contact": "contacts", "of_row": "rows", "of_island": "islands"}
+            for field, member in struct.vars.items():
+                if member.type.ndim == 2:
+                    shape = (TRIALS, size[of.get(field, "bodies")])
+                else:
+                    shape = size["islands"] + 1 if field == "body_start" else size["bodies"]
+                setattr(self.trial, field, wp.zeros(shape, dtype=member.type.dtype, device=self.device))
+            self._generation = problem.generation
+        start, index = group(problem.topology.body_island, problem.topology.island_count)
+        upload(self.trial.body_start, start)
+        upload(self.trial.body_index, index)
+
+    def step(self, system, position):
+        """Move the iterate along du and dp of ``system`` (SchurSystem arrays).  position: poses follow velocities."""
+        p, trial, size = self.problem, self.trial, self.problem.capacity
+        flag = int(position)
+
+        def over(kernel, dim, *arguments):
+            wp.launch(getattr(self.kernels, kernel), dim=dim, inputs=[p.counts, *arguments], device=self.device)
+
+        over("try_bodies", (TRIALS, size["bodies"]), p.settings, flag, p.bodies, trial)
+        over("try_contacts", (TRIALS, size["contacts"]), p.settings, flag, p.contacts, system, p.islands, trial)
+        over("try_rows", (TRIALS, size["rows"]), p.settings, flag, p.bodies, p.rows, system, p.islands, trial)
+        over("try_momentum", (TRIALS, size["bodies"]), p.bodies, p.contacts, p.rows, system, trial)
+        over("add_up", (TRIALS, size["islands"]), p.contacts, p.islands, trial)
+        over("choose", size["islands"], p.islands, trial)
+        most = max(size["bodies"], size["contacts"], size["rows"])
+        over("take_step", most, p.bodies, p.contacts, p.rows, system, p.islands)
