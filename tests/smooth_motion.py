@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Exact motion of systems with one freedom, in float64, for tests to compare with."""
 
+from itertools import pairwise
+
 import numpy as np
 
 
@@ -14,7 +16,7 @@ def runge_kutta(derivative, start, times, most=1e-3):
     """
     y = np.array(start, float)
     out = [y]
-    for begin, end in zip(times[:-1], times[1:], strict=True):
+    for begin, end in pairwise(times):
         count = int(np.ceil((end - begin) / most))
         h = (end - begin) / count
         for _ in range(count):

@@ -34,7 +34,8 @@ def test_pendulum_swings_alike_at_every_size(size):
 @pytest.mark.parametrize("size", SIZES)
 def test_pendulum_keeps_its_swing_at_24_frames(size):
     # 24 fps whatever the size: 2 cm swings 3.5 times a second, 7 frames each.  Mid-step keeps the amplitude: 1 % in the
-    # 5 swings that 1 m makes in 10 s (50 m: in 1.5); the period is long by (w h)^2 / 12 at most.
+    # 5 swings that 1 m makes in 10 s (50 m: in 1.5), and what it loses goes with (w h)^3, of which 1 % more; the period
+    # is long by (w h)^2 / 12 at most.
     frames = {0.02: 34, 1.0: 240, 50.0: 510}[size]
     trajectory = simulate(pendulum(size, 0.2, radius=0.1 * size), frames, config=CPU)
     omega, step = 2.0 * np.pi / pendulum_period(size, 0.1 * size), 1.0 / 24.0
@@ -48,7 +49,7 @@ def test_pendulum_keeps_its_swing_at_24_frames(size):
     period = 2.0 * (zero[-1] - zero[0]) / (len(zero) - 1) * omega / (2.0 * np.pi)
     bound = 0.01 + (omega * step) ** 2 / 12.0
     assert figure(name, "period over the exact one", period, f"1 +- {bound:.3g}") == pytest.approx(1.0, abs=bound)
-    assert kept == pytest.approx(1.0, abs=0.01)
+    assert kept == pytest.approx(1.0, abs=0.01 + 0.01 * (omega * step) ** 3)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -92,7 +92,8 @@ def top(spin=60.0, tilt=0.3, hinge="ball"):
 def heavy_top(scene, tilt, times, spin=60.0):
     """(T, 3) lean, its rate and the precession of Lagrange's top, by Runge-Kutta from its equations in Euler angles.
 
-    I1 theta'' = (I1 phi' cos theta - L3) phi' sin theta + m g l sin theta, phi' = (Lz - L3 cos theta) / (I1 sin^2 theta).
+    I1 theta'' = (I1 phi' cos theta - L3) phi' sin theta + m g l sin theta
+    phi' = (Lz - L3 cos theta) / (I1 sin^2 theta)
     """
     frames, (m, arm) = body_frames(scene), (0.5, 0.1)
     i1, i3 = frames.inertia[0].min() + m * arm**2, frames.inertia[0].max()

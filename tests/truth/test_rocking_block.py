@@ -12,7 +12,6 @@ from figures import figure
 from scenes import GRAVITY, ground, turned
 from smooth_motion import runge_kutta
 
-
 # At 1000 steps a second gravity moves a body by 1e-5 m a step: the tolerance must be finer than that.
 CPU = SolverConfig(device="cpu", tolerance=1e-8)
 
