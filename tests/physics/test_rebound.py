@@ -23,7 +23,7 @@ def dropped(restitution, heights=HEIGHTS):
 
 
 def apexes(trajectory):
-    """(balls,) height [m] of the parabola each ball flies on at the end of the frame of its first impact: z + v^2 / 2g."""
+    """(balls,) apex z + v^2 / 2g [m] of the parabola each ball is on at the end of the frame of its first impact."""
     height, speed = trajectory.position[:, 1:, 2] - RADIUS, trajectory.linear_velocity[:, 1:, 2]
     hit = np.argmax(np.diff(speed, axis=0) > 0.0, axis=0) + 1, np.arange(height.shape[1])
     return height[hit] + speed[hit] ** 2 / (2.0 * GRAVITY)

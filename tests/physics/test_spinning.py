@@ -32,7 +32,7 @@ def momenta(scene, trajectory, about=(0.0, 0.0, 0.0)):
     return np.array(out)
 
 
-@pytest.mark.parametrize("fps", [24, 60])
+@pytest.mark.parametrize("fps", [24, pytest.param(60, marks=pytest.mark.slow)])
 def test_free_spin_keeps_momentum_and_energy(fps):
     # The box of research/peers.md: (1, 0.6, 0.2) m, 6 rad/s about its middle axis, six flips in 20 s.
     scene = Scene(gravity=(0, 0, 0))

@@ -29,7 +29,7 @@ def period(times, angle):
     return 2.0 * (zero[-1] - zero[0]) / (len(zero) - 1)
 
 
-@pytest.mark.parametrize(("degrees", "fps"), [(30, 24), (90, 24), (90, 60)])
+@pytest.mark.parametrize(("degrees", "fps"), [(30, 24), (90, 24), pytest.param(90, 60, marks=pytest.mark.slow)])
 def test_pendulum_keeps_amplitude_and_period(degrees, fps):
     # T = 4 sqrt(I / (m g L)) K(sin^2(A / 2)); ten seconds, amplitude and period within 1 %.
     scene, start = pendulum(angle=np.radians(degrees)), np.radians(degrees)
