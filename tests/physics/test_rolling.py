@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rolling and tossing: balls that slide, roll, or run down slopes, and a cube thrown on the ground."""
+
+import numpy as np
+import pytest
+from axion.solver import Body, Box, Plane, Scene, SolverConfig, Sphere, simulate
+from figures import figure
+from scenes import GRAVITY, downhill, ground, turned
+
+CPU = SolverConfig(device="cpu")
+SLOW, FAST = CPU.tolerances()
+
+
+@pytest.mark.parametrize("fps", [24, 240])
+def test_sliding_ball_rolls_after_its_time_and_way(fps):
+    # v0 = 2, mu = 0.3: rolls from t = 2 v0 / (7 mu g) = 0.194165 s and x = 0.332855 m on, at 5/7 v0.  Poses move with
+    # the end velocities of steps, so while it slides each step is mu g h^2 / 2 short: mu g h t / 2 in all.
+    mu, v0, start, way, h = 0.3, 2.0, 0.194165, 0.332855, 1.0 / fps
+    scene = Scene()
+    ground(scene, friction=mu)
+    scene.add(Body("Ball", [Sphere(0.1)], position=(0, 0, 0.1), friction=mu, linear_velocity=(v0, 0, 0)))
+    trajectory = simulate(scene, fps, fps, CPU)
+    name = f"sliding ball at {fps} fps"
+    speed = trajectory.linear_velocity[-1, 1, 0]
+    assert figure(name, "speed when it rolls, of 5/7 v0", speed * 7 / (5 * v0), "1 +- 1e-3") == pytest.approx(
+        1.0, abs=1e-3
+    )
+    # after it rolls, x = way + 5/7 v0 (t - start) - mu g h start / 2
+    late = trajectory.times > start + h
+    want = way + 5.0 / 7.0 * v0 * (trajectory.times - start) - mu * GRAVITY * h * start / 2.0
+    off = np.abs(trajectory.position[late, 1, 0] - want[late]).max()
+    bound = 3.5 * mu * GRAVITY * h**2 / 8.0 + FAST * np.count_nonzero(late) * 0.1 + 1e-4
+    assert figure(name, "way off the discrete law", off, bound, "m") < bound
+    slip = speed - 0.1 * trajectory.angular_velocity[-1, 1, 1]
+    assert abs(figure(name, "slip at the end", slip, FAST * fps, "m/s")) < FAST * fps
+
+
+@pytest.mark.parametrize("fps", [24, 60])
+def test_ball_rolls_down_a_slope_of_15_degrees(fps):
+    # Drake: a = 5/7 g sin = 1.813582 m/s^2 and friction m (g sin - a); v = a t at any step, s_n = a h^2 n (n + 1) / 2.
+    # Relative 5.5e-4 there.
+    angle, h = np.radians(15.0), 1.0 / fps
+    up = np.array([np.sin(angle), 0.0, np.cos(angle)])
+    scene = Scene()
+    scene.add(Body("Slope", [Plane()], motion="static", orientation=turned("y", angle)))
+    scene.add(Body("Ball", [Sphere(0.1)], position=0.1 * up, mass=0.1))
+    n = 2 * fps
+    trajectory = simulate(scene, n, fps, CPU)
+    speed = trajectory.linear_velocity[-1, 1] @ downhill(angle)
+    acceleration = speed / 2.0
+    name = f"ball on 15 degrees at {fps} fps"
+    assert figure(name, "acceleration", acceleration, "1.813582 +- 5.5e-4 of it", "m/s^2") == pytest.approx(
+        1.813582, rel=5.5e-4
+    )
+    friction = 0.1 * (GRAVITY * np.sin(angle) - acceleration)
+    assert figure(name, "friction", friction, "0.0725433 +- 1.4e-3 of it", "N") == pytest.approx(
+        0.0725433, rel=2.5 * 5.5e-4
+    )
+    way = (trajectory.position[-1, 1] - trajectory.position[0, 1]) @ downhill(angle)
+    law = 1.813582 * h**2 * n * (n + 1) / 2.0
+    assert figure(name, "way over that of the discrete law", way / law, "1 +- 1e-3") == pytest.approx(1.0, abs=1e-3)
+    lift = np.abs((trajectory.position[:, 1] - 0.1 * up) @ up).max()
+    assert figure(name, "distance from the slope", lift, FAST, "m") < FAST
+
+
+@pytest.mark.parametrize("step", [0.1, 0.05, 0.01, 0.005])
+def test_tossed_cube_ends_flat_and_at_rest(step):
+    # Dojo's box toss: a cube of 0.5 m, v = (1, 1.5, 1), mu = 0.1, from 1 m up; ends with z = 0.25 +- 1e-3 at rest.  It
+    # has slid to rest once v^2 / (2 mu g) is gone: (1 + 2.25) / 1.96 = 1.7 m at most and 1.9 s.
+    scene = Scene()
+    ground(scene, friction=0.1)
+    scene.add(
+        Body("Cube", [Box((0.25, 0.25, 0.25))], position=(0, 0, 1.0), mass=1.0, friction=0.1,
+             linear_velocity=(1, 1.5, 1), angular_velocity=(0.3, -0.2, 0.1))
+    )  # fmt: skip
+    trajectory = simulate(scene, round((5.0 if step > 0.01 else 3.0) / step), 1.0 / step, CPU)
+    name = f"box toss, h = {step} s"
+    speed = np.linalg.norm(trajectory.linear_velocity[-1, 1])
+    figure(name, "speed at the end", speed, SLOW / step, "m/s")
+    figure(name, "height at the end", trajectory.position[-1, 1, 2], "0.25 +- 1e-3", "m")
+    assert trajectory.position[-1, 1, 2] == pytest.approx(0.25, abs=1e-3)
+    assert speed < SLOW / step
+    energy = np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
+    gain = np.diff(energy).max() / (energy[0] - energy[-1])
+    assert figure(name, "largest gain of energy in a frame, of what was lost", gain, 1e-3) < 1e-3

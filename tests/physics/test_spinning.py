@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Free rotation and tops: angular momentum and energy over many turns, flips at their period, a fast top stays up."""
+
+import numpy as np
+import pytest
+from axion.solver import Body, Box, Cylinder, Joint, Scene, SolverConfig, Sphere, rotations, simulate
+from axion.solver.frames import body_frames
+from axion.solver.metrics import angular_momentum
+from figures import figure
+from scenes import GRAVITY, turned
+from smooth_motion import complete_elliptic, runge_kutta
+
+CPU = SolverConfig(device="cpu")
+FLIP = 10.05186  # [s] 4 K(m) / Omega of I = (1, 2, 3), w = (0.01, 5, 0.01)
+
+
+def spinning(inertia, velocity):
+    """A body of 1 kg in empty space with principal moments (3,) [kg m^2], spinning about its own axes."""
+    scene = Scene(gravity=(0, 0, 0))
+    scene.add(Body("Body", [Sphere(0.1)], mass=1.0, inertia=np.diag(inertia), angular_velocity=velocity))
+    return scene
+
+
+def momenta(scene, trajectory, about=(0.0, 0.0, 0.0)):
+    """(F + 1, 3) angular momentum [N m s]."""
+    frames = body_frames(scene)
+    out = []
+    for k in range(len(trajectory.times)):
+        x, q = frames.to_solver(trajectory.position[k], trajectory.orientation[k])
+        u = np.hstack([trajectory.linear_velocity[k], trajectory.angular_velocity[k]])
+        out.append(angular_momentum(frames.mass, frames.inertia, q, u, x, about))
+    return np.array(out)
+
+
+@pytest.mark.parametrize("fps", [24, pytest.param(60, marks=pytest.mark.slow)])
+def test_free_spin_keeps_momentum_and_energy(fps):
+    # The box of research/peers.md: (1, 0.6, 0.2) m, 6 rad/s about its middle axis, six flips in 20 s.
+    scene = Scene(gravity=(0, 0, 0))
+    scene.add(Body("Box", [Box((0.5, 0.3, 0.1))], mass=1.0, angular_velocity=(0.05, 6.0, 0.05)))
+    trajectory = simulate(scene, 20 * fps, fps, CPU)
+    momentum = momenta(scene, trajectory)
+    drift = np.linalg.norm(momentum - momentum[0], axis=1).max() / np.linalg.norm(momentum[0])
+    energy = np.array([report.kinetic_energy for report in trajectory.reports])
+    start = 0.5 * momentum[0] @ scene.bodies[0].angular_velocity
+    loss = np.abs(energy / start - 1.0).max()
+    own = rotations.rotate(rotations.conjugate(trajectory.orientation[:, 0]), trajectory.angular_velocity[:, 0])
+    flips = int((np.diff(np.sign(own[:, 1])) != 0).sum())
+    name = f"free spin at {fps} fps"
+    assert figure(name, "angular momentum drift, 20 s", drift, 1e-5) < 1e-5
+    assert figure(name, "energy off by, 20 s", loss, 0.01) < 0.01
+    assert flips >= 5
+
+
+@pytest.mark.parametrize("fps", [24.0, 50.0])
+def test_tennis_racket_flips_at_its_period(fps):
+    # TRUTH, fact 2: I = (1, 2, 3), w = (0.01, 5, 0.01); 10 s.  Explicit torque loses 6e-2 of L at h = 0.01, newton's
+    # bound is 5e-3; the splitting keeps L to rounding.  Its own error stretches the flip: (0.1 rad)^2 / 12 a sub-step,
+    # which the saddle at the middle axis turns into as much of the period.
+    scene = spinning((1.0, 2.0, 3.0), (0.01, 5.0, 0.01))
+    trajectory = simulate(scene, round(13 * fps), fps, CPU)
+    momentum = momenta(scene, trajectory)
+    name = f"tennis racket at {fps:g} fps"
+    drift = np.linalg.norm(momentum - momentum[0], axis=1).max() / np.linalg.norm(momentum[0])
+    turns = 5 * 13 * fps * np.ceil(5.0 / fps / 0.1)  # of the splitting, each rounded
+    rounding = turns * 2.0 * np.finfo(float).eps
+    assert figure(name, "angular momentum drift, 13 s", drift, f"{rounding:.1e}") < rounding
+    energy = np.array([report.kinetic_energy for report in trajectory.reports])
+    assert figure(name, "energy off by", np.abs(energy / 25.0002 - 1.0).max(), 0.1**2 / 12, "") < 0.1**2 / 12
+    own = rotations.rotate(rotations.conjugate(trajectory.orientation[:, 0]), trajectory.angular_velocity[:, 0])[:, 1]
+    i = np.nonzero((own[:-1] > 0) != (own[1:] > 0))[0]
+    zero = trajectory.times[i] + own[i] / (own[i] - own[i + 1]) / fps
+    assert len(zero) >= 3
+    flip = zero[2] - zero[0]
+    # the period of 4 K is that of two flips
+    m = 0.999992
+    assert complete_elliptic(m) * 4.0 > FLIP
+    assert figure(name, "period of two flips", flip, f"{FLIP} +- 1 %", "s") == pytest.approx(FLIP, rel=0.01)
+
+
+def top(spin=60.0, tilt=0.3, hinge="ball"):
+    """A disc of 0.1 m radius, 0.1 m above its point on the ground joint, spinning about its own axis."""
+    scene = Scene()
+    turn = turned("x", tilt)
+    up = rotations.rotate(turn, np.array([0.0, 0.0, 1.0]))
+    scene.add(
+        Body("Top", [Cylinder(0.1, 0.01)], position=0.1 * up, orientation=turn, mass=0.5, angular_velocity=spin * up)
+    )
+    scene.add(Joint("Point", hinge, None, "Top", (0, 0, 0)))
+    return scene
+
+
+def heavy_top(scene, tilt, times, spin=60.0):
+    """(T, 3) lean, its rate and the precession of Lagrange's top, by Runge-Kutta from its equations in Euler angles.
+
+    I1 theta'' = (I1 phi' cos theta - L3) phi' sin theta + m g l sin theta
+    phi' = (Lz - L3 cos theta) / (I1 sin^2 theta)
+    """
+    frames, (m, arm) = body_frames(scene), (0.5, 0.1)
+    i1, i3 = frames.inertia[0].min() + m * arm**2, frames.inertia[0].max()
+    own, vertical = i3 * spin, i3 * spin * np.cos(tilt)
+
+    def rate(y):
+        theta, speed, _ = y
+        turn = (vertical - own * np.cos(theta)) / (i1 * np.sin(theta) ** 2)
+        pull = (i1 * turn * np.cos(theta) - own) * turn * np.sin(theta) + m * GRAVITY * arm * np.sin(theta)
+        return np.array([speed, pull / i1, turn])
+
+    return runge_kutta(rate, (tilt, 0.0, 0.0), times)
+
+
+def sane(result):
+    """Ends a simulation whose top spins three times as fast as it began, or that takes hundreds of steps a frame."""
+    return bool(np.linalg.norm(result.angular_velocity[0]) < 180.0 and result.report.substeps < 200)
+
+
+@pytest.mark.parametrize("fps", [24, 60])
+def test_fast_top_stays_up(fps):
+    # 60 rad/s, 10 s.  About the point: momentum about the vertical is kept (weight has no moment about it), so is the
+    # one about its own axis, and the energy; the lean stays between 0.3 and the exact 0.4352 rad.
+    tilt, scene = 0.3, top()
+    trajectory = simulate(scene, 10 * fps, fps, CPU, sane)
+    frames, name = body_frames(scene), f"top 60 rad/s at {fps} fps"
+    axis = rotations.rotate(trajectory.orientation[:, 0], np.array([[0.0, 0.0, 1.0]]))
+    lean = np.arccos(np.clip(axis[:, 2], -1.0, 1.0)).max()
+    momentum = momenta(scene, trajectory)
+    vertical = np.abs(momentum[:, 2] / momentum[0, 2] - 1.0).max()
+    own = np.abs(np.einsum("ti,ti->t", momentum, axis) / (momentum[0] @ axis[0]) - 1.0).max()
+    energy = np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
+    start = 0.5 * frames.inertia[0].max() * 60.0**2 + 0.5 * GRAVITY * 0.1 * np.cos(tilt)
+    drift = np.abs(energy / start - 1.0).max()
+    most = heavy_top(scene, tilt, np.linspace(0.0, 1.0, 97))[:, 0].max()
+    figure(name, "largest lean, 10 s", lean, f"{most:.4f} + 10 %", "rad")
+    figure(name, "momentum about the vertical off by", vertical, 1e-2)
+    figure(name, "momentum about its axis off by", own, 1e-2)
+    figure(name, "energy off by", drift, 0.01)
+    assert len(trajectory.reports) == 10 * fps
+    assert lean < 1.1 * most
+    assert drift < 0.01
+    assert vertical < 1e-2
+    assert own < 1e-2
+    assert all(report.converged for report in trajectory.reports)
+
+
+def test_top_precesses_as_the_equations_of_a_heavy_top_say():
+    # Second order in h.
+    scene, error = top(), {}
+    for fps in (192, 384):
+        trajectory = simulate(scene, fps // 2, fps, SolverConfig(device="cpu", tolerance=1e-8, substeps=1), sane)
+        exact = heavy_top(scene, 0.3, trajectory.times)
+        axis = rotations.rotate(trajectory.orientation[:, 0], np.array([[0.0, 0.0, 1.0]]))
+        turn = np.unwrap(np.arctan2(axis[:, 0], -axis[:, 1]))
+        error[fps] = np.abs(turn - turn[0] - exact[:, 2]).max() / exact[-1, 2]
+        figure(f"top 60 rad/s at {fps} fps", "precession off by, of its way in 0.5 s", error[fps], "second order")
+    assert error[192] / error[384] == pytest.approx(4.0, abs=0.8)
+    assert error[384] < 0.01

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Closed loops of hinges: they stay closed, keep to their branch, and move by the law of their one freedom."""
+
+import numpy as np
+import pytest
+from axion.solver import SolverConfig, rotations, simulate
+from axion.solver.constraints.rows import JointTable
+from axion.solver.frames import body_frames
+from axion.solver.problem import Coordinate
+from axion.solver.reference.rows import coordinates
+from figures import figure
+from loop_scenes import BRICARD_CORNERS, bricard, many_four_bars, three_hinge_door
+from scenes import GRAVITY, four_bar
+from smooth_motion import swing
+
+CPU = SolverConfig(device="cpu")
+SLOW, FAST = CPU.tolerances()
+STEP = 1.0 / 24.0
+BRICARD_ENERGY = -GRAVITY * 3.0  # of the rods at rest [J]: m g y of 0, -1/2, -1, -1, -1/2 m
+
+
+def joint_errors(scene, trajectory):
+    """Largest error of a locked coordinate over the frames, ([m], [rad]), from poses alone."""
+    frames = body_frames(scene)
+    rows = JointTable(scene, frames).fixed
+    rows = rows.take(np.isneginf(rows.lower) & np.isposinf(rows.upper) & (rows.coordinate != Coordinate.TWIST))
+    worst = np.zeros(len(rows))
+    for position, orientation in zip(trajectory.position, trajectory.orientation, strict=True):
+        x, q = frames.to_solver(position, orientation)
+        c = np.abs(coordinates(rows, np.vstack([x, np.zeros(3)]), np.vstack([q, [0, 0, 0, 1.0]])))
+        worst = np.maximum(worst, c)
+    angle = rows.coordinate == Coordinate.DOT
+    return worst[~angle].max(), worst[angle].max()
+
+
+def turn(trajectory, body, axis):
+    """(F + 1,) angle [rad] of a body about a world axis since the start, counted through whole turns."""
+    q = rotations.multiply(trajectory.orientation[:, body], rotations.conjugate(trajectory.orientation[:1, body]))
+    return 2.0 * np.unwrap(np.arctan2(q[:, "xyz".index(axis)], q[:, 3]), period=np.pi)
+
+
+def energies(trajectory):
+    return np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
+
+
+def test_four_bar_keeps_to_freudensteins_equation():
+    # a b c d = 0.2 0.5 0.4 0.5 m (newton's own test): K1 cos t4 - K2 cos t2 + K3 = cos(t2 - t4), and of the two
+    # positions of the rocker the one it began with.  A pin that is off by the tolerance turns a bar of length c by
+    # tolerance / c; three pins.
+    a, b, c, d = 0.2, 0.5, 0.4, 0.5
+    scene, speed = four_bar(speed=2.0), 2.0
+    trajectory = simulate(scene, 240, config=CPU)
+    crank = 0.5 * np.pi - turn(trajectory, 0, "y")
+    rocker = turn(trajectory, 2, "y")
+    start = scene.bodies[2]
+    along = rotations.rotate(start.orientation, np.array([-1.0, 0.0, 0.0]))  # from the ground pin up
+    rocker = np.arctan2(along[2], along[0]) - rocker
+    k1, k2, k3 = d / a, d / c, (a * a - b * b + c * c + d * d) / (2 * a * c)
+    residual = np.abs(k1 * np.cos(rocker) - k2 * np.cos(crank) + k3 - np.cos(crank - rocker)).max()
+    # d/dt4 of the equation is below k1 + 1, d/dt2 below k2 + 1
+    bound = 3 * FAST * ((k1 + 1) / c + (k2 + 1) / a)
+    assert figure("four-bar", "residual of Freudenstein's equation, 10 s", residual, bound) < bound
+    # Closed form of the branch: with D = d - a cos t2 etc. the rocker's angle is unique on one side of B-D.
+    pin = a * np.column_stack([np.cos(crank), np.sin(crank)])
+    end = np.array([d, 0.0]) + c * np.column_stack([np.cos(rocker), np.sin(rocker)])
+    side = np.cross(np.append(end[0] - pin[0], 0), np.append([d, 0.0] - pin[0], 0))[2]
+    sides = (end - pin)[:, 0] * (0.0 - pin[:, 1]) - (end - pin)[:, 1] * (d - pin[:, 0])
+    assert np.all(np.sign(sides) == np.sign(side))
+    off = np.abs(crank - crank[0] + speed * trajectory.times).max()
+    assert figure("four-bar", "crank off its drive", off, FAST / a, "rad") < FAST / a
+    closure = joint_errors(scene, trajectory)[0]
+    assert figure("four-bar", "joint error", closure, FAST, "m") < FAST
+    assert all(report.converged for report in trajectory.reports)
+
+
+def bricard_cosines(trajectory):
+    """(F + 1, 6) cosines between consecutive rods, the ground link the sixth."""
+    rods = [rotations.rotate(trajectory.orientation[:, k], (BRICARD_CORNERS[k + 1] - BRICARD_CORNERS[k])[None])
+            for k in range(5)]  # fmt: skip
+    rods.append(np.broadcast_to(BRICARD_CORNERS[0] - BRICARD_CORNERS[5], rods[0].shape))
+    return np.column_stack([np.einsum("ti,ti->t", rods[k - 1], rods[k]) for k in range(6)])
+
+
+@pytest.mark.parametrize(("tolerance", "bound"), [(None, FAST), (1e-9, 1e-9)])
+def test_bricard_moves_by_its_one_freedom(tolerance, bound):
+    # Exact: the odd cosines are equal, the even ones too, and odd + even + odd even = 0.  A cosine of two rods of 1 m
+    # is off by at most twice the joint errors.
+    scene = bricard()
+    trajectory = simulate(scene, 240, config=SolverConfig(device="cpu", tolerance=tolerance))
+    name = f"Bricard, tolerance {tolerance or 'normal'}"
+    cosine = bricard_cosines(trajectory)
+    odd, even = cosine[:, 0], cosine[:, 1]
+    law = max(np.abs(odd + even + odd * even).max(), np.abs(cosine - np.tile(cosine[:, :2], 3)).max())
+    metres, radians = joint_errors(scene, trajectory)
+    assert figure(name, "joint error, 10 s", max(metres, radians), bound, "m") < bound
+    assert figure(name, "law of the cosines", law, 12 * bound) < 12 * bound
+    assert odd.max() > 0.9  # it did move: to the flat place and beyond
+    bad = sum(not report.converged for report in trajectory.reports)
+    assert figure(name, "frames that miss the tolerance", bad, 0, "of 240") == 0
+
+
+def test_bricard_keeps_its_energy():
+    # No friction, one freedom: energy is constant, and what the second-order scheme is off by falls with h^2.  At most
+    # (w h)^2 of the kinetic energy at 24 fps, the bound w = 5 rad/s being that of its fastest hinge.
+    drift = {}
+    for fps in (24, 48):
+        trajectory = simulate(bricard(), 5 * fps, fps, SolverConfig(device="cpu", substeps=1))
+        energy = energies(trajectory)
+        largest = max(report.kinetic_energy for report in trajectory.reports)
+        drift[fps] = np.abs(energy - BRICARD_ENERGY).max() / largest
+        gain = (energy - BRICARD_ENERGY).max() / largest
+        figure("Bricard", f"energy gained at {fps} fps, of the kinetic energy, 5 s", gain, (5.0 / fps) ** 2)
+    assert drift[24] < (5.0 / 24) ** 2
+    assert drift[48] < (5.0 / 48) ** 2
+
+
+def four_bars(windows, seconds, fps=24.0, tolerance=1e-6):
+    """The trajectory, its scene, and the distance (F + 1,) of B0 from the exact motion [m]."""
+    scene = many_four_bars(windows)
+    trajectory = simulate(scene, round(seconds * fps), fps, SolverConfig(device="cpu", tolerance=tolerance))
+    n = windows + 1
+    pull = GRAVITY * (n / 2 + windows) / (n / 3 + windows)
+    phi = swing(0.5 * np.pi, -1.0, pull, trajectory.times)[:, 0]
+    top = 2.0 * trajectory.position[:, 0]
+    return scene, trajectory, np.hypot(top[:, 0] - np.cos(phi), top[:, 2] - np.sin(phi))
+
+
+@pytest.mark.parametrize(("windows", "exact"), [(2, (0.057816, 0.998327)), (40, (0.034466, 0.999406))])
+def test_row_of_four_bars_passes_the_horizontal_on_its_branch(windows, exact):
+    # Twice a turn all links lie in one line and the rank drops by N.  Second order: the phase is off by at most
+    # (w h)^2 / 12 of the way, w = 6.9 rad/s at the bottom, over a turn of 2 pi m: the published low precision is 0.1 m.
+    scene, trajectory, error = four_bars(windows, 2.0)
+    name = f"N-four-bar N={windows}"
+    assert trajectory.times[48] == pytest.approx(2.0)
+    top = 2.0 * trajectory.position[48, 0, [0, 2]]
+    bound = 2 * np.pi * (6.9 * STEP) ** 2 / 12
+    assert np.linalg.norm(top - exact) < bound
+    assert figure(name, "B0 off the exact motion, one turn", error.max(), bound, "m") < bound
+    closure = max(joint_errors(scene, trajectory))
+    assert figure(name, "joint error", closure, 1e-6, "m or rad") < 1e-6
+    # No branch switch: all uprights are parallel, all tops level.
+    turns = np.array([turn(trajectory, i, "y") for i in range(2 * windows + 1)])
+    spread = max(np.abs(turns[: windows + 1] - turns[0]).max(), np.abs(turns[windows + 1 :]).max())
+    assert figure(name, "links out of parallel", spread, 4 * (windows + 1) * 1e-6, "rad") < 4 * (windows + 1) * 1e-6
+    assert all(report.converged for report in trajectory.reports)
+    energy = energies(trajectory)
+    gain = (energy.max() - energy[0]) / max(report.kinetic_energy for report in trajectory.reports)
+    assert figure(name, "energy gained, of the kinetic energy", gain, 1e-3) < 1e-3
+
+
+def test_row_of_four_bars_converges_with_the_square_of_the_step():
+    # error(h) / error(h / 2) = 4 +- 0.6, before and after it passes the horizontal.
+    coarse, fine = (four_bars(2, 1.5, fps, 1e-8)[2] for fps in (96.0, 192.0))
+    early = coarse[48] / fine[96]
+    late = coarse[144] / fine[288]
+    figure("N-four-bar N=2", "error(h) / error(h/2) above the horizontal", early, "4 +- 0.6")
+    figure("N-four-bar N=2", "error(h) / error(h/2) past the horizontal", late, "4 +- 0.6")
+    assert early == pytest.approx(4.0, abs=0.6)
+    assert late == pytest.approx(4.0, abs=0.6)
+
+
+@pytest.mark.slow
+def test_row_of_four_bars_turns_five_times():
+    # The published bound for low precision, 0.1 m, over half the published time: each turn passes the top at 1 rad/s,
+    # where e-fold errors grow with sqrt(k) = 3.4 / s.
+    scene, trajectory, error = four_bars(2, 10.0, 96.0)
+    assert figure("N-four-bar N=2", "B0 off the exact motion, 10 s at 96 fps", error.max(), 0.1, "m") < 0.1
+    assert max(joint_errors(scene, trajectory)) < 1e-6
+
+
+@pytest.mark.parametrize(("name", "ratio"), [("1 cm rods", 1e-4), ("0.1 mm wires", 2e-8)])
+def test_thin_links_move_as_thick_ones(name, ratio):
+    # A link this thin turns that much more easily about its length than across; that freedom is locked and matters not.
+    scene = many_four_bars(2)
+    for body in scene.bodies:
+        along = np.arange(3) == np.argmax(body.shapes[0].half_extents)
+        body.inertia = np.diag(np.where(along, ratio, 1.0)) / 12.0
+    trajectory = simulate(scene, 48, config=CPU)
+    name = f"N-four-bar N=2 of {name}"
+    top = 2.0 * trajectory.position[-1, 0, [0, 2]]
+    bound = 2 * np.pi * (6.9 * STEP) ** 2 / 12
+    off = np.linalg.norm(top - (0.057816, 0.998327))
+    bad = sum(not report.converged for report in trajectory.reports)
+    figure(name, "B0 off the exact motion, one turn", off, bound, "m")
+    figure(name, "frames that miss the tolerance", bad, 0, "of 48")
+    solves = sum(report.substeps for report in trajectory.reports)
+    figure(name, "solves in 48 frames", solves, "as few as may be")
+    assert off < bound
+    assert bad == 0
+
+
+def test_door_on_three_hinges_swings_on():
+    # Hinges carry no moment about their axis: w stays.  The angle of a step follows the chord, not the arc, so it is
+    # short by (w h)^2 / 12 of itself at most; each step's pose is right to the tolerance over the leaf's width.
+    scene = three_hinge_door(speed=1.0)
+    trajectory = simulate(scene, 240, config=CPU)
+    closure = joint_errors(scene, trajectory)
+    assert figure("3-hinge door", "joint error, 10 s", closure[0], 1e-6, "m") < 1e-6
+    slowed = np.abs(trajectory.angular_velocity[:, 0, 2] - 1.0).max()
+    assert figure("3-hinge door", "angular velocity lost, 10 s", slowed, 1e-4, "rad/s") < 1e-4
+    late = np.abs(turn(trajectory, 0, "z") - trajectory.times).max()
+    bound = 10.0 * STEP**2 / 12 + SLOW / 0.8
+    assert figure("3-hinge door", "angle off w t, 10 s", late, bound, "rad") < bound
+    assert all(report.converged for report in trajectory.reports)
