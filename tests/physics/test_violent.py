@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Violent scenes: falling piles, ragdolls on stairs, a wrecking ball, a bridge on redundant joints under heavy load.
+
+No closed form tells where the bodies go; what must hold is that they stay solid and joined, that none is lost, and that
+nothing but gravity does work: no collider moves, contacts with e = 0 and rigid joints only take energy away.
+"""
+
+import numpy as np
+import pytest
+from axion.solver import SolverConfig, simulate
+from figures import figure
+from judges import anchor_distances, energies, largest_rise, overlaps
+from table_scenes import dropped_pile, ragdolls, rope_bridge, tumbling_pile, wrecking_ball
+
+CPU = SolverConfig(device="cpu")
+FAST, FPS = CPU.tolerances()[1], 24.0
+SCENES = {  # builder, frames, what one frame counts in the search for overlaps
+    "pile of 64": (lambda: tumbling_pile(64), 72, 1),
+    "pile of 125": (lambda: dropped_pile(125), 120, 2),
+    "10 ragdolls on stairs": (lambda: ragdolls(10), 72, 1),
+    "wrecking ball": (wrecking_ball, 48, 1),
+    "rope bridge": (rope_bridge, 48, 1),
+}
+
+
+@pytest.fixture(scope="module")
+def motion():
+    """The scene and trajectory of a name, simulated once."""
+    known = {}
+
+    def run(name):
+        if name not in known:
+            scene = SCENES[name][0]()
+            known[name] = scene, simulate(scene, SCENES[name][1], config=CPU)
+        return known[name]
+
+    return run
+
+
+def within(report, bound=FAST):
+    """Whether a frame's residuals are within ``bound`` [m].
+
+    Velocities act for a step; the report does not tell its length, so a missed frame's count for the whole frame.
+    """
+    lengths = report.gap_residual, report.joint_error, report.penetration
+    return report.converged or max(*lengths, report.momentum_residual / FPS, report.friction_residual / FPS) <= bound
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCENES)
+def test_frames_keep_the_laws(name, motion):
+    # >= 99 % of the frames within 1e-4 m.
+    trajectory = motion(name)[1]
+    bad = sum(not within(report) for report in trajectory.reports)
+    solves = np.mean([report.substeps for report in trajectory.reports])
+    figure(name, "frames off by more than 1e-4 m", bad, f"1 % of {len(trajectory.reports)}")
+    figure(name, "frames that missed their tolerance", sum(not r.converged for r in trajectory.reports), "")
+    figure(name, "solves a frame", solves, "")
+    assert bad <= 0.01 * len(trajectory.reports)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCENES)
+def test_bodies_stay_solid_and_joined(name, motion):
+    # Told from the poses alone: overlap of the true shapes, and the distance of each ball's two anchors.
+    scene, trajectory = motion(name)
+    depth = overlaps(scene, trajectory, range(1, len(trajectory.times), SCENES[name][2]))
+    figure(name, "deepest overlap", depth.max(), 1e-3, "m")
+    figure(name, "frames with overlap above 1e-4 m", (depth > FAST).sum(), f"1 % of {len(depth)}")
+    assert (depth > FAST).sum() <= 0.01 * len(depth)
+    assert depth.max() < 1e-3
+    if scene.joints:
+        apart = anchor_distances(scene, trajectory).max()
+        figure(name, "widest joint", apart, FAST, "m")
+        assert apart < FAST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCENES)
+def test_energy_only_falls_and_no_body_is_lost(name, motion):
+    scene, trajectory = motion(name)
+    free = [i for i, body in enumerate(scene.bodies) if body.motion == "dynamic"]
+    weight, place = 9.81 * sum(scene.bodies[i].mass for i in free), trajectory.position[:, free]
+    rise = largest_rise(energies(scene, trajectory))
+    figure(name, "energy rise", rise, weight * FAST, "J")
+    figure(name, "lowest middle of a body", place[..., 2].min(), 0.0, "m")
+    assert np.all(np.isfinite(place)) and np.all(np.isfinite(trajectory.linear_velocity))
+    assert place[..., 2].min() > 0.0 and np.abs(place).max() < 20.0
+    assert rise < weight * FAST  # each body lifted by the tolerance, all at once
