@@ -190,7 +190,7 @@ def dominoes(count=50):
 
 
 def pile(side=5):
-    """``side``^3 cubes of 1 m in a loose, slightly turned lattice that falls in on itself; fixed seed."""
+    """``side``^3 cubes of 1 m in a loose, slightly turned lattice that falls together; fixed seed."""
     scene = _with_floor()
     generator = np.random.default_rng(1)
     for i in range(side**3):
@@ -200,4 +200,19 @@ def pile(side=5):
         angle = generator.uniform(0.0, 0.08)
         turn = (*(np.sin(angle / 2) * axis / np.linalg.norm(axis)), np.cos(angle / 2))
         scene.add(Body(f"Box {i}", [Box((0.5, 0.5, 0.5))], position=place, orientation=turn, mass=1.0))
+    return scene
+
+
+def tumble(count=64):
+    """``count`` boxes of many sizes, turned anyhow, dropped as a column of three by three; fixed seed."""
+    scene = _with_floor()
+    generator = np.random.default_rng(1)
+    pitch = 1.75  # no two can touch at the start: half a diagonal is 0.87 m at most
+    for i in range(count):
+        turn = generator.standard_normal(4)
+        cell = np.array([i % 3 - 1, (i // 3) % 3 - 1, i // 9])
+        half_extents = generator.uniform(0.25, 0.5, 3)
+        place = pitch * cell + (0.0, 0.0, 1.0)
+        turn /= np.linalg.norm(turn)
+        scene.add(Body(f"Box {i}", [Box(half_extents)], position=place, orientation=turn, mass=1.0))
     return scene

@@ -86,6 +86,11 @@ def drift(motion):
     return float(np.linalg.norm(motion.position - motion.position[0], axis=2).max())
 
 
+def final_drift(motion):
+    """Farthest that any body is from its start at the end [m]."""
+    return float(np.linalg.norm(motion.position[-1] - motion.position[0], axis=1).max())
+
+
 def final_speed(motion):
     """Root mean square speed of the bodies over the last second, from frame to frame [m/s]."""
     last = motion.position[-int(motion.fps) - 1 :, motion.moving]
@@ -187,6 +192,13 @@ def energy_rise(motion):
 def energy_loss(motion):
     """Energy missing at the end, relative to ``hanging_energy``; not below 0."""
     return max(0.0, -float(energy(motion)[-1]) / hanging_energy(motion))
+
+
+def lowest_point_error(motion):
+    """Relative error of how far the last body of a taut chain falls below the pivot at its deepest: its distance."""
+    last = motion.moving[-1]
+    length = float(np.linalg.norm(motion.position[0, last]))
+    return abs(-float(motion.position[:, last, 2].min()) / length - 1.0)
 
 
 def spin_energy_error(motion):

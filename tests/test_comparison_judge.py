@@ -92,7 +92,9 @@ def test_creep_and_speed_are_metres_a_second():
     motion.position[:, 1, 0] += 0.002 * np.arange(5 * FPS + 1) / FPS
     assert judge.creep(motion) == pytest.approx(0.002)
     assert judge.final_speed(motion) == pytest.approx(0.002)
-    assert judge.drift(motion) == pytest.approx(0.01)
+    motion.position[7, 1, 2] += 0.02
+    assert judge.drift(motion) == pytest.approx(np.hypot(0.02, 0.002 * 7 / FPS))
+    assert judge.final_drift(motion) == pytest.approx(0.01)
 
 
 def precession(spin_error=0.0):
@@ -137,6 +139,13 @@ def test_energy_of_a_fall_and_of_a_circle():
     level.position[:, :, 1] += 3.0 * times[:, None]
     assert judge.energy_rise(level) * judge.hanging_energy(level) == pytest.approx(0.5 * 1001.0 * 9.0)
     assert judge.energy_loss(level) == 0.0
+
+
+def test_chain_that_hangs_still_at_its_start_does_not_pass_for_one_that_swings():
+    motion = still(comparison_scenes.chain())
+    assert judge.lowest_point_error(motion) == 1.0
+    motion.position[20, -1] = (0.0, 0.0, -10.4)
+    assert judge.lowest_point_error(motion) == pytest.approx(0.1 / 10.5)
 
 
 def test_energy_gained_in_impacts_shows_and_a_fall_is_no_gain():
