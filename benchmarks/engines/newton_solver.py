@@ -132,8 +132,8 @@ def _fill(builder, scene, stiffness):
 
 def _joint(builder, scene, joint, number_of):
     a, b = joint_bodies(scene, joint)
-    # Joint frames along the world's axes with the hinge's axis named in them: with a frame turned so that the axis is
-    # its Z, XPBD of Newton 1.8 returns NaN on the four-bar linkage.
+    # Joint frames along the world's axes with the hinge's axis named in them, free of rounding: XPBD of Newton 1.8
+    # returns NaN on the four-bar linkage when the axis is a little longer than 1, or a turned frame's Z.
     frames = {
         "parent_xform": _transform(in_body(a, joint.position), turned_into(a, WORLD_AXES)),
         "child_xform": _transform(in_body(b, joint.position), turned_into(b, WORLD_AXES)),
@@ -150,7 +150,7 @@ def _joint(builder, scene, joint, number_of):
             "target_ke": 0.0,
             "actuator_mode": newton.JointTargetMode.VELOCITY,
         }
-    axis = rotations.rotate(joint.orientation, np.array([0.0, 0.0, 1.0]))
+    axis = np.round(rotations.rotate(joint.orientation, np.array([0.0, 0.0, 1.0])), 12)
     return builder.add_joint_revolute(*pair, axis=tuple(map(float, axis)), **frames, **motor)
 
 
