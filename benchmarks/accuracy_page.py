@@ -201,9 +201,10 @@ def engines_section(runs):
     body = [[ENGINES[run.engine].label, run.version, run.settings, run.date] for run in runs]
     yield from table(["engine", "version", "settings", "measured"], body)
     yield ""
-    for place in dict.fromkeys(run.machine for run in runs):
-        names = ", ".join(ENGINES[run.engine].label for run in runs if run.machine == place)
-        yield f"Machine ({names}): {place}."
+    places = dict.fromkeys(run.machine for run in runs)
+    for place in places:
+        names = ", ".join(run.engine for run in runs if run.machine == place)
+        yield f"Machine: {place}." if len(places) == 1 else f"Machine of {names}: {place}."
 
 
 def text(lines, runs):

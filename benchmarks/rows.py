@@ -115,13 +115,13 @@ ROWS = {
         ),
     ),
     "arch_stands": Row(
-        "Arch of 11 stones, 1.05 times as thick as it must be: stands",
+        "Stable arch of 11 stones, 1.05 times as thick as it must be: stands",
         partial(scenes.arch, thickness=1.05 * ARCH_LIMIT * 10.0),
         5,
         (_percent("sinking of the crown, of the radius", judge.crown_drop, 0.1), _penetration()),
     ),
     "arch_falls": Row(
-        "Arch of 11 stones, 0.95 times as thick: falls",
+        "Unstable arch of 11 stones, 0.95 times as thick: falls",
         partial(scenes.arch, thickness=0.95 * ARCH_LIMIT * 10.0),
         5,
         (
