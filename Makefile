@@ -4,22 +4,27 @@
 PYTHON ?= python3
 # The bpy wheel to work with; empty takes the newest tested one that the Python at hand can use.
 BPY ?=
-# More arguments for pytest, e.g. make test ARGS="-k extension".
+# More arguments for make test and bench-truth, e.g. make test ARGS="-k extension".
 ARGS ?=
 
 VENV := .venv$(if $(BPY),-$(BPY))
 RUN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
 STAMP := $(VENV)/.complete
+BENCH_STAMP := $(STAMP)-bench
 
-.PHONY: help demo test lint format extension bench bench-quick bench-methods clean .venv
+.PHONY: help demo test lint format extension bench bench-quick bench-methods bench-truth clean .venv
 
 help:
-	@echo "make demo | test [BPY=4.5.15] | lint | format | extension | bench | bench-quick | bench-methods | clean"
+	@echo "make demo | test [BPY=4.5.15] | lint | format | extension | bench | bench-quick"
+	@echo "     bench-methods | bench-truth | clean"
 
 .venv: $(STAMP)
 
 $(STAMP): pyproject.toml tools/make_environment.py
 	$(PYTHON) tools/make_environment.py $(VENV) $(if $(BPY),--bpy $(BPY))
+
+$(BENCH_STAMP): $(STAMP)
+	$(PYTHON) tools/make_environment.py $(VENV) $(if $(BPY),--bpy $(BPY)) --extra bench
 
 demo: $(STAMP)
 	$(RUN) examples/01_first_bake.py --output build/demo
@@ -46,6 +51,9 @@ bench-quick: $(STAMP)
 
 bench-methods: $(STAMP)
 	$(RUN) benchmarks/methods.py
+
+bench-truth: $(BENCH_STAMP)
+	$(RUN) benchmarks/truth.py $(ARGS)
 
 clean:
 	$(PYTHON) tools/clean.py

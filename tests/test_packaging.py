@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
-TARGETS = ("demo", "test", "lint", "format", "extension", "bench", "bench-quick", "clean")
+TARGETS = ("demo", "test", "lint", "format", "extension", "bench", "bench-quick", "bench-truth", "clean")
 
 
 def load_tool(name):

@@ -60,6 +60,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="the environment to create or bring up to date")
     parser.add_argument("--bpy", default="", help="bpy version, e.g. 4.5.15 (default: the newest tested)")
+    parser.add_argument("--extra", default="", help="optional dependencies of pyproject.toml to install as well")
     arguments = parser.parse_args()
 
     program, bpy = choose(arguments.bpy)
@@ -68,11 +69,13 @@ def main():
         print(f"Creating {arguments.folder} with {program} for bpy {bpy}", flush=True)
         subprocess.run([program, "-m", "venv", str(arguments.folder)], check=True)
     print(f"Installing bpy {bpy}, Warp, Newton and the development tools (once, about 1 GB)", flush=True)
-    install = [str(python), "-m", "pip", "install", "--quiet", "--editable", f"{ROOT}[dev]", f"bpy=={bpy}"]
+    extras = ",".join(filter(None, ("dev", arguments.extra)))
+    install = [str(python), "-m", "pip", "install", "--quiet", "--editable", f"{ROOT}[{extras}]", f"bpy=={bpy}"]
     status = subprocess.run(install, check=False).returncode
     if status:
         raise SystemExit(f"pip could not install the packages into {arguments.folder}; its message is above.")
-    (arguments.folder / ".complete").write_text(f"bpy {bpy}\n", encoding="utf-8")
+    for stamp in filter(None, (".complete", arguments.extra and f".complete-{arguments.extra}")):
+        (arguments.folder / stamp).write_text(f"bpy {bpy}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

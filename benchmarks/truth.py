@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the scenes of rows.py on every engine and judges the poses: results/truth.csv, then docs/accuracy.md.
+
+make bench-truth                                      every row and engine
+make bench-truth ARGS="--engines axion"               Axion alone; the lines of the other engines stay as they are
+make bench-truth ARGS="--engines axion --rows chain"  one cell
+
+Every cell is a process of its own: it ends when its frames have used up their CPU time, and is killed when it does not
+answer, so that an engine that hangs or crashes costs its own cell only.  (A limit set by the operating system would
+make the clock of CPU time coarse on Linux.)  Engines take turns on each row.
+"""
+
+import argparse
+import datetime
+import json
+import math
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import accuracy_page
+from engines import ENGINES
+from rows import FPS, ROWS
+from truth_table import COMPLETE, Line, Run, read_lines, read_runs, write_lines, write_runs
+
+COMPILING = 300
+"""Time that a cell may spend on top of its frames, for compiling kernels and judging [s]."""
+PATIENCE = 6
+"""Wall time after which a cell is killed, in units of the time it should need: the machine may have other work."""
+FAR = 1e4
+"""Distance beyond which a scene has exploded [m]."""
+DIGITS = 4
+
+
+def run_cell(row_name, engine_name, cpu_limit):
+    """Simulate and judge one cell: {"outcome", "values", "frames", "cpu_ms_per_frame", "version"}."""
+    import numpy as np
+    from judge import Motion
+
+    row, engine = ROWS[row_name], ENGINES[engine_name]
+    module = engine.load()
+    scene, wanted = row.build(), round(row.seconds * FPS)
+    position, orientation, cpu_ms = module.run(scene, wanted, FPS, cpu_limit=cpu_limit, **engine.settings)
+    frames = len(cpu_ms)
+    cell = {
+        "version": module.version(),
+        "frames": frames,
+        "cpu_ms_per_frame": statistics.median(cpu_ms[1:]) if frames > 1 else None,
+        "values": {},
+    }
+    if not (np.isfinite(position).all() and np.isfinite(orientation).all() and np.abs(position).max() < FAR):
+        cell["outcome"] = "exploded"
+    elif frames < wanted:
+        cell["outcome"] = f"{cpu_limit:g} s of CPU time spent after {frames} of {wanted} frames"
+    else:
+        cell["outcome"] = COMPLETE
+        motion = Motion(scene, position, orientation, FPS)
+        cell["values"] = {
+            figure.name: float(f"{figure.scale * figure.measure(motion):.{DIGITS}g}") for figure in row.figures
+        }
+    return cell
+
+
+def spawn_cell(row_name, engine_name, cpu_limit):
+    """``run_cell`` in a process of its own; a crash is an outcome."""
+    command = [sys.executable, __file__, "--cell", row_name, engine_name, "--cpu-limit", str(cpu_limit)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    patience = PATIENCE * (cpu_limit + COMPILING)
+    failed = {"values": {}, "frames": 0, "cpu_ms_per_frame": None, "version": None}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=patience, check=False)
+    except subprocess.TimeoutExpired:
+        return {**failed, "outcome": f"not done after {patience:g} s"}
+    answer = done.stdout.strip().splitlines()[-1:]
+    if answer and answer[0].startswith('{"version"'):  # bpy may crash when the interpreter ends, the answer is out then
+        return json.loads(answer[0])
+    print(done.stderr[-2000:], file=sys.stderr)
+    return {**failed, "outcome": "crashed"}
+
+
+def lines_of(row_name, engine_name, cell):
+    """The Lines of one cell."""
+
+    def finite(bound):
+        return bound if bound is not None and math.isfinite(bound) else None
+
+    cost = cell["cpu_ms_per_frame"]
+    for figure in ROWS[row_name].figures:
+        yield Line(
+            row=row_name,
+            engine=engine_name,
+            figure=figure.name,
+            unit=figure.unit,
+            value=cell["values"].get(figure.name),
+            lower=finite(figure.lower),
+            upper=finite(figure.upper),
+            ideal=figure.ideal,
+            outcome=cell["outcome"],
+            frames=cell["frames"],
+            cpu_ms_per_frame=None if cost is None else float(f"{cost:.3g}"),
+        )
+
+
+def in_order(lines):
+    """The Lines of rows, engines and figures that still exist, in the order of the page."""
+    order = {
+        (row, engine, figure.name): (i, j, k)
+        for i, row in enumerate(ROWS)
+        for j, engine in enumerate(ENGINES)
+        for k, figure in enumerate(ROWS[row].figures)
+    }
+    keyed = {(line.row, line.engine, line.figure): line for line in lines}
+    return [keyed[key] for key in sorted(keyed.keys() & order.keys(), key=order.get)]
+
+
+def machine():
+    """The machine in words."""
+    processor = platform.processor() or platform.machine()
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        names = [line.split(":", 1)[1].strip() for line in information.read_text().splitlines() if "model name" in line]
+        processor = names[0] if names else processor
+    return f"{processor}, {os.cpu_count()} cores, {platform.system()}; one process at a time, one thread"
+
+
+def measure(row_names, engine_names, cpu_limit):
+    """Run the cells and bring the files up to date after each row."""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    for row_name in row_names:
+        fresh, runs = [], {run.engine: run for run in read_runs()}
+        for engine_name in engine_names:
+            engine, began = ENGINES[engine_name], time.perf_counter()
+            if sum(body.motion == "dynamic" for body in ROWS[row_name].build().bodies) > engine.largest:
+                continue
+            cell = spawn_cell(row_name, engine_name, cpu_limit)
+            fresh += lines_of(row_name, engine_name, cell)
+            if cell["version"]:
+                runs[engine_name] = Run(engine_name, cell["version"], engine.described, machine(), today)
+            values = "  ".join(f"{name} {value:g}" for name, value in cell["values"].items())
+            print(
+                f"{row_name}  {engine_name}  {time.perf_counter() - began:.0f} s  {cell['outcome']}  {values}",
+                flush=True,
+            )
+        kept = [line for line in read_lines() if line.row != row_name or line.engine not in engine_names]
+        write_lines(in_order([*kept, *fresh]))
+        write_runs([runs[name] for name in ENGINES if name in runs])
+
+
+def main():
+    """Measure, then write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES), metavar="ENGINE")
+    parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS), metavar="ROW")
+    parser.add_argument("--cpu-limit", type=float, default=120.0, help="CPU time of a cell's frames [s]")
+    parser.add_argument("--cell", nargs=2, metavar=("ROW", "ENGINE"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.cell:
+        answer = json.dumps(run_cell(*arguments.cell, arguments.cpu_limit))
+        print(f"\n{answer}", flush=True)
+        os._exit(0)  # some bpy wheels hang or crash when the interpreter ends
+    measure(arguments.rows, arguments.engines, arguments.cpu_limit)
+    accuracy_page.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files that the comparison leaves: one line a figure in truth.csv, one line an engine in truth_machine.csv."""
+
+import csv
+from dataclasses import asdict, dataclass, fields
+from math import inf
+from pathlib import Path
+
+RESULTS = Path(__file__).resolve().parent / "results"
+TABLE = RESULTS / "truth.csv"
+MACHINE = RESULTS / "truth_machine.csv"
+COMPLETE = "complete"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure of one engine.  ``value``, the bound and the ideal are in ``unit``, or None.
+
+    ``outcome``: COMPLETE, or in words why there is no value; ``frames`` were simulated, at ``cpu_ms_per_frame`` of CPU
+    time (the median, without the first frame).
+    """
+
+    row: str
+    engine: str
+    figure: str
+    unit: str
+    value: float | None
+    lower: float | None
+    upper: float | None
+    ideal: float | None
+    outcome: str
+    frames: int
+    cpu_ms_per_frame: float | None
+
+    @property
+    def bounded(self):
+        """Whether the row demands something of this figure."""
+        return self.lower is not None or self.upper is not None
+
+    @property
+    def holds(self):
+        """Whether the bound holds; False where there is no value to say so."""
+        return self.value is not None and self.excess == 0.0
+
+    @property
+    def excess(self):
+        """How far the value is outside its bound."""
+        lower = -inf if self.lower is None else self.lower
+        upper = inf if self.upper is None else self.upper
+        return max(0.0, lower - self.value, self.value - upper)
+
+    @property
+    def distance(self):
+        """How far the value is from the best there is; infinite without a value."""
+        if self.value is None:
+            return inf
+        return self.excess if self.ideal is None else abs(self.value - self.ideal)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What ran one engine's lines, and where."""
+
+    engine: str
+    version: str
+    settings: str
+    machine: str
+    date: str
+
+
+def _write(path, kind, records):
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(kind)], lineterminator="\n")
+        writer.writeheader()
+        for record in records:
+            writer.writerow({name: _text(value) for name, value in asdict(record).items()})
+
+
+def _text(value):
+    if value is None:
+        return ""
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def _read(path, kind):
+    if not path.exists():
+        return []
+    numbers = {field.name: field.type for field in fields(kind) if field.type is not str}
+    with path.open(newline="", encoding="utf-8") as file:
+        records = []
+        for record in csv.DictReader(file):
+            for name, wanted in numbers.items():
+                record[name] = int(record[name]) if wanted is int else float(record[name]) if record[name] else None
+            records.append(kind(**record))
+    return records
+
+
+def read_lines(path=TABLE):
+    """The Lines of a file; none where it does not exist."""
+    return _read(path, Line)
+
+
+def write_lines(lines, path=TABLE):
+    """Replace the file."""
+    _write(path, Line, lines)
+
+
+def read_runs(path=MACHINE):
+    """The Runs of a file; none where it does not exist."""
+    return _read(path, Run)
+
+
+def write_runs(runs, path=MACHINE):
+    """Replace the file."""
+    _write(path, Run, runs)
