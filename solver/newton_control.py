@@ -48,6 +48,7 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.outer_count[k] = 0
     isl.trouble[k] = 0
     isl.damping[k] = wp.float64(0.0)
+    isl.convex[k] = 0
     isl.sweep_active[k] = 0
     isl.previous[k] = wp.float64(1.0e30)
     isl.best[k] = wp.float64(1.0e30)
@@ -291,6 +292,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         isl.trouble[k] = 1
         isl.eps[k] = wp.min(isl.eps[k] * wp.float64(10.0), limits.eps_largest)
         if isl.jointed[k] == 1:
+            isl.convex[k] = 1
             isl.damping[k] = wp.min(wp.max(isl.damping[k] * wp.float64(10.0), wp.float64(0.1)), wp.float64(100.0))
         isl.previous[k] = isl.best[k]
         return
@@ -300,6 +302,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         isl.damping[k] = isl.damping[k] * wp.float64(0.1)
         if isl.damping[k] < wp.float64(0.01):
             isl.damping[k] = wp.float64(0.0)
+            isl.convex[k] = 0
     if isl.inner_count[k] <= limits.easy and value > wp.float64(0.3) * isl.previous[k]:
         if wp.max(isl.residual_normal[k], isl.residual_tangent[k]) > wp.float64(0.3) * value:
             isl.eps[k] = wp.max(isl.eps[k] * wp.float64(0.1), limits.eps_smallest)
