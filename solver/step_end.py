@@ -9,6 +9,7 @@ from .joint_damping import damp_joints
 from .velocity_phase import calm, needs_velocity_phase, total_velocity, velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
+LONGEST_STEP = 1.0 / 24.0  # [s] end velocities are held to tolerance / this, so that short steps do not loosen them
 
 
 def end_velocity(assembly, solution, state, phase, joint_damping, sound):
@@ -26,7 +27,9 @@ def end_velocity(assembly, solution, state, phase, joint_damping, sound):
     if need.any():
         problem, loaded, first, mask = velocity_problem(assembly, solution, velocity, need)
         n = problem.bodies.dynamic_count
-        options = replace(phase.options(assembly, state)[0], start=first, sweeps=np.zeros(n, bool))
+        options, tolerance = phase.options(assembly, state)
+        tolerance = tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
+        options = replace(options, tolerance=tolerance, start=first, sweeps=np.zeros(n, bool))
         result, _ = phase.solver.solve_velocity(problem, options, loaded)
         velocity[mask] = result.velocity[:n][mask]
         spent = result.newton_iterations, result.linear_iterations
