@@ -210,7 +210,7 @@ class ProximalSolver:
         self._over_contacts(self._contact.contact_forces, p.contacts)
         self._over_bodies(*rebuild)
         self._linearise(True)
-        self._over_islands(self._sweep, wp.int32(SWEEPS_PER_BLOCK), p.bodies, p.contacts, p.rows, p.islands)
+        self._over_islands(self._sweep, wp.int32(SWEEPS_PER_BLOCK), p.bodies, p.contacts, p.islands)
         self._over_contacts(self._contact.contact_forces, p.contacts)
         self._over_bodies(*rebuild)
         self._launch_kernel(control.sweep_reset, 1, counts=False, arguments=(flags,))
