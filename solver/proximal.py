@@ -147,6 +147,7 @@ class ProximalSolver:
         else:
             self._over_contacts(self._contact.linearise_contacts_velocity, p.bodies, p.contacts)
             self._over_rows(self._joint.linearise_rows_velocity, p.bodies, p.rows)
+            p.bodies.stiffness.zero_()  # of the position phase: nothing turns here
 
     def _residual(self):
         p = self.problem
