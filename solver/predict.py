@@ -67,7 +67,7 @@ def _rounds(m, inertia, excess, step):
 
 
 def _turn_about(axis, factor, m, turn):
-    """Turn m (3, n) and turn (4, n) in place by the angle factor m[axis] about a body axis.  factor (n,) [s/(kg m^2)]."""
+    """Turn m (3, n) and turn (4, n), in place, by factor m[axis] about a body axis.  factor (n,) [s/(kg m^2)]."""
     j, k = (axis + 1) % 3, (axis + 2) % 3
     half = 0.5 * factor * m[axis]
     sine, cosine = np.sin(half), np.cos(half)
