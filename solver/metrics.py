@@ -108,7 +108,7 @@ def step_residuals(problem, solution):
     slip = _row_velocity(j_a, j_b, pair, velocity)
     contact = _contact_laws(problem, position, orientation, contact_impulse, slip[:, 1:], weight.mean(axis=1))
 
-    j_a, j_b = _joint_directions(problem, position, orientation)
+    j_a, j_b = joint_directions(problem, position, orientation)
     pair = (joints.body_a, joints.body_b)
     _scatter(push, pair, (j_a * joint_impulse[:, None], j_b * joint_impulse[:, None]))
     angular = (joints.coordinate == Coordinate.DOT) | (joints.coordinate == Coordinate.TWIST)
@@ -236,7 +236,8 @@ def _contact_laws(problem, position, orientation, impulse, slip, weight):
     }
 
 
-def _joint_directions(problem, position, orientation):
+def joint_directions(problem, position, orientation):
+    """J_a (R, 6), J_b (R, 6) along which joint rows act in a step that ends at these poses: there, or in mid-step."""
     bodies, joints = problem.bodies, problem.joints
     j_a, j_b = jacobians(joints, position, orientation)
     middle = np.where(np.arange(len(bodies.mass)) < bodies.dynamic_count, bodies.midpoint, 0.0) != 0.0

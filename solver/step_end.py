@@ -16,7 +16,7 @@ def end_velocity(assembly, solution, state, phase, joint_damping, sound):
 
     phase: the PositionPhase that found the solution; joint_damping: [1/s]; sound: (n,) bool, bodies within tolerance.
     """
-    velocity = total_velocity(assembly, solution)
+    velocity = total_velocity(assembly, solution, sound)
     decay = np.exp(-joint_damping * assembly.problem.step)
     if decay < 1.0:
         pose = solution.position, solution.orientation
