@@ -88,6 +88,7 @@ class Stepper:
     def advance(self, step, depth=0):
         """Move on by ``step`` seconds.  Returns the StepOutcomes of the steps it took."""
         state = self.state
+        self.joints.observe(state.position, state.orientation, self.assembler.prescribed_velocity(state, step))
         contacts, impulses = self._contacts(step)
         assembly = self.assembler.build(state, step, contacts, impulses)
         assembly, solution, statistics, tolerance, check, solves = self.position_phase.solve(
