@@ -147,7 +147,7 @@ def step_residuals(problem, solution):
     push = np.zeros((len(bodies.mass), 6))  # J^T p of all rows on each body
     slip, weight = _contact_rows(problem, masses, velocity, contact_impulse, push)
     contact = _contact_laws(problem, position, orientation, contact_impulse, slip[:, 1:], weight)
-    directions = _joint_directions(problem, position, orientation)
+    directions = joint_directions(problem, position, orientation)
     angular, row_velocity, weight = _joint_rows(joints, masses, directions, velocity, joint_impulse, push)
     joint = _joint_law(problem, position, orientation, joint_impulse, row_velocity, weight)
     joint = joint_norms(joints, angular, joint)
@@ -352,7 +352,8 @@ def _clip_error(joints, impulse, off, weight):
     return weight * np.abs(impulse - np.clip(impulse - share, joints.lower, joints.upper))
 
 
-def _joint_directions(problem, position, orientation):
+def joint_directions(problem, position, orientation):
+    """J_a (R, 6), J_b (R, 6) along which joint rows act in a step that ends at these poses: there, or in mid-step."""
     bodies, joints = problem.bodies, problem.joints
     j_a, j_b = jacobians(joints, position, orientation)
     middle = np.where(np.arange(len(bodies.mass)) < bodies.dynamic_count, bodies.midpoint, 0.0) != 0.0

@@ -147,6 +147,7 @@ class ProximalSolver:
             self._over_rows(self._joint.linearise_rows, p.settings, p.bodies, p.rows)
             self._over_bodies(self._assembly.joint_stiffness, p.settings, p.bodies, p.rows, p.islands)
         else:
+            p.bodies.stiffness.zero_()  # that of the position phase: here directions do not turn
             self._over_contacts(self._contact.linearise_contacts_velocity, p.bodies, p.contacts)
             self._over_rows(self._joint.linearise_rows_velocity, p.bodies, p.rows)
 

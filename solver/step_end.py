@@ -24,10 +24,13 @@ class EndVelocity:
     joint: np.ndarray  # (joints,) that of each joint's rows [m/s or rad/s]
 
 
-def end_velocity(assembly, solution, state, phase, joint_damping):
-    """The EndVelocity of a step.  phase: the PositionPhase that found the solution; joint_damping: [1/s]."""
+def end_velocity(assembly, solution, state, phase, joint_damping, sound):
+    """The EndVelocity of a step.
+
+    phase: the PositionPhase that found the solution; joint_damping: [1/s]; sound: (n,) bool, bodies within tolerance.
+    """
     n = assembly.problem.bodies.dynamic_count
-    velocity = total_velocity(assembly, solution)
+    velocity = total_velocity(assembly, solution, sound)
     decay = np.exp(-joint_damping * assembly.problem.step)
     if decay < 1.0:
         pose = solution.position, solution.orientation
