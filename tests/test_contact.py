@@ -46,7 +46,7 @@ def test_geometry_agrees_with_numpy(seed, precision):
     # overlap at the start may stay as far as push_out_speed * step does not remove it
     before = gaps(contacts, bodies.position, bodies.orientation)
     allowed = np.where(before < 0.0, np.minimum(0.0, before + problem.push_out_speed * problem.step), 0.0)
-    assert stages.contacts("overlap") == pytest.approx(allowed, abs=limit)
+    assert stages.contacts("allowed") == pytest.approx(allowed, abs=limit)
     stages.linearise()
     after = gaps(contacts, bodies.free_position, bodies.free_orientation)
     assert stages.contacts("phi") == pytest.approx(after, abs=limit)
