@@ -10,7 +10,8 @@ is the mean of its three).  M is taken at ``free_orientation``.
     gap         |min(phi(q+) - off, h w p_n)|                         [m]    off = min(0, phi_0 + push_out_speed h)
                                                                               + the gap that a rebound leads to
     penetration max(0, -phi(q+))                                      [m]    true overlap, whatever ``off`` allows
-    friction    |w p_t - P(w p_t - v_t)|                              [m/s]  P: projection on the disc, radius w mu p_n
+    friction    |w p_t - P(w p_t - v_t)|                              [m/s]  P: projection on the disc, radius w mu p_n;
+                                                                              v_t with surfaces that run
     joint       h |v + compliance p|, norm over a joint's rows        [m, rad]  unbounded; for a locked axis this is
                                                                               |c(q+) - target + h compliance p|
                 h w |p - clip(p - (v + compliance p) / (w + compliance), lower, upper)|   with bounds, springs, drives
@@ -27,7 +28,7 @@ import numpy as np
 
 from .problem import Coordinate
 from .reference.rotation import angle_between, cross, dot, exponential, halfway, multiply, rotate, world_inertia
-from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, start_gaps
+from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, start_gaps, surface_slip
 
 _WEIGHT_FLOOR = 0.3
 """Part of the mean inverse mass below which a joint row's w does not fall: a DOT row has J = 0 where its axes align."""
@@ -106,7 +107,8 @@ def step_residuals(problem, solution):
     _scatter(push, pair, (np.einsum("cki,ck->ci", j_a, contact_impulse), np.einsum("cki,ck->ci", j_b, contact_impulse)))
     weight = masses.effective(j_a, contacts.body_a[:, None]) + masses.effective(j_b, contacts.body_b[:, None])
     slip = _row_velocity(j_a, j_b, pair, velocity)
-    contact = _contact_laws(problem, position, orientation, contact_impulse, slip[:, 1:], weight.mean(axis=1))
+    slip = slip[:, 1:] + surface_slip(contacts)
+    contact = _contact_laws(problem, position, orientation, contact_impulse, slip, weight.mean(axis=1))
 
     j_a, j_b = _joint_directions(problem, position, orientation)
     pair = (joints.body_a, joints.body_b)

@@ -18,7 +18,7 @@ def check_body(says, body):
     if not isinstance(body.name, str) or not body.name:
         says.problem(f"the name of a body is {body.name!r}: give a text that is not empty")
     moves = says.choice("motion", body.motion, MOTIONS)
-    for what in ("position", "linear_velocity", "angular_velocity"):
+    for what in ("position", "linear_velocity", "angular_velocity", "surface_velocity"):
         says.vector(what, getattr(body, what), 3)
     says.quaternion("orientation", body.orientation)
     says.number("friction", body.friction, 0.0)

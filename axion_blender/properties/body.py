@@ -98,6 +98,15 @@ class AXION_PG_body(bpy.types.PropertyGroup):
         subtype="FACTOR",
         **STILL,
     )
+    surface_velocity: FloatVectorProperty(
+        name="Surface Velocity",
+        description="Velocity of the surface along the object's axes while the object stands, as of a belt",
+        size=3,
+        default=(0.0, 0.0, 0.0),
+        subtype="XYZ",
+        unit="VELOCITY",
+        **STILL,
+    )
     restitution: FloatProperty(
         name="Bounciness",
         description="Tendency to bounce after an impact (0 stays, 1 is perfectly elastic)",

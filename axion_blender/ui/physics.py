@@ -99,6 +99,7 @@ class AXION_PT_body_surface(BodyPanel, bpy.types.Panel):
     def draw(self, context):
         body, column = context.object.axion, self.column()
         column.prop(body, "friction")
+        column.prop(body, "surface_velocity")
         column.prop(body, "restitution")
 
 

@@ -2,7 +2,8 @@
 """Contact rows on the device: geometry, law, curvature, line search and residual.
 
     gap      phi = n . (x_a - x_b) - margin_a - margin_b                       [m]
-    rows     v = ((phi(q+) - allowed) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a relative to b
+    rows     v = ((phi(q+) - allowed) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a's surface
+                                                                               relative to b's, running or not
     J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop)
     impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
 
@@ -116,8 +117,9 @@ def contact_kernels(real):
         phi = gap(con, c, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
         ju = components(n, point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c]))
         con.phi[c] = phi
-        con.v[c] = vec3((phi - con.allowed[c]) / h, ju[1], ju[2])
-        con.bias[c] = vec3((phi - con.allowed[c]) / h - ju[0], scalar(0.0), scalar(0.0))
+        running = components(n, con.surface_velocity[c])
+        con.v[c] = vec3((phi - con.allowed[c]) / h, ju[1] + running[1], ju[2] + running[2])
+        con.bias[c] = vec3((phi - con.allowed[c]) / h - ju[0], running[1], running[2])
 
     @kernel
     def linearise_contacts_velocity(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays):
@@ -131,7 +133,8 @@ def contact_kernels(real):
         bias = -con.rebound_speed[c]
         if con.loaded[c] == 0:
             bias = scalar(1.0e9)
-        con.bias[c] = vec3(bias, scalar(0.0), scalar(0.0))
+        running = components(con.n[c], con.surface_velocity[c])
+        con.bias[c] = vec3(bias, running[1], running[2])
         con.v[c] = ju + con.bias[c]
 
     @kernel
