@@ -74,7 +74,7 @@ def random_pairs(rng, count, dynamic, total):
 
 
 def random_problem(seed, dynamic=4, immovable=2, contacts=7, rows=6, step=0.02, midpoint=0.0, loaded=True):
-    """A StepProblem without sense, but with everything in it: margins, overlaps, belts, coordinates, bounds, springs."""
+    """A StepProblem without sense, but with everything in it: margins, overlaps, belts, joints, bounds, springs."""
     rng = np.random.default_rng(seed)
     total = dynamic + immovable
     bodies = random_bodies(rng, dynamic, immovable, step, midpoint)
