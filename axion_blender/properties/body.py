@@ -29,6 +29,13 @@ SHAPES = (
         "MESH_DATA",
         7,
     ),
+    (
+        "CONVEX_DECOMPOSITION",
+        "Convex Decomposition",
+        "The mesh taken apart into convex pieces, for concave bodies; found in seconds when the scene is read",
+        "MOD_EXPLODE",
+        8,
+    ),
 )
 SOURCES = (
     ("BASE", "Base", "The mesh without shape keys and modifiers"),
@@ -85,6 +92,17 @@ class AXION_PG_body(bpy.types.PropertyGroup):
         description="Mesh that the collision shape is made from",
         items=SOURCES,
         default="FINAL",
+        **STILL,
+    )
+    concavity: FloatProperty(
+        name="Concavity",
+        description="Depth of hollows that a convex piece may cover relative to the size of the mesh",
+        default=0.05,
+        min=0.01,
+        max=1.0,
+        step=1,
+        precision=3,
+        subtype="FACTOR",
         **STILL,
     )
     friction: FloatProperty(
