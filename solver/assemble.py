@@ -13,6 +13,9 @@ from .reference.impact import rebounds
 from .topology import connected_components
 
 
+NOISE = 1e-6  # of the smallest half extent: what gaps are known to, detected in single precision near the bodies
+
+
 @dataclass
 class Numbering:
     """Which scene body is which solver body in a step.  The world is scene number B."""
@@ -59,6 +62,7 @@ class Assembler:
         self.restitution = np.array([body.restitution for body in bodies], float)
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
         self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
+        self.slow = config.tolerances()[0]
         self.noise = config.tolerances()[1]  # [m] way that residuals may lead in a step
         self._moving = [
             i for i, b in enumerate(bodies) if b.motion == "kinematic" or (b.motion == "dynamic" and b.path)
@@ -254,6 +258,7 @@ class Assembler:
             impulses,
             contacts.gap,
             surface_velocity=self._surface_velocity(a, b, orientation[number.solver]),
+            gap_noise=np.minimum(NOISE * contacts.manifolds.size[contacts.source], 0.1 * self.slow),
         )
 
     def _surface_velocity(self, a, b, orientation):

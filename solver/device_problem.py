@@ -167,7 +167,7 @@ class DeviceProblem:
         upload(target.margin_b, contacts.margin_b[order])
         upload(target.n, contacts.normal[order])
         upload(target.mu, contacts.friction[order])
-        for name in ("rebound_gap", "rebound_speed"):
+        for name in ("gap_noise", "rebound_gap", "rebound_speed"):
             values = getattr(contacts, name)
             upload(getattr(target, name), np.zeros(len(order)) if values is None else values[order])
         running = contacts.surface_velocity

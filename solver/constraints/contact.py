@@ -9,6 +9,10 @@
 
 ``allowed`` < 0 is what may stay of an overlap present at the start: it is pushed out no faster than ``push_out_speed``.
 ``allowed`` > 0 is where a rebound inside the step leads (reference/impact.py).
+
+Detection knows gaps to ``gap_noise`` only: a contact that starts the step nearer to touching than that touches, and is
+held where it is.  Else a body at rest on more points than it needs, which never agree to the last digit, would shift its
+load from one to another for ever.
 """
 
 from functools import cache
@@ -74,7 +78,9 @@ def contact_kernels(real):
         con.arm_a[c] = ra
         con.arm_b[c] = rb
         allowed = con.rebound_gap[c]
-        if con.start_gap[c] < scalar(0.0):
+        if wp.abs(con.start_gap[c]) <= con.gap_noise[c]:
+            allowed += con.start_gap[c]
+        elif con.start_gap[c] < scalar(0.0):
             allowed += wp.min(scalar(0.0), con.start_gap[c] + settings[push_out_slot])
         con.allowed[c] = allowed
         m = scalar(0.0)
