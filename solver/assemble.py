@@ -13,7 +13,7 @@ from .reference.impact import rebounds
 from .topology import connected_components
 
 
-NOISE = 1e-6  # of the smallest half extent: what gaps are known to, detected in single precision near the bodies
+NOISE = 1e-5  # of the smallest half extent: detection is in single precision, and no finer among many bodies
 
 
 @dataclass
