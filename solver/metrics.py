@@ -10,7 +10,8 @@ is the mean of its three).  M is taken at ``free_orientation``.
     gap         |min(phi(q+) - off, h w p_n)|                         [m]    off = min(0, phi_0 + push_out_speed h)
                                                                               + the gap that a rebound leads to
     penetration max(0, -phi(q+))                                      [m]    true overlap, whatever ``off`` allows
-    friction    |w p_t - P(w p_t - v_t)|                              [m/s]  P: projection on the disc, radius w mu p_n
+    friction    |w p_t - P(w p_t - v_t)|                              [m/s]  P: projection on the disc, radius w mu p_n;
+                                                                              v_t with surfaces that run
     joint       h |v + compliance p|, norm over a joint's rows        [m, rad]  unbounded; for a locked axis this is
                                                                               |c(q+) - target + h compliance p|
                 h w |p - clip(p - (v + compliance p) / (w + compliance), lower, upper)|   with bounds, springs, drives
@@ -34,7 +35,7 @@ import numpy as np
 from .energy import angular_momentum, gauss_deviation, kinetic_energy, linear_momentum, potential_energy
 from .problem import Coordinate
 from .reference.rotation import angle_between, dot, exponential, halfway, multiply, world_inertia
-from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, start_gaps
+from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, start_gaps, surface_slip
 
 __all__ = [
     "StepResiduals",
@@ -299,7 +300,9 @@ def _contact_rows(problem, masses, velocity, impulse, push):
     pair = (contacts.body_a, contacts.body_b)
     _scatter(push, pair, (np.einsum("cki,ck->ci", j_a, impulse), np.einsum("cki,ck->ci", j_b, impulse)))
     weight = masses.effective(j_a, contacts.body_a[:, None]) + masses.effective(j_b, contacts.body_b[:, None])
-    return _row_velocity(j_a, j_b, pair, velocity), weight.mean(axis=1)
+    slip = _row_velocity(j_a, j_b, pair, velocity)
+    slip[:, 1:] += surface_slip(contacts)
+    return slip, weight.mean(axis=1)
 
 
 def _joint_rows(joints, masses, directions, velocity, impulse, push):

@@ -259,7 +259,7 @@ class _NewtonAssembler(Assembler):
         """(n, 3) of gravity and forces on ``bodies`` (n,) [m/s^2]."""
         return self.gravity[bodies]
 
-    def contacts(self, contacts, impulses, number):
+    def contacts(self, contacts, impulses, number, orientation):
         """NewtonContacts as solver Contacts."""
         return Contacts(
             number.solver[contacts.body_a].astype(np.int32), number.solver[contacts.body_b].astype(np.int32),
