@@ -104,6 +104,8 @@ class ProximalSolver:
         position = phase == "position"
         p, control, flags = self.problem, self._control, self.problem.flags
         p.restart()
+        if not position:
+            p.bodies.stiffness.zero_()  # that of the position phase: nothing turns here
         self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
         self._over_rows(self._joint.prepare_rows, p.bodies, p.rows)
         self._linearise(position)
@@ -147,7 +149,6 @@ class ProximalSolver:
         else:
             self._over_contacts(self._contact.linearise_contacts_velocity, p.bodies, p.contacts)
             self._over_rows(self._joint.linearise_rows_velocity, p.bodies, p.rows)
-            p.bodies.stiffness.zero_()  # of the position phase: nothing turns here
 
     def _residual(self):
         p = self.problem
