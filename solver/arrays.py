@@ -74,6 +74,8 @@ def structs(real):
         n: wp.array(dtype=vec3)
         start_gap: wp.array(dtype=scalar)
         mu: wp.array(dtype=scalar)
+        surface_velocity: wp.array(dtype=vec3)  # world, of a relative to b
+        gap_noise: wp.array(dtype=scalar)
         rebound_gap: wp.array(dtype=scalar)
         rebound_speed: wp.array(dtype=scalar)
         loaded: wp.array(dtype=wp.int32)  # velocity phase: 1 where the position phase found an impulse

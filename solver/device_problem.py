@@ -167,9 +167,11 @@ class DeviceProblem:
         upload(target.margin_b, contacts.margin_b[order])
         upload(target.n, contacts.normal[order])
         upload(target.mu, contacts.friction[order])
-        for name in ("rebound_gap", "rebound_speed"):
+        for name in ("gap_noise", "rebound_gap", "rebound_speed"):
             values = getattr(contacts, name)
             upload(getattr(target, name), np.zeros(len(order)) if values is None else values[order])
+        running = contacts.surface_velocity
+        upload(target.surface_velocity, np.zeros((len(order), 3)) if running is None else running[order])
         upload(target.start_impulse, contacts.impulse[order])
         if loaded is not None:
             upload(target.loaded, loaded[order].astype(np.int32))

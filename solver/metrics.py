@@ -10,7 +10,8 @@ is the mean of its three).  M is taken at ``free_orientation``.
     gap         |min(phi(q+) - off, h w p_n)|                         [m]    off = min(0, phi_0 + push_out_speed h)
                                                                               + the gap that a rebound leads to
     penetration max(0, -phi(q+))                                      [m]    true overlap, whatever ``off`` allows
-    friction    |w p_t - P(w p_t - v_t)|                              [m/s]  P: projection on the disc, radius w mu p_n
+    friction    |w p_t - P(w p_t - v_t)|                              [m/s]  P: projection on the disc, radius w mu p_n;
+                                                                              v_t with surfaces that run
     joint       h |v + compliance p|, norm over a joint's rows        [m, rad]  unbounded; for a locked axis this is
                                                                               |c(q+) - target + h compliance p|
                 h w |p - clip(p - (v + compliance p) / (w + compliance), lower, upper)|   with bounds, springs, drives
@@ -34,7 +35,7 @@ import numpy as np
 from .energy import angular_momentum, gauss_deviation, kinetic_energy, linear_momentum, potential_energy
 from .problem import Coordinate
 from .reference.rotation import angle_between, dot, exponential, halfway, multiply, world_inertia
-from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, start_gaps
+from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, start_gaps, surface_slip
 
 __all__ = [
     "StepResiduals",
@@ -147,7 +148,7 @@ def step_residuals(problem, solution):
     push = np.zeros((len(bodies.mass), 6))  # J^T p of all rows on each body
     slip, weight = _contact_rows(problem, masses, velocity, contact_impulse, push)
     contact = _contact_laws(problem, position, orientation, contact_impulse, slip[:, 1:], weight)
-    directions = _joint_directions(problem, position, orientation)
+    directions = joint_directions(problem, position, orientation)
     angular, row_velocity, weight = _joint_rows(joints, masses, directions, velocity, joint_impulse, push)
     joint = _joint_law(problem, position, orientation, joint_impulse, row_velocity, weight)
     joint = joint_norms(joints, angular, joint)
@@ -299,7 +300,9 @@ def _contact_rows(problem, masses, velocity, impulse, push):
     pair = (contacts.body_a, contacts.body_b)
     _scatter(push, pair, (np.einsum("cki,ck->ci", j_a, impulse), np.einsum("cki,ck->ci", j_b, impulse)))
     weight = masses.effective(j_a, contacts.body_a[:, None]) + masses.effective(j_b, contacts.body_b[:, None])
-    return _row_velocity(j_a, j_b, pair, velocity), weight.mean(axis=1)
+    slip = _row_velocity(j_a, j_b, pair, velocity)
+    slip[:, 1:] += surface_slip(contacts)
+    return slip, weight.mean(axis=1)
 
 
 def _joint_rows(joints, masses, directions, velocity, impulse, push):
@@ -352,7 +355,8 @@ def _clip_error(joints, impulse, off, weight):
     return weight * np.abs(impulse - np.clip(impulse - share, joints.lower, joints.upper))
 
 
-def _joint_directions(problem, position, orientation):
+def joint_directions(problem, position, orientation):
+    """J_a (R, 6), J_b (R, 6) along which joint rows act in a step that ends at these poses: there, or in mid-step."""
     bodies, joints = problem.bodies, problem.joints
     j_a, j_b = jacobians(joints, position, orientation)
     middle = np.where(np.arange(len(bodies.mass)) < bodies.dynamic_count, bodies.midpoint, 0.0) != 0.0

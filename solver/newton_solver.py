@@ -145,7 +145,7 @@ class SolverAxion(newton.solvers.SolverBase):
             known = replace(contacts, previous=np.arange(len(contacts)))
             self._joints.observe(state.position, state.orientation, state.velocity)
             return self._advance(state, known, force, 0.5 * step, depth + 1)
-        end = end_velocity(assembly, solution, state, self._phase, self.config.joint_damping)
+        end = end_velocity(assembly, solution, state, self._phase, self.config.joint_damping, sound)
         calm(assembly, end.velocity, sound)
         self._last = assembly, solution
         if len(assembly.problem.joints):
@@ -259,7 +259,7 @@ class _NewtonAssembler(Assembler):
         """(n, 3) of gravity and forces on ``bodies`` (n,) [m/s^2]."""
         return self.gravity[bodies]
 
-    def contacts(self, contacts, impulses, number):
+    def contacts(self, contacts, impulses, number, orientation):
         """NewtonContacts as solver Contacts."""
         return Contacts(
             number.solver[contacts.body_a].astype(np.int32), number.solver[contacts.body_b].astype(np.int32),

@@ -11,6 +11,7 @@ from .config import SolverConfig
 from .constraints.rows import JointTable
 from .contradiction import contradictory_joints
 from .frames import body_frames
+from .gyroscopic import Gyroscopes
 from .metrics import kinetic_energy, potential_energy
 from .model import build_model
 from .proximal import ProximalSolver
@@ -52,12 +53,14 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
     stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
     stepper.start(*_start(scene, body))
     substeps = Substeps(None if config.substeps == "auto" else int(config.substeps))
+    gyroscopes = Gyroscopes(scene, body, joints)
     record = _Record(scene, body, stepper, fps)
     for frame in range(1, frames + 1):
         began = clock.perf_counter()
         outcomes = []
-        for _ in range(substeps.count):
-            outcomes += stepper.advance(1.0 / (fps * substeps.count))
+        steps = substeps.take(gyroscopes.steps(stepper.state, 1.0 / fps, stepper.assembler.free(stepper.state.time)))
+        for _ in range(steps):
+            outcomes += stepper.advance(1.0 / (fps * steps))
         hopeless = stepper.learn(any(outcome.given_up is not None for outcome in outcomes))
         substeps.learn(len(outcomes), hopeless)
         result = record.add(frame, outcomes, clock.perf_counter() - began)

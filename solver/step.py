@@ -92,6 +92,7 @@ class Stepper:
     def advance(self, step, depth=0):
         """Move on by ``step`` seconds.  Returns the StepOutcomes of the steps it took."""
         state = self.state
+        self.joints.observe(state.position, state.orientation, self.assembler.prescribed_velocity(state, step))
         contacts, impulses = self._contacts(step)
         assembly = self.assembler.build(state, step, contacts, impulses)
         assembly, solution, statistics, tolerance, check, solves = self.position_phase.solve(
@@ -111,7 +112,7 @@ class Stepper:
         if self.joints.break_overloaded(assembly, solution, state.time + step, sound):
             again = self.advance(step, depth)
             return [again[0].after(*spent), *again[1:]]
-        end = end_velocity(assembly, solution, state, self.position_phase, self.joint_damping)
+        end = end_velocity(assembly, solution, state, self.position_phase, self.joint_damping, sound)
         spent = spent[0] + end.newton, spent[1] + end.linear, solves
         error[:n] = np.maximum(error[:n], step * end.body)
         sound = error[:n] <= self.fast

@@ -10,6 +10,7 @@ from .metrics import velocity_residuals
 from .velocity_phase import needs_velocity_phase, total_velocity, velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
+LONGEST_STEP = 1.0 / 24.0  # [s] end velocities are held to tolerance / this, so that short steps do not loosen them
 
 
 @dataclass
@@ -23,10 +24,13 @@ class EndVelocity:
     joint: np.ndarray  # (joints,) that of each joint's rows [m/s or rad/s]
 
 
-def end_velocity(assembly, solution, state, phase, joint_damping):
-    """The EndVelocity of a step.  phase: the PositionPhase that found the solution; joint_damping: [1/s]."""
+def end_velocity(assembly, solution, state, phase, joint_damping, sound):
+    """The EndVelocity of a step.
+
+    phase: the PositionPhase that found the solution; joint_damping: [1/s]; sound: (n,) bool, bodies within tolerance.
+    """
     n = assembly.problem.bodies.dynamic_count
-    velocity = total_velocity(assembly, solution)
+    velocity = total_velocity(assembly, solution, sound)
     decay = np.exp(-joint_damping * assembly.problem.step)
     if decay < 1.0:
         pose = solution.position, solution.orientation
@@ -35,7 +39,9 @@ def end_velocity(assembly, solution, state, phase, joint_damping):
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)))
     if need.any():
         problem, loaded, first, mask = velocity_problem(assembly, solution, velocity, need)
-        options = replace(phase.options(assembly, state)[0], start=first, sweeps=np.zeros(n, bool))
+        options, tolerance = phase.options(assembly, state)
+        tolerance = tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
+        options = replace(options, tolerance=tolerance, start=first, sweeps=np.zeros(n, bool))
         result, _ = phase.solver.solve_velocity(problem, options, loaded)
         velocity[mask] = result.velocity[:n][mask]
         out.newton, out.linear = result.newton_iterations, result.linear_iterations

@@ -28,7 +28,7 @@ def anchor_stiffness(r, p):
 
 
 def stiffness(problem, orientation, row_impulse, j_b):
-    """K (n, 3, 3): h (1 - midpoint / 2) times the anchors' stiffness under each joint's whole linear impulse."""
+    """K (n, 3, 3) of a first iterate: h (1 - midpoint / 2) times the positive part of the anchors' stiffness."""
     bodies, rows = problem.bodies, problem.joints
     out = np.zeros((bodies.dynamic_count, 3, 3))
     holds = np.isin(rows.coordinate, (Coordinate.LINEAR, Coordinate.DISTANCE))
@@ -43,7 +43,7 @@ def stiffness(problem, orientation, row_impulse, j_b):
         ):
             if body < bodies.dynamic_count:
                 share = problem.step * (1.0 - 0.5 * bodies.midpoint[body])
-                out[body] += share * anchor_stiffness(rotate(orientation[body], anchor), sign * force)
+                out[body] += share * positive_part(anchor_stiffness(rotate(orientation[body], anchor), sign * force))
     return out
 
 
