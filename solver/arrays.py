@@ -74,6 +74,8 @@ def structs(real):
         n: wp.array(dtype=vec3)
         start_gap: wp.array(dtype=scalar)
         mu: wp.array(dtype=scalar)
+        surface_velocity: wp.array(dtype=vec3)  # world, of a relative to b
+        gap_noise: wp.array(dtype=scalar)
         rebound_gap: wp.array(dtype=scalar)
         rebound_speed: wp.array(dtype=scalar)
         loaded: wp.array(dtype=wp.int32)  # velocity phase: 1 where the position phase found an impulse
@@ -164,6 +166,7 @@ class IslandArrays:
     rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses
     law: wp.array(dtype=wp.int32)  # 1: cone projection (first solve of new contacts), 0: disc of lagged radius
     trouble: wp.array(dtype=wp.int32)
+    convex: wp.array(dtype=wp.int32)  # 1: only the positive part of the stiffness of joints
     restore: wp.array(dtype=wp.int32)
     keep: wp.array(dtype=wp.int32)
     outer_count: wp.array(dtype=wp.int32)

@@ -13,6 +13,9 @@ from .reference.impact import rebounds
 from .topology import connected_components
 
 
+NOISE = 1e-5  # of the smallest half extent: detection is in single precision, and no finer among many bodies
+
+
 @dataclass
 class Numbering:
     """Which scene body is which solver body in a step.  The world is scene number B."""
@@ -57,6 +60,9 @@ class Assembler:
         self.angular_damping = np.array([body.angular_damping for body in bodies], float)
         self.friction = np.array([body.friction for body in bodies], float)
         self.restitution = np.array([body.restitution for body in bodies], float)
+        surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
+        self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
+        self.slow = config.tolerances()[0]
         self.noise = config.tolerances()[1]  # [m] way that residuals may lead in a step
         self._moving = [
             i for i, b in enumerate(bodies) if b.motion == "kinematic" or (b.motion == "dynamic" and b.path)
@@ -118,10 +124,10 @@ class Assembler:
         """
         number = self.numbering(state.time)
         n = number.dynamic_count
-        touches = self.contacts(contacts, impulses, number)
+        bodies, end_velocity = self._bodies(state, step, number)
+        touches = self.contacts(contacts, impulses, number, bodies.orientation)
         if missed is not None:
             touches = joined(touches, missed)
-        bodies, end_velocity = self._bodies(state, step, number)
         problem = StepProblem(step, bodies, touches)
         touches.rebound_gap, touches.rebound_speed, hits = rebounds(problem, end_velocity, 2.0 * self.noise / step)
         touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
@@ -232,8 +238,11 @@ class Assembler:
         bodies.free_velocity[:n, :3] = flow
         bodies.free_position[:n] = bodies.position[:n] + step * flow
 
-    def contacts(self, contacts, impulses, number):
-        """A ContactSet as solver Contacts; impulses: (C, 3) world start impulses on body a [N s]."""
+    def contacts(self, contacts, impulses, number, orientation):
+        """A ContactSet as solver Contacts.
+
+        impulses: (C, 3) world start impulses on body a [N s]; orientation: of the solver bodies at the step's start.
+        """
         a, b = contacts.body_a, contacts.body_b
         rules = self.scene.friction_combine, self.scene.restitution_combine
         return Contacts(
@@ -248,7 +257,16 @@ class Assembler:
             combine(rules[1], self.restitution[a], self.restitution[b]),
             impulses,
             contacts.gap,
+            surface_velocity=self._surface_velocity(a, b, orientation[number.solver]),
+            gap_noise=np.minimum(NOISE * contacts.manifolds.size[contacts.source], 0.1 * self.slow),
         )
+
+    def _surface_velocity(self, a, b, orientation):
+        """(C, 3) world velocity of the surface of bodies a relative to that of b, beyond their motion; or None."""
+        if not self.surface_velocity.any():
+            return None
+        world = rotations.rotate(orientation[:-1], self.surface_velocity)
+        return world[a] - world[b]
 
 
 def _components(count, links):

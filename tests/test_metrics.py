@@ -157,6 +157,18 @@ def test_friction_that_does_not_oppose_sliding_with_all_it_has():
     assert residuals.contact_dissipation == pytest.approx(MU * normal / 2)
 
 
+def test_slip_against_a_running_surface_counts():
+    # The box slides along +x at v under friction that opposes v.  A belt that runs with it leaves no slip, so the same
+    # impulse must not be there; one that is faster wants friction forwards, the opposite of what there is.
+    problem, solution = sliding(1.0)
+    speed = solution.velocity[0, 0]
+    for belt, right in ((0.5 * speed, True), (1.5 * speed, False)):
+        problem.contacts.surface_velocity = np.tile((-belt, 0.0, 0.3), (4, 1))  # of the box relative to the belt
+        residuals = metrics.step_residuals(problem, solution)
+        assert (residuals.friction_residual < 1e-9) is right
+        assert (residuals.dissipation_residual < 1e-9) is right
+
+
 def test_friction_outside_its_cone():
     problem, solution = sliding(1.3)
     residuals = metrics.step_residuals(problem, solution)
