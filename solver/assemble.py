@@ -33,7 +33,7 @@ class Assembly:
     numbering: Numbering
     contacts: object  # ContactSet
     row_number: np.ndarray  # (R,) rows in the JointTable
-    row_rate: np.ndarray  # (R,) velocity each row's coordinate should end with
+    row_rate: np.ndarray  # (R,) velocity each row's coordinate should end with; NaN where its force decides
     end_velocity: np.ndarray  # (n, 6) free velocity at the step's end
     island: np.ndarray  # (n,)
     island_jointed: np.ndarray  # (islands,) bool

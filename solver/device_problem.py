@@ -73,7 +73,7 @@ class DeviceProblem:
         self._upload_contacts(problem, topology, loaded)
         self._upload_rows(problem, topology)
         self._upload_pairs(problem, topology)
-        self._upload_islands(problem, topology, options, eps_joint)
+        self._upload_islands(problem, topology, options, eps_joint, loaded)
 
     @staticmethod
     def _choose_direct(topology):
@@ -216,7 +216,7 @@ class DeviceProblem:
                 self._take_factor()
                 self.generation += 1
 
-    def _upload_islands(self, problem, topology, options, eps_joint):
+    def _upload_islands(self, problem, topology, options, eps_joint, loaded):
         target, count, of_body = self.islands, topology.island_count, topology.body_island
 
         def strictest(values, ufunc, start):
@@ -225,9 +225,12 @@ class DeviceProblem:
             return out
 
         cold = np.zeros(count, np.int32)
-        new = problem.contacts.impulse[topology.contact_order]
-        cold[topology.contact_island[~new.any(axis=1)]] = 1
+        new = ~problem.contacts.impulse.any(axis=1)
+        if loaded is not None:
+            new &= loaded  # the others take no part
+        cold[topology.contact_island[new[topology.contact_order]]] = 1
         upload(target.law, cold)
+        upload(target.convex, np.ones(count, np.int32))
         upload(target.direct, self.direct.astype(np.int32))
         upload(target.jointed, topology.jointed.astype(np.int32))
         upload(target.sweeps_allowed, strictest(options.sweeps, np.maximum, 0).astype(np.int32))

@@ -34,6 +34,7 @@ from .proximal import ProximalSolver
 from .reference.impact import approach
 from .state import State
 from .step_end import FIRST_EPS, end_velocity, moved_state
+from .velocity_phase import calm
 
 SHARPNESS = 0.1  # [m/s^2] a residual acts as no more acceleration than that: short steps need a finer tolerance
 FINEST = {"float64": 1e-10, "float32": 1e-7}  # [m] what the precision allows
@@ -137,19 +138,20 @@ class SolverAxion(newton.solvers.SolverBase):
         """(State after ``step``, (C, 3) world force of each contact [N]); in halves where it misses the tolerance."""
         contacts = contacts.at(state.position, state.orientation)
         assembly = self._assembler.build(state, step, contacts, force * step)
-        assembly, solution, statistics, tolerance, _, _ = self._phase.solve(assembly, state)
+        assembly, solution, statistics, tolerance, _, _ = self._phase.solve(assembly, state, depth >= DEEPEST)
         sound = statistics.residual <= np.maximum(10.0 * tolerance, self.config.tolerances()[1])  # NaN is not
         if not sound.all() and depth < DEEPEST:
             state, force = self._advance(state, contacts, force, 0.5 * step, depth + 1)
             known = replace(contacts, previous=np.arange(len(contacts)))
             self._joints.observe(state.position, state.orientation, state.velocity)
             return self._advance(state, known, force, 0.5 * step, depth + 1)
-        velocity, _ = end_velocity(assembly, solution, state, self._phase, self.config.joint_damping, sound)
+        end = end_velocity(assembly, solution, state, self._phase, self.config.joint_damping, sound)
+        calm(assembly, end.velocity, sound)
         self._last = assembly, solution
         if len(assembly.problem.joints):
             self._joints.force[assembly.row_number] = row_forces(assembly, solution)
         force = world_impulses(assembly.problem.contacts.normal, solution.contact_impulse) / step
-        return moved_state(state, assembly, solution, statistics, velocity), force
+        return moved_state(state, assembly, solution, statistics, end.velocity), force
 
     # Newton's state and ours
 

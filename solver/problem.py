@@ -79,7 +79,9 @@ class Contacts:
     rebound_speed: np.ndarray | None = None  # (C,) and the separation speed it ends with [m/s]; see reference/impact.py
     surface_velocity: np.ndarray | None = None  # (C, 3) world, of a's surface material relative to b's beyond the
     # bodies' own motion [m/s]; its tangential part adds to the slip.  None: no surface runs
-    gap_noise: np.ndarray | None = None  # (C,) contacts that start nearer than that to touching are held there [m]; None: 0
+    gap_noise: np.ndarray | None = (
+        None  # (C,) contacts that start nearer than that to touching are held there [m]; None: 0
+    )
 
     @classmethod
     def empty(cls):
