@@ -248,6 +248,8 @@ class Assembler:
             combine(rules[1], self.restitution[a], self.restitution[b]),
             impulses,
             contacts.gap,
+            face=np.where(contacts.face >= 0, number.solver[contacts.face], -1).astype(np.int32),
+            face_normal=self.frames.local_direction(contacts.face, contacts.face_normal),
         )
 
 

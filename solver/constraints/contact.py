@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contact rows on the device: geometry, law, curvature, line search and residual.
 
-    gap      phi = n . (x_a - x_b) - margin_a - margin_b                       [m]
+    gap      phi = n+ . (x_a - x_b) - margin_a - margin_b                      [m], n+: n turned with the face touched
     rows     v = ((phi(q+) - allowed) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a relative to b
     J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop)
     impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
@@ -51,7 +51,13 @@ def contact_kernels(real):
     @wp.func(module=f"axion_contact_{real.name}")
     def gap(con: ContactArrays, c: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
         apart = xa + wp.quat_rotate(qa, con.point_a[c]) - xb - wp.quat_rotate(qb, con.point_b[c])
-        return wp.dot(con.n[c], apart) - con.margin_a[c] - con.margin_b[c]
+        n = con.n[c]
+        if con.face[c] >= 0:
+            turn = qb
+            if con.face[c] == con.a[c]:
+                turn = qa
+            n = wp.quat_rotate(turn, con.face_normal[c])
+        return wp.dot(n, apart) - con.margin_a[c] - con.margin_b[c]
 
     @kernel
     def prepare_contacts(
