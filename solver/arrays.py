@@ -166,6 +166,7 @@ class IslandArrays:
     rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses
     law: wp.array(dtype=wp.int32)  # 1: cone projection (first solve of new contacts), 0: disc of lagged radius
     trouble: wp.array(dtype=wp.int32)
+    convex: wp.array(dtype=wp.int32)  # 1: only the positive part of the stiffness of joints
     restore: wp.array(dtype=wp.int32)
     keep: wp.array(dtype=wp.int32)
     outer_count: wp.array(dtype=wp.int32)

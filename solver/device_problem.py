@@ -229,6 +229,7 @@ class DeviceProblem:
         new = problem.contacts.impulse[topology.contact_order]
         cold[topology.contact_island[~new.any(axis=1)]] = 1
         upload(target.law, cold)
+        upload(target.convex, np.ones(count, np.int32))
         upload(target.direct, self.direct.astype(np.int32))
         upload(target.jointed, topology.jointed.astype(np.int32))
         upload(target.sweeps_allowed, strictest(options.sweeps, np.maximum, 0).astype(np.int32))

@@ -48,6 +48,7 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.outer_count[k] = 0
     isl.trouble[k] = 0
     isl.damping[k] = wp.float64(0.0)
+    isl.convex[k] = 1
     isl.sweep_active[k] = 0
     isl.previous[k] = wp.float64(1.0e30)
     isl.best[k] = wp.float64(1.0e30)
@@ -291,6 +292,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         isl.trouble[k] = 1
         isl.eps[k] = wp.min(isl.eps[k] * wp.float64(10.0), limits.eps_largest)
         if isl.jointed[k] == 1:
+            isl.convex[k] = 1
             isl.damping[k] = wp.min(wp.max(isl.damping[k] * wp.float64(10.0), wp.float64(0.1)), wp.float64(100.0))
         isl.previous[k] = isl.best[k]
         return
@@ -307,6 +309,8 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
             isl.eps_joint[k] = wp.max(isl.eps_joint[k] * wp.float64(0.1), limits.eps_joint_smallest)
     elif isl.inner_count[k] >= limits.inner:
         isl.eps[k] = wp.min(isl.eps[k] * wp.float64(2.0), limits.eps_largest)
+    if isl.gradient[k] > wp.float64(0.3) * isl.previous[k] and isl.trouble[k] == 0:
+        isl.convex[k] = 0  # only the turn of the directions is left: Newton needs all of it
     isl.previous[k] = value
 
 

@@ -59,7 +59,7 @@ class ProximalSolver:
         self._assembly, self._cg, self._sweep = assembly_kernels(real), cg_kernels(real), sweep_kernel(real)
         self._control = control_kernels()
         self._limits = Limits()
-        self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 12, 20, 3, 8
+        self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 12, 40, 5, 8
         self._limits.stalled = 10
         self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 100, 12, 1.0e-4
         self._limits.eps_largest = 0.1
@@ -104,6 +104,8 @@ class ProximalSolver:
         position = phase == "position"
         p, control, flags = self.problem, self._control, self.problem.flags
         p.restart()
+        if not position:
+            p.bodies.stiffness.zero_()  # directions stand still
         self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
         self._over_rows(self._joint.prepare_rows, p.bodies, p.rows)
         self._linearise(position)
@@ -143,7 +145,7 @@ class ProximalSolver:
             self._over_bodies(self._motion.integrate, p.settings, p.bodies)
             self._over_contacts(self._contact.linearise_contacts, p.settings, p.bodies, p.contacts)
             self._over_rows(self._joint.linearise_rows, p.settings, p.bodies, p.rows)
-            self._over_bodies(self._assembly.joint_stiffness, p.settings, p.bodies, p.rows)
+            self._over_bodies(self._assembly.joint_stiffness, p.settings, p.bodies, p.rows, p.islands)
         else:
             self._over_contacts(self._contact.linearise_contacts_velocity, p.bodies, p.contacts)
             self._over_rows(self._joint.linearise_rows_velocity, p.bodies, p.rows)

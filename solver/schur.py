@@ -137,9 +137,9 @@ class SchurSolver:
             self._over("bodies", self._motion.integrate, p.settings, p.bodies)
             self._over("contacts", self._contact.linearise_contacts, p.settings, p.bodies, p.contacts)
             self._over("rows", self._joint.linearise_rows, p.settings, p.bodies, p.rows)
-            self._over("bodies", self._assembly.joint_stiffness, p.settings, p.bodies, p.rows)
+            self._over("bodies", self._assembly.joint_stiffness, p.settings, p.bodies, p.rows, p.islands)
         else:
-            self._over("contacts", self._contact.linearise_contacts_velocity, p.settings, p.bodies, p.contacts)
+            self._over("contacts", self._contact.linearise_contacts_velocity, p.bodies, p.contacts)
             self._over("rows", self._joint.linearise_rows_velocity, p.bodies, p.rows)
             p.bodies.stiffness.zero_()
         self._over("contacts", self._contact.contact_forces, p.contacts)

@@ -110,7 +110,7 @@ def search_kernels(real):
         normal = ju[0] + con.bias[c][0]
         if position == 1:
             phi = gap(con, c, trial.x[t, a], trial.q[t, a], trial.x[t, b], trial.q[t, b])
-            normal = (phi - con.overlap[c]) / settings[step_slot]
+            normal = (phi - con.allowed[c]) / settings[step_slot]
         dp = length(t) * sys.contact_step[c]
         v = vec3(normal, ju[1], ju[2]) + scalar(isl.eps[con.island[c]]) * con.w[c] * dp
         out = contact_equations(con, c, v, con.p[c] + dp, con.mu[c] * wp.max(con.p[c][0], scalar(0.0)))

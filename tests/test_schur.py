@@ -248,7 +248,7 @@ def test_restitution_belongs_to_the_velocity_phase():
     # v_n+ = -e v_n(start) at loaded contacts; the others do not act.
     e, speed = 0.6, -3.0
     problem = stacked([2.0], velocity=[[0, 0, speed, 0, 0, 0]])
-    problem.contacts.restitution[:] = e
+    problem.contacts.rebound_speed, problem.contacts.rebound_gap = np.full(4, -e * speed), np.zeros(4)
     problem.bodies.free_position[:] = problem.bodies.position
     for loaded, want in ((True, -e * speed), (False, problem.bodies.free_velocity[0, 2])):
         solution, _ = solver().solve_velocity(problem, options(problem, TOLERANCE), np.full(4, loaded))

@@ -8,8 +8,9 @@
 H is symmetric positive definite whatever constraints are redundant, because impulses are not unknowns.  Each block is
 gathered by one thread from the constraints around its body or pair, so no two threads write to the same place.
 
-K is the positive semidefinite part of h [(r . p) 1 - (r p^T + p r^T) / 2] for the impulse p at lever r of each
-anchor: the change of the lever as the body turns.  Without it a chain with a heavy end does not converge.
+K is h [(r . p) 1 - (r p^T + p r^T) / 2] for the impulse p at lever r of each anchor: the change of the lever as the
+body turns.  Without it a chain with a heavy end does not converge.  A joint that pushes makes K negative; where that
+led astray, only its positive semidefinite part is taken.
 """
 
 from functools import cache
@@ -71,11 +72,13 @@ def assembly_kernels(real):
         return x
 
     @wp.func(module=name)
-    def anchor_stiffness(r: vec3, p: vec3):
-        """Positive semidefinite part of (r . p) 1 - (r p^T + p r^T) / 2, from its eigenvectors in closed form."""
+    def anchor_stiffness(r: vec3, p: vec3, whole: bool):
+        """(r . p) 1 - (r p^T + p r^T) / 2, or its positive semidefinite part from its eigenvectors in closed form."""
         length = wp.length(r) * wp.length(p)
         along = wp.dot(r, p)
         out = mat33(scalar(0.0))
+        if whole:
+            return along * wp.identity(n=3, dtype=scalar) - scalar(0.5) * (wp.outer(r, p) + wp.outer(p, r))
         if length > scalar(1.0e-30):
             axis = wp.cross(r, p)
             sine = wp.length(axis)
@@ -93,11 +96,17 @@ def assembly_kernels(real):
 
     @kernel
     def joint_stiffness(
-        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, rows: RowArrays
+        counts: wp.array(dtype=wp.int32),
+        settings: wp.array(dtype=scalar),
+        bodies: BodyArrays,
+        rows: RowArrays,
+        isl: IslandArrays,
     ):
         i = wp.tid()
         if i >= counts[dynamic_slot]:
             return
+        k = bodies.island[i]
+        whole = isl.convex[k] == 0
         out = mat33(scalar(0.0))
         for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
             first = bodies.row_index[m]
@@ -106,9 +115,9 @@ def assembly_kernels(real):
                 for r in range(first, first + rows.group[first]):
                     force += rows.p[r] * linear(rows.jac_b[r])
                 if rows.b[first] == i:
-                    out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_b[first]), force)
+                    out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_b[first]), force, whole)
                 if rows.a[first] == i:
-                    out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_a[first]), -force)
+                    out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_a[first]), -force, whole)
         bodies.stiffness[i] = out * settings[step_slot] * (scalar(1.0) - scalar(0.5) * bodies.midpoint[i])
 
     @wp.func(module=name)
