@@ -16,7 +16,7 @@ DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS = range(5)
 OUTER, INNER, LINEAR, SEARCH, SWEEP, DIRECT = range(6)
 
 # Slots of the ``settings`` array (reals): arguments that change from step to step cannot be recorded by value.
-STEP, PUSH_OUT = range(2)
+STEP, PUSH_OUT, SLACK = range(3)
 
 
 @cache

@@ -12,6 +12,8 @@ from .problem import Bodies, Contacts, Coordinate, StepProblem
 from .reference.impact import rebounds
 from .topology import connected_components
 
+SLACK = 0.5  # of the tolerance at rest: overlap that is left alone, so that what rests stays where it is
+
 
 @dataclass
 class Numbering:
@@ -57,6 +59,7 @@ class Assembler:
         self.angular_damping = np.array([body.angular_damping for body in bodies], float)
         self.friction = np.array([body.friction for body in bodies], float)
         self.restitution = np.array([body.restitution for body in bodies], float)
+        self.slack = SLACK * config.tolerances()[0]
         self.noise = config.tolerances()[1]  # [m] way that residuals may lead in a step
         self._moving = [
             i for i, b in enumerate(bodies) if b.motion == "kinematic" or (b.motion == "dynamic" and b.path)
@@ -122,7 +125,7 @@ class Assembler:
         if missed is not None:
             touches = joined(touches, missed)
         bodies, end_velocity = self._bodies(state, step, number)
-        problem = StepProblem(step, bodies, touches)
+        problem = StepProblem(step, bodies, touches, slack=self.slack)
         touches.rebound_gap, touches.rebound_speed, hits = rebounds(problem, end_velocity, 2.0 * self.noise / step)
         touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
         if pressed is None:

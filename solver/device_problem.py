@@ -14,6 +14,7 @@ from .arrays import (
     PAIRS,
     PUSH_OUT,
     ROWS,
+    SLACK,
     STEP,
     IslandArrays,
     allocate,
@@ -44,7 +45,7 @@ class DeviceProblem:
         self._factor_key = None
         self.counts = wp.zeros(8, dtype=wp.int32, device=device)
         self.flags = wp.zeros(8, dtype=wp.int32, device=device)
-        self.settings = wp.zeros(2, dtype=real.scalar, device=device)
+        self.settings = wp.zeros(3, dtype=real.scalar, device=device)
         self.cg_reduction, self.cg_most = wp.float64(CG_REDUCTION), wp.int32(CG_MOST)
 
     def restart(self):
@@ -66,8 +67,8 @@ class DeviceProblem:
         counts = np.zeros(8, np.int32)
         counts[[DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS]] = problem.bodies.dynamic_count, *list(sizes.values())[1:]
         upload(self.counts, counts)
-        settings = np.zeros(2)
-        settings[[STEP, PUSH_OUT]] = problem.step, problem.push_out_speed * problem.step
+        settings = np.zeros(3)
+        settings[[STEP, PUSH_OUT, SLACK]] = problem.step, problem.push_out_speed * problem.step, problem.slack
         upload(self.settings, settings)
         self._upload_bodies(problem, topology, options)
         self._upload_contacts(problem, topology, loaded)

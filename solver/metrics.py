@@ -7,7 +7,8 @@ is the mean of its three).  M is taken at ``free_orientation``.
 
     momentum    |M^-1 (M (u - u_free) - J^T p)|                       [m/s]  per dynamic body; its angular part times
                                                                               the radius of gyration sqrt(max I / m)
-    gap         |min(phi(q+) - off, h w p_n)|                         [m]    off = min(0, phi_0 + push_out_speed h)
+    gap         |min(phi(q+) - off, h w p_n)|                         [m]    off = min(0, max(phi_0, -slack),
+                                                                              phi_0 + push_out_speed h)
                                                                               + the gap that a rebound leads to
     penetration max(0, -phi(q+))                                      [m]    true overlap, whatever ``off`` allows
     friction    |w p_t - P(w p_t - v_t)|                              [m/s]  P: projection on the disc, radius w mu p_n
@@ -17,8 +18,9 @@ is the mean of its three).  M is taken at ``free_orientation``.
     kinematics  |x+ - (x_free + h (v - v_free))|                      [m], and the angle between q+ and
                                                                       exp(h (w - w_free)) q_free [rad]
 
-Contact directions belong to the start pose.  Joint directions belong to the end pose, or to the middle of the step
-where ``bodies.midpoint`` is not zero for a dynamic body of the row.
+Contact directions belong to the start pose; the normal in phi turns with the face that is touched.  Joint directions
+belong to the end pose, or to the middle of the step where ``bodies.midpoint`` is not zero for a dynamic body of the
+row.
 """
 
 from dataclasses import dataclass
@@ -215,7 +217,7 @@ def _contact_laws(problem, position, orientation, impulse, slip, weight):
     mu = np.asarray(contacts.friction, float)
     before = start_gaps(problem)
     after = gaps(contacts, position, orientation)
-    allowed = np.minimum(0.0, np.where(before < 0.0, before + problem.push_out_speed * h, 0.0))
+    allowed = np.minimum(np.clip(before, -problem.slack, 0.0), np.minimum(before, 0.0) + problem.push_out_speed * h)
     if contacts.rebound_gap is not None:
         allowed = allowed + contacts.rebound_gap
     normal, tangent = impulse[:, 0], impulse[:, 1:]

@@ -20,7 +20,7 @@ import numpy as np
 import warp as wp
 
 from . import rotations
-from .assemble import Assembler
+from .assemble import SLACK, Assembler
 from .config import SolverConfig
 from .constraints.breaking import row_forces
 from .frames import BodyFrames, principal_axes
@@ -131,7 +131,7 @@ class SolverAxion(newton.solvers.SolverBase):
         slow, fast = self.config.tolerances()
         fine = max(SHARPNESS * step**2, self._finest)
         self._phase.slow, self._phase.fast = min(slow, fine), min(fast, fine)
-        self._assembler.noise = self._phase.fast
+        self._assembler.noise, self._assembler.slack = self._phase.fast, SLACK * self._phase.slow
 
     def _advance(self, state, contacts, force, step, depth):
         """(State after ``step``, (C, 3) world force of each contact [N]); in halves where it misses the tolerance."""
@@ -242,7 +242,8 @@ class _NewtonAssembler(Assembler):
         self.release = np.where(free, 0.0, np.inf)
         self.linear_damping = self.angular_damping = np.zeros(count)
         self._moving = list(np.nonzero(~free[:-1])[0])
-        self.gravity, self.torque, self.noise = np.zeros((count, 3)), np.zeros((count, 3)), 0.0
+        self.gravity, self.torque = np.zeros((count, 3)), np.zeros((count, 3))
+        self.noise = self.slack = 0.0
 
     def prescribed(self, state, time):
         """Solver poses of all bodies at ``time``: those that are not free move on at their velocity."""

@@ -79,7 +79,9 @@ class PositionPhase:
         n = assembly.problem.bodies.dynamic_count
         speed = island_speed(assembly, assembly.problem.bodies.velocity[:n])
         tolerance = np.where(speed > SLOW, self.fast, self.slow)
-        return SolveOptions(tolerance, state.eps[assembly.numbering.scene[:n]], speed > CALM), tolerance
+        calm = (speed <= CALM) & ~assembly.island_jointed[assembly.island]
+        wanted = np.where(calm, self.solver.resting * tolerance, tolerance)
+        return SolveOptions(wanted, state.eps[assembly.numbering.scene[:n]], speed > CALM), tolerance
 
 
 def island_speed(assembly, velocity):

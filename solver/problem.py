@@ -160,6 +160,7 @@ class StepProblem:
     contacts: Contacts = field(default_factory=Contacts.empty)
     joints: JointRows = field(default_factory=JointRows.empty)
     push_out_speed: float = 3.0  # overlap present at the start is removed no faster than this [m/s]
+    slack: float = 0.0  # overlap present at the start that may stay [m]
 
 
 @dataclass

@@ -121,6 +121,17 @@ def test_overlap_at_the_start_may_leave_at_the_push_out_speed():
     assert residuals.penetration == pytest.approx(0.04)
 
 
+def test_overlap_at_the_start_may_stay_down_to_the_slack():
+    # 1 mm deep and at rest: with a slack of 2 mm nothing is missing, with one of 0.4 mm the other 0.6 mm are.
+    problem = box_on_ground(height=SIZE / 2 - 1e-3)
+    resting = moved(problem, np.zeros((2, 6)), [[SUPPORT, 0, 0]] * 4)
+    for slack, missing in ((2e-3, 0.0), (4e-4, 6e-4)):
+        problem.slack = slack
+        residuals = metrics.step_residuals(problem, resting)
+        assert residuals.gap_residual == pytest.approx(missing, abs=1e-14)
+        assert residuals.penetration == pytest.approx(1e-3)
+
+
 def sliding(friction_share, speed=1.0):
     """Box that slides along +x at its end velocity; friction opposes with ``friction_share`` of mu p_n.
 

@@ -6,7 +6,8 @@
     J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop)
     impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
 
-``allowed`` < 0 is what may stay of an overlap present at the start: it is pushed out no faster than ``push_out_speed``.
+``allowed`` < 0 is what may stay of an overlap present at the start: it is pushed out no faster than ``push_out_speed``,
+and down to ``slack``.
 ``allowed`` > 0 is where a rebound inside the step leads (reference/impact.py).
 """
 
@@ -15,7 +16,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, STEP, IslandArrays, structs
+from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, SLACK, STEP, IslandArrays, structs
 from ..mathx.rotation import rotation_functions
 from .friction import contact_law
 
@@ -31,7 +32,7 @@ def contact_kernels(real):
     impulse, curvature, next_dual = law.impulse, law.curvature, law.next_dual
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
-    step_slot, push_out_slot = wp.constant(STEP), wp.constant(PUSH_OUT)
+    step_slot, push_out_slot, slack_slot = wp.constant(STEP), wp.constant(PUSH_OUT), wp.constant(SLACK)
 
     @wp.func(module=f"axion_contact_{real.name}")
     def components(n: vec3, w: vec3):
@@ -80,7 +81,9 @@ def contact_kernels(real):
         con.arm_b[c] = rb
         allowed = con.rebound_gap[c]
         if con.start_gap[c] < scalar(0.0):
-            allowed += wp.min(scalar(0.0), con.start_gap[c] + settings[push_out_slot])
+            allowed += wp.min(
+                wp.max(con.start_gap[c], -settings[slack_slot]), con.start_gap[c] + settings[push_out_slot]
+            )
         con.allowed[c] = allowed
         m = scalar(0.0)
         wn = scalar(0.0)
