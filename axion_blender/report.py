@@ -13,7 +13,9 @@ FORMAT = 1
 
 def progress_line(report, frame, last):
     """One line on one frame.  report: StepReport; frame, last: numbers on Blender's time line."""
-    missed = "" if report.converged else "  missed the tolerance" + _culprits(report.worst_bodies)
+    missed = "" if report.converged else "  missed the tolerance" + _culprits(report.worst_bodies, report.worst_joints)
+    if report.contradictory_joints:
+        missed += f"  {_contradiction(report.contradictory_joints)}"
     return (
         f"frame {frame}/{last}  penetration {_millimetres(report.penetration)}"
         f"  joints {_millimetres(report.joint_error)}  contacts {report.contacts}  {report.wall_time:.2f} s{missed}"
@@ -28,16 +30,24 @@ def summary(reports, frame_start, broken_joints=None):
         value, frame = (0.0, frame_start) if report is None else (getattr(report, name), frame_start + report.frame)
         return {f"worst_{name}": value, f"worst_{name}_frame": frame}
 
+    def names(field):
+        """Of the frames that missed, each once, in order of appearance."""
+        found = [name for report in reports if not report.converged for name in getattr(report, field)]
+        return list(dict.fromkeys(found))
+
     missed = [frame_start + report.frame for report in reports if not report.converged]
-    blamed = [name for report in reports if not report.converged for name in report.worst_bodies]
     return {
         "frames": len(reports),
         **worst("penetration"),
         **worst("joint_error"),
         **worst("joint_error_angle"),
+        **worst("residual"),
+        **worst("velocity_residual"),
         "missed": len(missed),
         "missed_frames": missed,
-        "worst_bodies": sorted(set(blamed), key=blamed.index)[:8],
+        "worst_bodies": names("worst_bodies")[:8],
+        "worst_joints": names("worst_joints")[:8],
+        "contradictory_joints": names("contradictory_joints"),
         "broken_joints": dict(broken_joints or {}),
         "wall_time": math.fsum(report.wall_time for report in reports),
     }
@@ -55,7 +65,10 @@ def summary_lines(result):
     if missed:
         listed = ", ".join(map(str, missed[:8])) + (", ..." if len(missed) > 8 else "")
         noun = "frame" if len(missed) == 1 else "frames"
-        lines.append(f"{len(missed)} {noun} missed the tolerance: {listed}{_culprits(result['worst_bodies'])}")
+        blamed = result["worst_bodies"], result.get("worst_joints", ())
+        lines.append(f"{len(missed)} {noun} missed the tolerance: {listed}{_culprits(*blamed)}")
+        if result.get("contradictory_joints"):  # absent from bakes of earlier versions
+            lines.append(_contradiction(result["contradictory_joints"]))
     else:
         lines.append("Every frame kept the tolerance")
     lines += [f"Joint {name} broke after {time:.3f} s" for name, time in result["broken_joints"].items()]
@@ -98,5 +111,14 @@ def _degrees(angle):
     return "unknown" if angle is None else f"{math.degrees(angle):.4f}\N{DEGREE SIGN}"
 
 
-def _culprits(names):
-    return f" (worst: {', '.join(names[:3])})" if names else ""
+def _culprits(bodies, joints):
+    if not bodies and not joints:
+        return ""
+    parts = [", ".join(bodies[:3])] if bodies else []
+    parts += [f"joints {', '.join(joints[:3])}"] if joints else []
+    return f" (worst: {'; '.join(parts)})"
+
+
+def _contradiction(joints):
+    more = f" and {len(joints) - 8} more" if len(joints) > 8 else ""
+    return f"Joints that contradict each other: {', '.join(joints[:8])}{more}"

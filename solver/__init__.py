@@ -17,11 +17,12 @@ import sys
 import types
 
 from .config import SolverConfig
+from .decomposition import decompose
 from .errors import SceneError
 from .joint_types import JOINT_TYPES, JointType
 from .materials import combine
 from .scene import Axis, Body, Joint, MotionPath, Scene
-from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
+from .shapes import Box, Capsule, Cone, ConvexDecomposition, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
 from .trajectory import FrameResult, StepReport, Trajectory
 from .validate import Problem, validate
 
@@ -38,6 +39,8 @@ __all__ = [
     "Cone",
     "ConvexHull",
     "TriangleMesh",
+    "ConvexDecomposition",
+    "decompose",
     "Plane",
     "SolverConfig",
     "simulate",

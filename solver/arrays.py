@@ -16,7 +16,7 @@ DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS = range(5)
 OUTER, INNER, LINEAR, SEARCH, SWEEP, DIRECT = range(6)
 
 # Slots of the ``settings`` array (reals): arguments that change from step to step cannot be recorded by value.
-STEP, PUSH_OUT, SLACK = range(3)
+STEP, PUSH_OUT = range(2)
 
 
 @cache
@@ -76,6 +76,8 @@ def structs(real):
         face_normal: wp.array(dtype=vec3)  # in that body's frame
         start_gap: wp.array(dtype=scalar)
         mu: wp.array(dtype=scalar)
+        surface_velocity: wp.array(dtype=vec3)  # world, of a relative to b
+        gap_noise: wp.array(dtype=scalar)
         rebound_gap: wp.array(dtype=scalar)
         rebound_speed: wp.array(dtype=scalar)
         loaded: wp.array(dtype=wp.int32)  # velocity phase: 1 where the position phase found an impulse

@@ -12,7 +12,8 @@ from .problem import Bodies, Contacts, Coordinate, StepProblem
 from .reference.impact import rebounds
 from .topology import connected_components
 
-SLACK = 0.5  # of the tolerance at rest: overlap that is left alone, so that what rests stays where it is
+HELD = 0.5  # of the tolerance at rest: gaps and overlaps within it stay as they are, or mending them is what moves
+NOISE = 1e-5  # of the smallest half extent: detection is in single precision, and no finer among many bodies
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Assembly:
     numbering: Numbering
     contacts: object  # ContactSet
     row_number: np.ndarray  # (R,) rows in the JointTable
-    row_rate: np.ndarray  # (R,) velocity each row's coordinate should end with
+    row_rate: np.ndarray  # (R,) velocity each row's coordinate should end with; NaN where its force decides
     end_velocity: np.ndarray  # (n, 6) free velocity at the step's end
     island: np.ndarray  # (n,)
     island_jointed: np.ndarray  # (islands,) bool
@@ -59,7 +60,9 @@ class Assembler:
         self.angular_damping = np.array([body.angular_damping for body in bodies], float)
         self.friction = np.array([body.friction for body in bodies], float)
         self.restitution = np.array([body.restitution for body in bodies], float)
-        self.slack = SLACK * config.tolerances()[0]
+        surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
+        self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
+        self.slow = config.tolerances()[0]
         self.noise = config.tolerances()[1]  # [m] way that residuals may lead in a step
         self._moving = [
             i for i, b in enumerate(bodies) if b.motion == "kinematic" or (b.motion == "dynamic" and b.path)
@@ -121,11 +124,11 @@ class Assembler:
         """
         number = self.numbering(state.time)
         n = number.dynamic_count
-        touches = self.contacts(contacts, impulses, number)
+        bodies, end_velocity = self._bodies(state, step, number)
+        touches = self.contacts(contacts, impulses, number, bodies.orientation)
         if missed is not None:
             touches = joined(touches, missed)
-        bodies, end_velocity = self._bodies(state, step, number)
-        problem = StepProblem(step, bodies, touches, slack=self.slack)
+        problem = StepProblem(step, bodies, touches)
         touches.rebound_gap, touches.rebound_speed, hits = rebounds(problem, end_velocity, 2.0 * self.noise / step)
         touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
         if pressed is None:
@@ -235,8 +238,11 @@ class Assembler:
         bodies.free_velocity[:n, :3] = flow
         bodies.free_position[:n] = bodies.position[:n] + step * flow
 
-    def contacts(self, contacts, impulses, number):
-        """A ContactSet as solver Contacts; impulses: (C, 3) world start impulses on body a [N s]."""
+    def contacts(self, contacts, impulses, number, orientation):
+        """A ContactSet as solver Contacts.
+
+        impulses: (C, 3) world start impulses on body a [N s]; orientation: of the solver bodies at the step's start.
+        """
         a, b = contacts.body_a, contacts.body_b
         rules = self.scene.friction_combine, self.scene.restitution_combine
         return Contacts(
@@ -253,7 +259,16 @@ class Assembler:
             contacts.gap,
             face=np.where(contacts.face >= 0, number.solver[contacts.face], -1).astype(np.int32),
             face_normal=self.frames.local_direction(contacts.face, contacts.face_normal),
+            surface_velocity=self._surface_velocity(a, b, orientation[number.solver]),
+            gap_noise=np.minimum(NOISE * contacts.manifolds.size[contacts.source], HELD * self.slow),
         )
+
+    def _surface_velocity(self, a, b, orientation):
+        """(C, 3) world velocity of the surface of bodies a relative to that of b, beyond their motion; or None."""
+        if not self.surface_velocity.any():
+            return None
+        world = rotations.rotate(orientation[:-1], self.surface_velocity)
+        return world[a] - world[b]
 
 
 def _components(count, links):

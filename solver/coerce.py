@@ -55,6 +55,18 @@ def sequence(value):
         return value
 
 
+def arrays(value):
+    """A tuple of float64 copies of the entries, read-only, or ``value`` itself where it has none."""
+    try:
+        entries = tuple(array(entry) for entry in value)
+    except TypeError:
+        return value
+    for entry in entries:
+        if isinstance(entry, np.ndarray):
+            entry.flags.writeable = False
+    return entries
+
+
 def number(value):
     """A float, or ``value`` itself where it is not one number within the range of float64."""
     if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and value.ndim == 0):

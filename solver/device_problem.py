@@ -14,7 +14,6 @@ from .arrays import (
     PAIRS,
     PUSH_OUT,
     ROWS,
-    SLACK,
     STEP,
     IslandArrays,
     allocate,
@@ -45,7 +44,7 @@ class DeviceProblem:
         self._factor_key = None
         self.counts = wp.zeros(8, dtype=wp.int32, device=device)
         self.flags = wp.zeros(8, dtype=wp.int32, device=device)
-        self.settings = wp.zeros(3, dtype=real.scalar, device=device)
+        self.settings = wp.zeros(2, dtype=real.scalar, device=device)
         self.cg_reduction, self.cg_most = wp.float64(CG_REDUCTION), wp.int32(CG_MOST)
 
     def restart(self):
@@ -67,14 +66,14 @@ class DeviceProblem:
         counts = np.zeros(8, np.int32)
         counts[[DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS]] = problem.bodies.dynamic_count, *list(sizes.values())[1:]
         upload(self.counts, counts)
-        settings = np.zeros(3)
-        settings[[STEP, PUSH_OUT, SLACK]] = problem.step, problem.push_out_speed * problem.step, problem.slack
+        settings = np.zeros(2)
+        settings[[STEP, PUSH_OUT]] = problem.step, problem.push_out_speed * problem.step
         upload(self.settings, settings)
         self._upload_bodies(problem, topology, options)
         self._upload_contacts(problem, topology, loaded)
         self._upload_rows(problem, topology)
         self._upload_pairs(problem, topology)
-        self._upload_islands(problem, topology, options, eps_joint)
+        self._upload_islands(problem, topology, options, eps_joint, loaded)
 
     @staticmethod
     def _choose_direct(topology):
@@ -171,9 +170,11 @@ class DeviceProblem:
         if contacts.face is not None:
             upload(target.face_normal, contacts.face_normal[order])
         upload(target.mu, contacts.friction[order])
-        for name in ("rebound_gap", "rebound_speed"):
+        for name in ("gap_noise", "rebound_gap", "rebound_speed"):
             values = getattr(contacts, name)
             upload(getattr(target, name), np.zeros(len(order)) if values is None else values[order])
+        running = contacts.surface_velocity
+        upload(target.surface_velocity, np.zeros((len(order), 3)) if running is None else running[order])
         upload(target.start_impulse, contacts.impulse[order])
         if loaded is not None:
             upload(target.loaded, loaded[order].astype(np.int32))
@@ -218,7 +219,7 @@ class DeviceProblem:
                 self._take_factor()
                 self.generation += 1
 
-    def _upload_islands(self, problem, topology, options, eps_joint):
+    def _upload_islands(self, problem, topology, options, eps_joint, loaded):
         target, count, of_body = self.islands, topology.island_count, topology.body_island
 
         def strictest(values, ufunc, start):
@@ -227,8 +228,10 @@ class DeviceProblem:
             return out
 
         cold = np.zeros(count, np.int32)
-        new = problem.contacts.impulse[topology.contact_order]
-        cold[topology.contact_island[~new.any(axis=1)]] = 1
+        new = ~problem.contacts.impulse.any(axis=1)
+        if loaded is not None:
+            new &= loaded  # the others take no part
+        cold[topology.contact_island[new[topology.contact_order]]] = 1
         upload(target.law, cold)
         upload(target.convex, np.ones(count, np.int32))
         upload(target.direct, self.direct.astype(np.int32))

@@ -24,6 +24,7 @@ INWARD = -0.2  # a normal that points into a flat surface this much belongs to t
 ASIDE = 0.1  # a normal whose cosine is this much outside the cone of an edge or corner does not come from there
 DEEP = 0.1  # overlaps of more than this times the smallest half extent are looked at twice
 CROWD = 12  # contacts a pair of shapes with a mesh before they are thinned out
+TOUCHING = 1e-2  # contacts with gaps below this times the smallest half extent are spread among themselves as well
 TWIN = 5e-3  # contacts nearer than this times the smallest half extent, with the same normal, are one
 
 
@@ -166,7 +167,8 @@ def thin_out(model, found, position, rotation):
     """Which contacts to keep (K,) bool: of those with meshes, one of each place and normal, and few of a crowd.
 
     Of pairs with more than CROWD contacts, those farthest in each of 26 directions remain, and the deepest of those
-    whose normals point in each of them.  ``found`` is sorted by pair.
+    whose normals point in each of them; and the same again of those that touch or nearly do, for these carry the load
+    however far others bulge.  ``found`` is sorted by pair.
     """
     shape_b, shape_a = np.divmod(found.pair, len(model.shape_body))
     mesh = (model.meshes.shape_mesh[shape_a] >= 0) | (model.meshes.shape_mesh[shape_b] >= 0)
@@ -178,9 +180,14 @@ def thin_out(model, found, position, rotation):
     cell = np.round(np.concatenate([part.point_b / (TWIN * part.size[:, None]), 4.0 * part.normal], axis=1))
     order = np.lexsort((gap, *cell.T, part.pair))
     new = np.any(np.diff(np.c_[part.pair, cell][order], axis=0) != 0.0, axis=1)
-    index, gap = index[np.sort(order[np.r_[True, new]])], gap[np.sort(order[np.r_[True, new]])]
+    all_gaps = np.zeros(len(found))
+    all_gaps[index] = gap
+    index = index[np.sort(order[np.r_[True, new]])]
+    gap = all_gaps[index]
     keep = ~mesh
-    keep[index[_spread(found.pair[index], found.point_b[index], found.normal[index], gap)]] = True
+    for part in (index, index[gap <= TOUCHING * found.size[index]]):
+        if len(part):
+            keep[part[_spread(found.pair[part], found.point_b[part], found.normal[part], all_gaps[part])]] = True
     return keep
 
 

@@ -7,11 +7,11 @@ is the mean of its three).  M is taken at ``free_orientation``.
 
     momentum    |M^-1 (M (u - u_free) - J^T p)|                       [m/s]  per dynamic body; its angular part times
                                                                               the radius of gyration sqrt(max I / m)
-    gap         |min(phi(q+) - off, h w p_n)|                         [m]    off = min(0, max(phi_0, -slack),
-                                                                              phi_0 + push_out_speed h)
+    gap         |min(phi(q+) - off, h w p_n)|                         [m]    off = min(0, phi_0 + push_out_speed h)
                                                                               + the gap that a rebound leads to
     penetration max(0, -phi(q+))                                      [m]    true overlap, whatever ``off`` allows
-    friction    |w p_t - P(w p_t - v_t)|                              [m/s]  P: projection on the disc, radius w mu p_n
+    friction    |w p_t - P(w p_t - v_t)|                              [m/s]  P: projection on the disc, radius w mu p_n;
+                                                                              v_t with surfaces that run
     joint       h |v + compliance p|, norm over a joint's rows        [m, rad]  unbounded; for a locked axis this is
                                                                               |c(q+) - target + h compliance p|
                 h w |p - clip(p - (v + compliance p) / (w + compliance), lower, upper)|   with bounds, springs, drives
@@ -21,15 +21,38 @@ is the mean of its three).  M is taken at ``free_orientation``.
 Contact directions belong to the start pose; the normal in phi turns with the face that is touched.  Joint directions
 belong to the end pose, or to the middle of the step where ``bodies.midpoint`` is not zero for a dynamic body of the
 row.
+
+The velocity a step ends with has laws of its own (velocity_phase.py), judged at the end pose: momentum and friction as
+above, and
+
+    contact     |min(v_n - rebound speed, w p_n)|                     [m/s]  where it carried load; |w p_n| elsewhere
+    joint       w |p - clip(p - (J u - target velocity) / w, lower, upper)|   [m/s, rad/s], norm over a joint's rows
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from .energy import angular_momentum, gauss_deviation, kinetic_energy, linear_momentum, potential_energy
 from .problem import Coordinate
-from .reference.rotation import angle_between, cross, dot, exponential, halfway, multiply, rotate, world_inertia
-from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, start_gaps
+from .reference.rotation import angle_between, dot, exponential, halfway, multiply, world_inertia
+from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, start_gaps, surface_slip
+
+__all__ = [
+    "StepResiduals",
+    "VelocityResiduals",
+    "angular_momentum",
+    "body_residuals",
+    "fischer_burmeister",
+    "gauss_deviation",
+    "joint_norms",
+    "kinetic_energy",
+    "linear_momentum",
+    "natural_map",
+    "potential_energy",
+    "step_residuals",
+    "velocity_residuals",
+]
 
 _WEIGHT_FLOOR = 0.3
 """Part of the mean inverse mass below which a joint row's w does not fall: a DOT row has J = 0 where its axes align."""
@@ -74,6 +97,28 @@ class StepResiduals:
         )
 
 
+@dataclass
+class VelocityResiduals:
+    """Residuals of the velocity phase of a step: the worst of each kind, then those of each body, contact and row."""
+
+    momentum_residual: float  # [m/s]
+    contact_residual: float  # [m/s]
+    friction_residual: float  # [m/s]
+    joint_residual: float  # [m/s]
+    joint_residual_angle: float  # [rad/s]
+
+    body_momentum: np.ndarray  # (B,) [m/s]; 0 for immovable bodies
+    contact_normal: np.ndarray  # (C,) [m/s]
+    contact_friction: np.ndarray  # (C,) [m/s]
+    joint_row: np.ndarray  # (R,) the norm over the rows of its joint and kind (lengths, angles) [m/s or rad/s]
+    joint_row_is_angle: np.ndarray  # (R,) bool
+
+    def of_bodies(self, problem):
+        """(B,) the worst residual each body has a part in [m/s]; one radian counts as one metre."""
+        contact = np.maximum(self.contact_normal, self.contact_friction)
+        return _spread(problem, self.body_momentum.copy(), contact, self.joint_row)
+
+
 def natural_map(a, b):
     """|min(a, b)|: zero exactly where 0 <= a, 0 <= b and a b = 0."""
     return np.abs(np.minimum(a, b))
@@ -95,28 +140,18 @@ def step_residuals(problem, solution):
     Returns:
         StepResiduals.
     """
-    bodies, contacts, joints, h = problem.bodies, problem.contacts, problem.joints, problem.step
+    bodies, joints, h = problem.bodies, problem.joints, problem.step
     velocity = np.asarray(solution.velocity, float)
     position, orientation = np.asarray(solution.position, float), np.asarray(solution.orientation, float)
     contact_impulse = np.asarray(solution.contact_impulse, float).reshape(-1, 3)
     joint_impulse = np.asarray(solution.joint_impulse, float)
     masses = _Masses(bodies)
     push = np.zeros((len(bodies.mass), 6))  # J^T p of all rows on each body
-
-    j_a, j_b = contact_jacobians(contacts, bodies.position, bodies.orientation)
-    pair = (contacts.body_a, contacts.body_b)
-    _scatter(push, pair, (np.einsum("cki,ck->ci", j_a, contact_impulse), np.einsum("cki,ck->ci", j_b, contact_impulse)))
-    weight = masses.effective(j_a, contacts.body_a[:, None]) + masses.effective(j_b, contacts.body_b[:, None])
-    slip = _row_velocity(j_a, j_b, pair, velocity)
-    contact = _contact_laws(problem, position, orientation, contact_impulse, slip[:, 1:], weight.mean(axis=1))
-
-    j_a, j_b = _joint_directions(problem, position, orientation)
-    pair = (joints.body_a, joints.body_b)
-    _scatter(push, pair, (j_a * joint_impulse[:, None], j_b * joint_impulse[:, None]))
-    angular = (joints.coordinate == Coordinate.DOT) | (joints.coordinate == Coordinate.TWIST)
-    weight = masses.effective(j_a, joints.body_a) + masses.effective(j_b, joints.body_b)
-    weight = np.maximum(weight, _WEIGHT_FLOOR * masses.mean_inverse(pair, angular))
-    joint = _joint_law(problem, position, orientation, joint_impulse, _row_velocity(j_a, j_b, pair, velocity), weight)
+    slip, weight = _contact_rows(problem, masses, velocity, contact_impulse, push)
+    contact = _contact_laws(problem, position, orientation, contact_impulse, slip[:, 1:], weight)
+    directions = joint_directions(problem, position, orientation)
+    angular, row_velocity, weight = _joint_rows(joints, masses, directions, velocity, joint_impulse, push)
+    joint = _joint_law(problem, position, orientation, joint_impulse, row_velocity, weight)
     joint = joint_norms(joints, angular, joint)
 
     momentum = masses.momentum_error(velocity - bodies.free_velocity, push)
@@ -158,11 +193,58 @@ def body_residuals(problem, residuals, penetration=True):
     contact = np.maximum(residuals.contact_gap, residuals.contact_friction * h)
     if penetration:
         contact = np.maximum(contact, residuals.contact_penetration)
-    for rows, value in ((problem.contacts, contact), (problem.joints, residuals.joint_row)):
+    return _spread(problem, worst, contact, residuals.joint_row)
+
+
+def _spread(problem, worst, contact, row):
+    """The worst (B,) of bodies' own residuals and those of their contacts (C,) and joint rows (R,); in place."""
+    for rows, value in ((problem.contacts, contact), (problem.joints, row)):
         np.maximum.at(worst, rows.body_a, value)
         np.maximum.at(worst, rows.body_b, value)
     worst[problem.bodies.dynamic_count :] = 0.0
     return worst
+
+
+def velocity_residuals(problem, solution, loaded):
+    """Residuals of the velocity phase: the velocity a step ends with, at its end pose.
+
+    Args:
+        problem: StepProblem at velocity level, as ``velocity_phase.velocity_problem`` makes it: its poses are the end
+            pose, its free velocity is the one to correct, its rows have beta 0.
+        solution: StepSolution for it; its poses are not looked at.  NaN in it comes out as NaN.
+        loaded: (C,) bool, contacts that carried load in the step; the others must not push here.
+
+    Returns:
+        VelocityResiduals.
+    """
+    bodies, contacts, joints = problem.bodies, problem.contacts, problem.joints
+    velocity = np.asarray(solution.velocity, float)
+    contact_impulse = np.asarray(solution.contact_impulse, float).reshape(-1, 3)
+    joint_impulse = np.asarray(solution.joint_impulse, float)
+    masses = _Masses(bodies)
+    push = np.zeros((len(bodies.mass), 6))
+    slip, weight = _contact_rows(problem, masses, velocity, contact_impulse, push)
+    leaving = slip[:, 0] - (0.0 if contacts.rebound_speed is None else contacts.rebound_speed)
+    pressed = weight * contact_impulse[:, 0]
+    normal = np.where(loaded, natural_map(leaving, pressed), np.abs(pressed))
+    friction = _friction_error(contact_impulse, slip[:, 1:], weight, np.asarray(contacts.friction, float))
+    directions = jacobians(joints, bodies.position, bodies.orientation)
+    angular, row_velocity, weight = _joint_rows(joints, masses, directions, velocity, joint_impulse, push)
+    off = row_velocity - joints.target_velocity + joints.compliance * joint_impulse
+    joint = joint_norms(joints, angular, _clip_error(joints, joint_impulse, off, weight))
+    momentum = masses.momentum_error(velocity - bodies.free_velocity, push)
+    return VelocityResiduals(
+        momentum_residual=_worst(momentum),
+        contact_residual=_worst(normal),
+        friction_residual=_worst(friction),
+        joint_residual=_worst(joint[~angular]),
+        joint_residual_angle=_worst(joint[angular]),
+        body_momentum=momentum,
+        contact_normal=normal,
+        contact_friction=friction,
+        joint_row=joint,
+        joint_row_is_angle=angular,
+    )
 
 
 class _Masses:
@@ -212,33 +294,70 @@ def _row_velocity(j_a, j_b, pair, velocity):
     return np.einsum("r...i,ri->r...", j_a, velocity[pair[0]]) + np.einsum("r...i,ri->r...", j_b, velocity[pair[1]])
 
 
+def _contact_rows(problem, masses, velocity, impulse, push):
+    """Velocities (C, 3) along (normal, t1, t2) and w (C,) of contacts; adds their impulses to ``push``."""
+    contacts, bodies = problem.contacts, problem.bodies
+    j_a, j_b = contact_jacobians(contacts, bodies.position, bodies.orientation)
+    pair = (contacts.body_a, contacts.body_b)
+    _scatter(push, pair, (np.einsum("cki,ck->ci", j_a, impulse), np.einsum("cki,ck->ci", j_b, impulse)))
+    weight = masses.effective(j_a, contacts.body_a[:, None]) + masses.effective(j_b, contacts.body_b[:, None])
+    slip = _row_velocity(j_a, j_b, pair, velocity)
+    slip[:, 1:] += surface_slip(contacts)
+    return slip, weight.mean(axis=1)
+
+
+def _joint_rows(joints, masses, directions, velocity, impulse, push):
+    """Which rows are angles, J u and w, (R,) each; adds their impulses to ``push``."""
+    j_a, j_b = directions
+    pair = (joints.body_a, joints.body_b)
+    _scatter(push, pair, (j_a * impulse[:, None], j_b * impulse[:, None]))
+    angular = (joints.coordinate == Coordinate.DOT) | (joints.coordinate == Coordinate.TWIST)
+    weight = masses.effective(j_a, joints.body_a) + masses.effective(j_b, joints.body_b)
+    weight = np.maximum(weight, _WEIGHT_FLOOR * masses.mean_inverse(pair, angular))
+    return angular, _row_velocity(j_a, j_b, pair, velocity), weight
+
+
 def _contact_laws(problem, position, orientation, impulse, slip, weight):
     contacts, h = problem.contacts, problem.step
     mu = np.asarray(contacts.friction, float)
     before = start_gaps(problem)
     after = gaps(contacts, position, orientation)
-    allowed = np.minimum(np.clip(before, -problem.slack, 0.0), np.minimum(before, 0.0) + problem.push_out_speed * h)
+    allowed = np.minimum(0.0, np.where(before < 0.0, before + problem.push_out_speed * h, 0.0))
     if contacts.rebound_gap is not None:
         allowed = allowed + contacts.rebound_gap
     normal, tangent = impulse[:, 0], impulse[:, 1:]
     a, b = after - allowed, h * weight * normal
     radius = mu * np.maximum(normal, 0.0)
-    # Scaled by w before the projection, so that a contact of two immovable bodies (w = 0) divides by nothing.
-    wanted = weight[:, None] * tangent - slip
-    length, reach = np.hypot(*wanted.T), weight * radius
-    projected = wanted * np.where(length > reach, reach / np.where(length > 0.0, length, 1.0), 1.0)[:, None]
     speed = np.hypot(*slip.T)
     return {
         "contact_gap": natural_map(a, b),
         "contact_gap_fischer_burmeister": np.abs(fischer_burmeister(a, b)),
         "contact_penetration": np.maximum(0.0, -after),
-        "contact_friction": np.hypot(*(weight[:, None] * tangent - projected).T),
+        "contact_friction": _friction_error(impulse, slip, weight, mu),
         "contact_cone": np.maximum(0.0, np.hypot(*tangent.T) - radius),
         "contact_dissipation": np.abs(dot(slip, tangent) + radius * speed),
     }
 
 
-def _joint_directions(problem, position, orientation):
+def _friction_error(impulse, slip, weight, mu):
+    """|w p_t - P(w p_t - v_t)| (C,) [m/s]."""
+    tangent = weight[:, None] * impulse[:, 1:]
+    # Scaled by w before the projection, so that a contact of two immovable bodies (w = 0) divides by nothing.
+    wanted = tangent - slip
+    length, reach = np.hypot(*wanted.T), weight * mu * np.maximum(impulse[:, 0], 0.0)
+    projected = wanted * np.where(length > reach, reach / np.where(length > 0.0, length, 1.0), 1.0)[:, None]
+    return np.hypot(*(tangent - projected).T)
+
+
+def _clip_error(joints, impulse, off, weight):
+    """(R,) w |p - clip(p - off / (w + compliance), lower, upper)|."""
+    total = weight + joints.compliance
+    share = off / np.where(total > 0.0, total, 1.0)
+    return weight * np.abs(impulse - np.clip(impulse - share, joints.lower, joints.upper))
+
+
+def joint_directions(problem, position, orientation):
+    """J_a (R, 6), J_b (R, 6) along which joint rows act in a step that ends at these poses: there, or in mid-step."""
     bodies, joints = problem.bodies, problem.joints
     j_a, j_b = jacobians(joints, position, orientation)
     middle = np.where(np.arange(len(bodies.mass)) < bodies.dynamic_count, bodies.midpoint, 0.0) != 0.0
@@ -257,10 +376,7 @@ def _joint_law(problem, position, orientation, impulse, row_velocity, weight):
     v = beta * error / h + (1.0 - beta) * row_velocity - joints.target_velocity
     off = v + compliance * impulse
     locked = (beta == 1.0) & np.isneginf(joints.lower) & np.isposinf(joints.upper)
-    total = weight + compliance
-    share = off / np.where(total > 0.0, total, 1.0)
-    bounded = weight * np.abs(impulse - np.clip(impulse - share, joints.lower, joints.upper))
-    return h * np.where(locked, np.abs(off), bounded)
+    return h * np.where(locked, np.abs(off), _clip_error(joints, impulse, off, weight))
 
 
 def joint_norms(joints, angular, error):
@@ -279,46 +395,3 @@ def _kinematics(bodies, h, velocity, position, orientation):
     linear = position - (bodies.free_position + change[:, :3])
     expected = multiply(exponential(change[:, 3:]), bodies.free_orientation)
     return np.sqrt(dot(linear, linear)), angle_between(expected, orientation)
-
-
-def kinetic_energy(mass, inertia, orientation, velocity):
-    """Sum of 1/2 m v.v + 1/2 w.I w [J] over bodies of finite mass.
-
-    mass (B,) [kg], inertia (B, 3) principal [kg m^2], orientation (B, 4) xyzw, velocity (B, 6) (linear, angular) in
-    world axes.
-    """
-    mass, inertia, orientation, velocity = _finite(mass, inertia, orientation, velocity)
-    spin = rotate(orientation * (-1.0, -1.0, -1.0, 1.0), velocity[:, 3:])
-    return 0.5 * float(mass @ dot(velocity[:, :3], velocity[:, :3]) + np.sum(inertia * spin * spin))
-
-
-def potential_energy(mass, position, gravity):
-    """Sum of -m g.x [J] over bodies of finite mass.  position (B, 3) of the centres of mass, gravity (3,) [m/s^2]."""
-    mass, position = _finite(mass, position)
-    return -float(mass @ (position @ np.asarray(gravity, float)))
-
-
-def linear_momentum(mass, velocity):
-    """Sum of m v (3,) [N s] over bodies of finite mass.  velocity (B, 6)."""
-    mass, velocity = _finite(mass, velocity)
-    return mass @ velocity[:, :3]
-
-
-def angular_momentum(mass, inertia, orientation, velocity, position, about=(0.0, 0.0, 0.0)):
-    """Sum of (x - about) x m v + I w (3,) [N m s] over bodies of finite mass; arguments as in ``kinetic_energy``."""
-    mass, inertia, orientation, velocity, position = _finite(mass, inertia, orientation, velocity, position)
-    spin = np.einsum("bij,bj->bi", world_inertia(orientation, inertia), velocity[:, 3:])
-    return np.sum(cross(position - np.asarray(about, float), mass[:, None] * velocity[:, :3]) + spin, axis=0)
-
-
-def gauss_deviation(mass, inertia, orientation, velocity, free_velocity, step):
-    """Gauss's deviation 1/2 (a - a_free).M (a - a_free) [N m/s^2], a - a_free = (velocity - free_velocity) / step."""
-    velocity, free_velocity = np.asarray(velocity, float), np.asarray(free_velocity, float)
-    return kinetic_energy(mass, inertia, orientation, (velocity - free_velocity) / step)
-
-
-def _finite(mass, *arrays):
-    """The entries of bodies whose mass is finite, as float64."""
-    mass = np.asarray(mass, float)
-    keep = np.isfinite(mass)
-    return mass[keep], *(np.asarray(array, float)[keep] for array in arrays)

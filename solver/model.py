@@ -78,7 +78,7 @@ def build_model(scene, device="cpu", center_of_mass=None):
         center_of_mass = [body.mass_properties()[1] for body in bodies]
     center_of_mass = np.asarray(center_of_mass, float).reshape(-1, 3)
     movable = np.array([body.motion == "dynamic" for body in bodies], bool)
-    entries = [(index, shape) for index, body in enumerate(bodies) for shape in body.shapes]
+    entries = [(index, part) for index, body in enumerate(bodies) for shape in body.shapes for part in shape.parts()]
     shape_body = np.array([index for index, _ in entries], np.int32)
     bounds = [_bounds(shape) for _, shape in entries]
     shape_radius = np.array([np.linalg.norm(half) for _, half in bounds])
@@ -101,7 +101,7 @@ def build_model(scene, device="cpu", center_of_mass=None):
         center_of_mass=center_of_mass,
         body_radius=body_radius,
         body_size=body_size,
-        body_mesh=np.array([any(isinstance(x, TriangleMesh) for x in body.shapes) for body in bodies], bool),
+        body_mesh=np.isin(np.arange(count), [index for index, part in entries if isinstance(part, TriangleMesh)]),
         shape_body=shape_body,
         shape_size=shape_size,
         shape_radius=shape_radius,

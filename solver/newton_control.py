@@ -100,7 +100,7 @@ def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         return
     if isl.inner_count[k] == 0:
         isl.gradient0[k] = isl.gradient[k]
-    done = isl.gradient[k] < wp.float64(0.2) * isl.tolerance[k]
+    done = isl.gradient[k] < wp.float64(0.01) * isl.tolerance[k]
     if isl.inner_count[k] > 0 and isl.gradient[k] < limits.inner_reduction * isl.gradient0[k]:
         done = True
     # The velocity at the start may pass within the tolerance of a short step, and with it the step's impulses be lost.

@@ -15,7 +15,7 @@ their own, with one role each.  Arrays are read from the model as NumPy: nothing
 import numpy as np
 
 from . import rotations
-from .constraints.rows import spring_law
+from .constraints.rows import fitted_weight, spring_law
 from .problem import Coordinate, JointRows
 from .reference.rows import coordinates, jacobians
 
@@ -163,7 +163,7 @@ class NewtonJoints:
         out.offset[twist] = at[twist]
         force = self.force if force is None else force
         out.impulse = np.clip(force[number] * h / share, out.lower, out.upper)
-        return out, number, np.zeros(len(number))
+        return out, number, np.where(out.compliance == 0.0, 0.0, np.nan)
 
     def _center(self):
         """What is subtracted from each coordinate: all of it where DOT rows are laid anew, and of turns so far."""
@@ -328,18 +328,6 @@ class NewtonJoints:
             across = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
             across /= np.linalg.norm(across)
             dofs.axis_a[r], dofs.axis_b[r] = of_a.T @ across, of_b.T @ np.cross(across, along)
-
-
-def fitted_weight(decay, share):
-    """Weight w of the end velocity in a damper's force, d ((1 - w) v + w v+), for steps that count ``share`` times.
-
-    decay: h d / m.  The mean velocity (w = 1 / 2) would make v ring where the damper is stiff; exponentially fitted,
-    v+ = exp(-decay) v to the last digit (Liniger and Willoughby 1970).  Steps that end in their velocity have w = 1.
-    """
-    small = decay < 1e-3
-    x = np.where(small, 1.0, decay)
-    fitted = np.where(small, 0.5 + decay / 12.0, -1.0 / np.expm1(-x) - 1.0 / x)
-    return np.maximum(fitted, 1.0 / share)
 
 
 def angular_coordinates(axes, turn):

@@ -20,7 +20,7 @@ import numpy as np
 import warp as wp
 
 from . import rotations
-from .assemble import SLACK, Assembler
+from .assemble import Assembler
 from .config import SolverConfig
 from .constraints.breaking import row_forces
 from .frames import BodyFrames, principal_axes
@@ -34,6 +34,7 @@ from .proximal import ProximalSolver
 from .reference.impact import approach
 from .state import State
 from .step_end import FIRST_EPS, end_velocity, moved_state
+from .velocity_phase import calm
 
 SHARPNESS = 0.1  # [m/s^2] a residual acts as no more acceleration than that: short steps need a finer tolerance
 FINEST = {"float64": 1e-10, "float32": 1e-7}  # [m] what the precision allows
@@ -131,25 +132,26 @@ class SolverAxion(newton.solvers.SolverBase):
         slow, fast = self.config.tolerances()
         fine = max(SHARPNESS * step**2, self._finest)
         self._phase.slow, self._phase.fast = min(slow, fine), min(fast, fine)
-        self._assembler.noise, self._assembler.slack = self._phase.fast, SLACK * self._phase.slow
+        self._assembler.noise = self._phase.fast
 
     def _advance(self, state, contacts, force, step, depth):
         """(State after ``step``, (C, 3) world force of each contact [N]); in halves where it misses the tolerance."""
         contacts = contacts.at(state.position, state.orientation)
         assembly = self._assembler.build(state, step, contacts, force * step)
-        assembly, solution, statistics, tolerance, _, _ = self._phase.solve(assembly, state)
+        assembly, solution, statistics, tolerance, _, _ = self._phase.solve(assembly, state, depth >= DEEPEST)
         sound = statistics.residual <= np.maximum(10.0 * tolerance, self.config.tolerances()[1])  # NaN is not
         if not sound.all() and depth < DEEPEST:
             state, force = self._advance(state, contacts, force, 0.5 * step, depth + 1)
             known = replace(contacts, previous=np.arange(len(contacts)))
             self._joints.observe(state.position, state.orientation, state.velocity)
             return self._advance(state, known, force, 0.5 * step, depth + 1)
-        velocity, _ = end_velocity(assembly, solution, state, self._phase, self.config.joint_damping, sound)
+        end = end_velocity(assembly, solution, state, self._phase, self.config.joint_damping, sound)
+        calm(assembly, end.velocity, sound)
         self._last = assembly, solution
         if len(assembly.problem.joints):
             self._joints.force[assembly.row_number] = row_forces(assembly, solution)
         force = world_impulses(assembly.problem.contacts.normal, solution.contact_impulse) / step
-        return moved_state(state, assembly, solution, statistics, velocity), force
+        return moved_state(state, assembly, solution, statistics, end.velocity), force
 
     # Newton's state and ours
 
@@ -242,8 +244,7 @@ class _NewtonAssembler(Assembler):
         self.release = np.where(free, 0.0, np.inf)
         self.linear_damping = self.angular_damping = np.zeros(count)
         self._moving = list(np.nonzero(~free[:-1])[0])
-        self.gravity, self.torque = np.zeros((count, 3)), np.zeros((count, 3))
-        self.noise = self.slack = 0.0
+        self.gravity, self.torque, self.noise = np.zeros((count, 3)), np.zeros((count, 3)), 0.0
 
     def prescribed(self, state, time):
         """Solver poses of all bodies at ``time``: those that are not free move on at their velocity."""
@@ -258,7 +259,7 @@ class _NewtonAssembler(Assembler):
         """(n, 3) of gravity and forces on ``bodies`` (n,) [m/s^2]."""
         return self.gravity[bodies]
 
-    def contacts(self, contacts, impulses, number):
+    def contacts(self, contacts, impulses, number, orientation):
         """NewtonContacts as solver Contacts."""
         return Contacts(
             number.solver[contacts.body_a].astype(np.int32), number.solver[contacts.body_b].astype(np.int32),

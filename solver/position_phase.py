@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .assemble import joined
+from .assemble import HELD, joined
 from .constraints.breaking import row_forces
 from .problem import world_impulses
 from .proximal import SolveOptions
@@ -80,8 +80,8 @@ class PositionPhase:
         speed = island_speed(assembly, assembly.problem.bodies.velocity[:n])
         tolerance = np.where(speed > SLOW, self.fast, self.slow)
         calm = (speed <= CALM) & ~assembly.island_jointed[assembly.island]
-        wanted = np.where(calm, self.solver.resting * tolerance, tolerance)
-        return SolveOptions(wanted, state.eps[assembly.numbering.scene[:n]], speed > CALM), tolerance
+        share = np.where(calm, self.solver.resting, np.where(speed > SLOW, 1.0, 1.0 - HELD))
+        return SolveOptions(share * tolerance, state.eps[assembly.numbering.scene[:n]], speed > CALM), tolerance
 
 
 def island_speed(assembly, velocity):

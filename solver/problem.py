@@ -82,6 +82,11 @@ class Contacts:
     rebound_speed: np.ndarray | None = None  # (C,) and the separation speed it ends with [m/s]; see reference/impact.py
     face: np.ndarray | None = None  # (C,) int: body whose face it touches, -1 where the normal stays; None: it stays
     face_normal: np.ndarray | None = None  # (C, 3) the normal in that body's frame
+    surface_velocity: np.ndarray | None = None  # (C, 3) world, of a's surface material relative to b's beyond the
+    # bodies' own motion [m/s]; its tangential part adds to the slip.  None: no surface runs
+    gap_noise: np.ndarray | None = (
+        None  # (C,) contacts that start nearer than that to touching are held there [m]; None: 0
+    )
 
     @classmethod
     def empty(cls):
@@ -160,7 +165,6 @@ class StepProblem:
     contacts: Contacts = field(default_factory=Contacts.empty)
     joints: JointRows = field(default_factory=JointRows.empty)
     push_out_speed: float = 3.0  # overlap present at the start is removed no faster than this [m/s]
-    slack: float = 0.0  # overlap present at the start that may stay [m]
 
 
 @dataclass

@@ -66,7 +66,7 @@ class ProximalSolver:
         self._limits.eps_smallest = 1.0e-5 if precision == "float64" else 1.0e-4
         self._limits.eps_joint_smallest = 1.0e-7 if precision == "float64" else 1.0e-5
         # What is left at rest is noise: contacts pass it on, and an arch of 51 stones makes 30 times as much of it.
-        self.resting = 0.1 if precision == "float64" else 1.0  # of the tolerance, for contacts at rest
+        self.resting = 0.1 if precision == "float64" else 0.5  # of the tolerance, for contacts at rest
         self._eps_joint = 1.0e-6 if precision == "float64" else 1.0e-5
         self._graphs = {}
         self._recorded = None
@@ -149,6 +149,7 @@ class ProximalSolver:
             self._over_rows(self._joint.linearise_rows, p.settings, p.bodies, p.rows)
             self._over_bodies(self._assembly.joint_stiffness, p.settings, p.bodies, p.rows, p.islands)
         else:
+            p.bodies.stiffness.zero_()  # that of the position phase: here directions do not turn
             self._over_contacts(self._contact.linearise_contacts_velocity, p.bodies, p.contacts)
             self._over_rows(self._joint.linearise_rows_velocity, p.bodies, p.rows)
 
@@ -212,7 +213,7 @@ class ProximalSolver:
         self._over_contacts(self._contact.contact_forces, p.contacts)
         self._over_bodies(*rebuild)
         self._linearise(True)
-        self._over_islands(self._sweep, wp.int32(SWEEPS_PER_BLOCK), p.bodies, p.contacts, p.rows, p.islands)
+        self._over_islands(self._sweep, wp.int32(SWEEPS_PER_BLOCK), p.bodies, p.contacts, p.islands)
         self._over_contacts(self._contact.contact_forces, p.contacts)
         self._over_bodies(*rebuild)
         self._launch_kernel(control.sweep_reset, 1, counts=False, arguments=(flags,))

@@ -55,14 +55,15 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance):
     unsolved = max(0.0, overlap - allowed)
     ahead = _unforeseen(assembly, solution, collider, frames, way, free)
     if ahead is not None:
-        added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), assembly.numbering)
+        added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), assembly.numbering, problem.bodies.orientation)
         closed = gaps(added, solution.position, solution.orientation) < -tolerance
         if closed.any():
             return EndCheck(overlap, unsolved, added.take(closed))
     index = np.nonzero(found.gap < -tolerance)[0]
     if not len(index):
         return EndCheck(overlap, unsolved, None)
-    added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering).take(index)
+    rest = np.zeros((len(found), 3))
+    added = assembler.contacts(found, rest, assembly.numbering, problem.bodies.orientation).take(index)
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
     added.start_gap = known.of(found.body_a, found.body_b)[index]
     added.normal = normals(added, problem.bodies.orientation)

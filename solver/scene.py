@@ -91,6 +91,8 @@ class Body(coerce.Coerced):
         collision_group: bits; two bodies collide when each one's group is in the other's mask.
         collision_mask: bits.
         path: MotionPath or None.
+        surface_velocity: (3,) of the surface's material relative to the body, along the body's axes [m/s]: a belt that
+            runs over a body that stands still.  Friction sees it; what lies along a contact's normal does not count.
     """
 
     name: str
@@ -111,12 +113,14 @@ class Body(coerce.Coerced):
     collision_group: int = 1
     collision_mask: int = ALL_GROUPS
     path: MotionPath | None = None
+    surface_velocity: np.ndarray = (0.0, 0.0, 0.0)
 
     _coerce: ClassVar = {
         **dict.fromkeys(("position", "linear_velocity", "angular_velocity", "center_of_mass", "inertia"), coerce.array),
         **dict.fromkeys(("mass", "density", "friction", "restitution"), coerce.number),
         **dict.fromkeys(("linear_damping", "angular_damping"), coerce.number),
         "orientation": coerce.quaternion,
+        "surface_velocity": coerce.array,
         "shapes": coerce.sequence,
     }
 

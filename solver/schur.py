@@ -75,7 +75,7 @@ def judge_iterate(
 class SchurSolver:
     """Solves StepProblems on one device in one precision, as ProximalSolver does; see there for the arguments."""
 
-    resting = 1.0  # see ProximalSolver
+    resting = 0.5  # see ProximalSolver
 
     def __init__(self, device, precision):
         self.device = wp.get_device(device)

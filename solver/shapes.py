@@ -9,6 +9,7 @@ the body's frame and axes and at unit density:
     center_of_mass()    (3,) [m]
     inertia()           (3, 3) about that centre [m^5]: times the density [kg/m^3] it is [kg m^2]
     bounds()            (lower (3,), upper (3,)) [m]
+    parts()             the shapes that collide for it
 
 Shapes never change after construction, so bodies may share them.  A new shape is one class here, one in
 ``model.py`` and one check in ``validate_bodies.py``.
@@ -69,6 +70,10 @@ class Shape(coerce.CoercedOnce):
     def encloses_volume(self):
         """Whether ``solid()`` has an answer."""
         return True
+
+    def parts(self):
+        """The shapes that collide for this one, in the body's frame: mostly itself."""
+        return [self]
 
 
 def _diagonal(volume, center_z, x, y, z):
@@ -266,6 +271,22 @@ class TriangleMesh(Shape):
 
 
 @dataclass(frozen=True, eq=False)
+class ConvexDecomposition(TriangleMesh):
+    """A mesh that collides as convex pieces: volume, centre and inertia are the mesh's own.
+
+    vertices, triangles: as of TriangleMesh.  pieces: arrays (V, 3), whose hulls cover the mesh [m], as ``decompose``
+    finds them.
+    """
+
+    pieces: tuple = ()
+    _coerce: ClassVar = {**TriangleMesh._coerce, "pieces": coerce.arrays}
+
+    def parts(self):
+        """The hulls of the pieces."""
+        return [ConvexHull(piece, self.position, self.orientation) for piece in self.pieces]
+
+
+@dataclass(frozen=True, eq=False)
 class Plane(Shape):
     """Everything below a plane without end: z <= 0 in its own frame is solid.  Static bodies only."""
 
@@ -285,5 +306,8 @@ class Plane(Shape):
         return np.where(upwards, 0.0, np.inf)
 
 
-SHAPES = {shape.__name__: shape for shape in (Box, Sphere, Capsule, Cylinder, Cone, ConvexHull, TriangleMesh, Plane)}
+SHAPES = {
+    shape.__name__: shape
+    for shape in (Box, Sphere, Capsule, Cylinder, Cone, ConvexHull, TriangleMesh, ConvexDecomposition, Plane)
+}
 """Class name -> class, the shapes that a file may name."""

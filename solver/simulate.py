@@ -9,7 +9,9 @@ import warp as wp
 
 from .config import SolverConfig
 from .constraints.rows import JointTable
+from .contradiction import contradictory_joints
 from .frames import body_frames
+from .gyroscopic import Gyroscopes
 from .metrics import kinetic_energy, potential_energy
 from .model import build_model
 from .proximal import ProximalSolver
@@ -51,13 +53,15 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
     stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
     stepper.start(*_start(scene, body))
     substeps = Substeps(None if config.substeps == "auto" else int(config.substeps))
+    gyroscopes = Gyroscopes(scene, body, joints)
     record = _Record(scene, body, stepper, fps)
     for frame in range(1, frames + 1):
         began = clock.perf_counter()
         outcomes = []
-        for _ in range(substeps.count):
-            outcomes += stepper.advance(1.0 / (fps * substeps.count))
-        hopeless = stepper.learn(any(outcome.given_up for outcome in outcomes))
+        steps = substeps.take(gyroscopes.steps(stepper.state, 1.0 / fps, stepper.assembler.free(stepper.state.time)))
+        for _ in range(steps):
+            outcomes += stepper.advance(1.0 / (fps * steps))
+        hopeless = stepper.learn(any(outcome.given_up is not None for outcome in outcomes))
         substeps.learn(len(outcomes), hopeless)
         result = record.add(frame, outcomes, clock.perf_counter() - began)
         answer = None if on_frame is None else on_frame(result)
@@ -123,6 +127,9 @@ class _Record:
         def most(name):
             return float(max(getattr(residual, name) for residual in residuals))
 
+        joints = [joint.name for joint in self.stepper.joints.joints]
+        worst_joint = np.max([outcome.worst_joint for outcome in outcomes], axis=0)
+
         return StepReport(
             frame=frame,
             converged=all(outcome.converged for outcome in outcomes),
@@ -143,8 +150,19 @@ class _Record:
             ),
             potential_energy=float(potential_energy(frames.mass[moving], state.position[moving], self.scene.gravity)),
             wall_time=seconds,
-            worst_bodies=[self.names[i] for i in np.argsort(-worst, kind="stable")[:3] if worst[i] > 0.0],
+            worst_bodies=_worst_names(self.names, worst),
+            residual=float(np.max([outcome.residual for outcome in outcomes])),
+            velocity_residual=float(np.max([outcome.velocity_residual for outcome in outcomes])),
+            worst_joints=_worst_names(joints, worst_joint),
+            contradictory_joints=[joints[k] for k in self._contradictory(outcomes)],
         )
+
+    def _contradictory(self, outcomes):
+        """Numbers of joints that cannot be met together, told from the worst step that was given up on."""
+        given_up = [outcome for outcome in outcomes if outcome.given_up is not None]
+        if not given_up:
+            return []
+        return contradictory_joints(*max(given_up, key=lambda o: o.residual).given_up, self.stepper.fast)
 
     def trajectory(self):
         position, orientation, velocity = (np.array([state[k] for state in self.states]) for k in range(3))
@@ -158,3 +176,8 @@ class _Record:
             reports=self.reports,
             broken_joints=dict(self.stepper.joints.broken),
         )
+
+
+def _worst_names(names, residual):
+    """Up to three names, worst first, of those with a residual."""
+    return [names[i] for i in np.argsort(-residual, kind="stable")[:3] if residual[i] > 0.0]

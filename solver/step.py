@@ -37,6 +37,7 @@ from .problem import Coordinate, world_impulses
 from .reference.rows import coordinates
 from .state import State
 from .step_end import FIRST_EPS, end_velocity, moved_state
+from .velocity_phase import calm
 
 DEEPEST = 4  # a step is halved at most this often
 PATIENCE = 3  # frames given up on before steps are halved less
@@ -48,12 +49,15 @@ class StepOutcome:
 
     residuals: object  # metrics.StepResiduals
     converged: bool
+    residual: float  # worst of all, at the length of this step [m]
+    velocity_residual: float  # of the velocity phase [m/s]
     worst: np.ndarray  # (B,) worst residual of each scene body [m]
+    worst_joint: np.ndarray  # (J,) worst residual of each joint's rows [m or rad]
     contacts: int
     newton: int
     linear: int
     solves: int
-    given_up: bool  # it misses the tolerance, and no halving was left
+    given_up: tuple | None  # StepProblem, StepSolution, (n,) bool bodies that missed; no halving was left
 
     def after(self, newton, linear, solves):
         """The outcome with the work of an attempt that was thrown away added."""
@@ -88,6 +92,7 @@ class Stepper:
     def advance(self, step, depth=0):
         """Move on by ``step`` seconds.  Returns the StepOutcomes of the steps it took."""
         state = self.state
+        self.joints.observe(state.position, state.orientation, self.assembler.prescribed_velocity(state, step))
         contacts, impulses = self._contacts(step)
         assembly = self.assembler.build(state, step, contacts, impulses)
         assembly, solution, statistics, tolerance, check, solves = self.position_phase.solve(
@@ -103,19 +108,43 @@ class Stepper:
         sound = error[:n] <= self.fast  # NaN is not
         missed = not sound.all() or unsolved > self.fast
         if missed and depth < self.deepest:
-            halves = self.advance(0.5 * step, depth + 1) + self.advance(0.5 * step, depth + 1)
-            return [halves[0].after(*spent), *halves[1:]]
+            return self._halves(step, depth, spent)
         if self.joints.break_overloaded(assembly, solution, state.time + step, sound):
             again = self.advance(step, depth)
             return [again[0].after(*spent), *again[1:]]
-        velocity, more = end_velocity(assembly, solution, state, self.position_phase, self.joint_damping, sound)
-        self._accept(assembly, solution, statistics, velocity)
+        end = end_velocity(assembly, solution, state, self.position_phase, self.joint_damping, sound)
+        spent = spent[0] + end.newton, spent[1] + end.linear, solves
+        error[:n] = np.maximum(error[:n], step * end.body)
+        sound = error[:n] <= self.fast
+        missed = not sound.all() or unsolved > self.fast
+        if missed and depth < self.deepest:
+            return self._halves(step, depth, spent)
+        calm(assembly, end.velocity, sound)
+        self._accept(assembly, solution, statistics, end.velocity)
         worst = np.zeros(len(state.position))
-        order = assembly.numbering.scene
-        worst[order[:n]] = error[:n]
-        converged = bool(np.all(error[:n] <= tolerance)) and unsolved <= self.fast
-        count, newton, linear = len(assembly.problem.contacts), spent[0] + more[0], spent[1] + more[1]
-        return [StepOutcome(residuals, converged, worst, count, newton, linear, solves, bool(missed))]
+        worst[assembly.numbering.scene[:n]] = error[:n]
+        joint = step * end.joint
+        np.maximum.at(joint, assembly.problem.joints.joint, residuals.joint_row)
+        return [
+            StepOutcome(
+                residuals=residuals,
+                converged=bool(np.all(error[:n] <= tolerance)) and unsolved <= self.fast,
+                residual=float(np.maximum(error[:n].max(initial=0.0), unsolved)),
+                velocity_residual=float(end.body.max(initial=0.0)),
+                worst=worst,
+                worst_joint=joint,
+                contacts=len(assembly.problem.contacts),
+                newton=spent[0],
+                linear=spent[1],
+                solves=solves,
+                given_up=(assembly.problem, solution, ~sound) if missed else None,
+            )
+        ]
+
+    def _halves(self, step, depth, spent):
+        """The outcomes of the step done as two halves; spent: Newton and linear iterations and solves in vain."""
+        halves = self.advance(0.5 * step, depth + 1) + self.advance(0.5 * step, depth + 1)
+        return [halves[0].after(*spent), *halves[1:]]
 
     def _contacts(self, step):
         """Contacts at the present state, and the impulses [N s] they carried, for a warm start."""

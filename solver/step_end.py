@@ -1,37 +1,54 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How a step ends once its end pose is known: with which velocity, and in which state."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .joint_damping import damp_joints
-from .velocity_phase import calm, needs_velocity_phase, total_velocity, velocity_problem
+from .metrics import velocity_residuals
+from .velocity_phase import needs_velocity_phase, total_velocity, velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
+LONGEST_STEP = 1.0 / 24.0  # [s] end velocities are held to tolerance / this, so that short steps do not loosen them
+
+
+@dataclass
+class EndVelocity:
+    """The velocity a step ends with, what it cost, and how well it keeps the laws of the velocity phase."""
+
+    velocity: np.ndarray  # (n, 6)
+    newton: int
+    linear: int
+    body: np.ndarray  # (n,) worst residual each body has a part in [m/s]; 0 where nothing asked for the phase
+    joint: np.ndarray  # (joints,) that of each joint's rows [m/s or rad/s]
 
 
 def end_velocity(assembly, solution, state, phase, joint_damping, sound):
-    """(n, 6) velocity the step ends with, and (Newton, linear) iterations spent on it.
+    """The EndVelocity of a step.
 
     phase: the PositionPhase that found the solution; joint_damping: [1/s]; sound: (n,) bool, bodies within tolerance.
     """
-    velocity = total_velocity(assembly, solution)
+    n = assembly.problem.bodies.dynamic_count
+    velocity = total_velocity(assembly, solution, sound)
     decay = np.exp(-joint_damping * assembly.problem.step)
     if decay < 1.0:
         pose = solution.position, solution.orientation
         velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
     need = needs_velocity_phase(assembly, solution, phase.fast)
-    spent = (0, 0)
+    out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)))
     if need.any():
         problem, loaded, first, mask = velocity_problem(assembly, solution, velocity, need)
-        n = problem.bodies.dynamic_count
-        options = replace(phase.options(assembly, state)[0], start=first, sweeps=np.zeros(n, bool))
+        options, tolerance = phase.options(assembly, state)
+        tolerance = tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
+        options = replace(options, tolerance=tolerance, start=first, sweeps=np.zeros(n, bool))
         result, _ = phase.solver.solve_velocity(problem, options, loaded)
         velocity[mask] = result.velocity[:n][mask]
-        spent = result.newton_iterations, result.linear_iterations
-    calm(assembly, velocity, sound)
-    return velocity, spent
+        out.newton, out.linear = result.newton_iterations, result.linear_iterations
+        residuals = velocity_residuals(problem, result, loaded)
+        out.body = np.where(mask, residuals.of_bodies(problem)[:n], 0.0)
+        np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
+    return out
 
 
 def moved_state(state, assembly, solution, statistics, velocity):

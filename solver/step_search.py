@@ -112,7 +112,8 @@ def search_kernels(real):
             phi = gap(con, c, trial.x[t, a], trial.q[t, a], trial.x[t, b], trial.q[t, b])
             normal = (phi - con.allowed[c]) / settings[step_slot]
         dp = length(t) * sys.contact_step[c]
-        v = vec3(normal, ju[1], ju[2]) + scalar(isl.eps[con.island[c]]) * con.w[c] * dp
+        v = vec3(normal, ju[1] + con.bias[c][1], ju[2] + con.bias[c][2])
+        v += scalar(isl.eps[con.island[c]]) * con.w[c] * dp
         out = contact_equations(con, c, v, con.p[c] + dp, con.mu[c] * wp.max(con.p[c][0], scalar(0.0)))
         trial.of_contact[t, c] = (
             out.normal[0] * out.normal[0] + out.along[0] * out.along[0] + out.across[0] * out.across[0]

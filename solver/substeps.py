@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How many steps a frame is given: as few as the tolerance allows, learned from the frames before."""
+"""How many steps a frame is given: as few as spin asks for and the tolerance allows, learned from the frames before."""
 
-MOST = 16  # steps per frame the automatic choice goes up to; a step may still be halved when it misses
+MOST = 16  # steps per frame that misses may lead to; a step may still be halved when it misses
+MOST_SPINNING = 64  # steps per frame that spin may ask for: a disc's top of 500 rad/s at 24 frames a second
 PATIENCE = 3  # frames without a miss before fewer steps are tried
 
 
@@ -11,7 +12,15 @@ class Substeps:
     def __init__(self, fixed=None):
         self.fixed = fixed
         self.count = 1 if fixed is None else fixed
+        self.taken = self.count
         self._quiet = 0
+
+    def take(self, spinning):
+        """Steps of the coming frame, which spin wants cut into ``spinning`` (gyroscopic.py)."""
+        self.taken = self.count
+        if self.fixed is None:
+            self.taken = max(self.count, min(spinning, MOST_SPINNING))
+        return self.taken
 
     def learn(self, steps, hopeless):
         """After a frame of ``steps`` steps: if some were halved, double the count; halve it after peace."""
@@ -19,8 +28,8 @@ class Substeps:
             return
         if hopeless:
             self.count, self._quiet = max(1, self.count // 2), 0
-        elif steps > self.count:
-            self.count, self._quiet = min(2 * self.count, MOST), 0
+        elif steps > max(self.taken, self.count):
+            self.count, self._quiet = min(2 * max(self.taken, self.count), MOST), 0
         else:
             self._quiet += 1
             if self._quiet >= PATIENCE and self.count > 1:

@@ -29,7 +29,14 @@ class StepReport:
         kinetic_energy: of all dynamic bodies at the end of the frame [J].
         potential_energy: in gravity, zero at the world's origin, at the end of the frame [J].
         wall_time: time spent on the frame [s].
-        worst_bodies: names of the bodies with the worst residual.
+        worst_bodies: names of the bodies with the worst residual, worst first, three at most.
+        residual: worst of all residuals [m], each velocity times the length of the step it belongs to; a frame whose
+            residual is within the tolerance has converged.
+        velocity_residual: worst error of the laws that the velocity at the end of a step keeps, of motion, joints,
+            contacts and friction [m/s], a radian counted as a metre; 0 where no step asked for a velocity phase.
+        worst_joints: names of the joints with the worst residual, worst first, three at most.
+        contradictory_joints: names of joints that cannot be met together, worst first.  Looked for where a step was
+            given up on.
     """
 
     frame: int
@@ -48,6 +55,10 @@ class StepReport:
     potential_energy: float = 0.0
     wall_time: float = 0.0
     worst_bodies: Sequence[str] = ()
+    residual: float = 0.0
+    velocity_residual: float = 0.0
+    worst_joints: Sequence[str] = ()
+    contradictory_joints: Sequence[str] = ()
 
 
 @dataclass
@@ -111,7 +122,8 @@ class Trajectory:
         columns = {}
         for column in fields(StepReport):
             values = [getattr(report, column.name) for report in self.reports]
-            columns[column.name] = [list(v) for v in values] if column.name == "worst_bodies" else np.array(values)
+            names = isinstance(column.default, tuple)
+            columns[column.name] = [list(v) for v in values] if names else np.array(values)
         tree = {"names": list(self.names), "broken_joints": dict(self.broken_joints), "reports": columns, **arrays}
         archive.write(path, "trajectory", self.VERSION, tree)
 
@@ -128,8 +140,9 @@ class Trajectory:
     @classmethod
     def _build(cls, tree):
         columns = tree.pop("reports")
-        rows = zip(*(_plain(columns[column.name]) for column in fields(StepReport)), strict=True)
-        trajectory = cls(reports=[StepReport(*row) for row in rows], **tree)
+        known = [column.name for column in fields(StepReport) if column.name in columns]
+        rows = (dict(zip(known, row, strict=True)) for row in zip(*(_plain(columns[c]) for c in known), strict=True))
+        trajectory = cls(reports=[StepReport(**row) for row in rows], **tree)
         for name, shape in trajectory._shapes().items():
             if getattr(trajectory, name).shape != shape:
                 raise ValueError(f"{name} has shape {getattr(trajectory, name).shape}, not {shape}")

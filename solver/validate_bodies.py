@@ -7,7 +7,7 @@ import numpy as np
 
 from .errors import SceneError
 from .scene import ALL_GROUPS, MOTIONS, MotionPath
-from .shapes import SHAPES
+from .shapes import SHAPES, ConvexHull
 
 SMALLEST, LARGEST = 1e-12, 1e12
 """Sizes of shapes [m]: moments of inertia go with the fifth power and must stay in the range of float64."""
@@ -18,7 +18,7 @@ def check_body(says, body):
     if not isinstance(body.name, str) or not body.name:
         says.problem(f"the name of a body is {body.name!r}: give a text that is not empty")
     moves = says.choice("motion", body.motion, MOTIONS)
-    for what in ("position", "linear_velocity", "angular_velocity"):
+    for what in ("position", "linear_velocity", "angular_velocity", "surface_velocity"):
         says.vector(what, getattr(body, what), 3)
     says.quaternion("orientation", body.orientation)
     says.number("friction", body.friction, 0.0)
@@ -122,6 +122,8 @@ def _check_shape(says, what, shape, motion):
             sizes = ", ".join(f"{size:g}" for size in shape.half_extents)
             return says.problem(f"half_extents of {what} are ({sizes}) m: all must be from {SMALLEST:g} to {LARGEST:g}")
         return placed
+    if kind == "ConvexDecomposition":
+        return _check_vertices(says, what, shape) and _check_pieces(says, what, shape) and placed
     if kind in ("ConvexHull", "TriangleMesh"):
         return _check_vertices(says, what, shape) and placed
     good = says.number(f"radius of {what}", shape.radius, SMALLEST, LARGEST, unit="m")
@@ -130,6 +132,19 @@ def _check_shape(says, what, shape, motion):
         least = 0.0 if kind == "Capsule" else SMALLEST
         good &= says.number(f"half_height of {what}", shape.half_height, least, LARGEST, unit="m")
     return good and placed
+
+
+def _check_pieces(says, what, shape):
+    if not isinstance(shape.pieces, tuple) or not shape.pieces:
+        return says.problem(f"pieces of {what} are {shape.pieces!r}: make it with decompose(vertices, triangles)")
+    good = True
+    for number, piece in enumerate(shape.pieces):
+        own = f"piece {number} of {what}"
+        if says.vector(own, piece, -1, 3):
+            good &= _check_vertices(says, own, ConvexHull(piece))
+        else:
+            good = False
+    return good
 
 
 def _check_vertices(says, what, shape):

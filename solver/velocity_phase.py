@@ -12,21 +12,50 @@ from dataclasses import replace
 import numpy as np
 
 from .constraints.breaking import impulse_share
+from .metrics import joint_directions
 from .predict import carry_momentum
 from .problem import Bodies, Coordinate, StepProblem, world_impulses
-from .reference.rows import coordinates, normals, start_gaps
+from .reference.rows import contact_jacobians, coordinates, normals, start_gaps
 from .rotations import conjugate, rotate
 
 
-def total_velocity(assembly, solution):
-    """(n, 6) velocity at the step's end with all impulses, angular momentum carried to the end pose."""
+def total_velocity(assembly, solution, sound):
+    """(n, 6) velocity at the step's end with all impulses, angular momentum carried to the end pose.
+
+    sound: (n,) bool, bodies within the tolerance; the impulses of others tell nothing.
+    """
     bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     share = 1.0 + bodies.midpoint[:n, None]
-    velocity = assembly.end_velocity + share * (solution.velocity[:n] - bodies.free_velocity[:n])
+    velocity = assembly.end_velocity + share * _change(assembly, solution, sound)
     velocity[:, 3:] = carry_momentum(
         bodies.free_orientation[:n], solution.orientation[:n], velocity[:, 3:], bodies.inertia[:n]
     )
     return velocity
+
+
+def _change(assembly, solution, sound):
+    """(n, 6) change of velocity in the position phase: in islands with joints that of its impulses.
+
+    What the solve left of momentum has one sign step after step where joints turn: a wheel would gain spin from it.
+    """
+    problem, bodies, n = assembly.problem, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
+    change = solution.velocity[:n] - bodies.free_velocity[:n]
+    jointed = assembly.island_jointed[assembly.island] & sound
+    if not jointed.any():
+        return change
+    push = np.zeros((len(bodies.mass), 6))
+    contacts, rows = problem.contacts, problem.joints
+    for table, sides, impulse in (
+        (contacts, contact_jacobians(contacts, bodies.position, bodies.orientation), solution.contact_impulse),
+        (rows, joint_directions(problem, solution.position, solution.orientation), solution.joint_impulse[:, None]),
+    ):
+        for body, side in zip((table.body_a, table.body_b), sides, strict=True):
+            np.add.at(push, body, np.einsum("rki,rk->ri", side.reshape(*impulse.shape, 6), impulse))
+    by_impulse = push[:n] / bodies.mass[:n, None]
+    turn = bodies.free_orientation[:n]
+    by_impulse[:, 3:] = rotate(turn, rotate(conjugate(turn), push[:n, 3:]) / bodies.inertia[:n])
+    change[jointed] = by_impulse[jointed]
+    return change
 
 
 def needs_velocity_phase(assembly, solution, tolerance):
@@ -117,12 +146,12 @@ def _needed_rows(assembly, solution, mask):
     share = impulse_share(problem)
     one_sided = (rows.beta == 1.0) & ((rows.lower == 0.0) | (rows.upper == 0.0))
     active = ~one_sided | (solution.joint_impulse != 0.0)
-    take = _moves(rows, mask, len(problem.bodies.mass)) & (rows.compliance == 0.0) & active
+    take = _moves(rows, mask, len(problem.bodies.mass)) & ~np.isnan(assembly.row_rate) & active
     out = rows.take(take)
     used = (share * solution.joint_impulse)[take]
     out.lower, out.upper = (share[take] * bound - used for bound in (out.lower, out.upper))
     out.lower, out.upper = np.minimum(out.lower, 0.0), np.maximum(out.upper, 0.0)
-    out.beta[:] = 0.0
+    out.beta[:], out.compliance[:] = 0.0, 0.0
     out.target_velocity = assembly.row_rate[take].copy()
     out.impulse[:] = 0.0
     twist = out.coordinate == Coordinate.TWIST

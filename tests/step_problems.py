@@ -74,7 +74,7 @@ def random_pairs(rng, count, dynamic, total):
 
 
 def random_problem(seed, dynamic=4, immovable=2, contacts=7, rows=6, step=0.02, midpoint=0.0, loaded=True):
-    """A StepProblem without sense, but with everything in it: margins, overlaps, all coordinates, bounds, springs."""
+    """A StepProblem without sense, but with everything in it: margins, overlaps, belts, joints, bounds, springs."""
     rng = np.random.default_rng(seed)
     total = dynamic + immovable
     bodies = random_bodies(rng, dynamic, immovable, step, midpoint)
@@ -86,6 +86,7 @@ def random_problem(seed, dynamic=4, immovable=2, contacts=7, rows=6, step=0.02, 
     )  # fmt: skip
     found.margin_a[:], found.margin_b[:] = rng.uniform(0, 0.1, (2, contacts))
     found.friction[:] = rng.uniform(0.0, 1.0, contacts)
+    found.surface_velocity = np.random.default_rng(seed + 1000).normal(size=(contacts, 3))
     return StepProblem(step, bodies, found, random_rows(rng, rows, bodies))
 
 

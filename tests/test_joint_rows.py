@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver import Axis, Body, Box, Joint, Scene, rotations
-from axion.solver.constraints.rows import JointTable
+from axion.solver.constraints.rows import RESOLVED, JointTable
 from axion.solver.frames import body_frames
 from axion.solver.joint_types import ANGULAR, AXES, JOINT_TYPES, LINEAR
 from axion.solver.problem import Coordinate
@@ -102,14 +102,72 @@ def test_locked_angles_stay_independent_of_the_free_ones_far_from_the_start(lock
             assert np.linalg.matrix_rank(jacobians(rows, position, turned)[1], tol=0.05) == len(rows)
 
 
-def test_locked_compliance_is_per_velocity_and_impulse():
-    # c = compliance * force (1 + midpoint) counts: v = c / h, p = F h / share -> E = share compliance / h^2.
-    for midpoint in (0.0, 1.0):
-        rows, _ = rows_of(framed("fixed", compliance=1e-4, angular_compliance=2e-3), midpoint=midpoint)
-        linear = rows.coordinate == Coordinate.LINEAR
-        assert rows.compliance[linear] == pytest.approx((1 + midpoint) * 1e-4 / H**2)
-        assert rows.compliance[~linear] == pytest.approx((1 + midpoint) * 2e-3 / H**2)
-        assert np.all(rows.beta == 1.0) and np.isinf(rows.lower).all() and np.isinf(rows.upper).all()
+def force(rows, k, c, speed, midpoint):
+    """Force [N, N m] row k exerts at the step's end coordinate c, moving at ``speed`` (the mean, or the end's)."""
+    v = rows.beta[k] * (c - rows.target[k]) / H + (1 - rows.beta[k]) * speed - rows.target_velocity[k]
+    return (1 + midpoint) * -v / rows.compliance[k] / H
+
+
+@pytest.mark.parametrize("midpoint", [0.0, 1.0])
+def test_locked_compliance_is_a_spring(midpoint):
+    # Force -c / compliance at the end of the step, or at its mean coordinate where steps find their mean velocity.
+    options = {"compliance": 1e-4, "angular_compliance": 2e-3}
+    rows, rate = rows_of(framed("fixed", **options), midpoint=midpoint)
+    c, speed = 0.01, 0.3
+    mean = c - 0.5 * H * speed * midpoint
+    for k in range(6):
+        soft = options["compliance" if rows.coordinate[k] == Coordinate.LINEAR else "angular_compliance"]
+        assert force(rows, k, c, speed, midpoint) == pytest.approx(-mean / soft)
+    assert np.isnan(rate).all() and np.isinf(rows.lower).all() and np.isinf(rows.upper).all()
+
+
+def test_compliance_too_stiff_for_the_step_gives_way_at_its_end_and_ends_at_rest():
+    # (omega h)^2 = h^2 mobility / compliance > RESOLVED: c+ = -compliance force, and the velocity phase is told.
+    _, table = table_of(framed("ball", compliance=1e-6))
+    table._mobility[:] = [0.9 * RESOLVED * 1e-6 / H**2, 1.1 * RESOLVED * 1e-6 / H**2, 1e9]
+    rows, _, rate = table.rows(H, H, np.ones(1))
+    assert np.isnan(rate).tolist() == [True, False, False]
+    for k in (1, 2):
+        assert force(rows, k, 0.01, 0.3, 1.0) == pytest.approx(-0.01 / 1e-6)
+
+
+def test_row_knows_its_speed_and_how_easily_it_moves():
+    # J u and J M^-1 J^T from the definition, both bodies turned and moving.
+    scene, table = table_of(framed("hinge"))
+    frames, (position, orientation) = body_frames(scene), start_poses(scene)
+    rng = np.random.default_rng(5)
+    velocity = rng.normal(size=(2, 6))
+    table.observe(position[:2], orientation[:2], velocity)
+    j_a, j_b = jacobians(table.fixed, position, orientation)
+    assert table._speed == pytest.approx(j_a @ velocity[0] + j_b @ velocity[1])
+    want = np.zeros(len(table.fixed))
+    for body, side in enumerate((j_a, j_b)):
+        axes = rotations.matrices(orientation[body])
+        inverse = np.zeros((6, 6))
+        inverse[:3, :3] = np.eye(3) / frames.mass[body]
+        inverse[3:, 3:] = axes @ np.diag(1.0 / frames.inertia[body]) @ axes.T
+        want += np.einsum("ri,ij,rj->r", side, inverse, side)
+    assert table._mobility == pytest.approx(want)
+
+
+@pytest.mark.parametrize("decay", [1e-4, 0.3, 2.0, 100.0, 1e5])
+@pytest.mark.parametrize("drive", [None, "velocity", "position"])
+def test_damper_is_fitted_to_the_exponential(decay, drive):
+    # m v' = d (target - v) over a step that finds its mean velocity: v+ = target + exp(-d h / m) (v - target).
+    m, speed, target = 2.0, 1.5, 0.0 if drive is None else 0.7
+    damping, options = decay * m / H, {}
+    if drive is not None:
+        options = {"drive": drive, "target": target if drive == "velocity" else ([0.0, 1.0], [0.0, target])}
+    if drive == "position":
+        options["stiffness"] = 1e-9  # a position drive without stiffness is rigid
+    _, table = table_of(framed("slider", axes={"x": Axis(damping=damping, **options)}))
+    k = int(np.nonzero([ask.axis.damping > 0.0 for ask in table._asks])[0][0])
+    table._speed[k], table._mobility[k] = speed, 1.0 / m
+    rows, _, _ = table.rows(H, H, np.ones(1))
+    # mean velocity = speed + h force / 2 m, the force that of this very velocity
+    slope = force(rows, k, 0.0, 1.0, 1.0) - force(rows, k, 0.0, 0.0, 1.0)
+    mean = (speed + 0.5 * H / m * force(rows, k, 0.0, 0.0, 1.0)) / (1.0 - 0.5 * H / m * slope)
+    assert 2.0 * mean - speed == pytest.approx(target + np.exp(-decay) * (speed - target), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", AXES)
@@ -127,7 +185,7 @@ def test_spring_row_is_the_implicit_spring_damper():
     c, speed = 0.45, -1.3
     v = rows.beta[0] * (c - rows.target[0]) / H + (1 - rows.beta[0]) * speed - rows.target_velocity[0]
     assert -v / rows.compliance[0] / H == pytest.approx(-k * (c - rest) - d * speed)
-    assert rate[0] == 0.0
+    assert np.isnan(rate[0])
 
 
 def test_damper_alone_is_a_row_of_velocity():
@@ -147,7 +205,7 @@ def test_velocity_drive_pushes_with_its_gain_up_to_its_limit():
         total = (1 + midpoint) * -v / rows.compliance[k] / H
         assert total == pytest.approx(5.0 * (2.0 - speed))
         assert (1 + midpoint) * rows.upper[k] / H == pytest.approx(30.0)
-        assert rows.lower[k] == -rows.upper[k] and rate[k] == 2.0
+        assert rows.lower[k] == -rows.upper[k] and np.isnan(rate[k])
     rows, _ = rows_of(framed("slider", axes={"x": Axis(drive="velocity", target=1.0)}))
     assert rows.compliance[-1 if rows.beta[-1] == 0 else 0] == 0.0
 

@@ -14,6 +14,10 @@ REPORTS = [
     StepReport(2, penetration=3e-4, joint_error=1e-6, wall_time=0.5, converged=False, worst_bodies=("Crate", "Floor")),
     StepReport(3, penetration=2e-5, joint_error=5e-6, wall_time=0.25, joint_error_angle=1e-3),
 ]
+TORN = StepReport(
+    4, converged=False, residual=0.2, velocity_residual=1e-3, worst_bodies=("Crate", "Door"),
+    worst_joints=("Hinge", "Rod"), contradictory_joints=("Rod", "Hinge"),
+)  # fmt: skip
 
 
 def strict(text):
@@ -59,6 +63,27 @@ def test_lines_name_frames_millimetres_and_culprits():
     assert "missed" not in report.progress_line(REPORTS[0], 11, 13)
     text = "\n".join(report.summary_lines(report.summary(REPORTS, 10, {"Hinge": 0.1})))
     assert "1 frame missed the tolerance: 12 (worst: Crate, Floor)" in text and "Hinge broke" in text
+
+
+def test_joints_to_blame_are_named():
+    line = report.progress_line(TORN, 14, 14)
+    assert "(worst: Crate, Door; joints Hinge, Rod)" in line
+    assert line.endswith("Joints that contradict each other: Rod, Hinge")
+    summary = report.summary([*REPORTS, TORN], 10)
+    assert summary["contradictory_joints"] == ["Rod", "Hinge"] and summary["worst_joints"] == ["Hinge", "Rod"]
+    assert summary["worst_bodies"] == ["Crate", "Floor", "Door"]
+    assert (summary["worst_residual"], summary["worst_residual_frame"]) == (0.2, 14)
+    assert summary["worst_velocity_residual"] == 1e-3
+    assert "Joints that contradict each other: Rod, Hinge" in report.summary_lines(summary)
+    many = StepReport(1, converged=False, contradictory_joints=tuple(f"J{i}" for i in range(11)))
+    assert report.progress_line(many, 2, 2).endswith("J6, J7 and 3 more")
+
+
+def test_the_summary_of_an_earlier_version_can_be_told():
+    summary = report.summary([*REPORTS, TORN], 10)
+    for name in ("worst_joints", "contradictory_joints", "worst_residual", "worst_velocity_residual"):
+        del summary[name]
+    assert any("2 frames missed" in line for line in report.summary_lines(summary))
 
 
 def test_a_report_without_frames_is_a_report():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from axion.solver.problem import Contacts, Coordinate, JointRows, tangents
 from axion.solver.reference.rotation import exponential, multiply, rotate
-from axion.solver.reference.rows import contact_jacobians, coordinates, gaps, jacobians
+from axion.solver.reference.rows import contact_jacobians, coordinates, gaps, jacobians, surface_slip
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -180,3 +180,13 @@ def test_contact_levers_end_on_the_surfaces():
     j_a, _ = contact_jacobians(contacts, np.zeros((2, 3)), np.tile(IDENTITY, (2, 1)))
     rolling = np.array([2.0 * 0.3, 0, 0, 0, 2.0, 0])  # v_x = w_y r
     assert np.abs(j_a[0] @ rolling).max() < 1e-15
+
+
+def test_surface_slip_is_the_tangential_part():
+    contacts, _, _ = random_contacts(2)
+    assert not surface_slip(contacts).any()
+    contacts.surface_velocity = np.random.default_rng(3).normal(size=(len(contacts), 3))
+    t1, t2 = tangents(contacts.normal)
+    slip = surface_slip(contacts)
+    along = np.sum(contacts.normal * contacts.surface_velocity, axis=1)[:, None] * contacts.normal
+    assert slip[:, :1] * t1 + slip[:, 1:] * t2 == pytest.approx(contacts.surface_velocity - along, abs=1e-14)

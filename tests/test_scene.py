@@ -214,6 +214,7 @@ class TestMotionPath:
             "kinematic",
             linear_velocity=(1, 2, 3),
             angular_velocity=(0.3, -0.2, 1.0),
+            surface_velocity=(0.1, 0.0, -0.4),
         ),
         Body("static", [Plane()], "static", position=(1, 2, 3)),
     ],

@@ -12,7 +12,7 @@ from axion.solver.linear.schur_system import unknown_slots
 from axion.solver.problem import Coordinate, JointRows, StepProblem, tangents
 from axion.solver.reference.ncp import solve_ncp
 from axion.solver.reference.rotation import world_inertia
-from axion.solver.reference.rows import contact_jacobians, coordinates, gaps, start_gaps
+from axion.solver.reference.rows import contact_jacobians, coordinates, gaps, start_gaps, surface_slip
 from axion.solver.schur import SchurSolver
 from axion.solver.topology import build_topology
 from step_problems import G, bodies_of, options, random_problem
@@ -268,7 +268,9 @@ def test_the_velocity_phase_agrees_with_the_dense_reference(seed):
     for body, j in ((contacts.body_a, j_a), (contacts.body_b, j_b)):
         for c in range(5):
             J[c, :, body[c]] += j[c]
-    q = np.einsum("ckni,ni->ck", J, bodies.free_velocity).ravel()
+    q = np.einsum("ckni,ni->ck", J, bodies.free_velocity)
+    q[:, 1:] += surface_slip(contacts)
+    q = q.ravel()
     inverse = np.zeros((n, 6, 6))
     inverse[:, range(3), range(3)] = 1.0 / bodies.mass[:n, None]
     inverse[:, 3:, 3:] = world_inertia(bodies.orientation[:n], 1.0 / bodies.inertia[:n])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The automatic number of steps per frame: up at once, down slowly, fixed where the user says so."""
 
-from axion.solver.substeps import MOST, PATIENCE, Substeps
+from axion.solver.substeps import MOST, MOST_SPINNING, PATIENCE, Substeps
 
 
 def test_doubles_at_a_miss_up_to_the_most():
@@ -41,3 +41,15 @@ def test_more_steps_that_are_no_help_are_taken_back():
     for _ in range(5):
         steps.learn(100, True)
     assert steps.count == 1
+
+
+def test_spin_asks_for_steps_of_its_frame_alone():
+    steps = Substeps()
+    assert [steps.take(1), steps.take(9), steps.take(1000), steps.take(1)] == [1, 9, MOST_SPINNING, 1]
+    steps.take(6)
+    steps.learn(6, False)
+    assert steps.count == 1  # six steps were asked for, and none was halved
+    steps.take(6)
+    steps.learn(7, False)
+    assert steps.take(6) == 12
+    assert Substeps(3).take(9) == 3

@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 import pytest
 import scenes
-from axion.solver import FrameResult, SceneError, StepReport, Trajectory
+from axion.solver import FrameResult, SceneError, StepReport, Trajectory, archive
 
 
 def some(frames=3):
@@ -15,7 +15,9 @@ def some(frames=3):
     vectors = [random.normal(size=(frames + 1, 3, 3)) for _ in range(3)]
     orientation = random.normal(size=(frames + 1, 3, 4))
     reports = [
-        StepReport(i + 1, i != 1, 1e-6 * i, contacts=4 * i, wall_time=0.25, worst_bodies=tuple(names[:i]))
+        StepReport(
+            i + 1, i != 1, 1e-6 * i, contacts=4 * i, wall_time=0.25, worst_bodies=tuple(names[:i]), residual=2e-6 * i
+        )
         for i in range(frames)
     ]
     times = np.arange(frames + 1) / 24.0
@@ -61,6 +63,10 @@ def test_the_report_holds_what_is_promised():
         "potential_energy",
         "wall_time",
         "worst_bodies",
+        "residual",
+        "velocity_residual",
+        "worst_joints",
+        "contradictory_joints",
     ]
     assert [field.name for field in dataclasses.fields(FrameResult)] == [
         "frame",
@@ -71,6 +77,18 @@ def test_the_report_holds_what_is_promised():
         "angular_velocity",
         "report",
     ]
+
+
+def test_files_from_before_a_field_was_added_are_read(tmp_path):
+    trajectory = some()
+    trajectory.save(tmp_path / "new.npz")
+    tree = archive.read(tmp_path / "new.npz", "trajectory", Trajectory.VERSION, dict)
+    for name in ("residual", "velocity_residual", "worst_joints", "contradictory_joints"):
+        del tree["reports"][name]
+    archive.write(tmp_path / "old.npz", "trajectory", Trajectory.VERSION, tree)
+    old = Trajectory.load(tmp_path / "old.npz").reports
+    assert [r.residual for r in old] == [0.0, 0.0, 0.0]
+    assert [r.worst_bodies for r in old] == [r.worst_bodies for r in trajectory.reports]
 
 
 def test_a_file_of_another_kind_is_named(tmp_path):

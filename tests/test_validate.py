@@ -57,6 +57,7 @@ BODIES = {
     "position has two numbers": (body(position=(0, 0)), "position has shape (2,)"),
     "position is no vector": (body(position="above"), "position is 'above'"),
     "velocity is NaN": (body(linear_velocity=(NAN, 0, 0)), "linear_velocity[0] is nan"),
+    "belt is NaN": (body(surface_velocity=(0, NAN, 0)), "surface_velocity[1] is nan"),
     "spin is infinite": (body(angular_velocity=(0, 0, -INF)), "angular_velocity[2] is -inf"),
     "orientation is zero": (body(orientation=(0, 0, 0, 0)), "quaternion of length 0"),
     "orientation is denormal": (body(orientation=(0, 0, 0, 1e-310)), "quaternion of length 0"),

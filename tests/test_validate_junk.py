@@ -15,6 +15,11 @@ SIZES = {
     "Sphere": {"radius": 1},
     "ConvexHull": {"vertices": np.vstack([np.eye(3), np.zeros(3)])},
     "TriangleMesh": {"vertices": np.eye(3), "triangles": [[0, 1, 2]]},
+    "ConvexDecomposition": {
+        "vertices": np.eye(3),
+        "triangles": [[0, 1, 2]],
+        "pieces": [np.vstack([np.eye(3), np.zeros(3)])],
+    },
     "Plane": {},
 }
 GOOD = {

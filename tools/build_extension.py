@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Packs the Blender extension: one zip a platform in dist/, each with the wheels of Warp and Newton for that platform.
+"""Packs the Blender extension: one zip a platform in dist/, each with the wheels of what it uses for that platform.
 
 Blender is not needed.  The wheels come from wherever pip is configured to find them and are kept in wheels/.
 """
@@ -14,12 +14,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WHEEL_TAGS = {
-    "linux-x64": "manylinux_2_28_x86_64",
-    "windows-x64": "win_amd64",
-    "macos-arm64": "macosx_11_0_arm64",
+    "linux-x64": ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64"),
+    "windows-x64": ("win_amd64",),
+    "macos-arm64": ("macosx_11_0_arm64",),
 }
-"""Blender's name of a platform -> the tag of the wheels that run there."""
-BUNDLED = ("warp-lang", "newton")
+"""Blender's name of a platform -> the tags of wheels that run there: asked for one, pip takes no older one."""
+BUNDLED = ("warp-lang", "newton", "coacd")
 """NumPy is not among them: every Blender has its own."""
 OLDEST_PYTHON = "3.11"
 """Python of the oldest Blender supported; the wheels hold no code compiled for one Python only."""
@@ -35,7 +35,8 @@ def project():
 
 def requirements():
     """The version ranges of the bundled packages, as pyproject.toml states them."""
-    found = [line for line in project()["dependencies"] if re.match(r"[\w-]+", line)[0] in BUNDLED]
+    stated = project()["dependencies"] + project()["optional-dependencies"]["convex"]
+    found = [line for line in stated if re.match(r"[\w-]+", line)[0] in BUNDLED]
     if len(found) != len(BUNDLED):
         raise SystemExit(f"pyproject.toml must bound each of {', '.join(BUNDLED)}; it states only {found}.")
     return found
@@ -47,9 +48,11 @@ def fetch_wheels(platform, folder):
     for stale in folder.glob("*.whl"):
         stale.unlink()
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
-    command += ["--platform", WHEEL_TAGS[platform], "--python-version", OLDEST_PYTHON, "--dest", str(folder)]
+    for tag in WHEEL_TAGS[platform]:
+        command += ["--platform", tag]
+    command += ["--python-version", OLDEST_PYTHON, "--dest", str(folder)]
     if subprocess.run([*command, *requirements()], check=False).returncode:
-        raise SystemExit(f"pip found no wheels of {' and '.join(BUNDLED)} for {platform}; its message is above.")
+        raise SystemExit(f"pip found no wheels of {', '.join(BUNDLED)} for {platform}; its message is above.")
     return sorted(folder.glob("*.whl"))
 
 

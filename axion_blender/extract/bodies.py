@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """``Object.axion`` and shapes -> solver.Body."""
 
+import numpy as np
+
 from ...solver import Body, ConvexHull, SceneError
 from .. import conventions
 from . import meshes
@@ -63,6 +65,8 @@ def body(item, name, pose, shapes, motion, path, metres, notes):
         collision_group=group,
         collision_mask=mask,
         path=path,
+        # Along the object's axes as they are seen: scale does not stretch a speed, but a mirrored axis points back.
+        surface_velocity=np.sign(pose.scale) * settings.surface_velocity[:] * metres,
     )
     if settings.use_center_of_mass:
         made.center_of_mass = [c * s * metres for c, s in zip(settings.center_of_mass, pose.scale, strict=True)]

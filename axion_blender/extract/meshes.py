@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...solver import Box, Capsule, Cone, ConvexHull, Cylinder, SceneError, Sphere, TriangleMesh
+from ...solver import Box, Capsule, Cone, ConvexHull, Cylinder, SceneError, Sphere, TriangleMesh, decompose
 from .. import conventions
 from . import geometry
 
@@ -40,6 +40,8 @@ class Cook:
         """
         kind = item.axion.collision_shape
         key = (*self._key(item), kind, passive, *self._scale_key(scale))
+        if kind == "CONVEX_DECOMPOSITION":
+            key += (item.axion.concavity,)
         if key not in self._shapes:
             self._shapes[key] = self._cook(item, kind, scale * self.metres, passive)
         shape, note = self._shapes[key]
@@ -72,6 +74,8 @@ class Cook:
         triangles = conventions.wound(found.triangles, scale)
         if kind == "MESH":
             return self._mesh(item, vertices, triangles), ""
+        if kind == "CONVEX_DECOMPOSITION":
+            return self._decomposition(item, vertices, triangles), ""
         if kind == "CONVEX_HULL":
             return self._hull(item, vertices, triangles, passive)
         return self._primitive(item, kind, vertices, triangles, scale, passive)
@@ -83,6 +87,18 @@ class Cook:
                 f"{item.name}: its mesh has no faces, which the shape Mesh needs: add faces, or use Convex Hull"
             )
         return TriangleMesh(vertices, triangles)
+
+    @staticmethod
+    def _decomposition(item, vertices, triangles):
+        if len(triangles) == 0:
+            raise SceneError(
+                f"{item.name}: its mesh has no faces, which the shape Convex Decomposition needs: add faces, or use "
+                "Convex Hull"
+            )
+        try:
+            return decompose(vertices, triangles, round(item.axion.concavity, 6))
+        except SceneError as error:
+            raise SceneError(f"{item.name}: {error}") from error
 
     @staticmethod
     def _hull(item, vertices, triangles, passive):

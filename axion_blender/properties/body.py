@@ -29,6 +29,13 @@ SHAPES = (
         "MESH_DATA",
         7,
     ),
+    (
+        "CONVEX_DECOMPOSITION",
+        "Convex Decomposition",
+        "The mesh taken apart into convex pieces, for concave bodies; found in seconds when the scene is read",
+        "MOD_EXPLODE",
+        8,
+    ),
 )
 SOURCES = (
     ("BASE", "Base", "The mesh without shape keys and modifiers"),
@@ -87,6 +94,17 @@ class AXION_PG_body(bpy.types.PropertyGroup):
         default="FINAL",
         **STILL,
     )
+    concavity: FloatProperty(
+        name="Concavity",
+        description="Depth of hollows that a convex piece may cover relative to the size of the mesh",
+        default=0.05,
+        min=0.01,
+        max=1.0,
+        step=1,
+        precision=3,
+        subtype="FACTOR",
+        **STILL,
+    )
     friction: FloatProperty(
         name="Friction",
         description="Resistance of the surface to sliding (0 is ice, 1 holds on a slope of 45 degrees)",
@@ -96,6 +114,15 @@ class AXION_PG_body(bpy.types.PropertyGroup):
         step=1,
         precision=3,
         subtype="FACTOR",
+        **STILL,
+    )
+    surface_velocity: FloatVectorProperty(
+        name="Surface Velocity",
+        description="Velocity of the surface along the object's axes while the object stands, as of a belt",
+        size=3,
+        default=(0.0, 0.0, 0.0),
+        subtype="XYZ",
+        unit="VELOCITY",
         **STILL,
     )
     restitution: FloatProperty(

@@ -87,8 +87,10 @@ class AXION_PT_body_collisions(BodyPanel, bpy.types.Panel):
     def draw(self, context):
         body, column = context.object.axion, self.column()
         column.prop(body, "collision_shape")
-        if body.collision_shape in {"MESH", "CONVEX_HULL"}:
+        if body.collision_shape in {"MESH", "CONVEX_HULL", "CONVEX_DECOMPOSITION"}:
             column.prop(body, "mesh_source")
+        if body.collision_shape == "CONVEX_DECOMPOSITION":
+            column.prop(body, "concavity")
 
 
 class AXION_PT_body_surface(BodyPanel, bpy.types.Panel):
@@ -99,6 +101,7 @@ class AXION_PT_body_surface(BodyPanel, bpy.types.Panel):
     def draw(self, context):
         body, column = context.object.axion, self.column()
         column.prop(body, "friction")
+        column.prop(body, "surface_velocity")
         column.prop(body, "restitution")
 
 

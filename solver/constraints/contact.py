@@ -2,13 +2,17 @@
 """Contact rows on the device: geometry, law, curvature, line search and residual.
 
     gap      phi = n+ . (x_a - x_b) - margin_a - margin_b                      [m], n+: n turned with the face touched
-    rows     v = ((phi(q+) - allowed) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a relative to b
+    rows     v = ((phi(q+) - allowed) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a's surface
+                                                                               relative to b's, running or not
     J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop)
     impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
 
-``allowed`` < 0 is what may stay of an overlap present at the start: it is pushed out no faster than ``push_out_speed``,
-and down to ``slack``.
+``allowed`` < 0 is what may stay of an overlap present at the start: it is pushed out no faster than ``push_out_speed``.
 ``allowed`` > 0 is where a rebound inside the step leads (reference/impact.py).
+
+Detection knows gaps to ``gap_noise`` only: a contact that starts the step nearer to touching than that touches, and is
+held where it is.  Else a body at rest on more points than it needs, which never agree to the last digit, would shift
+its load from one to another for ever.
 """
 
 from functools import cache
@@ -16,7 +20,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, SLACK, STEP, IslandArrays, structs
+from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, STEP, IslandArrays, structs
 from ..mathx.rotation import rotation_functions
 from .friction import contact_law
 
@@ -32,7 +36,7 @@ def contact_kernels(real):
     impulse, curvature, next_dual = law.impulse, law.curvature, law.next_dual
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
-    step_slot, push_out_slot, slack_slot = wp.constant(STEP), wp.constant(PUSH_OUT), wp.constant(SLACK)
+    step_slot, push_out_slot = wp.constant(STEP), wp.constant(PUSH_OUT)
 
     @wp.func(module=f"axion_contact_{real.name}")
     def components(n: vec3, w: vec3):
@@ -80,10 +84,10 @@ def contact_kernels(real):
         con.arm_a[c] = ra
         con.arm_b[c] = rb
         allowed = con.rebound_gap[c]
-        if con.start_gap[c] < scalar(0.0):
-            allowed += wp.min(
-                wp.max(con.start_gap[c], -settings[slack_slot]), con.start_gap[c] + settings[push_out_slot]
-            )
+        if wp.abs(con.start_gap[c]) <= con.gap_noise[c]:
+            allowed += con.start_gap[c]
+        elif con.start_gap[c] < scalar(0.0):
+            allowed += wp.min(scalar(0.0), con.start_gap[c] + settings[push_out_slot])
         con.allowed[c] = allowed
         m = scalar(0.0)
         wn = scalar(0.0)
@@ -125,8 +129,9 @@ def contact_kernels(real):
         phi = gap(con, c, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
         ju = components(n, point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c]))
         con.phi[c] = phi
-        con.v[c] = vec3((phi - con.allowed[c]) / h, ju[1], ju[2])
-        con.bias[c] = vec3((phi - con.allowed[c]) / h - ju[0], scalar(0.0), scalar(0.0))
+        running = components(n, con.surface_velocity[c])
+        con.v[c] = vec3((phi - con.allowed[c]) / h, ju[1] + running[1], ju[2] + running[2])
+        con.bias[c] = vec3((phi - con.allowed[c]) / h - ju[0], running[1], running[2])
 
     @kernel
     def linearise_contacts_velocity(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays):
@@ -140,7 +145,8 @@ def contact_kernels(real):
         bias = -con.rebound_speed[c]
         if con.loaded[c] == 0:
             bias = scalar(1.0e9)
-        con.bias[c] = vec3(bias, scalar(0.0), scalar(0.0))
+        running = components(con.n[c], con.surface_velocity[c])
+        con.bias[c] = vec3(bias, running[1], running[2])
         con.v[c] = ju + con.bias[c]
 
     @kernel

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Joints of a scene as rows: which coordinate each row measures, and what it asks of it (problem.JointRows).
 
-    locked            c = 0                        beta 1, compliance of the joint
+    locked            c = 0                        beta 1; with compliance a spring k = 1 / compliance
     limit             c >= lower, c <= upper       beta 1, impulse of one sign
     spring            force -k (c - rest) - d c'   beta = h k / (h k + d), compliance = 1 / (h^2 k + h d)
     position drive    the same to its target, force within max_force; rigid where k = 0
@@ -9,7 +9,8 @@
     friction          c' = 0, force within the joint's dry friction
 
 What is asked is data in a row; the kernels know no joint types.  Force signs: positive pushes B along +axis, away
-from A.
+from A.  In steps that find their mean velocity, springs act at the mean coordinate and keep their energy, and dampers
+and gains are fitted to the exponential (fitted_weight), so that stiff ones do not ring.
 """
 
 from dataclasses import dataclass, replace
@@ -19,9 +20,11 @@ import numpy as np
 from .. import rotations
 from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows
+from ..reference.rows import jacobians
 from .breaking import joint_loads, row_forces
 
 LOCK, LOWER, UPPER, SPRING, POSITION_DRIVE, VELOCITY_DRIVE, FRICTION = range(7)
+RESOLVED = 4.0  # (omega h)^2 up to which compliance vibrates: pi steps a period; beyond, it only gives way
 
 
 @dataclass
@@ -42,6 +45,18 @@ def spring_law(stiffness, damping, h, share):
     """
     damping = damping - h * stiffness * (share - 1.0) / share
     return h * stiffness / (h * stiffness + damping), share / (h * h * stiffness + h * damping)
+
+
+def fitted_weight(decay, share):
+    """Weight w of the end velocity in a damper's force, d ((1 - w) v + w v+), for steps that count ``share`` times.
+
+    decay: h d / m.  The mean velocity (w = 1 / 2) would make v ring where the damper is stiff; exponentially fitted,
+    v+ = exp(-decay) v to the last digit (Liniger and Willoughby 1970).  Steps that end in their velocity have w = 1.
+    """
+    small = decay < 1e-3
+    x = np.where(small, 1.0, decay)
+    fitted = np.where(small, 0.5 + decay / 12.0, -1.0 / np.expm1(-x) - 1.0 / x)
+    return np.maximum(fitted, 1.0 / share)
 
 
 class JointTable:
@@ -69,6 +84,9 @@ class JointTable:
         self.fixed = self._pack()
         self.angle = np.zeros(len(self.fixed))  # last known twist, so that turns are counted
         self.force = np.zeros(len(self.fixed))  # of the last step [N, N m]
+        self._speed = np.zeros(len(self.fixed))  # of each coordinate where the step starts
+        self._mobility = np.zeros(len(self.fixed))  # J M^-1 J^T there: at least 1 / m of what the row moves
+        self._inverse = np.append(1.0 / frames.mass, 0.0), np.vstack([1.0 / frames.inertia, np.zeros(3)])
         self.alive = np.ones(len(self.joints), bool)
         self.broken = {}  # name -> time [s]
         self._strength = np.array([(j.break_force, j.break_torque) for j in self.joints], float).reshape(-1, 2)
@@ -76,8 +94,25 @@ class JointTable:
     def __len__(self):
         return len(self.fixed)
 
+    def observe(self, position, orientation, velocity):
+        """Take in where a step starts: solver poses (B, 3), (B, 4), velocities (B, 6); prescribed bodies: the mean."""
+        if not len(self.fixed):
+            return
+        rows = self.fixed
+        orientation = np.vstack([orientation, rotations.IDENTITY])
+        velocity = np.vstack([velocity, np.zeros(6)])
+        self._speed, self._mobility = np.zeros(len(rows)), np.zeros(len(rows))
+        sides = jacobians(rows, np.vstack([position, np.zeros(3)]), orientation)
+        for body, side in zip((rows.body_a, rows.body_b), sides, strict=True):
+            self._speed += np.einsum("ri,ri->r", side, velocity[body])
+            turn = rotations.rotate(rotations.conjugate(orientation[body]), side[:, 3:])
+            self._mobility += self._inverse[0][body] * np.einsum("ri,ri->r", side[:, :3], side[:, :3])
+            self._mobility += np.einsum("ri,ri->r", turn**2, self._inverse[1][body])
+
     def rows(self, time, step, midpoint, force=None):
         """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,)).
+
+        The rate is that which the coordinate must end with; NaN where a force decides.
 
         midpoint: (J,) per joint, 0 to 1: position impulses count (1 + midpoint) times, so force limits and
         compliances scale.  force: (rows of the table,) to start from; None: those of the last step.
@@ -86,7 +121,7 @@ class JointTable:
         out = self.fixed.take(number)
         rate = np.zeros(len(number))
         for k, index in enumerate(number):
-            rate[k] = self._ask(out, k, self._asks[index], time, step, 1.0 + midpoint[out.joint[k]])
+            rate[k] = self._ask(out, k, index, time, step, 1.0 + midpoint[out.joint[k]])
         twist = out.coordinate == Coordinate.TWIST
         out.offset[twist] += self.angle[number][twist]
         out.target[twist] -= self.angle[number][twist] * (out.beta[twist] != 0.0)
@@ -112,28 +147,33 @@ class JointTable:
             self.broken[self.joints[k].name] = time
         return bool(over.any())
 
-    def _ask(self, rows, k, ask, time, h, share):
-        """Fill row k; returns the velocity its coordinate should have at the step's end."""
+    def _ask(self, rows, k, index, time, h, share):
+        """Fill row k, number ``index`` of the table; returns the rate of ``rows``."""
+        ask, speed, mobility = self._asks[index], self._speed[index], self._mobility[index]
         axis, rate = ask.axis, 0.0
         if ask.role == LOCK:
-            rows.compliance[k] = share * ask.compliance / h**2
+            if ask.compliance > 0.0:
+                rate = self._comply(rows, k, ask.compliance, mobility, h, share)
         elif ask.role == LOWER:
             rows.target[k], rows.lower[k] = axis.lower, 0.0
         elif ask.role == UPPER:
             rows.target[k], rows.upper[k] = (axis.upper if axis is not None else 0.0), 0.0
         elif ask.role == SPRING:
-            self._spring(rows, k, axis, h, share)
             rows.target[k] = axis.rest
+            self._pull(rows, k, axis.stiffness, axis.damping, 0.0, speed, mobility, h, share)
+            rate = np.nan
         elif ask.role == POSITION_DRIVE:
-            if axis.stiffness > 0.0:
-                self._spring(rows, k, axis, h, share)
             rows.target[k], rate = axis.target_at(time)
-            rows.target_velocity[k] = (1.0 - rows.beta[k]) * rate
+            if axis.stiffness > 0.0:
+                self._pull(rows, k, axis.stiffness, axis.damping, rate, speed, mobility, h, share)
+                rate = np.nan
             self._limit_force(rows, k, axis.max_force, h, share)
         elif ask.role == VELOCITY_DRIVE:
             rate = axis.target_at(time)[0]
             rows.beta[k], rows.target_velocity[k] = 0.0, rate
-            rows.compliance[k] = share / (h * axis.damping) if axis.damping > 0.0 else 0.0
+            if axis.damping > 0.0:
+                self._pull(rows, k, 0.0, axis.damping, rate, speed, mobility, h, share)
+                rate = np.nan
             self._limit_force(rows, k, axis.max_force, h, share)
         else:
             rows.beta[k] = 0.0
@@ -141,8 +181,25 @@ class JointTable:
         return rate
 
     @staticmethod
-    def _spring(rows, k, axis, h, share):
-        rows.beta[k], rows.compliance[k] = spring_law(axis.stiffness, axis.damping, h, share)
+    def _comply(rows, k, compliance, mobility, h, share):
+        """A lock that gives way: a spring that keeps its energy, or c+ = -compliance force where steps are too long.
+
+        Then its vibration is no motion, and the velocity phase takes it as rigid; else NaN is returned.
+        """
+        if h * h * mobility <= RESOLVED * compliance:
+            rows.beta[k], rows.compliance[k] = spring_law(1.0 / compliance, 0.0, h, share)
+            return np.nan
+        rows.compliance[k] = share * compliance / h**2
+        return 0.0
+
+    @staticmethod
+    def _pull(rows, k, stiffness, damping, rate, speed, mobility, h, share):
+        """Row k as a spring and damper with a target that moves at ``rate``."""
+        part = share * fitted_weight(h * damping * mobility, share)  # of the row's own velocity; the rest of ``speed``
+        rows.beta[k], rows.compliance[k] = spring_law(stiffness, part * damping, h, share)
+        steady = damping - h * stiffness * (share - 1.0) / share
+        gain = share / (h * rows.compliance[k])
+        rows.target_velocity[k] = (rate * steady - (1.0 - part) * damping * speed) / gain
 
     @staticmethod
     def _limit_force(rows, k, force, h, share):

@@ -162,6 +162,14 @@ def contact_jacobians(contacts, position, orientation):
     return j_a, j_b
 
 
+def surface_slip(contacts):
+    """(C, 2) what running surfaces add to the slip of a relative to b, along (t1, t2) [m/s]."""
+    if contacts.surface_velocity is None:
+        return np.zeros((len(contacts), 2))
+    t1, t2 = tangents(contacts.normal)
+    return np.stack([dot(t1, contacts.surface_velocity), dot(t2, contacts.surface_velocity)], axis=1)
+
+
 def start_gaps(problem):
     """(C,) gap by which each contact's allowed overlap is judged: the one given, or that at the start pose [m]."""
     contacts, bodies = problem.contacts, problem.bodies

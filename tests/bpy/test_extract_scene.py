@@ -53,6 +53,20 @@ def test_a_scene_can_be_read_without_a_context():
     assert [b.name for b in read.scene.bodies] == ["There"] and np.allclose(read.scene.bodies[0].position, (0, 0, 4))
 
 
+@pytest.mark.parametrize("scale", [(1, 1, 1), (3, 0.5, 2), (-1, 1, 1), (-2, -2, -2)])
+def test_surface_velocity_runs_along_the_axes_of_the_object(scale):
+    # A scale does not stretch it; a mirrored axis points back.  In the world: the matrix' own axes, made units.
+    item = box("Belt", type="PASSIVE", surface_velocity=(2, 0, 0.5))
+    item.scale, item.rotation_euler = scale, (0.3, 0.1, math.radians(90))
+    bpy.context.view_layer.update()
+    axes = np.array(item.matrix_world)[:3, :3]
+    made = body("Belt")
+    world = conventions.rotation_matrix(made.orientation) @ made.surface_velocity
+    assert np.allclose(world, axes / np.linalg.norm(axes, axis=0) @ (2, 0, 0.5), atol=1e-6)
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    assert np.allclose(body("Belt").surface_velocity, 0.01 * made.surface_velocity, rtol=1e-6)
+
+
 def test_damping_is_the_part_lost_each_second():
     box("Box", linear_damping=0.5, angular_damping=0.1)
     made = body("Box")

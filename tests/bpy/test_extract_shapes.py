@@ -2,12 +2,13 @@
 """Meshes become shapes of the size that is seen, wherever the origin lies and whatever the scale."""
 
 import math
+import sys
 
 import bpy
 import numpy as np
 import pytest
 from axion.axion_blender import conventions
-from axion.solver import ConvexHull, SceneError, TriangleMesh
+from axion.solver import ConvexDecomposition, ConvexHull, SceneError, TriangleMesh, decomposition
 from blend_scenes import CUBE_FACES, add, body, box, box_mesh, extract, mesh, plane
 
 
@@ -238,3 +239,56 @@ def test_hulls_hold_all_vertices():
     (shape,) = body("Body").shapes
     seen = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     assert isinstance(shape, ConvexHull) and len(shape.vertices) == len(seen.vertices) > 8
+
+
+def corner(name="Corner", **settings):
+    """An L of three unit cubes, extruded along Y: its hull holds a triangular prism more."""
+    outline = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
+    vertices = [(x, y, z) for y in (0, 1) for x, z in outline]
+    sides = [(i, (i + 1) % 6, 6 + (i + 1) % 6, 6 + i) for i in range(6)]
+    caps = [(3, 2, 1, 0), (5, 4, 3, 0), (6, 7, 8, 9), (6, 9, 10, 11)]
+    faces = [tuple(reversed(side)) for side in sides] + [tuple(reversed(cap)) for cap in caps]
+    return add(name, mesh(name, vertices, faces), collision_shape="CONVEX_DECOMPOSITION", **settings)
+
+
+@pytest.mark.parametrize("scale", [(1, 1, 1), (2, 1, 0.5), (-1, 1, 1)])
+def test_convex_decomposition_weighs_what_the_mesh_weighs(scale):
+    item = corner(use_density=True, density=10.0)
+    item.scale = scale
+    made = body("Corner")
+    (shape,) = made.shapes
+    assert isinstance(shape, ConvexDecomposition) and len(shape.parts()) == 2
+    size = abs(math.prod(scale))
+    assert math.isclose(made.mass_properties()[0], 10.0 * 3.0 * size, rel_tol=1e-5)
+    # Cut where the L turns: nothing is covered that is not the mesh.
+    assert math.isclose(sum(part.volume() for part in shape.parts()), 3.0 * size, rel_tol=1e-2)
+
+
+def test_coarse_convex_decomposition_fills_the_hollow():
+    corner(concavity=1.0)
+    (shape,) = body("Corner").shapes
+    (part,) = shape.parts()
+    assert math.isclose(part.volume(), 3.5, rel_tol=1e-5)
+
+
+def test_convex_decomposition_in_a_compound():
+    parent = add("Parent", None, (3, 0, 0), collision_shape="COMPOUND")
+    corner().parent = parent
+    (shape,) = body("Parent").shapes
+    assert len(shape.parts()) == 2 and math.isclose(shape.volume(), 3.0, rel_tol=1e-5)
+
+
+def test_convex_decomposition_without_its_package_names_object_and_cure(monkeypatch):
+    monkeypatch.setitem(sys.modules, "coacd", None)
+    decomposition._pieces.cache_clear()
+    corner(location=(1, 2, 3))
+    with pytest.raises(SceneError, match=r"^Corner: .*coacd, which is not installed: install it \(pip install coacd\)"):
+        extract()
+    with pytest.raises(RuntimeError, match="Corner: .*coacd"):
+        bpy.ops.axion.check_scene()
+
+
+def test_convex_decomposition_needs_faces():
+    add("Points", mesh("points", [(0, 0, 0), (1, 0, 0), (0, 1, 0)]), collision_shape="CONVEX_DECOMPOSITION")
+    with pytest.raises(SceneError, match="Points.*no faces"):
+        extract()

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Friction-contact problems published with Siconos, and one whose solution is known to all digits."""
+"""Friction-contact problems published with Siconos, and one whose solution is known to all digits.
+
+Solved by the reference, and by the kernels of the proximal method (dense_contacts.py) in both precisions.
+"""
 
 import numpy as np
 import pytest
 from axion.solver.reference.ncp import solve_ncp
+from dense_contacts import DenseContacts
+from figures import figure
 from siconos_data import load
 
 
@@ -41,6 +46,25 @@ def siconos_error(W, q, mu, r):
 def test_published_problem_is_solved(name, bound):
     W, q, mu = load(name)
     assert siconos_error(W, q, mu, solve_ncp(W, q, mu)) < bound
+
+
+@pytest.mark.parametrize(("precision", "tolerance", "bound"), [("float64", 3e-7, 1e-6), ("float32", 1e-5, 1e-4)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "FrictionContact3D_1c.dat",
+        "OneObject-i100000-499.hdf5.dat",
+        "BoxesStack1-i100000-32.hdf5.dat",
+        "Confeti-ex03-Fc3D-SBM.dat",
+        pytest.param("Capsules-i101-404.dat", marks=pytest.mark.slow),
+    ],
+)
+def test_published_problem_is_solved_by_the_kernels(name, precision, tolerance, bound):
+    # The tolerance is that of the natural maps, in parts of the largest velocity without contact impulses.
+    W, q, mu = load(name)
+    error = siconos_error(W, q, mu, DenseContacts(precision).solve(W, q, mu, tolerance * np.abs(q).max()))
+    figure(f"Siconos {name}", f"error, kernels in {precision}", error, bound)
+    assert error < bound
 
 
 def test_single_contact_to_all_published_digits():

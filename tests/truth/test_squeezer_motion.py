@@ -77,7 +77,7 @@ def closure(trajectory):
 
 
 def test_squeezer_starts_with_the_published_accelerations():
-    # beta'' = 14222.4439199541, Theta'' = -10666.8329399656 rad/s^2; a step's mean acceleration is of first order.
+    # beta'' = 14222.4439199541, Theta'' = -10666.8329399656 rad/s^2; a step's mean is of first order at least.
     error = {}
     for h in (1e-5, 5e-6):
         trajectory = run(1, h, 1e-14)
@@ -90,7 +90,8 @@ def test_squeezer_starts_with_the_published_accelerations():
 
 @pytest.mark.slow
 def test_squeezer_reaches_the_published_end():
-    # First order: error(h) / error(h / 2) = 2 +- 0.3; the pins stay together to 1e-9 m.
+    # Second order, all of it mid-step, the compliant spring too: error(h) / error(h / 2) = 4, more while terms of h^4
+    # count (5.1, then 4.6); the pins stay together to 1e-9 m.
     error = {}
     for steps in (300, 600, 1200):
         trajectory = run(steps)
@@ -100,12 +101,12 @@ def test_squeezer_reaches_the_published_end():
         angles = published_angles(body_angles(START) + turn[-1] - turn[0])
         error[steps] = np.abs(angles - END).max()
         name = f"squeezer, h = {DURATION / steps:g} s"
-        figure(name, "worst angle at 0.03 s off the published one", error[steps], "first order", "rad")
+        figure(name, "worst angle at 0.03 s off the published one", error[steps], "second order", "rad")
         apart = closure(trajectory)
         assert figure(name, "pins apart", apart, 1e-9, "m") < 1e-9
         assert all(report.converged for report in trajectory.reports)
     for steps in (300, 600):
         ratio = error[steps] / error[2 * steps]
-        figure("squeezer", f"error(h) / error(h/2) at h = {DURATION / steps:g} s", ratio, "2 +- 0.3")
-        assert ratio == pytest.approx(2.0, abs=0.3)
-    assert error[1200] < 0.01 * END[0]  # 15.8 rad on the way
+        figure("squeezer", f"error(h) / error(h/2) at h = {DURATION / steps:g} s", ratio, "3.7 to 5.5")
+        assert 3.7 < ratio < 5.5
+    assert error[1200] < 1e-3  # of 15.8 rad on the way

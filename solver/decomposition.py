@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convex decomposition: a concave mesh as convex pieces, by CoACD (Wei et al. 2022), an optional package.
+
+    decompose(vertices, triangles, concavity=0.05) -> ConvexDecomposition
+
+Pieces collide as any hulls do: faster than a TriangleMesh and without its one-sided surface, but a little larger than
+the mesh in its hollows and with seams that small things may feel.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from . import coerce
+from .convex_hull import convex_hull
+from .errors import SceneError
+from .mass import polyhedron
+from .shapes import ConvexDecomposition
+
+FINEST, COARSEST = 0.01, 1.0
+KEPT = 64  # decompositions remembered: one takes seconds, and scenes are read again and again
+SLIVER = 1e-9  # a piece with less of the mesh's box than this is none
+
+
+def decompose(vertices, triangles, concavity=0.05, seed=0):
+    """Take a mesh apart into convex pieces.
+
+    Args:
+        vertices: (V, 3) [m].
+        triangles: (T, 3) vertex numbers, counter-clockwise seen from outside.  An open or tangled surface is closed
+            first, on a grid of 1/50 of its size.
+        concavity: how deep hollows may be that a piece covers, relative to the mesh's size, 0.01 to 1.
+        seed: of the search.  The same input and seed give the same pieces.
+
+    Returns:
+        ConvexDecomposition: collides as its pieces, weighs what the mesh weighs.
+
+    Raises:
+        SceneError: the package coacd is not installed, or the mesh holds nothing that could be taken apart.
+    """
+    vertices, triangles, concavity = coerce.array(vertices), coerce.indices(triangles), coerce.number(concavity)
+    _check(vertices, triangles, concavity)
+    key = (vertices.tobytes(), triangles.tobytes(), concavity, int(seed))
+    return ConvexDecomposition(vertices, triangles, pieces=_pieces(*key))
+
+
+def _check(vertices, triangles, concavity):
+    """Refuses what would end the process inside coacd, which knows no errors."""
+    if not isinstance(vertices, np.ndarray) or vertices.ndim != 2 or vertices.shape[1] != 3:
+        raise SceneError("a convex decomposition needs vertices of shape (V, 3)")
+    if getattr(triangles, "dtype", None) != np.int32 or triangles.ndim != 2 or triangles.shape[1] != 3:
+        raise SceneError("a convex decomposition needs triangles of shape (T, 3) that hold whole vertex numbers")
+    if not len(triangles):
+        raise SceneError("a mesh without triangles has no convex decomposition: add faces, or use a ConvexHull")
+    if not np.isfinite(vertices).all():
+        raise SceneError("a mesh with NaN or infinite vertices has no convex decomposition: mend them")
+    if triangles.min() < 0 or triangles.max() >= len(vertices):
+        raise SceneError(f"triangles name vertices beyond the {len(vertices)} there are: use 0 to {len(vertices) - 1}")
+    if not np.ptp(vertices[triangles].reshape(-1, 3), axis=0).max() > 0.0:
+        raise SceneError("all triangles of the mesh lie in one place: give it a size")
+    if not isinstance(concavity, float) or not FINEST <= concavity <= COARSEST:
+        raise SceneError(f"concavity is {concavity!r}: it must be from {FINEST:g} to {COARSEST:g} of the mesh's size")
+
+
+def _coacd():
+    try:
+        import coacd
+    except ImportError as error:
+        raise SceneError(
+            "convex decomposition needs the package coacd, which is not installed: install it (pip install coacd), or "
+            "choose the mesh itself or its convex hull"
+        ) from error
+    return coacd
+
+
+@lru_cache(maxsize=KEPT)
+def _pieces(vertices, triangles, concavity, seed):
+    """Vertices (V, 3) of each piece, read-only."""
+    coacd = _coacd()
+    coacd.set_log_level("error")
+    vertices, triangles = np.frombuffer(vertices).reshape(-1, 3), np.frombuffer(triangles, np.int32).reshape(-1, 3)
+    # Near one and around zero, whatever the mesh's own unit and place.
+    middle, size = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0)), float(np.ptp(vertices, axis=0).max())
+    mesh = coacd.Mesh((vertices - middle) / size, triangles)
+    found = coacd.run_coacd(mesh, threshold=concavity, seed=seed)
+    pieces = [middle + size * np.asarray(points, float) for points, _ in found if _encloses(np.asarray(points, float))]
+    if not pieces:
+        raise SceneError("the mesh has no convex decomposition: it is too thin, so give it thickness or use a Box")
+    for points in pieces:
+        points.flags.writeable = False
+    return tuple(pieces)
+
+
+def _encloses(points):
+    """Whether a piece, in units of the mesh's size, has a hull that is more than a sliver."""
+    try:
+        return polyhedron(points, convex_hull(points)).volume > SLIVER
+    except SceneError:
+        return False

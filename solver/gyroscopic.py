@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How many steps fast tops need: a constraint's answer to spin must not be lost in one step.
+
+A step answers an impulse p of a constraint by the turn h I^-1 J^T p after the free rotation.  A spinning body gives way
+across: with L its angular momentum, the turn t obeys t' = I^-1 (J^T p + L x t), which goes round at the rate
+
+    sqrt(sum_i (L_i / max(I_j, I_k))^2)        i, j, k the principal axes; |L| / I of a ball, L / I1 of a disc's spin
+
+The step lacks that coupling, so its angle over a step must be small.  A body that a hinge or a firmer joint holds to
+others takes their moments along when its axis leans; one held to something immovable has no axis to lean.
+
+A disc's top at 60 rad/s on a ball joint, exact lean at most 0.435 rad, after 2 s (energy in parts of that of the spin):
+
+    angle per step [rad]   4.9      2.5      1.2      0.62      0.31
+    largest lean [rad]     2.88     0.96     0.465    0.438     0.435
+    energy                 + 6240 % + 2 %    - 1.1 %  - 0.11 %  - 0.01 %
+"""
+
+import numpy as np
+
+from . import rotations
+from .problem import Coordinate
+from .shapes import Sphere
+from .topology import connected_components
+
+JOINTED = 0.65  # [rad] of that angle per step: such tops lose 0.5 to 1 % of energy in 10 s
+TOUCHING = 2.0  # where contacts hold a body: backward Euler loses energy by more than it gains so (a top on a table)
+
+
+class Gyroscopes:
+    """The bodies of one scene whose spin decides how long a step may be."""
+
+    def __init__(self, scene, frames, joints):
+        """joints: JointTable.  Balls that only touch are left out: what they touch does not see them turn."""
+        self.frames, self.joints = frames, joints
+        self.ball = np.array([len(b.shapes) == 1 and isinstance(b.shapes[0], Sphere) for b in scene.bodies], bool)
+
+    def steps(self, state, seconds, free):
+        """Number of equal steps that ``seconds`` must be cut into.  free: (B,) bool, bodies that move freely."""
+        count = len(free)
+        jointed, touching = np.zeros(count + 1, bool), np.zeros(count, bool)
+        fixed = self.joints.fixed
+        alive = self.joints.alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
+        jointed[fixed.body_a[alive]] = jointed[fixed.body_b[alive]] = True
+        jointed, unknown = jointed[:count], state.contacts is None  # in the first frame nobody has looked
+        if not unknown:
+            touching[state.contacts.body_a] = touching[state.contacts.body_b] = True
+        bound = np.where(jointed & ~touching, JOINTED, TOUCHING)
+        touching |= unknown
+        taken = free & (jointed | (touching & ~self.ball))
+        if not taken.any():
+            return 1
+        rate = self._rates(state, free)
+        return max(1, int(np.ceil((rate * seconds / bound)[taken].max())))
+
+    def _rates(self, state, free):
+        """(B,) rate [rad/s] at which each body gives way across its spin."""
+        inertia = self.frames.inertia
+        local = rotations.rotate(rotations.conjugate(state.orientation), state.velocity[:, 3:])
+        extra, rate = self._held(free), np.zeros(len(free))
+        for i in range(3):
+            across = np.maximum(inertia[:, (i + 1) % 3], inertia[:, (i + 2) % 3]) + extra
+            rate[free] += (local[free, i] * inertia[free, i] / across[free]) ** 2
+        return np.sqrt(rate)
+
+    def _held(self, free):
+        """(B,) moment of inertia that must lean along with each body, at least [kg m^2]."""
+        count, joints = len(free), self.joints
+        least = np.append(np.where(free, self.frames.inertia.min(axis=1), np.inf), np.inf)
+        fixed = joints.fixed
+        locks = fixed.coordinate == Coordinate.DOT
+        turns = np.bincount(fixed.joint[locks], minlength=len(joints.joints))
+        firm = np.array([joint.angular_compliance == 0.0 for joint in joints.joints], bool) & joints.alive
+        first = np.unique(fixed.joint, return_index=True)
+        a, b = np.zeros((2, len(joints.joints)), int)
+        a[first[0]], b[first[0]] = fixed.body_a[first[1]], fixed.body_b[first[1]]
+        rigid, hinged = firm & (turns == 3), firm & (turns == 2)
+        group = connected_components(count + 1, a[rigid], b[rigid])
+        moment = np.bincount(group, least)
+        around = moment.copy()
+        hinged &= group[a] != group[b]
+        np.add.at(around, group[a[hinged]], moment[group[b[hinged]]])
+        np.add.at(around, group[b[hinged]], moment[group[a[hinged]]])
+        held = around[group[:count]]
+        return np.where(np.isfinite(held), held - np.where(free, least[:count], 0.0), np.inf)

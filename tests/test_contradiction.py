@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joints that contradict each other are named, those that are only redundant or hard to solve are not."""
+
+import numpy as np
+import pytest
+from axion.solver import Axis, Body, Box, Joint, Scene, SolverConfig, Sphere, contradiction, rotations, simulate
+from axion.solver.contradiction import contradictory_joints
+from axion.solver.problem import Coordinate, JointRows, StepProblem, StepSolution
+from axion.solver.reference.rows import coordinates
+from step_problems import bodies_of
+
+CPU = SolverConfig(device="cpu", substeps=1)
+TOLERANCE = CPU.tolerances()[1]
+
+
+def named(scene, frames=2):
+    """Joints each frame names, worst first; no frame keeps its tolerance while any are named."""
+    reports = simulate(scene, frames, config=CPU).reports
+    assert not any(report.converged and report.contradictory_joints for report in reports)
+    return [report.contradictory_joints for report in reports], reports
+
+
+def ball_at(scene, name, place):
+    return scene.add(Body(name, [Sphere(0.1)], position=place, collision_mask=0))
+
+
+def test_two_rods_of_different_lengths_between_the_same_anchors():
+    # One point cannot be 1 m and 1.2 m away: whatever is done, the errors add up to 0.2 m.
+    scene = Scene()
+    ball_at(scene, "Ball", (0, 0, -1))
+    ball_at(scene, "Beside", (5, 0, -1))
+    for name, length in (("Short", 1.0), ("Long", 1.2)):
+        scene.add(Joint(name, "distance", None, "Ball", anchors=((0, 0, 0), (0, 0, -1)), length=length))
+    scene.add(Joint("Good", "distance", None, "Beside", anchors=((5, 0, 0), (5, 0, -1))))
+    names, reports = named(scene)
+    assert all(sorted(each) == ["Long", "Short"] for each in names)
+    assert all(sorted(report.worst_joints[:2]) == ["Long", "Short"] for report in reports)
+    assert all(report.residual > 0.05 for report in reports)
+
+
+def test_a_rope_shorter_than_the_rod_beside_it():
+    scene = Scene()
+    ball_at(scene, "Ball", (0, 0, -1))
+    scene.add(Joint("Rod", "distance", None, "Ball", anchors=((0, 0, 0), (0, 0, -1))))
+    scene.add(Joint("Rope", "rope", None, "Ball", anchors=((0, 0, 0), (0, 0, -1)), length=0.9))
+    assert all(sorted(each) == ["Rod", "Rope"] for each in named(scene)[0])
+
+
+def test_a_triangle_of_rods_that_cannot_close():
+    # 1 m + 1 m < 2.5 m.  The rod that hangs the triangle up is not part of it.
+    scene = Scene()
+    corner = {"A": (0, 0, 0), "B": (1, 0, 0), "C": (0.5, 0, 0.8)}
+    for name, place in corner.items():
+        ball_at(scene, name, place)
+    for a, b, length in (("A", "B", 1.0), ("B", "C", 1.0), ("C", "A", 2.5)):
+        scene.add(Joint(a + b, "distance", a, b, anchors=(corner[a], corner[b]), length=length))
+    scene.add(Joint("Hook", "distance", None, "A", anchors=((0, 0, 2), (0, 0, 0))))
+    names = named(scene)[0]
+    assert all(sorted(each) == ["AB", "BC", "CA"] for each in names)
+
+
+def door(axes, drive=None):
+    """A door on hinges at its edge x = y = 0, one at each height of ``axes``, about the axis given there."""
+    scene = Scene()
+    scene.add(Body("Door", [Box((0.4, 0.03, 1.0))], position=(0.4, 0, 0), mass=20.0, collision_mask=0))
+    for i, (height, axis) in enumerate(axes):
+        axis = np.asarray(axis, float) / np.linalg.norm(axis)
+        turn = rotations.exponential(np.cross([0, 0, 1.0], axis))
+        free = {"rz": drive} if drive is not None and i == 0 else {}
+        scene.add(Joint(f"Hinge {i + 1}", "hinge", None, "Door", (0, 0, height), turn, axes=free))
+    return scene
+
+
+UP, ASKEW = (0, 0, 1), (0.2, 0, 1)
+TURN = Axis(drive="position", target=((0.0, 1.0), (0.0, 1.0)))
+
+
+def test_hinges_of_a_door_that_do_not_point_the_same_way():
+    # Together they hold the door fast, which is no contradiction; but one of them is told to turn.
+    assert named(door([(0.8, UP), (-0.8, ASKEW)]))[0] == [[], []]
+    names, reports = named(door([(0.8, UP), (-0.8, ASKEW)], TURN))
+    assert all(sorted(each) == ["Hinge 1", "Hinge 2"] for each in names)
+    assert not any(report.converged for report in reports)
+
+
+def test_a_door_on_three_hinges_that_agree_is_fine():
+    names, reports = named(door([(0.8, UP), (0.0, UP), (-0.8, UP)], TURN))
+    assert names == [[], []] and all(report.converged for report in reports)
+
+
+def door_problem(hinges, offset=0.0):
+    """A door on ``hinges`` rigid hinges as a StepProblem; the last is ``offset`` [m] out of line."""
+    rows = JointRows.of(5 * hinges)
+    rows.joint[:] = np.repeat(np.arange(hinges), 5)
+    rows.body_a[:], rows.body_b[:] = 1, 0
+    rows.coordinate[:] = np.tile([Coordinate.LINEAR] * 3 + [Coordinate.DOT] * 2, hinges)
+    rows.axis_a[:] = np.tile([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0)], (hinges, 1))
+    rows.axis_b[:] = (0, 0, 1)
+    height = np.repeat(np.linspace(-0.8, 0.8, hinges), 5)
+    rows.anchor_a[:, 2] = height
+    rows.anchor_b[:, 0], rows.anchor_b[:, 2] = -0.4, height
+    rows.anchor_a[-5:, 0] += offset
+    bodies = bodies_of([20.0, np.inf], [[7.0, 8.0, 1.1], [np.inf] * 3], [[0.4, 0, 0], [0, 0, 0]])
+    return StepProblem(0.02, bodies, joints=rows)
+
+
+def left_off(problem, seed):
+    """The solution of a step that went wrong: the door up to 0.1 m and 0.3 rad off."""
+    rng, bodies = np.random.default_rng(seed), problem.bodies
+    position, orientation = bodies.position.copy(), bodies.orientation.copy()
+    position[0] += rng.uniform(-0.1, 0.1, 3)
+    orientation[0] = rotations.exponential(rng.uniform(-0.3, 0.3, 3))
+    assert np.abs(coordinates(problem.joints, position, orientation)).max() > 100 * TOLERANCE
+    return StepSolution(np.zeros((2, 6)), position, orientation, np.zeros((0, 3)), np.zeros(len(problem.joints)))
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_redundant_joints_are_not_blamed_for_a_step_that_went_wrong(seed, dense, monkeypatch):
+    monkeypatch.setattr(contradiction, "DENSE_MOST", 600 if dense else 0)
+    problem = door_problem(3)
+    assert contradictory_joints(problem, left_off(problem, seed), np.array([True]), TOLERANCE) == []
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_a_hinge_out_of_line_is_the_worst_of_the_three(dense, monkeypatch):
+    # Three points fitted by a line: the outer ones of three give way least, but all three are in the balance.
+    monkeypatch.setattr(contradiction, "DENSE_MOST", 600 if dense else 0)
+    problem = door_problem(3, offset=0.05)
+    found = contradictory_joints(problem, left_off(problem, 0), np.array([True]), TOLERANCE)
+    assert sorted(found) == [0, 1, 2]
+
+
+def test_only_what_is_tied_to_a_body_that_missed_is_looked_at():
+    problem = door_problem(3, offset=0.05)
+    assert contradictory_joints(problem, left_off(problem, 0), np.array([False]), TOLERANCE) == []
+
+
+def test_rows_that_give_way_are_left_out():
+    # A rod of 1 m against a rod of 1.2 m that yields: compliant, sprung, or of limited force.
+    bodies = bodies_of([1.0, np.inf], [[0.01] * 3, [np.inf] * 3], [[0, 0, -1.1], [0, 0, 0]])
+    rows = JointRows.of(2)
+    rows.joint[:], rows.coordinate[:] = [0, 1], Coordinate.DISTANCE
+    rows.body_a[:], rows.body_b[:], rows.offset[:] = 1, 0, [1.0, 1.2]
+    problem = StepProblem(0.02, bodies, joints=rows)
+    solution = StepSolution(np.zeros((2, 6)), bodies.position, bodies.orientation, np.zeros((0, 3)), np.zeros(2))
+
+    def found():
+        return sorted(contradictory_joints(problem, solution, np.array([True]), TOLERANCE))
+
+    assert found() == [0, 1]
+    for name, value in (("compliance", 1e-3), ("beta", 0.5), ("upper", 1.0)):
+        before = getattr(rows, name)[1]
+        getattr(rows, name)[1] = value
+        assert found() == []
+        getattr(rows, name)[1] = before
+    assert found() == [0, 1]

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps that spin asks for (gyroscopic.py): as the rate of the axis says, and none where nothing can lean."""
+
+import numpy as np
+import pytest
+from axion.solver import Body, Box, Cylinder, Joint, Plane, Scene, SolverConfig, Sphere, simulate
+from axion.solver.constraints.rows import JointTable
+from axion.solver.frames import body_frames
+from axion.solver.gyroscopic import JOINTED, TOUCHING, Gyroscopes
+from axion.solver.state import State
+from figures import figure
+from scenes import GRAVITY, turned
+
+FRAME = 1 / 24
+DISC = np.diag([1.0, 1.0, 2.0])
+
+
+def wanted(scene, contacts=()):
+    """Steps of a frame from the scene's start, with contacts of the pairs given."""
+    frames = body_frames(scene)
+    joints = JointTable(scene, frames)
+    position, orientation = (np.array([getattr(b, name) for b in scene.bodies]) for name in ("position", "orientation"))
+    position, orientation = frames.to_solver(position, orientation)
+    velocity = np.array([np.append(b.linear_velocity, b.angular_velocity) for b in scene.bodies])
+    state = State(0.0, position, orientation, velocity, np.zeros(len(velocity)))
+
+    class Pairs:
+        body_a, body_b = np.array(contacts, int).reshape(-1, 2).T
+
+    state.contacts = Pairs()
+    return Gyroscopes(scene, frames, joints).steps(state, FRAME, np.isfinite(frames.mass))
+
+
+def spinner(inertia=DISC, spin=(0, 0, 60.0), kind="ball", shape=None, **options):
+    scene = Scene()
+    body = Body("Top", [shape or Box((0.1, 0.1, 0.1))], mass=1.0, inertia=inertia, angular_velocity=spin)
+    scene.add(body)
+    if kind:
+        scene.add(Joint("Point", kind, None, "Top", (0, 0, -0.1), **options))
+    return scene
+
+
+@pytest.mark.parametrize(
+    ("inertia", "spin", "rate"),
+    [
+        ((1, 1, 2), (0, 0, 60), 120.0),  # L / I1
+        ((1, 1, 1), (0, 36, 48), 60.0),  # |L| / I
+        ((2, 2, 0.2), (0, 0, 60), 6.0),  # a spinning rod
+        ((2, 2, 0.2), (60, 0, 0), 60.0),  # turning end over end
+        ((1, 2, 2), (60, 0, 0), 30.0),
+    ],
+)
+def test_rate_is_that_of_the_free_axis(inertia, spin, rate):
+    assert wanted(spinner(np.diag(np.array(inertia, float)), spin)) == np.ceil(rate * FRAME / JOINTED)
+
+
+def test_free_flight_and_hinges_on_the_world_need_none():
+    assert wanted(spinner(kind=None)) == 1
+    for kind in ("hinge", "piston", "fixed", "slider"):
+        assert wanted(spinner(kind=kind, spin=(0, 0, 600.0))) == 1
+    assert wanted(spinner(kind="hinge", angular_compliance=1e-3)) > 1
+
+
+def wheel_on(moment):
+    """A wheel on a hinge in a frame of three equal moments, the frame on a ball joint."""
+    scene = spinner(kind=None)
+    scene.add(Body("Frame", [Box((0.2, 0.2, 0.2))], mass=1.0, inertia=moment * np.eye(3)))
+    scene.add(Joint("Axle", "hinge", "Frame", "Top"))
+    scene.add(Joint("Point", "ball", None, "Frame", (0, 0, -0.3)))
+    return scene
+
+
+def test_a_frame_leans_with_the_wheel_it_carries():
+    # L / (I1 + I_frame), also where the frame is two bodies bolted together.
+    for moment in (0.5, 3.0, 100.0):
+        assert wanted(wheel_on(moment)) == np.ceil(120.0 / (1.0 + moment) * FRAME / JOINTED)
+    scene = wheel_on(0.5)
+    scene.add(Body("Ballast", [Box((0.1, 0.1, 0.1))], mass=1.0, inertia=2.5 * np.eye(3)))
+    scene.add(Joint("Bolt", "fixed", "Frame", "Ballast"))
+    assert wanted(scene) == np.ceil(120.0 / 4.0 * FRAME / JOINTED)
+
+
+def test_what_only_touches_needs_fewer_and_balls_none():
+    scene = spinner(kind=None)
+    scene.add(Body("Floor", [Plane()], motion="static"))
+    assert wanted(scene) == 1
+    assert wanted(scene, [(0, 1)]) == np.ceil(120.0 * FRAME / TOUCHING)
+    scene = spinner(np.eye(3), kind=None, shape=Sphere(0.1))
+    scene.add(Body("Floor", [Plane()], motion="static"))
+    assert wanted(scene, [(0, 1)]) == 1
+
+
+def test_top_on_a_table_stays_up_and_gains_nothing():
+    # A disc of 0.2 kg, 5 cm above its round tip, 100 rad/s: L w^2 / 2 = 1.8 J, and friction may only take of it.  One
+    # step a frame threw it about: + 1.3 J in a frame.
+    scene = Scene()
+    scene.add(Body("Table", [Plane()], motion="static", friction=0.3))
+    turn, up = turned("x", 0.2), np.array([0.0, -np.sin(0.2), np.cos(0.2)])
+    scene.add(
+        Body(
+            "Top", [Sphere(0.01, position=(0, 0, -0.05)), Cylinder(0.06, 0.005)], position=0.05 * up + (0, 0, 0.01),
+            orientation=turn, mass=0.2, center_of_mass=(0, 0, 0), inertia=np.diag([1.8e-4, 1.8e-4, 3.6e-4]),
+            friction=0.3, angular_velocity=100.0 * up,
+        )
+    )  # fmt: skip
+    trajectory = simulate(scene, 48, config=SolverConfig(device="cpu"))
+    energy = np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
+    start = 1.8 + 0.2 * GRAVITY * (0.05 * np.cos(0.2) + 0.01)
+    q = trajectory.orientation[:, 1]
+    lean = np.arccos(1.0 - 2.0 * (q[:, 0] ** 2 + q[:, 1] ** 2))
+    assert figure("top on a table, 24 fps", "energy gained, 2 s", energy.max() / start - 1.0, 1e-3) < 1e-3
+    assert figure("top on a table, 24 fps", "largest lean, 2 s", lean.max(), 0.3, "rad") < 0.3
