@@ -72,6 +72,8 @@ def structs(real):
         margin_a: wp.array(dtype=scalar)
         margin_b: wp.array(dtype=scalar)
         n: wp.array(dtype=vec3)
+        face: wp.array(dtype=wp.int32)  # body whose face is touched: the gap's normal turns with it; -1: it stays
+        face_normal: wp.array(dtype=vec3)  # in that body's frame
         start_gap: wp.array(dtype=scalar)
         mu: wp.array(dtype=scalar)
         surface_velocity: wp.array(dtype=vec3)  # world, of a relative to b

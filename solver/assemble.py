@@ -12,6 +12,7 @@ from .problem import Bodies, Contacts, Coordinate, StepProblem
 from .reference.impact import rebounds
 from .topology import connected_components
 
+HELD = 0.5  # of the tolerance at rest: gaps and overlaps within it stay as they are, or mending them is what moves
 NOISE = 1e-5  # of the smallest half extent: detection is in single precision, and no finer among many bodies
 
 
@@ -256,8 +257,10 @@ class Assembler:
             combine(rules[1], self.restitution[a], self.restitution[b]),
             impulses,
             contacts.gap,
+            face=np.where(contacts.face >= 0, number.solver[contacts.face], -1).astype(np.int32),
+            face_normal=self.frames.local_direction(contacts.face, contacts.face_normal),
             surface_velocity=self._surface_velocity(a, b, orientation[number.solver]),
-            gap_noise=np.minimum(NOISE * contacts.manifolds.size[contacts.source], 0.1 * self.slow),
+            gap_noise=np.minimum(NOISE * contacts.manifolds.size[contacts.source], HELD * self.slow),
         )
 
     def _surface_velocity(self, a, b, orientation):

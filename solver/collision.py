@@ -14,6 +14,7 @@ import newton
 import numpy as np
 import warp as wp
 
+from .contact_faces import faces
 from .manifold import Manifolds, carry, renew, turn, turn_back
 from .mesh_contacts import corners, straighten, thin_out
 from .model import GAP_FLOOR
@@ -36,6 +37,8 @@ class ContactSet:
     gap: np.ndarray  # (C,) at the poses of detection
     pair: np.ndarray  # (C,) int64, ascending: identifies the shape pair
     previous: np.ndarray  # (C,) index of the same contact in the ContactSet last accepted, or -1
+    face: np.ndarray  # (C,) scene body whose face it touches and its normal turns with, or -1
+    face_normal: np.ndarray  # (C, 3) the normal in that body's frame
     manifolds: Manifolds = field(repr=False)  # whole manifolds, distant points too
     source: np.ndarray = field(repr=False)  # (C,) index of each contact in ``manifolds``
 
@@ -87,12 +90,16 @@ class Collider:
             link = index[link]
         return self._select(manifolds, link, *poses, *motion, step, free)
 
-    def collide_again(self, position, orientation, free=None):
-        """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does."""
+    def collide_again(self, position, orientation, free=None, angular_velocity=None):
+        """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does.
+
+        angular_velocity (B, 3): tells faces of two bodies apart, see contact_faces.py; nothing looks ahead with it.
+        """
         poses, still = (np.asarray(position, float), matrices(orientation)), np.zeros((len(position), 3))
         self._place(poses[0], orientation, still, still, 0.0)
         manifolds, link = renew(_no_manifolds(), self._detect(*poses), *poses)
-        return self._select(manifolds, link, *poses, still, still, 0.0, free)
+        turning = still if angular_velocity is None else angular_velocity
+        return self._select(manifolds, link, *poses, still, turning, 0.0, free)
 
     def accept(self, contacts):
         """Make ``contacts`` (of ``collide``) what the next ones are matched with: the step that used them is final."""
@@ -117,6 +124,8 @@ class Collider:
         if free is not None:
             near &= np.asarray(free, bool)[a] | np.asarray(free, bool)[b]
         source = np.flatnonzero(near)
+        spin = np.linalg.norm(angular_velocity, axis=1)
+        face, face_normal = faces(self.model, manifolds.take(source), rotation, spin)
         return ContactSet(
             a[source],
             b[source],
@@ -128,6 +137,8 @@ class Collider:
             gap[source],
             manifolds.pair[source],
             link[source],
+            face,
+            face_normal,
             manifolds,
             source,
         )

@@ -166,6 +166,9 @@ class DeviceProblem:
         upload(target.margin_a, contacts.margin_a[order])
         upload(target.margin_b, contacts.margin_b[order])
         upload(target.n, contacts.normal[order])
+        upload(target.face, np.full(len(order), -1) if contacts.face is None else contacts.face[order])
+        if contacts.face is not None:
+            upload(target.face_normal, contacts.face_normal[order])
         upload(target.mu, contacts.friction[order])
         for name in ("gap_noise", "rebound_gap", "rebound_speed"):
             values = getattr(contacts, name)

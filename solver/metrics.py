@@ -18,8 +18,9 @@ is the mean of its three).  M is taken at ``free_orientation``.
     kinematics  |x+ - (x_free + h (v - v_free))|                      [m], and the angle between q+ and
                                                                       exp(h (w - w_free)) q_free [rad]
 
-Contact directions belong to the start pose.  Joint directions belong to the end pose, or to the middle of the step
-where ``bodies.midpoint`` is not zero for a dynamic body of the row.
+Contact directions belong to the start pose; the normal in phi turns with the face that is touched.  Joint directions
+belong to the end pose, or to the middle of the step where ``bodies.midpoint`` is not zero for a dynamic body of the
+row.
 
 The velocity a step ends with has laws of its own (velocity_phase.py), judged at the end pose: momentum and friction as
 above, and

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .assemble import joined
+from .assemble import HELD, joined
 from .constraints.breaking import row_forces
 from .problem import world_impulses
 from .proximal import SolveOptions
@@ -79,7 +79,9 @@ class PositionPhase:
         n = assembly.problem.bodies.dynamic_count
         speed = island_speed(assembly, assembly.problem.bodies.velocity[:n])
         tolerance = np.where(speed > SLOW, self.fast, self.slow)
-        return SolveOptions(tolerance, state.eps[assembly.numbering.scene[:n]], speed > CALM), tolerance
+        calm = (speed <= CALM) & ~assembly.island_jointed[assembly.island]
+        share = np.where(calm, self.solver.resting, np.where(speed > SLOW, 1.0, 1.0 - HELD))
+        return SolveOptions(share * tolerance, state.eps[assembly.numbering.scene[:n]], speed > CALM), tolerance
 
 
 def island_speed(assembly, velocity):

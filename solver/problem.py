@@ -62,7 +62,10 @@ class Bodies:
 
 @dataclass
 class Contacts:
-    """C contacts.  gap = n . (x_a - x_b) - margin_a - margin_b with x the world positions of the local points."""
+    """C contacts.  gap = n . (x_a - x_b) - margin_a - margin_b with x the world positions of the local points.
+
+    In the gap, n turns with the body whose face is touched; impulses act along the normal of the step's start.
+    """
 
     body_a: np.ndarray  # (C,) int
     body_b: np.ndarray  # (C,) int
@@ -70,13 +73,15 @@ class Contacts:
     point_b: np.ndarray  # (C, 3) local [m]
     margin_a: np.ndarray  # (C,) rounding radius around the point [m]
     margin_b: np.ndarray  # (C,) [m]
-    normal: np.ndarray  # (C, 3) world, frozen over the step
+    normal: np.ndarray  # (C, 3) world, at the step's start
     friction: np.ndarray  # (C,) Coulomb coefficient of the pair
     restitution: np.ndarray  # (C,) of the pair
     impulse: np.ndarray  # (C, 3) world vector on body a [N s]; start value for the solve
     start_gap: np.ndarray | None = None  # (C,) overlap the step starts with (< 0) [m]; None: the gap at the start pose
     rebound_gap: np.ndarray | None = None  # (C,) gap a rebound inside the step leads to [m]; None: nothing rebounds
     rebound_speed: np.ndarray | None = None  # (C,) and the separation speed it ends with [m/s]; see reference/impact.py
+    face: np.ndarray | None = None  # (C,) int: body whose face it touches, -1 where the normal stays; None: it stays
+    face_normal: np.ndarray | None = None  # (C, 3) the normal in that body's frame
     surface_velocity: np.ndarray | None = None  # (C, 3) world, of a's surface material relative to b's beyond the
     # bodies' own motion [m/s]; its tangential part adds to the slip.  None: no surface runs
     gap_noise: np.ndarray | None = (

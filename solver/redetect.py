@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .plausible import PairOverlap, plausible, way_moved
-from .reference.rows import gaps, start_gaps
+from .reference.rows import gaps, normals, start_gaps
 
 
 @dataclass
@@ -42,7 +42,9 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance):
         return None
     free = np.zeros(len(order), bool)
     free[order[:n]] = True
-    found = collider.collide_again(*frames.to_body(position, orientation), free)
+    spin = np.empty((len(order), 3))
+    spin[order] = solution.velocity[:-1, 3:]
+    found = collider.collide_again(*frames.to_body(position, orientation), free, spin)
     scene_way = np.zeros(len(order))
     scene_way[order] = way
     start = start_gaps(problem)
@@ -64,6 +66,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance):
     added = assembler.contacts(found, rest, assembly.numbering, problem.bodies.orientation).take(index)
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
     added.start_gap = known.of(found.body_a, found.body_b)[index]
+    added.normal = normals(added, problem.bodies.orientation)
     return EndCheck(overlap, unsolved, added)
 
 

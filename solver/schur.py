@@ -75,6 +75,8 @@ def judge_iterate(
 class SchurSolver:
     """Solves StepProblems on one device in one precision, as ProximalSolver does; see there for the arguments."""
 
+    resting = 0.5  # see ProximalSolver
+
     def __init__(self, device, precision):
         self.device = wp.get_device(device)
         real = real_types(wp.float64 if precision == "float64" else wp.float32)

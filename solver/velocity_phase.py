@@ -15,7 +15,7 @@ from .constraints.breaking import impulse_share
 from .metrics import joint_directions
 from .predict import carry_momentum
 from .problem import Bodies, Coordinate, StepProblem, world_impulses
-from .reference.rows import contact_jacobians, coordinates, start_gaps
+from .reference.rows import contact_jacobians, coordinates, normals, start_gaps
 from .rotations import conjugate, rotate
 
 
@@ -99,7 +99,8 @@ def velocity_problem(assembly, solution, total, need):
         n, bodies.mass, bodies.inertia, solution.position, solution.orientation, bodies.velocity, solution.position,
         solution.orientation, free, np.zeros_like(bodies.midpoint),
     )  # fmt: skip
-    contacts = _at_one_point(replace(contacts, impulse=force), solution)
+    turned = normals(contacts, solution.orientation)
+    contacts = _at_one_point(replace(contacts, impulse=force, normal=turned), solution)
     rows = _needed_rows(assembly, solution, mask)
     return StepProblem(problem.step, at_end, contacts, rows), impulse[:, 0] > 0.0, total, mask
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver.problem import tangents
-from axion.solver.reference.rotation import world_inertia
+from axion.solver.reference.rotation import conjugate, rotate, world_inertia
 from axion.solver.reference.rows import contact_jacobians, gaps, surface_slip
 from step_problems import Stages, random_problem
 
@@ -37,6 +37,9 @@ def test_geometry_agrees_with_numpy(seed, precision):
     problem = random_problem(seed, contacts=20)
     bodies, contacts, limit = problem.bodies, problem.contacts, ACCURACY[precision]
     n = bodies.dynamic_count
+    rng = np.random.default_rng(seed)  # some touch a face of either body, whose normal turns with it
+    contacts.face = np.choose(rng.integers(0, 3, 20), [np.full(20, -1), contacts.body_a, contacts.body_b])
+    contacts.face_normal = rotate(conjugate(bodies.orientation[contacts.face]), contacts.normal)
     stages = Stages(problem, precision, start=bodies.free_velocity[:n])
     j_a, j_b = contact_jacobians(contacts, bodies.position, bodies.orientation)
     w = effective_masses(problem)

@@ -40,7 +40,20 @@ def of_body(contacts, body):
     return part, upward(part, body)
 
 
-NAMES = ["body_a", "body_b", "point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "pair", "previous"]
+NAMES = [
+    "body_a",
+    "body_b",
+    "point_a",
+    "point_b",
+    "margin_a",
+    "margin_b",
+    "normal",
+    "gap",
+    "pair",
+    "previous",
+    "face",
+    "face_normal",
+]
 
 
 @pytest.mark.parametrize("floor", FLOORS)

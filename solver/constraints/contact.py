@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contact rows on the device: geometry, law, curvature, line search and residual.
 
-    gap      phi = n . (x_a - x_b) - margin_a - margin_b                       [m]
+    gap      phi = n+ . (x_a - x_b) - margin_a - margin_b                      [m], n+: n turned with the face touched
     rows     v = ((phi(q+) - allowed) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a's surface
                                                                                relative to b's, running or not
     J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop)
@@ -10,9 +10,9 @@
 ``allowed`` < 0 is what may stay of an overlap present at the start: it is pushed out no faster than ``push_out_speed``.
 ``allowed`` > 0 is where a rebound inside the step leads (reference/impact.py).
 
-Detection knows gaps to ``gap_noise`` only: a contact that starts the step nearer to touching than that touches, and is
-held where it is.  Else a body at rest on more points than it needs, which never agree to the last digit, would shift its
-load from one to another for ever.
+Detection knows gaps to ``gap_noise`` only: a contact that starts the step nearer to touching than that touches, and
+is held where it is.  Else a body at rest on more points than it needs, which never agree to the last digit, would shift
+its load from one to another for ever.
 """
 
 from functools import cache
@@ -56,7 +56,13 @@ def contact_kernels(real):
     @wp.func(module=f"axion_contact_{real.name}")
     def gap(con: ContactArrays, c: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
         apart = xa + wp.quat_rotate(qa, con.point_a[c]) - xb - wp.quat_rotate(qb, con.point_b[c])
-        return wp.dot(con.n[c], apart) - con.margin_a[c] - con.margin_b[c]
+        n = con.n[c]
+        if con.face[c] >= 0:
+            turn = qb
+            if con.face[c] == con.a[c]:
+                turn = qa
+            n = wp.quat_rotate(turn, con.face_normal[c])
+        return wp.dot(n, apart) - con.margin_a[c] - con.margin_b[c]
 
     @kernel
     def prepare_contacts(

@@ -118,16 +118,24 @@ def jacobians(rows, position, orientation):
 
 
 def gaps(contacts, position, orientation):
-    """Distance [m] (C,) between the two surfaces along each frozen normal; negative where they overlap.
+    """Distance [m] (C,) between the two surfaces along each normal; negative where they overlap.
 
-    phi = n . (x_a - x_b) - margin_a - margin_b with x the world positions of the two local points, at the given poses
-    (position (B, 3), orientation (B, 4) xyzw).
+    phi = n . (x_a - x_b) - margin_a - margin_b with x the world positions of the two local points and n the normal, at
+    the given poses (position (B, 3), orientation (B, 4) xyzw).
     """
     position, orientation = np.asarray(position, float), np.asarray(orientation, float)
     a, b = contacts.body_a, contacts.body_b
     x_a = position[a] + rotate(orientation[a], contacts.point_a)
     x_b = position[b] + rotate(orientation[b], contacts.point_b)
-    return dot(np.asarray(contacts.normal, float), x_a - x_b) - contacts.margin_a - contacts.margin_b
+    return dot(normals(contacts, orientation), x_a - x_b) - contacts.margin_a - contacts.margin_b
+
+
+def normals(contacts, orientation):
+    """World normals (C, 3) at the given orientations (B, 4): those of faces turn with their bodies."""
+    if contacts.face is None:
+        return np.asarray(contacts.normal, float)
+    turned = rotate(np.asarray(orientation, float)[contacts.face], contacts.face_normal)
+    return np.where((contacts.face >= 0)[:, None], turned, contacts.normal)
 
 
 def contact_jacobians(contacts, position, orientation):
