@@ -127,11 +127,19 @@ def _forces(bodies, contacts, impulse):
 def _at_one_point(contacts, solution):
     """The contacts with both their points half way between them at the end pose: equal and opposite there, so that the
     impulses keep angular momentum however far the two points slid apart in the step.
+
+    A face is touched below the other body's point, wherever its own point has gone: a smooth ball gets no spin.
     """
     x_a, x_b = solution.position[contacts.body_a], solution.position[contacts.body_b]
     q_a, q_b = solution.orientation[contacts.body_a], solution.orientation[contacts.body_b]
     on_a = x_a + rotate(q_a, contacts.point_a) - contacts.normal * contacts.margin_a[:, None]
     on_b = x_b + rotate(q_b, contacts.point_b) + contacts.normal * contacts.margin_b[:, None]
+    if contacts.face is not None:
+        apart = np.einsum("ci,ci->c", contacts.normal, on_a - on_b)[:, None] * contacts.normal
+        on_a, on_b = (
+            np.where((contacts.face == body)[:, None], below, own)
+            for body, below, own in ((contacts.body_a, on_b + apart, on_a), (contacts.body_b, on_a - apart, on_b))
+        )
     middle = 0.5 * (on_a + on_b)
     zero = np.zeros(len(contacts))
     points = {"point_a": rotate(conjugate(q_a), middle - x_a), "point_b": rotate(conjugate(q_b), middle - x_b)}
