@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Joints that contradict each other: the nearest pose there is to meeting all of them, and what stays wrong there.
 
-    minimise |c(q)|^2 / 2 over the poses q of an island's bodies, by the method of Levenberg and Marquardt:
-    d = argmin |J d + c|^2 + lambda |d|^2,  q <- q (+) d,  again and again
+    minimise |c(q)|^2 / 2 over the poses q of an island's bodies, by Newton's method with Levenberg's damping:
+    (J^T J + B + lambda) d = -J^T c,  q <- q (+) d,  again and again            B = sum of c_i times the bend of row i
 
 c: errors of rigid rows that must vanish, and of rigid limits and ropes as far as they are passed [m, rad]; drives of
 limited force, springs and compliant rows give way, so they are left out, and so are contacts.  d: linear [m] and, times
 the radius of gyration, angular motion of each body: all lengths.  A radian of a row counts as a metre.
 
 Where J^T c = 0, what is left of c are errors that hold each other in balance: they cannot be met together.  Joints that
-are redundant but agree, such as three hinges on one axis, leave nothing.  Nocedal and Wright 2006, "Numerical
-Optimization", section 10.3.
+are redundant but agree, such as three hinges on one axis, leave nothing.  Without B, which is what tension does to a
+chain, least squares crawl where errors stay.  Nocedal and Wright 2006, "Numerical Optimization", sections 3.4 and 10.3.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +23,8 @@ from .reference.rows import coordinates, jacobians
 from .rotations import exponential, multiply
 from .topology import connected_components
 
-DENSE_MOST = 600  # rows or unknowns, the fewer of the two, up to which the equations are solved as a dense matrix
+DENSE_MOST = 600  # unknowns, six a body, up to which the equations are solved as a dense matrix
+BEND_STEP = 1e-5  # [m, rad] of the central differences that give a row's bend from its slopes
 CG_MOST, CG_REDUCTION = 500, 1e-6  # conjugate gradients above that
 ITERATIONS = 60
 BALANCED = 1e-3  # |J^T c| below this part of |c| is a minimum,
@@ -71,16 +74,18 @@ def _what_stays(fit, tolerance):
         if not (joint > tolerance).any():
             return {}
         fit.linearise(error)
-        pull = fit.transposed(error)
+        pull = fit.gradient(error)
         if np.linalg.norm(pull) <= BALANCED * np.linalg.norm(error):
             off = joint > max(tolerance, SMALL * np.linalg.norm(error))
             return {int(k): float(joint[fit.rows.joint == k].max()) for k in np.unique(fit.rows.joint[off])}
         while damping < LAMBDA_MOST:
-            trial = fit.moved(fit.direction(pull, damping))
-            new = fit.error(trial)
-            if new @ new < error @ error:
-                fit.pose, error, damping = trial, new, max(0.1 * damping, LAMBDA_LEAST)
-                break
+            direction = fit.direction(pull, damping)
+            if direction is not None:
+                trial = fit.moved(direction)
+                new = fit.error(trial)
+                if new @ new < error @ error:
+                    fit.pose, error, damping = trial, new, max(0.1 * damping, LAMBDA_LEAST)
+                    break
             damping *= 10.0
         else:
             return {}
@@ -97,9 +102,12 @@ class _Fit:
         self.angular = np.isin(rows.coordinate, (Coordinate.DOT, Coordinate.TWIST))
         self.scale = np.ones((len(index), 6))
         self.scale[:, 3:] = 1.0 / bodies.gyration()[index, None]
-        self.slot = np.full(len(bodies.mass), -1)
-        self.slot[index] = np.arange(len(index))
-        self.matrix = None
+        slot = np.full(len(bodies.mass), -1)
+        slot[index] = np.arange(len(index))
+        self.slot = slot[np.stack([rows.body_a, rows.body_b], axis=1)]  # (R, 2), -1: immovable
+        # each row with two bodies of its own, so that all of them are bent at once
+        self.apart = replace(rows, body_a=np.arange(len(rows)), body_b=len(rows) + np.arange(len(rows)))
+        self.dense = self.scale.size <= DENSE_MOST
 
     def error(self, pose=None):
         """(R,) at a pose; that of a limit or a rope is zero where it is kept."""
@@ -109,42 +117,53 @@ class _Fit:
         return np.where(rows.upper == 0.0, np.maximum(off, 0.0), off)
 
     def linearise(self, error):
-        """Take the directions of the present pose; limits that are kept have none."""
-        rows = self.rows
+        """Slopes J (R, 12) and bends B (R, 12, 12), error times second derivative, of the rows at the present pose."""
+        rows, ends = self.rows, np.concatenate([self.rows.body_a, self.rows.body_b])
+        position, orientation = (part[ends] for part in self.pose)
         idle = (error == 0.0) & ((rows.lower == 0.0) | (rows.upper == 0.0))
-        self.sides = []
-        for body, jac in zip((rows.body_a, rows.body_b), jacobians(rows, *self.pose), strict=True):
-            slot = self.slot[body]
-            acts = (slot >= 0) & ~idle
-            self.sides.append((np.maximum(slot, 0), np.where(acts[:, None], jac * self.scale[slot], 0.0)))
-        self.matrix = None
-        if min(len(rows), self.scale.size) <= DENSE_MOST:
-            self.matrix = np.zeros((len(rows), *self.scale.shape))
-            for slot, jac in self.sides:
-                self.matrix[np.arange(len(rows)), slot] += jac
-            self.matrix = self.matrix.reshape(len(rows), -1)
+        scale = np.where((self.slot >= 0)[..., None] & ~idle[:, None, None], self.scale[self.slot], 0.0)
+        scale = scale.reshape(len(rows), 12)
+        self.jac = np.hstack(jacobians(self.apart, position, orientation)) * scale
+        self.bend = np.empty((len(rows), 12, 12))
+        for k in range(12):
+            sides = []
+            for sign in (1.0, -1.0):
+                way = np.zeros((2, len(rows), 6))
+                way[k // 6, :, k % 6] = sign * BEND_STEP
+                way = way.reshape(-1, 6)
+                pose = position + way[:, :3], multiply(exponential(way[:, 3:]), orientation)
+                sides.append(np.hstack(jacobians(self.apart, *pose)))
+            self.bend[:, k] = (sides[0] - sides[1]) * (0.5 / BEND_STEP)
+        self.bend *= error[:, None, None] * scale[:, :, None] * scale[:, None, :]
+        self.bend = 0.5 * (self.bend + self.bend.transpose(0, 2, 1))
+        if self.dense:
+            blocks = (self.bend + self.jac[:, :, None] * self.jac[:, None, :]).reshape(-1, 2, 6, 2, 6)
+            matrix = np.zeros((len(self.index), len(self.index), 6, 6))
+            for s, t in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                np.add.at(matrix, (self.slot[:, s], self.slot[:, t]), blocks[:, s, :, t])
+            self.matrix = matrix.transpose(0, 2, 1, 3).reshape(self.scale.size, self.scale.size)
 
-    def transposed(self, values):
-        """J^T values (k, 6)."""
+    def gathered(self, values):
+        """(k, 6) of values (R, 12) on both bodies of each row."""
         out = np.zeros(self.scale.shape)
-        for slot, jac in self.sides:
-            np.add.at(out, slot, jac * values[:, None])
+        for side in (0, 1):
+            np.add.at(out, self.slot[:, side], values[:, 6 * side : 6 * side + 6])
         return out
 
-    def along(self, d):
-        """J d (R,)."""
-        return sum(np.einsum("ri,ri->r", jac, d[slot]) for slot, jac in self.sides)
+    def gradient(self, error):
+        """J^T c (k, 6)."""
+        return self.gathered(self.jac * error[:, None])
 
     def direction(self, pull, damping):
-        """The minimiser (k, 6) of |J d + c|^2 + damping |d|^2, where pull = J^T c."""
-        if self.matrix is None:
+        """Newton's direction (k, 6) with ``damping`` added to the matrix; None where that is not positive definite."""
+        if not self.dense:
             return self._conjugate_gradients(-pull, damping)
-        a, b = self.matrix, -pull.ravel()
-        if a.shape[0] >= a.shape[1]:
-            return np.linalg.solve(a.T @ a + damping * np.eye(a.shape[1]), b).reshape(pull.shape)
-        # the same through the smaller matrix J J^T (Woodbury)
-        inner = np.linalg.solve(a @ a.T + damping * np.eye(a.shape[0]), a @ b)
-        return ((b - a.T @ inner) / damping).reshape(pull.shape)
+        matrix = self.matrix + damping * np.eye(len(self.matrix))
+        try:
+            np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            return None
+        return np.linalg.solve(matrix, -pull.ravel()).reshape(pull.shape)
 
     def _conjugate_gradients(self, right, damping):
         d, r = np.zeros_like(right), right.copy()
@@ -153,8 +172,13 @@ class _Fit:
         for _ in range(CG_MOST):
             if size <= enough:
                 break
-            image = self.transposed(self.along(s)) + damping * s
-            step = size / np.sum(s * image)
+            both = s[self.slot].reshape(-1, 12)
+            image = self.jac * np.einsum("ri,ri->r", self.jac, both)[:, None] + np.einsum("rij,rj->ri", self.bend, both)
+            image = self.gathered(image) + damping * s
+            curve = np.sum(s * image)
+            if curve <= 0.0:
+                return d if d.any() else None
+            step = size / curve
             d, r = d + step * s, r - step * image
             size, before = np.sum(r * r), size
             s = r + size / before * s

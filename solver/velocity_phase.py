@@ -34,13 +34,13 @@ def total_velocity(assembly, solution, sound):
 
 
 def _change(assembly, solution, sound):
-    """(n, 6) change of velocity in the position phase: in islands with joints that of its impulses.
+    """(n, 6) change of velocity in the position phase: where joints alone hold bodies, that of its impulses.
 
     What the solve left of momentum has one sign step after step where joints turn: a wheel would gain spin from it.
     """
     problem, bodies, n = assembly.problem, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     change = solution.velocity[:n] - bodies.free_velocity[:n]
-    jointed = assembly.island_jointed[assembly.island] & sound
+    jointed = assembly.island_jointed[assembly.island] & sound & (bodies.midpoint[:n] > 0.0)
     if not jointed.any():
         return change
     push = np.zeros((len(bodies.mass), 6))

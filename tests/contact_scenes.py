@@ -2,7 +2,7 @@
 """Scenes and measures that the tests of contacts share.  Lengths in metres."""
 
 import numpy as np
-from axion.solver import Scene, TriangleMesh
+from axion.solver import ConvexHull, Scene, TriangleMesh
 from axion.solver.collision import Collider
 from axion.solver.model import build_model
 from axion.solver.rotations import rotate
@@ -86,3 +86,21 @@ def bowl(radius, rings=6, around=16, thickness=0.1):
         a, b, c, d = start + k, start + n, start + around + n, start + around + k
         triangles += [np.stack([a, d, c], axis=1), np.stack([a, c, b], axis=1)]
     return TriangleMesh(vertices, np.concatenate(triangles))
+
+
+def rock(count, seed=0, size=0.2):
+    """A convex hull of ``count`` points on an ellipsoid of half axes 1.3, 1 and 0.8 times ``size``."""
+    points = np.random.default_rng(seed).normal(size=(count, 3))
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    return ConvexHull(size * points * (1.3, 1.0, 0.8))
+
+
+def ell(size=0.2):
+    """A closed L of three cubes of edge ``size`` in x-z, middle near the origin: concave, with coplanar triangles."""
+    outline = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
+    vertices = np.array([(x, y, z) for y in (0.0, 1.0) for x, z in outline]) - (0.8, 0.5, 0.8)
+    front = [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5)]
+    back = [(6, 8, 7), (6, 9, 8), (6, 10, 9), (6, 11, 10)]
+    turns = [(i, (i + 1) % 6) for i in range(6)]
+    sides = [triangle for i, j in turns for triangle in ((i, 6 + i, 6 + j), (i, 6 + j, j))]
+    return TriangleMesh(size * vertices, front + back + sides)

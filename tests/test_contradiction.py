@@ -7,7 +7,7 @@ from axion.solver import Axis, Body, Box, Joint, Scene, SolverConfig, Sphere, co
 from axion.solver.contradiction import contradictory_joints
 from axion.solver.problem import Coordinate, JointRows, StepProblem, StepSolution
 from axion.solver.reference.rows import coordinates
-from step_problems import bodies_of
+from step_problems import bodies_of, random_bodies, random_rows
 
 CPU = SolverConfig(device="cpu", substeps=1)
 TOLERANCE = CPU.tolerances()[1]
@@ -129,6 +129,56 @@ def test_a_hinge_out_of_line_is_the_worst_of_the_three(dense, monkeypatch):
     problem = door_problem(3, offset=0.05)
     found = contradictory_joints(problem, left_off(problem, 0), np.array([True]), TOLERANCE)
     assert sorted(found) == [0, 1, 2]
+
+
+def spanned(links, room, seed):
+    """A chain of 1 m links on ball joints between two walls ``room`` [m] apart, left off by 1 cm and 0.01 rad."""
+    rng, count = np.random.default_rng(seed), links + 1
+    position = np.zeros((count, 3))
+    position[:links, 0] = np.arange(links) + 0.5
+    bodies = bodies_of([1.0] * links + [np.inf], [[0.1] * 3] * links + [[np.inf] * 3], position)
+    rows = JointRows.of(3 * count)
+    rows.joint[:] = np.repeat(np.arange(count), 3)
+    rows.body_a[:] = np.repeat([links, *range(links)], 3)
+    rows.body_b[:] = np.repeat([*range(links), links], 3)
+    rows.axis_a[:] = np.tile(np.eye(3), (count, 1))
+    rows.anchor_a[3:, 0], rows.anchor_b[:-3, 0], rows.anchor_b[-3:, 0] = 0.5, -0.5, room
+    solution = StepSolution(
+        np.zeros((count, 6)), position.copy(), bodies.orientation.copy(), np.zeros((0, 3)), np.zeros(len(rows))
+    )
+    solution.position[:links] += 0.01 * rng.normal(size=(links, 3))
+    solution.orientation[:links] = rotations.exponential(0.01 * rng.normal(size=(links, 3)))
+    return StepProblem(0.02, bodies, joints=rows), solution
+
+
+@pytest.mark.parametrize("links", [40, 150])  # a dense matrix, and conjugate gradients
+def test_a_chain_is_named_when_it_is_too_short_and_not_when_it_is_long_enough(links):
+    # Too short, it is taut: its rows pull at each other along the line, all by the same force, so by the same error.
+    short, solution = spanned(links, 1.02 * links, 0)
+    found = contradictory_joints(short, solution, np.ones(links, bool), TOLERANCE)
+    assert sorted(found) == list(range(links + 1))
+    enough, solution = spanned(links, 0.98 * links, 0)
+    assert contradictory_joints(enough, solution, np.ones(links, bool), TOLERANCE) == []
+
+
+def test_bends_are_the_second_derivatives_of_the_rows():
+    # c(q (+) d) to second order, by differences of c itself, of every kind of row between two bodies that move
+    rng, e = np.random.default_rng(3), 1e-4
+    rows = random_rows(rng, 8, random_bodies(rng, 2, 0))
+    rows.body_a[:], rows.body_b[:], rows.lower[:], rows.target[:] = 0, 1, -np.inf, 0.3
+    bodies = random_bodies(rng, 2, 0)
+    solution = StepSolution(None, bodies.position, bodies.orientation, None, None)
+    fit = contradiction._Fit(bodies, rows, np.arange(2), solution)
+    error = fit.error()
+    fit.linearise(error)
+    for _ in range(3):
+        d = rng.normal(size=(2, 6))
+        ahead, behind = (fit.error(fit.moved(sign * e * d)) for sign in (1, -1))
+        np.testing.assert_allclose((ahead - behind) / (2 * e), fit.jac @ d.ravel(), rtol=1e-5, atol=1e-5)
+        second = error * (ahead - 2 * error + behind) / e**2
+        np.testing.assert_allclose(
+            np.einsum("i,rij,j->r", d.ravel(), fit.bend, d.ravel()), second, rtol=1e-4, atol=1e-4
+        )
 
 
 def test_only_what_is_tied_to_a_body_that_missed_is_looked_at():

@@ -125,10 +125,12 @@ def test_sidebar_shows_problems_and_the_last_report(item):
     context.window_manager.axion.problems = "\n".join(f"thing: problem {n}" for n in range(10))
     shown = draw(ui.sidebar.AXION_PT_sidebar, context)
     assert {"axion.bake", "axion.clear_bake", "axion.check_scene", "thing: problem 0", "and 2 more"} <= set(shown)
-    summary = report.summary([StepReport(1, penetration=2e-3, converged=False)], 1)
+    torn = ("Hinge", "Rod")
+    summary = report.summary([StepReport(1, penetration=2e-3, converged=False, contradictory_joints=torn)], 1)
     context.scene[baking.SUMMARY] = report.to_json(summary)
     shown = draw(ui.sidebar.AXION_PT_sidebar_report, context)
     assert "2.0000 mm" in " ".join(shown) and "missed" in " ".join(shown)
+    assert "Joints that contradict each other: Hinge, Rod" in " ".join(shown)
 
 
 def test_a_report_with_an_unknown_number_can_be_shown(item):
