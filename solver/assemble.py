@@ -12,8 +12,7 @@ from .problem import Bodies, Contacts, Coordinate, StepProblem
 from .reference.impact import rebounds
 from .topology import connected_components
 
-
-NOISE = 1e-5  # of the smallest half extent: detection is in single precision, and no finer among many bodies
+NOISE = 4e-6  # of the smallest half extent: detection is in single precision, and no finer among many bodies
 
 
 @dataclass

@@ -96,7 +96,7 @@ def rock(count, seed=0, size=0.2):
 
 
 def ell(size=0.2):
-    """A closed L of three cubes of edge ``size`` in x-z, its middle near the origin: concave, with coplanar triangles."""
+    """A closed L of three cubes of edge ``size`` in x-z, its middle near the origin: concave, with flat faces."""
     outline = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
     vertices = np.array([(x, y, z) for y in (0.0, 1.0) for x, z in outline]) - (0.8, 0.5, 0.8)
     front = [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5)]

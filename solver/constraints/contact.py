@@ -11,8 +11,8 @@
 ``allowed`` > 0 is where a rebound inside the step leads (reference/impact.py).
 
 Detection knows gaps to ``gap_noise`` only: a contact that starts the step nearer to touching than that touches, and is
-held where it is.  Else a body at rest on more points than it needs, which never agree to the last digit, would shift its
-load from one to another for ever.
+held where it is.  Else a body at rest on more points than it needs, which never agree to the last digit, would shift
+its load from one to another for ever.
 """
 
 from functools import cache

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies that start inside each other: pushed apart at a bounded speed, and what pushes them leaves no motion behind."""
+"""Bodies that start inside each other: pushed apart at a bounded speed, and what pushes leaves no motion behind."""
 
 import numpy as np
 import pytest
