@@ -2,10 +2,10 @@
 """Steps in which a body turned too far for its contacts: what the two ends of such a step do not tell.
 
 A contact is a plane at a point of the start pose.  That bounds any way, but no turn: a tumbling bullet may come to lie
-on the far side of a thin wall, and a spinning rod passes a post between two frames.  And an impulse at the levers of the
-start pose, on the inertia of a long body that has turned since, sets it spinning as no impact can.  Such a step must be
-halved, until no body turns far in it; to add contacts found at its end would push bodies on to the side where they
-should not be.
+on the far side of a thin wall, and a spinning rod passes a post between two frames.  And an impulse at the levers of
+the start pose, on the inertia of a long body that has turned since, sets it spinning as no impact can.  Such a step
+must be halved, until no body turns far in it; to add contacts found at its end would push bodies on to the side where
+they should not be.
 """
 
 import numpy as np
