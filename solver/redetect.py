@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .passing import came_through, passed
 from .plausible import PairOverlap, plausible, way_moved
 from .reference.rows import gaps, normals, start_gaps
 
@@ -24,10 +25,12 @@ class EndCheck:
     missed: object  # Contacts to add to those of the step, or None if none is missing
 
 
-def check_end(assembly, solution, collider, frames, assembler, tolerance):
+def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     """EndCheck of a solved step, or None where nothing moved far enough to overlap by ``tolerance`` [m] unseen.
 
     A contact point goes with its body: rolled on by ``way``, a rim of radius r has it way^2 / (2 r) above its lowest.
+    Where bodies went through each other nothing can be added, and the step must be halved; if it is the ``last``
+    resort, it is taken as it is.
     """
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
     model, order, h = collider.model, assembly.numbering.scene[:-1], problem.step
@@ -50,6 +53,10 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance):
     start = start_gaps(problem)
     known = PairOverlap(order[problem.contacts.body_a], order[problem.contacts.body_b], start, len(order))
     found = plausible(found, known, scene_way, model)
+    if not last and (
+        came_through(problem, found, order).any() or passed(assembly, solution, collider, frames, assembler, free)
+    ):
+        return EndCheck(0.0, np.inf, None)
     overlap = float(max(0.0, -found.gap.min(initial=0.0)))
     allowed = max(0.0, -float(start.min(initial=0.0)) - problem.push_out_speed * h)
     unsolved = max(0.0, overlap - allowed)

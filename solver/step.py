@@ -31,6 +31,7 @@ from .assemble import Assembler
 from .collision import Collider, carry_impulses
 from .constraints.breaking import row_forces
 from .metrics import body_residuals, step_residuals
+from .passing import gained
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase, island_speed
 from .problem import Coordinate, world_impulses
@@ -105,7 +106,8 @@ class Stepper:
         error = body_residuals(assembly.problem, residuals, penetration=False)
         n = assembly.problem.bodies.dynamic_count
         tolerance = np.where(island_speed(assembly, solution.velocity[:n]) > SLOW, self.fast, tolerance)
-        sound = error[:n] <= self.fast  # NaN is not
+        spurious = gained(assembly, solution, self.fast)
+        sound = (error[:n] <= self.fast) & ~spurious  # NaN is not
         missed = not sound.all() or unsolved > self.fast
         if missed and depth < self.deepest:
             return self._halves(step, depth, spent)
@@ -115,7 +117,7 @@ class Stepper:
         end = end_velocity(assembly, solution, state, self.position_phase, self.joint_damping, sound)
         spent = spent[0] + end.newton, spent[1] + end.linear, solves
         error[:n] = np.maximum(error[:n], step * end.body)
-        sound = error[:n] <= self.fast
+        sound = (error[:n] <= self.fast) & ~spurious
         missed = not sound.all() or unsolved > self.fast
         if missed and depth < self.deepest:
             return self._halves(step, depth, spent)
@@ -128,7 +130,7 @@ class Stepper:
         return [
             StepOutcome(
                 residuals=residuals,
-                converged=bool(np.all(error[:n] <= tolerance)) and unsolved <= self.fast,
+                converged=bool(np.all(~spurious & (error[:n] <= tolerance))) and unsolved <= self.fast,
                 residual=float(np.maximum(error[:n].max(initial=0.0), unsolved)),
                 velocity_residual=float(end.body.max(initial=0.0)),
                 worst=worst,

@@ -62,6 +62,19 @@ def test_geometry_agrees_with_numpy(seed, precision):
     assert stages.contacts("bias")[:, 1:] == pytest.approx(surface_slip(contacts), abs=limit)
 
 
+def test_contacts_nearer_than_the_noise_are_held_where_they_are():
+    # allowed = the gap they start with, above and below zero; farther ones as ever.
+    problem = random_problem(5, contacts=12)
+    contacts = problem.contacts
+    contacts.start_gap = np.linspace(-3e-6, 3e-6, 12)
+    contacts.gap_noise = np.full(12, 1e-6)
+    problem.push_out_speed = 0.0
+    near = np.abs(contacts.start_gap) <= 1e-6
+    want = np.where(near, contacts.start_gap, np.minimum(contacts.start_gap, 0.0))
+    assert near.sum() == 4
+    assert Stages(problem).contacts("allowed") == pytest.approx(want, abs=1e-15)
+
+
 def test_start_impulses_are_read_along_the_normal_and_its_tangents():
     problem = random_problem(3, contacts=20)
     contacts = problem.contacts

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Scene, SolverConfig, rotations, simulate
+from axion.solver.collision import Collider
 from scenes import ground, pile
 
 CPU = SolverConfig(device="cpu")
@@ -49,3 +50,24 @@ def test_spinning_box_strikes_with_whichever_corner_comes_first(spin):
     scene.add(Body("Box", [Box(half)], position=(0, 0, 0.6), angular_velocity=spin, linear_velocity=(1, 0, -3)))
     trajectory = simulate(scene, 24, config=CPU)
     assert lowest(trajectory, 1, half).min() > -2.0 * FAST
+
+
+def test_contacts_do_not_depend_on_the_first_capacity(heap, monkeypatch):
+    # Buffers that are too small at first grow and detection is repeated: the same bits as with ample ones.
+    grown = []
+
+    class Small(Collider):
+        def __init__(self, model):
+            super().__init__(model)
+            self._contact_capacity = self._pair_capacity = 8
+
+        def _grow(self):
+            grown.append(super()._grow())
+            return grown[-1]
+
+    monkeypatch.setattr("axion.solver.step.Collider", Small)
+    again = simulate(pile(12), 24, config=CPU)
+    assert any(grown)
+    for name in ("position", "orientation", "linear_velocity", "angular_velocity"):
+        assert np.array_equal(getattr(again, name), getattr(heap, name)[:25])
+    assert [report.contacts for report in again.reports] == [report.contacts for report in heap.reports[:24]]

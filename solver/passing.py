@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps in which a body turned too far for its contacts: what the two ends of such a step do not tell.
+
+A contact is a plane at a point of the start pose.  That bounds any way, but no turn: a tumbling bullet may come to lie
+on the far side of a thin wall, and a spinning rod passes a post between two frames.  And an impulse at the levers of
+the start pose, on the inertia of a long body that has turned since, sets it spinning as no impact can.  Such a step
+must be halved, until no body turns far in it; to add contacts found at its end would push bodies on to the side where
+they should not be.
+"""
+
+import numpy as np
+
+from .reference.rotation import conjugate, exponential, multiply, rotate
+from .reference.rows import gaps
+
+TURN = 1.0  # [rad] less in a step is bounded by contacts well enough
+SAMPLE = 0.5  # [rad] between two looks at bodies that turn farther
+MOST = 16  # looks a step
+GAIN = 0.25  # of its kinetic energy in free motion: more than that no step gives an island that nothing drives
+DEEP = 0.1  # of the smallest half extent: how far two bodies may seem to overlap between two looks
+OPPOSED = -0.1  # cosine of two normals that point to different sides
+
+
+def came_through(problem, found, order):
+    """(K,) bool: contacts of ``found`` whose normals oppose all that their two bodies had at the start, still apart.
+
+    problem: StepProblem; found: ContactSet at the end pose; order: scene number of each solver body.
+    """
+    contacts = problem.contacts
+    through = np.zeros(len(found), bool)
+    deep = np.nonzero(found.gap < 0.0)[0]
+    if not len(deep) or not len(contacts):
+        return through
+    a, b = order[contacts.body_a], order[contacts.body_b]
+    start = np.minimum(a, b).astype(np.int64) * len(order) + np.maximum(a, b)
+    normal = np.where((a < b)[:, None], contacts.normal, -contacts.normal)
+    a, b = found.body_a[deep], found.body_b[deep]
+    pair = np.minimum(a, b).astype(np.int64) * len(order) + np.maximum(a, b)
+    towards = np.where((a < b)[:, None], found.normal[deep], -found.normal[deep])
+    for value in np.unique(pair):
+        before, now = start == value, pair == value
+        if before.any() and contacts.start_gap[before].min() > 0.0:
+            through[deep[now]] = np.max(towards[now] @ normal[before].T, axis=1) < OPPOSED
+    return through
+
+
+def passed(assembly, solution, collider, frames, assembler, free):
+    """Whether two bodies, of which one turned far, met between the ends of a step and did not stop.
+
+    Looks along the way: what contacts at one look do not hold apart until the next was not held apart by the step.
+    free: (B,) bool, scene bodies that move freely.
+    """
+    problem, model, order = assembly.problem, collider.model, assembly.numbering.scene[:-1]
+    bodies, h, velocity = problem.bodies, problem.step, solution.velocity[:-1]
+    turn = h * np.linalg.norm(velocity[:, 3:], axis=1)
+    spinning = np.nonzero(turn > TURN)[0]
+    if not len(spinning) or not _near(bodies.position[:-1], model.body_radius[order], velocity, h, spinning):
+        return False
+    looks = int(min(MOST, np.ceil(turn.max() / SAMPLE)))
+    touching = _pairs(problem.contacts, order)[problem.contacts.start_gap <= 0.0]
+    here = bodies.position, bodies.orientation
+    linear, angular = np.zeros((len(order), 3)), np.zeros((len(order), 3))
+    linear[order], angular[order] = velocity[:, :3], velocity[:, 3:]
+    for look in range(1, looks + 1):
+        share = look / looks
+        there = (
+            (1.0 - share) * bodies.position + share * solution.position,
+            multiply(exponential(share * h * solution.velocity[:, 3:]), bodies.orientation),
+        )
+        place, tilt = np.empty((len(order), 3)), np.empty((len(order), 4))
+        place[order], tilt[order] = here[0][:-1], here[1][:-1]
+        found = collider.collide(*frames.to_body(place, tilt), linear, angular, h / looks, free)
+        if len(found):
+            nearby = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, here[1])
+            size = found.manifolds.size[found.source]
+            met = (found.gap > 0.0) & (gaps(nearby, *there) < -DEEP * size) & ~np.isin(_pairs(nearby, order), touching)
+            if met.any():
+                return True
+        here = there
+    return False
+
+
+def gained(assembly, solution, tolerance):
+    """(n,) bool: bodies of islands that contacts and rigid joints, which only take energy, gave a good deal of it.
+
+    tolerance: [m] a step may be off; ten times that a step is no speed yet.
+    Left out: islands with springs, drives and soft joints, with overlap that is pushed out, and those that touch a
+    prescribed body or a surface which moves.
+    """
+    problem = assembly.problem
+    bodies, contacts, rows = problem.bodies, problem.contacts, problem.joints
+    n = bodies.dynamic_count
+    if not len(contacts):
+        return np.zeros(n, bool)
+    driven = np.zeros(int(assembly.island.max(initial=-1)) + 1, bool)
+
+    def mark(table, which):
+        for side in (table.body_a[which], table.body_b[which]):
+            driven[assembly.island[side[side < n]]] = True
+
+    moved = np.any(bodies.velocity != 0.0, axis=1)
+    moved[:n] = False
+    push = (contacts.start_gap < 0.0) | moved[contacts.body_a] | moved[contacts.body_b]
+    if contacts.surface_velocity is not None:
+        push |= contacts.surface_velocity.any(axis=1)
+    mark(contacts, push)
+    mark(rows, (rows.beta != 1.0) | (rows.compliance != 0.0) | moved[rows.body_a] | moved[rows.body_b])
+    energy = []
+    for velocity in (bodies.free_velocity[:n], solution.velocity[:n]):
+        spin = rotate(conjugate(bodies.free_orientation[:n]), velocity[:, 3:])
+        each = bodies.mass[:n] * np.sum(velocity[:, :3] ** 2, axis=1) + np.sum(bodies.inertia[:n] * spin**2, axis=1)
+        energy.append(np.bincount(assembly.island, 0.5 * each, minlength=len(driven)))
+    mass = np.bincount(assembly.island, bodies.mass[:n], minlength=len(driven))
+    least = 0.5 * mass * (10.0 * tolerance / problem.step) ** 2
+    return (~driven & (energy[1] > (1.0 + GAIN) * energy[0] + least))[assembly.island]
+
+
+def _pairs(contacts, order):
+    """(C,) int64, a number for each pair of bodies of solver Contacts."""
+    a, b = order[contacts.body_a], order[contacts.body_b]
+    return np.minimum(a, b).astype(np.int64) * len(order) + np.maximum(a, b)
+
+
+def _near(position, radius, velocity, step, spinning):
+    """Whether a body of ``spinning`` may meet any other in the step; planes have no radius and are always near."""
+    reach = radius + step * np.linalg.norm(velocity[:, :3], axis=1)
+    for i in spinning:
+        near = np.linalg.norm(position - position[i], axis=1) < reach + reach[i]
+        near |= radius == 0.0
+        near[i] = False
+        if near.any():
+            return True
+    return False

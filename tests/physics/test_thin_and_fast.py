@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nothing tunnels: bullets at 60 m/s, 2.5 m a frame, against walls of 1 cm; rods that sweep a post while they turn by
+radians a frame.  What is inelastic never gains energy, however it spins.
+"""
+
+import numpy as np
+import pytest
+from axion.solver import Body, Box, Capsule, Joint, Scene, SolverConfig, Sphere, TriangleMesh, simulate
+from axion.solver.rotations import rotate
+from contact_scenes import grid, rock, torus
+from judges import energies
+from scenes import turned
+
+CPU = SolverConfig(device="cpu")
+FAST = CPU.tolerances()[1]
+SPIN = (40.0, 20.0, 90.0)
+BULLETS = {
+    "ball": (Sphere(0.01), (0, 0, 0)),
+    "box": (Box([0.01] * 3), SPIN),
+    "hull": (rock(20, 1, 0.01), SPIN),
+    "capsule": (Capsule(0.01, 0.01), SPIN),
+    "ring": (torus(0.02, 0.006), (10.0, 20.0, 30.0)),
+}
+
+
+def sheet():
+    """An open mesh in x = 0, 2 m wide."""
+    flat = grid(4, 1.0)
+    return TriangleMesh(flat.vertices[:, [2, 0, 1]], flat.triangles)
+
+
+WALLS = {"wall of 1 cm": lambda: Box((0.005, 1, 1)), "sheet without thickness": sheet}
+
+
+@pytest.mark.parametrize("wall", WALLS)
+@pytest.mark.parametrize("bullet", BULLETS)
+def test_bullet_stays_on_its_side(bullet, wall):
+    shape, spin = BULLETS[bullet]
+    for start in (0.3, 1.3, 2.6):
+        scene = Scene(gravity=(0, 0, 0))
+        scene.add(Body("Wall", [WALLS[wall]()], motion="static"))
+        flight = {"linear_velocity": (60, 3, 0), "angular_velocity": spin}
+        scene.add(Body("Bullet", [shape], position=(-start, 0.03, 0.02), **flight))
+        trajectory = simulate(scene, 4, config=CPU)
+        assert trajectory.position[:, 1, 0].max() < 0.0
+        assert max(report.penetration for report in trajectory.reports) < FAST
+        # It hit, and nothing gives it energy.
+        assert trajectory.linear_velocity[-1, 1, 0] < 10.0
+        energy = energies(scene, trajectory)
+        assert np.all(np.diff(energy) < 1e-3 * energy[0])
+
+
+def test_rod_that_turns_by_radians_a_frame_stops_at_a_post():
+    # A rod of 2 m about its middle at 60 rad/s, 2.5 rad a frame, and a post of 1 cm across its way.  The faces meet
+    # where the rod's middle line is 1.5 cm before the post's, at 0.9 m.
+    scene = Scene(gravity=(0, 0, 0))
+    scene.add(Body("Post", [Box((0.005, 0.005, 0.5))], motion="static", position=(0.9, 0, 0)))
+    scene.add(Body("Rod", [Box((1, 0.01, 0.01))], orientation=turned("z", -0.8), angular_velocity=(0, 0, 60.0)))
+    scene.add(Joint("Pin", "hinge", None, "Rod", (0, 0, 0)))
+    trajectory = simulate(scene, 4, config=CPU)
+    along = rotate(trajectory.orientation[1:, 1], np.array([1.0, 0.0, 0.0]))
+    assert np.abs(np.arctan2(along[:, 1], along[:, 0]) + 0.015 / 0.9).max() < 1e-3
+    assert np.abs(trajectory.angular_velocity[-1]).max() < FAST * 24.0
+    energy = energies(scene, trajectory)
+    assert np.all(np.diff(energy) < 1e-3 * energy[0])
+
+
+@pytest.mark.parametrize("speed", [20.0, 40.0])
+def test_blade_sweeps_a_ball_away(speed):
+    # A kinematic blade at up to 1.7 rad a frame reaches the ball at 0.8 m with its tip's side: it leaves with the
+    # blade's speed there, w r, along the blade's way.
+    scene = Scene(gravity=(0, 0, 0))
+    blade = {"orientation": turned("z", -0.5), "angular_velocity": (0, 0, speed)}
+    scene.add(Body("Blade", [Box((1, 0.01, 0.05))], motion="kinematic", **blade))
+    scene.add(Body("Ball", [Sphere(0.02)], position=(0.8, 0, 0)))
+    velocity = simulate(scene, 4, config=CPU).linear_velocity[-1, 1]
+    assert velocity[1] > 0.1 * speed
+    assert np.linalg.norm(velocity) < 1.05 * speed
