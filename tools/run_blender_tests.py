@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LENT = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "warp", "newton")
+LENT = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "warp", "newton", "coacd")
 
 
 def lend(folder):
