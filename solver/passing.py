@@ -10,6 +10,7 @@ they should not be.
 
 import numpy as np
 
+from .plausible import pair_number
 from .reference.rotation import conjugate, exponential, multiply, rotate
 from .reference.rows import gaps
 
@@ -32,10 +33,10 @@ def came_through(problem, found, order):
     if not len(deep) or not len(contacts):
         return through
     a, b = order[contacts.body_a], order[contacts.body_b]
-    start = np.minimum(a, b).astype(np.int64) * len(order) + np.maximum(a, b)
+    start = pair_number(a, b, len(order))
     normal = np.where((a < b)[:, None], contacts.normal, -contacts.normal)
     a, b = found.body_a[deep], found.body_b[deep]
-    pair = np.minimum(a, b).astype(np.int64) * len(order) + np.maximum(a, b)
+    pair = pair_number(a, b, len(order))
     towards = np.where((a < b)[:, None], found.normal[deep], -found.normal[deep])
     for value in np.unique(pair):
         before, now = start == value, pair == value
@@ -117,8 +118,7 @@ def gained(assembly, solution, tolerance):
 
 def _pairs(contacts, order):
     """(C,) int64, a number for each pair of bodies of solver Contacts."""
-    a, b = order[contacts.body_a], order[contacts.body_b]
-    return np.minimum(a, b).astype(np.int64) * len(order) + np.maximum(a, b)
+    return pair_number(order[contacts.body_a], order[contacts.body_b], len(order))
 
 
 def _near(position, radius, velocity, step, spinning):

@@ -30,8 +30,13 @@ class PairOverlap:
         return np.where(found, self._gap[np.where(found, slot, -1)], 0.0)
 
     def _key(self, body_a, body_b):
-        low, high = np.minimum(body_a, body_b), np.maximum(body_a, body_b)
-        return np.asarray(low, np.int64) * self._count + high
+        return pair_number(body_a, body_b, self._count)
+
+
+def pair_number(body_a, body_b, count):
+    """(C,) int64, one number for each pair of bodies whichever comes first; bodies are numbered below ``count``."""
+    low, high = np.minimum(body_a, body_b), np.maximum(body_a, body_b)
+    return np.asarray(low, np.int64) * count + high
 
 
 def plausible(contacts, known, way, model):

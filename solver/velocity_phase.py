@@ -51,11 +51,15 @@ def _change(assembly, solution, sound):
     ):
         for body, side in zip((table.body_a, table.body_b), sides, strict=True):
             np.add.at(push, body, np.einsum("rki,rk->ri", side.reshape(*impulse.shape, 6), impulse))
-    by_impulse = push[:n] / bodies.mass[:n, None]
-    turn = bodies.free_orientation[:n]
-    by_impulse[:, 3:] = rotate(turn, rotate(conjugate(turn), push[:n, 3:]) / bodies.inertia[:n])
-    change[jointed] = by_impulse[jointed]
+    change[jointed] = _answer(bodies, bodies.free_orientation[:n], push[:n])[jointed]
     return change
+
+
+def _answer(bodies, orientation, push):
+    """M^-1 push (n, 6) of the dynamic bodies, with their inertia at ``orientation`` (n, 4)."""
+    n = bodies.dynamic_count
+    local = rotate(conjugate(orientation), push[:, 3:]) / bodies.inertia[:n]
+    return np.hstack([push[:, :3] / bodies.mass[:n, None], rotate(orientation, local)])
 
 
 def needs_velocity_phase(assembly, solution, tolerance):
@@ -89,12 +93,8 @@ def velocity_problem(assembly, solution, total, need):
         six = (1.0 + bodies.midpoint[body])[:, None] * sign * np.hstack([force, np.cross(arm, force)])
         np.add.at(push, body[inside], six[inside])
     # Contacts are solved anew: take their share out of the free velocity, and offer it as the first guess.
-    change = np.empty_like(push)
-    change[:, :3] = push[:, :3] / bodies.mass[:n, None]
-    local = rotate(conjugate(solution.orientation[:n]), push[:, 3:]) / bodies.inertia[:n]
-    change[:, 3:] = rotate(solution.orientation[:n], local)
     free = bodies.velocity.copy()
-    free[:n] = total - change
+    free[:n] = total - _answer(bodies, solution.orientation[:n], push)
     at_end = Bodies(
         n, bodies.mass, bodies.inertia, solution.position, solution.orientation, bodies.velocity, solution.position,
         solution.orientation, free, np.zeros_like(bodies.midpoint),
