@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .passing import came_through, passed
-from .plausible import PairOverlap, plausible, way_moved
+from .plausible import PairOverlap, pair_number, plausible, way_moved
 from .reference.rows import gaps, normals, start_gaps
 
 
@@ -92,9 +92,7 @@ def _unforeseen(assembly, solution, collider, frames, way, free):
     velocity[order] = solution.velocity[:-1]
     place, turn = frames.to_body(position, orientation)
     ahead = collider.collide(place, turn, velocity[:, :3], velocity[:, 3:], h, free)
-    pairs = [np.sort(np.stack([x, y]), axis=0) for x, y in (
-        (ahead.body_a, ahead.body_b), (order[problem.contacts.body_a], order[problem.contacts.body_b]),
-    )]  # fmt: skip
-    wanted, present = (low.astype(np.int64) * len(order) + high for low, high in pairs)
+    wanted = pair_number(ahead.body_a, ahead.body_b, len(order))
+    present = pair_number(order[problem.contacts.body_a], order[problem.contacts.body_b], len(order))
     new = ~np.isin(wanted, present)
     return ahead.take(new) if new.any() else None
