@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """``Object.axion_joint``: one joint between two bodies, at the place and orientation of its object.
 
-Order as in Blender's rigid body constraint panel.  Only the motor velocities can be animated, everything else is read
-once, at the first frame.
+Order as in Blender's rigid body constraint panel.  Only the targets of motors can be animated, everything else is
+read once, at the first frame.
 """
 
 import math
@@ -25,6 +25,11 @@ TYPES = (
     ("ROPE", "Rope", "Keep two points from moving farther apart, like a rope"),
 )
 
+MOTORS = (
+    ("VELOCITY", "Velocity", "Hold a velocity, as a conveyor or an engine does"),
+    ("POSITION", "Position", "Go to a position and hold it, as a servo does"),
+)
+
 UNBROKEN = 1e9  # newtons, newton metres: more than any joint in a scene bears
 MOVING = {"options": {"ANIMATABLE"}, "override": {"LIBRARY_OVERRIDABLE"}}
 
@@ -36,17 +41,22 @@ def switch(name, description, default=False):
 
 def limit_lin(side, axis, default):
     """Lower or upper end of the movement along one axis."""
-    name, description = f"{axis} {side}", f"{side} limit of the movement along {axis} axis"
     return FloatProperty(
-        name=name, description=description, default=default, step=10, precision=3, unit="LENGTH", **STILL
+        name=f"{side} {axis} Limit",
+        description=f"{side} end of the movement along the joint's {axis} axis, from where it stands at the start",
+        default=default,
+        step=10,
+        precision=3,
+        unit="LENGTH",
+        **STILL,
     )
 
 
 def limit_ang(side, axis, default):
     """Lower or upper end of the rotation about one axis."""
     return FloatProperty(
-        name=f"{axis} {side}",
-        description=f"{side} limit of the rotation about {axis} axis",
+        name=f"{side} {axis} Angle Limit",
+        description=f"{side} end of the rotation about the joint's {axis} axis, from where it stands at the start",
         default=math.radians(default),
         min=-math.tau,
         max=math.tau,
@@ -64,10 +74,16 @@ def positive(name, description, default, **more):
     return FloatProperty(name=name, description=description, default=default, **options)
 
 
+def target(name, description, default, **more):
+    """Target of a motor, read at every sample of the animation."""
+    options = {"soft_min": -100.0, "soft_max": 100.0, "step": 1, "precision": 3, **MOVING, **more}
+    return FloatProperty(name=name, description=description, default=default, **options)
+
+
 class AXION_PG_joint(bpy.types.PropertyGroup):
     """Joint of an object."""
 
-    enabled: switch("Axion Joint", "Let the joint take part in the Axion simulation")
+    enabled: switch("Enabled", "Let the joint take part in the Axion simulation; its settings stay when it is off")
     type: EnumProperty(
         name="Type", description="Movements that the joint allows", items=TYPES, default="FIXED", **STILL
     )
@@ -86,15 +102,32 @@ class AXION_PG_joint(bpy.types.PropertyGroup):
         override={"LIBRARY_OVERRIDABLE"},
     )
 
-    use_breaking: switch("Breakable", "Let the joint break when it has to bear too much")
-    break_force: positive("Break Force", "Force in newtons that breaks the joint", UNBROKEN, precision=1, soft_max=1e5)
-    break_torque: positive(
-        "Break Torque", "Torque in newton metres that breaks the joint", UNBROKEN, precision=1, soft_max=1e5
+    use_breaking: switch("Breakable", "Let the joint break for good when it has to bear more than the thresholds")
+    break_force: positive(
+        "Break Force",
+        "Force in newtons that breaks the joint; 9.81 is the weight of a kilogram",
+        UNBROKEN,
+        precision=1,
+        soft_max=1e5,
     )
-    compliance: positive("Compliance", "Give in metres per newton (0 is rigid)", 0.0, soft_max=1.0, step=1, precision=6)
+    break_torque: positive(
+        "Break Torque",
+        "Torque in newton metres that breaks the joint; a kilogram on an arm of one metre is 9.81",
+        UNBROKEN,
+        precision=1,
+        soft_max=1e5,
+    )
+    compliance: positive(
+        "Compliance",
+        "Give of the joint in metres per newton (0 is rigid, as steel; 0.001 is a stiff spring)",
+        0.0,
+        soft_max=1.0,
+        step=1,
+        precision=6,
+    )
     angular_compliance: positive(
         "Angular Compliance",
-        "Give in radians per newton metre (0 is rigid)",
+        "Give of the joint in radians per newton metre (0 is rigid)",
         0.0,
         soft_max=1.0,
         step=1,
@@ -120,56 +153,139 @@ class AXION_PG_joint(bpy.types.PropertyGroup):
     limit_ang_z_lower: limit_ang("Lower", "Z", -45.0)
     limit_ang_z_upper: limit_ang("Upper", "Z", 45.0)
 
-    use_motor_lin: switch("Linear Motor", "Drive the movement along the joint's X axis")
+    use_motor_lin: switch("Linear Motor", "Drive the movement along the joint's X axis by a velocity or to a position")
     use_motor_ang: switch("Angular Motor", "Drive the rotation about the joint's X axis, of a hinge about its Z axis")
-    motor_lin_target_velocity: FloatProperty(
-        name="Target Velocity",
-        description="Velocity that the linear motor holds, of the second body against the first",
-        default=1.0,
-        soft_min=-100.0,
-        soft_max=100.0,
-        step=1,
-        precision=3,
-        unit="VELOCITY",
-        **MOVING,
+    motor_lin_type: EnumProperty(
+        name="Linear Motor Type",
+        description="What the linear motor aims at: a velocity or a position",
+        items=MOTORS,
+        default="VELOCITY",
+        **STILL,
     )
-    motor_lin_max_force: positive("Max Force", "Largest force of the linear motor in newtons", 1000.0, soft_max=1e5)
-    motor_ang_target_velocity: FloatProperty(
-        name="Target Velocity",
-        description="Angular velocity in radians per second that the motor holds, of the second body against the first",
-        default=1.0,
-        soft_min=-100.0,
-        soft_max=100.0,
-        step=1,
-        precision=3,
-        **MOVING,
+    motor_lin_target_velocity: target(
+        "Target Velocity",
+        "Velocity that the linear motor holds, of the second body against the first",
+        1.0,
+        unit="VELOCITY",
+    )
+    motor_lin_target_position: target(
+        "Target Position",
+        "Place on the joint's X axis that the linear motor goes to, 0 being where the second body starts",
+        0.0,
+        unit="LENGTH",
+    )
+    motor_lin_max_force: positive(
+        "Linear Motor Max Force",
+        "Largest force of the linear motor in newtons; when it is too weak, the motor falls behind its target",
+        1000.0,
+        soft_max=1e5,
+    )
+    motor_lin_stiffness: positive(
+        "Linear Motor Stiffness", "Force in newtons per metre off the target position (0 is rigid)", 0.0, soft_max=1e5
+    )
+    motor_lin_damping: positive(
+        "Linear Motor Damping",
+        "Force in newton seconds per metre off the target's velocity (0 is rigid for a velocity motor)",
+        0.0,
+        soft_max=1e4,
+    )
+    motor_ang_type: EnumProperty(
+        name="Angular Motor Type",
+        description="What the angular motor aims at: an angular velocity or an angle",
+        items=MOTORS,
+        default="VELOCITY",
+        **STILL,
+    )
+    motor_ang_target_velocity: target(
+        "Angular Target Velocity",
+        "Angular velocity in radians per second that the motor holds, of the second body against the first",
+        1.0,
+    )
+    motor_ang_target_angle: target(
+        "Target Angle",
+        "Angle that the angular motor goes to, 0 being how the second body starts",
+        0.0,
+        subtype="ANGLE",
+        unit="ROTATION",
     )
     motor_ang_max_torque: positive(
-        "Max Torque", "Largest torque of the angular motor in newton metres", 1000.0, soft_max=1e5
+        "Angular Motor Max Torque",
+        "Largest torque of the angular motor in newton metres; when it is too weak, the motor falls behind its target",
+        1000.0,
+        soft_max=1e5,
+    )
+    motor_ang_stiffness: positive(
+        "Angular Motor Stiffness",
+        "Torque in newton metres per radian off the target angle (0 is rigid)",
+        0.0,
+        soft_max=1e5,
+    )
+    motor_ang_damping: positive(
+        "Angular Motor Damping",
+        "Torque in newton metre seconds per radian off the target's velocity (0 is rigid for a velocity motor)",
+        0.0,
+        soft_max=1e4,
     )
 
-    use_spring_x: switch("X Axis", "Put a spring on the movement along the joint's X axis")
-    use_spring_y: switch("Y Axis", "Put a spring on the movement along the joint's Y axis")
-    use_spring_z: switch("Z Axis", "Put a spring on the movement along the joint's Z axis")
-    use_spring_ang_x: switch("X Angle", "Put a spring on the rotation about the joint's X axis")
-    use_spring_ang_y: switch("Y Angle", "Put a spring on the rotation about the joint's Y axis")
-    use_spring_ang_z: switch("Z Angle", "Put a spring on the rotation about the joint's Z axis")
-    spring_stiffness_x: positive("X Stiffness", "Force along X in newtons per metre", 10.0)
-    spring_stiffness_y: positive("Y Stiffness", "Force along Y in newtons per metre", 10.0)
-    spring_stiffness_z: positive("Z Stiffness", "Force along Z in newtons per metre", 10.0)
-    spring_stiffness_ang_x: positive("X Angle Stiffness", "Torque about X in newton metres per radian", 10.0)
-    spring_stiffness_ang_y: positive("Y Angle Stiffness", "Torque about Y in newton metres per radian", 10.0)
-    spring_stiffness_ang_z: positive("Z Angle Stiffness", "Torque about Z in newton metres per radian", 10.0)
-    spring_damping_x: positive("X Damping", "Damping of the spring along X in newton seconds per metre", 0.5)
-    spring_damping_y: positive("Y Damping", "Damping of the spring along Y in newton seconds per metre", 0.5)
-    spring_damping_z: positive("Z Damping", "Damping of the spring along Z in newton seconds per metre", 0.5)
-    spring_damping_ang_x: positive("X Angle Damping", "Damping about X in newton metre seconds per radian", 0.5)
-    spring_damping_ang_y: positive("Y Angle Damping", "Damping about Y in newton metre seconds per radian", 0.5)
-    spring_damping_ang_z: positive("Z Angle Damping", "Damping about Z in newton metre seconds per radian", 0.5)
+    use_spring_x: switch("X Spring", "Put a spring on the movement along the joint's X axis")
+    use_spring_y: switch("Y Spring", "Put a spring on the movement along the joint's Y axis")
+    use_spring_z: switch("Z Spring", "Put a spring on the movement along the joint's Z axis")
+    use_spring_ang_x: switch("X Angle Spring", "Put a spring on the rotation about the joint's X axis")
+    use_spring_ang_y: switch("Y Angle Spring", "Put a spring on the rotation about the joint's Y axis")
+    use_spring_ang_z: switch("Z Angle Spring", "Put a spring on the rotation about the joint's Z axis")
+    spring_stiffness_x: positive(
+        "X Axis Stiffness", "Force in newtons per metre that the spring along X pulls back with", 10.0
+    )
+    spring_stiffness_y: positive(
+        "Y Axis Stiffness", "Force in newtons per metre that the spring along Y pulls back with", 10.0
+    )
+    spring_stiffness_z: positive(
+        "Z Axis Stiffness", "Force in newtons per metre that the spring along Z pulls back with", 10.0
+    )
+    spring_stiffness_ang_x: positive(
+        "X Angle Stiffness", "Torque in newton metres per radian that the spring about X turns back with", 10.0
+    )
+    spring_stiffness_ang_y: positive(
+        "Y Angle Stiffness", "Torque in newton metres per radian that the spring about Y turns back with", 10.0
+    )
+    spring_stiffness_ang_z: positive(
+        "Z Angle Stiffness", "Torque in newton metres per radian that the spring about Z turns back with", 10.0
+    )
+    spring_damping_x: positive(
+        "Damping X", "Force in newton seconds per metre against motion of the spring along X", 0.5
+    )
+    spring_damping_y: positive(
+        "Damping Y", "Force in newton seconds per metre against motion of the spring along Y", 0.5
+    )
+    spring_damping_z: positive(
+        "Damping Z", "Force in newton seconds per metre against motion of the spring along Z", 0.5
+    )
+    spring_damping_ang_x: positive(
+        "Damping X Angle", "Torque in newton metre seconds per radian against motion of the spring about X", 0.5
+    )
+    spring_damping_ang_y: positive(
+        "Damping Y Angle", "Torque in newton metre seconds per radian against motion of the spring about Y", 0.5
+    )
+    spring_damping_ang_z: positive(
+        "Damping Z Angle", "Torque in newton metre seconds per radian against motion of the spring about Z", 0.5
+    )
+
+    friction_lin: positive(
+        "Linear Friction",
+        "Dry friction in newtons on each free movement of the joint, which has to be overcome before it slides",
+        0.0,
+        soft_max=1e4,
+    )
+    friction_ang: positive(
+        "Angular Friction",
+        "Dry friction in newton metres on each free rotation of the joint, which lets it hold a pose",
+        0.0,
+        soft_max=1e4,
+    )
 
     anchor1: FloatVectorProperty(
         name="Anchor 1",
-        description="End of a distance joint or rope in the local space of object 1",
+        description="Point of object 1, in its local space, where the distance joint or rope ends",
         size=3,
         subtype="XYZ",
         unit="LENGTH",
@@ -177,11 +293,22 @@ class AXION_PG_joint(bpy.types.PropertyGroup):
     )
     anchor2: FloatVectorProperty(
         name="Anchor 2",
-        description="End of a distance joint or rope in the local space of object 2",
+        description="Point of object 2, in its local space, where the distance joint or rope ends",
         size=3,
         subtype="XYZ",
         unit="LENGTH",
         **STILL,
     )
     use_length: switch("Custom Length", "Set the length by hand instead of taking the distance at the first frame")
-    length: positive("Length", "Length of the distance joint or rope", 1.0, unit="LENGTH")
+    length: positive(
+        "Length",
+        "Length of the distance joint or rope; a rope longer than its distance hangs slack",
+        1.0,
+        unit="LENGTH",
+    )
+
+
+def is_joint(item):
+    """Whether an object is a joint, switched on or off."""
+    joint = item.axion_joint
+    return joint.enabled or joint.object1 is not None or joint.object2 is not None

@@ -29,7 +29,11 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
     """Axion settings of a scene."""
 
     quality: EnumProperty(
-        name="Quality", description="How exactly the laws of motion are met", items=QUALITIES, default="NORMAL", **STILL
+        name="Quality",
+        description="How exactly joints and contacts are kept, in metres",
+        items=QUALITIES,
+        default="NORMAL",
+        **STILL,
     )
     use_tolerance: BoolProperty(
         name="Custom Tolerance", description="Set the tolerance by hand instead of by quality", default=False, **STILL
@@ -45,13 +49,19 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
         unit="LENGTH",
         **STILL,
     )
-    device: EnumProperty(name="Device", description="Where the simulation runs", items=DEVICES, default="AUTO", **STILL)
+    device: EnumProperty(
+        name="Device",
+        description="What computes the simulation: the processor or a graphics card",
+        items=DEVICES,
+        default="AUTO",
+        **STILL,
+    )
     device_index: IntProperty(
         name="Device Number", description="Which of several CUDA devices runs the simulation", default=0, min=0, **STILL
     )
     substeps: IntProperty(
         name="Substeps Per Frame",
-        description="Steps of the simulation per frame (0 lets each frame choose)",
+        description="Steps of the simulation per frame (0 lets each frame choose, which is best for nearly all scenes)",
         default=0,
         min=0,
         soft_max=32,
@@ -68,22 +78,22 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
         **STILL,
     )
     friction_combine: EnumProperty(
-        name="Friction",
+        name="Friction Combine",
         description="How the friction of two touching bodies becomes that of the pair",
         items=COMBINE,
         default="GEOMETRIC_MEAN",
         **STILL,
     )
     restitution_combine: EnumProperty(
-        name="Bounciness",
+        name="Bounciness Combine",
         description="How the bounciness of two touching bodies becomes that of the pair",
         items=COMBINE,
         default="MAX",
         **STILL,
     )
     time_scale: FloatProperty(
-        name="Speed",
-        description="Speed of the simulation against that of the animation",
+        name="Time Scale",
+        description="Speed of the simulation against that of the animation (0.5 is slow motion)",
         default=1.0,
         min=0.001,
         max=100.0,
@@ -93,7 +103,7 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
     )
     gravity_factor: FloatProperty(
         name="Gravity",
-        description="Part of the scene's gravity that acts on the bodies",
+        description="Part of the scene's gravity that acts on the bodies (0 floats, 1 is all of it)",
         default=1.0,
         soft_min=0.0,
         soft_max=1.0,
@@ -107,8 +117,13 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
         default=False,
         **STILL,
     )
-    frame_start: IntProperty(name="Start", description="First frame of the bake", default=1, **STILL)
-    frame_end: IntProperty(name="End", description="Last frame of the bake", default=250, **STILL)
+    frame_start: IntProperty(
+        name="Simulation Start",
+        description="Frame that the simulation starts from, with the objects as they are there",
+        default=1,
+        **STILL,
+    )
+    frame_end: IntProperty(name="Simulation End", description="Last frame that gets keys", default=250, **STILL)
     uuid: StringProperty(
         name="Cache Name",
         description="Name under which this scene's bakes are kept",
