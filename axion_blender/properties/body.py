@@ -144,8 +144,7 @@ class AXION_PG_body(bpy.types.PropertyGroup):
         description="Velocity of the surface along the object's axes while the object stands, as of a belt",
         size=3,
         default=(0.0, 0.0, 0.0),
-        subtype="XYZ",
-        unit="VELOCITY",
+        subtype="VELOCITY",
         **STILL,
     )
     restitution: FloatProperty(
@@ -195,8 +194,7 @@ class AXION_PG_body(bpy.types.PropertyGroup):
         description="Velocity of the centre of mass at the first frame along the world axes, as of a thrown stone",
         size=3,
         default=(0.0, 0.0, 0.0),
-        subtype="XYZ",
-        unit="VELOCITY",
+        subtype="VELOCITY",
         **STILL,
     )
     angular_velocity: FloatVectorProperty(

@@ -3,9 +3,7 @@
 
 import bpy
 
-from ..properties.joint import TYPES, is_joint
-
-LABELS = {entry[0]: entry[1] for entry in TYPES}
+from ..properties.joint import is_joint
 
 
 class AXION_UL_joints(bpy.types.UIList):
@@ -16,9 +14,6 @@ class AXION_UL_joints(bpy.types.UIList):
         row = layout.row(align=True)
         row.active = joint.enabled
         row.label(text=item.name, icon="RIGID_BODY_CONSTRAINT", translate=False)
-        sub = row.row()
-        sub.active = False
-        sub.label(text=LABELS[joint.type])
         if joint.object1 == joint.object2:
             row.label(text="", icon="ERROR")
         layout.prop(joint, "enabled", text="", icon="CHECKBOX_HLT" if joint.enabled else "CHECKBOX_DEHLT", emboss=False)

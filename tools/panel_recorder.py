@@ -26,35 +26,41 @@ class Layout:
         self._log, self._path = log, path
 
     def column(self, **options):
+        """A part of the layout."""
         return Layout(self._log, self._path)
 
     row = box = split = grid_flow = column_flow = column
 
     def separator(self, **options):
-        pass
+        """Nothing to note."""
 
     def _note(self, kind, name, label):
         self._log.append(Shown(self._path, kind, name, label))
 
     def label(self, text="", icon="NONE", **options):
+        """Note a text."""
         self._note("label", icon, text)
 
     def prop(self, data, name, text=None, **options):
+        """Note a property, which must exist."""
         assert name in data.bl_rna.properties, f"{data.bl_rna.identifier} has no {name}"
         self._note("prop", name, data.bl_rna.properties[name].name if text is None else text)
 
     def operator(self, name, text=None, **options):
+        """Note an operator, which must exist; returns where its options go."""
         module, function = name.split(".")
         assert function in dir(getattr(bpy.ops, module)), name
         self._note("operator", name, text or "")
         return SimpleNamespace()
 
     def operator_menu_enum(self, name, prop, text=None, **options):
+        """Note an operator's menu; the operator must have that option."""
         self.operator(name, text)
         module, function = name.split(".")
         assert prop in getattr(getattr(bpy.ops, module), function).get_rna_type().properties, f"{name} has no {prop}"
 
     def template_list(self, listtype_name, list_id, data, prop, active_data, active_prop, **options):
+        """Note a list; its data must exist."""
         assert hasattr(data, prop) and hasattr(active_data, active_prop)
         self._note("list", listtype_name, prop)
 
