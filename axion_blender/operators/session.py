@@ -46,7 +46,11 @@ def select_joint(session, context):
 class AXION_PG_session(bpy.types.PropertyGroup):
     """State of the running Blender."""
 
-    running: BoolProperty(name="Baking", description="A bake is running", **KEPT)
+    running: BoolProperty(
+        name="Baking",
+        description="A simulation is under way, and the setup had better stay as it is until it ends",
+        **KEPT,
+    )
     problems: StringProperty(
         name="Problems",
         description="What the last check found that stands in the way of a bake, a line each",
