@@ -55,9 +55,9 @@ class Layout:
 
     def operator_menu_enum(self, name, prop, text=None, **options):
         """Note an operator's menu; the operator must have that option."""
-        self.operator(name, text)
         module, function = name.split(".")
         assert prop in getattr(getattr(bpy.ops, module), function).get_rna_type().properties, f"{name} has no {prop}"
+        return self.operator(name, text)
 
     def template_list(self, listtype_name, list_id, data, prop, active_data, active_prop, **options):
         """Note a list; its data must exist."""

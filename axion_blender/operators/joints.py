@@ -68,14 +68,14 @@ class AXION_OT_connect_selected(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     type: EnumProperty(name="Type", description="Which movements the joints allow", items=TYPES, default="FIXED")
-    pivot_type: EnumProperty(name="Location", description="Where the joints are", items=PIVOTS[:3], default="CENTER")
+    pivot_type: EnumProperty(name="Location", description="Where the joints are", items=PIVOTS, default="CENTER")
     connection_pattern: EnumProperty(
         name="Connection Pattern", description="Which bodies are joined", items=PATTERNS, default="SELECTED_TO_ACTIVE"
     )
     orientation: EnumProperty(
         name="Orientation",
         description="How the joints' axes lie: a hinge turns about Z, a slider slides along X",
-        items=[entry for entry in ORIENTATIONS if entry[0] != "FACE"],
+        items=ORIENTATIONS,
         default="LOCATION",
     )
     neighbors: IntProperty(

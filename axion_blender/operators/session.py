@@ -4,6 +4,9 @@
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
+from ..properties.joint import TYPES
+from .placing import ORIENTATIONS, PIVOTS
+
 KINDS = (
     ("ERROR", "Problem", "It stands in the way of a bake"),
     ("INFO", "Warning", "The bake can go on, but something is not as it seems"),
@@ -69,6 +72,27 @@ class AXION_PG_session(bpy.types.PropertyGroup):
     )
     finding_index: IntProperty(
         name="Finding", description="Click a problem to select its object", update=select_finding, **KEPT
+    )
+    joint_type: EnumProperty(
+        name="Type",
+        description="Which movements the joints allow that are added next",
+        items=TYPES,
+        default="HINGE",
+        **KEPT,
+    )
+    joint_pivot: EnumProperty(
+        name="Location",
+        description="Where the joints stand that are added next",
+        items=PIVOTS,
+        default="CENTER",
+        **KEPT,
+    )
+    joint_orientation: EnumProperty(
+        name="Orientation",
+        description="How the axes of the joints lie that are added next: hinges turn about Z, sliders slide along X",
+        items=ORIENTATIONS,
+        default="LOCATION",
+        **KEPT,
     )
     joint_index: IntProperty(name="Joint", description="Click a joint to select it", update=select_joint, **KEPT)
 

@@ -54,11 +54,20 @@ class AXION_PT_sidebar_joints(SidebarPanel, bpy.types.Panel):
 
     def draw(self, context):
         layout, scene = self.layout, context.scene
+        session = context.window_manager.axion
+        column = layout.column()
+        column.use_property_split, column.use_property_decorate = True, False
+        column.prop(session, "joint_type")
+        column.prop(session, "joint_pivot")
+        column.prop(session, "joint_orientation")
         column = layout.column(align=True)
-        column.operator_menu_enum("axion.add_joint", "type", text="Add Joint")
-        column.operator_menu_enum("axion.connect_selected", "connection_pattern", text="Connect Selected")
+        for made in (
+            column.operator("axion.add_joint"),
+            column.operator_menu_enum("axion.connect_selected", "connection_pattern", text="Connect Selected"),
+        ):
+            made.type, made.pivot_type = session.joint_type, session.joint_pivot
+            made.orientation = session.joint_orientation
         if any(is_joint(item) for item in scene.objects):
-            session = context.window_manager.axion
             layout.template_list("AXION_UL_joints", "", scene, "objects", session, "joint_index", rows=ROWS)
 
 
