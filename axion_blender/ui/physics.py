@@ -97,14 +97,14 @@ class AXION_PT_body_settings(BodyPanel, bpy.types.Panel):
             note(column, context, "Follows whatever animates it, without a checkbox", "INFO")
             return
         column.prop(body, "density" if body.use_density else "mass")
+        column.prop(body, "dynamic")
+        column.prop(body, "kinematic")
         column.prop(body, "use_density")
         if body.use_density:
             draw_mass(column, context)
         row = column.row(align=True)
         row.operator_menu_enum("axion.apply_material", "material", text="Material")
         row.operator("axion.calculate_mass")
-        column.prop(body, "dynamic")
-        column.prop(body, "kinematic")
 
 
 def draw_mass(layout, context):
