@@ -86,11 +86,11 @@ def default(definition):
 def operators():
     """A section on each operator: what it does, and its options."""
     import bpy
-    from axion.axion_blender.operators import CLASSES
+    from axion.axion_blender import operators, ui
 
     lines = ["| button | what it does | Python |", "|---|---|---|"]
     details = []
-    for cls in CLASSES:
+    for cls in (*operators.CLASSES, *ui.CLASSES):
         if not issubclass(cls, bpy.types.Operator):
             continue
         function = getattr(bpy.ops.axion, cls.bl_idname.split(".")[1])

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Panels and menus.  They draw; whatever decides is in the operators."""
 
-from . import joint, lists, menu, physics, scene, sidebar
+from . import joint, lists, menu, physics, presets, scene, sidebar
 
 CLASSES = (
+    *presets.CLASSES,
     *physics.CLASSES,
     *joint.CLASSES,
     *scene.CLASSES,

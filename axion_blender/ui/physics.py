@@ -10,6 +10,7 @@ import bpy
 from .. import conventions
 from ..extract import weight
 from ..properties.joint import is_joint
+from .presets import AXION_PT_material_presets
 from .texts import note
 
 
@@ -90,6 +91,9 @@ class AXION_PT_body_settings(BodyPanel, bpy.types.Panel):
     """Mass and animation."""
 
     bl_label, bl_parent_id = "Settings", "AXION_PT_body"
+
+    def draw_header_preset(self, context):
+        AXION_PT_material_presets.draw_panel_header(self.layout)
 
     def draw(self, context):
         body, column = context.object.axion, self.column()

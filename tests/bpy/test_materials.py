@@ -148,6 +148,18 @@ def test_a_panel_knows_the_mass_and_notices_changes(empty_file):
     assert weight.known_mass(item, depsgraph, empty_file.unit_settings) is None
 
 
+def test_own_materials_are_kept_under_a_name(empty_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(bpy.utils, "user_resource", lambda *args, path="", create=False: str(tmp_path))
+    source, target = box("source", use_density=True, density=123.0, friction=0.25), box("target", mass=7.0)
+    select(source)
+    assert bpy.ops.axion.add_material_preset(name="Balsa") == {"FINISHED"}
+    (kept,) = tmp_path.glob("*.py")
+    select(target)
+    bpy.ops.script.execute_preset(filepath=str(kept), menu_idname="AXION_PT_material_presets")
+    own = target.axion
+    assert (own.use_density, own.density, own.friction, own.mass) == (True, 123.0, 0.25, 7.0)
+
+
 def test_copying_joint_settings_leaves_what_they_join(empty_file):
     first, second = box("first"), box("second")
     source = joint("source", "HINGE", first, second, break_force=7.0)

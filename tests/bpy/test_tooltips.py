@@ -5,12 +5,12 @@ import re
 
 import bpy
 import pytest
-from axion.axion_blender import operators, preferences, properties
+from axion.axion_blender import operators, preferences, properties, ui
 from axion.axion_blender.operators import session
 
 FILLERS = {"the", "a", "an", "of", "to", "in", "is", "and", "for", "this", "that", "by", "as", "it", "axion"}
 GROUPS = [*properties.CLASSES, *session.CLASSES, preferences.AXION_AP_preferences]
-OPERATORS = [cls for cls in operators.CLASSES if issubclass(cls, bpy.types.Operator)]
+OPERATORS = [cls for cls in (*operators.CLASSES, *ui.CLASSES) if issubclass(cls, bpy.types.Operator)]
 UNITS = ("newton", "metre", "radian", "kilogram", "second", "frame", "turn")
 PLAIN = {
     # Ratios, counts and numbers whose unit is in the field itself.
@@ -33,7 +33,7 @@ def definitions(cls):
     else:
         found = cls.bl_rna.properties
     inherited = {"rna_type", "bl_idname", "name"} if not issubclass(cls, bpy.types.Operator) else {"rna_type"}
-    return [definition for definition in found if definition.identifier not in inherited]
+    return [entry for entry in found if entry.identifier not in inherited and not entry.is_hidden]
 
 
 def teaches(name, description):
