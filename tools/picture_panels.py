@@ -59,7 +59,7 @@ class Studio:
         import bpy
 
         ui = importlib.import_module("axion.axion_blender.ui")
-        self.bpy, self.shown = bpy, set()
+        self.bpy, self.shown, self.failed = bpy, set(), []
         for cls in ui.CLASSES:
             if issubclass(cls, bpy.types.Panel):
                 self._prepare(cls)
@@ -81,6 +81,16 @@ class Studio:
             return cls.__name__ in shown and (own is None or own.__func__(cls, context))
 
         cls.poll = classmethod(poll)
+        drawing, failed = cls.draw, self.failed
+
+        def draw(panel, context):
+            try:
+                drawing(panel, context)
+            except Exception as error:
+                failed.append(f"{cls.__name__}: {type(error).__name__}: {error}")
+                raise
+
+        cls.draw = draw
 
     @staticmethod
     def _in_the_way(cls):
@@ -126,6 +136,8 @@ class Studio:
                 yield 0.2
         finally:
             space.draw_handler_remove(handler, kind)
+        if self.failed:
+            raise SystemExit("; ".join(self.failed))
         path = folder / f"panel_{picture.name}.png"
         save(bpy, taken[-1], path)
         size = path.stat().st_size

@@ -159,6 +159,18 @@ class AXION_PT_joint_motor_linear(JointPanel, bpy.types.Panel):
         draw_motor(self, context.object.axion_joint, "lin", "target_position", "max_force")
 
 
+def amiss(joint):
+    """What is wrong with the two objects of a joint, a sentence, or an empty text."""
+    if joint.object1 is None and joint.object2 is None:
+        return "Choose the bodies to join; one alone is held to the world"
+    if joint.object1 == joint.object2:
+        return f"{joint.object1.name} cannot be joined to itself"
+    for owner in (joint.object1, joint.object2):
+        if owner is not None and not owner.axion.enabled:
+            return f"{owner.name} is no Axion body, so it takes no part in the simulation"
+    return ""
+
+
 class AXION_PT_joint_objects(JointPanel, bpy.types.Panel):
     """What it joins."""
 
@@ -168,6 +180,9 @@ class AXION_PT_joint_objects(JointPanel, bpy.types.Panel):
         joint, column = context.object.axion_joint, self.column()
         column.prop(joint, "object1", text="First")
         column.prop(joint, "object2", text="Second")
+        warning = amiss(joint)
+        if warning:
+            note(column, context, warning, "ERROR", alert=True)
         if joint.type in ANCHORED:
             column.prop(joint, "anchor1", text="First Anchor")
             column.prop(joint, "anchor2", text="Second Anchor")

@@ -4,6 +4,7 @@
 import bpy
 
 from ..properties.joint import is_joint
+from .joint import amiss
 
 
 class AXION_UL_joints(bpy.types.UIList):
@@ -14,7 +15,7 @@ class AXION_UL_joints(bpy.types.UIList):
         row = layout.row(align=True)
         row.active = joint.enabled
         row.label(text=item.name, icon="RIGID_BODY_CONSTRAINT", translate=False)
-        if joint.object1 == joint.object2:
+        if amiss(joint):
             row.label(text="", icon="ERROR")
         layout.prop(joint, "enabled", text="", icon="CHECKBOX_HLT" if joint.enabled else "CHECKBOX_DEHLT", emboss=False)
 

@@ -136,6 +136,23 @@ def test_the_list_of_joints_holds_those_that_are_off_too(item):
     assert context.view_layer.objects.active.name == "a"
 
 
+def test_a_joint_says_what_is_amiss_with_its_objects(item):
+    other = bpy.data.objects.new("other", None)
+    own = item.axion_joint
+    own.enabled, item.axion.enabled = True, False
+
+    def said():
+        return " ".join(draw(joint.AXION_PT_joint_objects, bpy.context))
+
+    assert "Choose the bodies" in said()
+    own.object1 = own.object2 = item
+    assert "itself" in said()
+    own.object2 = other
+    assert "thing is no Axion body" in said()
+    item.axion.enabled = other.axion.enabled = True
+    assert said() == "object1 object2"
+
+
 def test_sidebar_shows_the_last_report(item):
     context = bpy.context
     assert draw(ui.sidebar.AXION_PT_sidebar_report, context) == ["Nothing is baked yet"]
