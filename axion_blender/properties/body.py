@@ -207,7 +207,7 @@ class AXION_PG_body(bpy.types.PropertyGroup):
     )
     use_center_of_mass: BoolProperty(
         name="Custom Center of Mass",
-        description="Set the centre of mass by hand instead of taking that of the shape's volume",
+        description="Set the centre of mass by hand instead of taking that of the shape's volume, as for a loaded die",
         default=False,
         **STILL,
     )

@@ -35,7 +35,9 @@ class AXION_PG_joint(JointLimits, JointMotors, JointSprings, bpy.types.PropertyG
     type: EnumProperty(
         name="Type", description="Movements that the joint allows", items=TYPES, default="FIXED", **STILL
     )
-    disable_collisions: switch("Disable Collisions", "Let the two joined bodies pass through each other", True)
+    disable_collisions: switch(
+        "Disable Collisions", "Let the two joined bodies pass through each other, as a door and its frame must", True
+    )
 
     object1: PointerProperty(
         name="Object 1",

@@ -30,17 +30,20 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
 
     quality: EnumProperty(
         name="Quality",
-        description="How exactly joints and contacts are kept, in metres",
+        description="How exactly joints and contacts are kept: Preview to block out, Final for close shots",
         items=QUALITIES,
         default="NORMAL",
         **STILL,
     )
     use_tolerance: BoolProperty(
-        name="Custom Tolerance", description="Set the tolerance by hand instead of by quality", default=False, **STILL
+        name="Custom Tolerance",
+        description="Set the tolerance by hand, for scenes much smaller or larger than a room",
+        default=False,
+        **STILL,
     )
     tolerance: FloatProperty(
         name="Tolerance",
-        description="Largest error of a joint or contact that still counts as solved",
+        description="Largest gap in a joint or overlap in a contact that still counts as solved; smaller takes longer",
         default=1e-4,
         min=1e-9,
         soft_max=0.01,
@@ -69,7 +72,7 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
     )
     joint_damping: FloatProperty(
         name="Joint Damping",
-        description="Rate per second at which joints lose motion (0 keeps the energy of a pendulum)",
+        description="Rate per second at which joints lose motion (0 keeps the energy of a pendulum, 1 calms a ragdoll)",
         default=0.0,
         min=0.0,
         soft_max=10.0,
@@ -113,7 +116,7 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
     )
     use_frame_range: BoolProperty(
         name="Custom Frame Range",
-        description="Bake other frames than those of the scene's frame range",
+        description="Bake other frames than those of the scene's frame range, to run in or to try a part",
         default=False,
         **STILL,
     )
