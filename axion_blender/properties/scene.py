@@ -120,13 +120,8 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
         default=False,
         **STILL,
     )
-    frame_start: IntProperty(
-        name="Simulation Start",
-        description="Frame that the simulation starts from, with the objects as they are there",
-        default=1,
-        **STILL,
-    )
-    frame_end: IntProperty(name="Simulation End", description="Last frame that gets keys", default=250, **STILL)
+    frame_start: IntProperty(name="Start", description="First frame of the bake", default=1, **STILL)
+    frame_end: IntProperty(name="End", description="Last frame of the bake", default=250, **STILL)
     uuid: StringProperty(
         name="Cache Name",
         description="Name under which this scene's bakes are kept",
