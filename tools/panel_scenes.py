@@ -31,7 +31,6 @@ def clear():
         bpy.data.objects.remove(item)
     session = bpy.context.window_manager.axion
     session.problems = session.warnings = ""
-    session.checked = False
     return bpy.context.scene
 
 
@@ -106,7 +105,7 @@ def workflow():
         )
     )
     session.warnings = "Link.003 has an open mesh: its mass, centre and inertia are those of its convex hull"
-    session.checked = True
+    session.checked = scene.session_uid
     for item in scene.objects:
         item.select_set(False)
     bpy.context.view_layer.objects.active = None  # or Blender's own Transform panel comes first

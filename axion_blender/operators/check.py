@@ -24,7 +24,8 @@ class AXION_OT_check_scene(bpy.types.Operator):
     def execute(self, context):
         problems, warnings = baking.check(context)
         session = context.window_manager.axion
-        session.problems, session.warnings, session.checked = "\n".join(problems), "\n".join(warnings), True
+        session.problems, session.warnings = "\n".join(problems), "\n".join(warnings)
+        session.checked = context.scene.session_uid
         for sentence in warnings:
             self.report({"WARNING"}, sentence)
         if not problems:

@@ -66,7 +66,9 @@ class AXION_PG_session(bpy.types.PropertyGroup):
         update=refresh_findings,
         **KEPT,
     )
-    checked: BoolProperty(name="Checked", description="The scene was checked in this session", **KEPT)
+    checked: IntProperty(
+        name="Checked", description="Number of the scene that the findings speak of, 0 where none was looked at", **KEPT
+    )
     findings: CollectionProperty(
         name="Findings", description="Problems and warnings of the last check as a list", type=AXION_PG_finding, **KEPT
     )

@@ -79,9 +79,10 @@ class AXION_PT_sidebar_check(SidebarPanel, bpy.types.Panel):
     def draw(self, context):
         layout, session = self.layout, context.window_manager.axion
         layout.operator("axion.check_scene", icon="VIEWZOOM")
+        if session.checked != context.scene.session_uid:
+            return
         if len(session.findings) == 0:
-            if session.checked:
-                layout.label(text="Nothing was found", icon="CHECKMARK")
+            layout.label(text="Nothing was found", icon="CHECKMARK")
             return
         layout.template_list(
             "AXION_UL_findings",

@@ -223,6 +223,7 @@ def test_a_bake_without_bodies_says_so(scene):
 def test_check_scene_lists_every_problem_by_object(scene):
     first, second = body("first", (0, 0, 1)), body("second", (0, 0, 5))
     assert bpy.ops.axion.check_scene() == {"FINISHED"}
+    assert bpy.context.window_manager.axion.checked == scene.session_uid
     first.axion.mass, second.axion.mass = -1.0, 0.0
     with pytest.raises(RuntimeError) as caught:
         bpy.ops.axion.check_scene()

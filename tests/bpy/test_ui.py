@@ -109,6 +109,8 @@ def test_a_finding_is_listed_with_its_object_and_shown_in_full(item):
         ("thing: small", "ERROR"),
         ("thing", "INFO"),
     ]
+    assert "AXION_UL_findings" not in draw(ui.sidebar.AXION_PT_sidebar_check, bpy.context), "of another scene"
+    session.checked = bpy.context.scene.session_uid
     session.finding_index = 1
     assert bpy.context.view_layer.objects.active == other and other.select_get() and not item.select_get()
     shown = draw(ui.sidebar.AXION_PT_sidebar_check, bpy.context)
