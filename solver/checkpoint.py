@@ -3,8 +3,9 @@
 
 Carried are the State with the contacts and manifolds last accepted, twists and forces of the joints and which of them
 broke, the step counts that were learned, and the detector's origin and capacities (places are handed to newton in
-single precision relative to that origin).  Everything else is made from the scene, or anew in each step;
-``tests/test_checkpoint.py`` keeps the list of which attribute is what.
+single precision relative to that origin).  The state of frame 0 comes along, so that the whole motion can be put
+together.  Everything else is made from the scene, or anew in each step; ``tests/test_checkpoint.py`` keeps the list
+of which attribute is what.
 """
 
 from dataclasses import fields, is_dataclass
@@ -14,12 +15,12 @@ import numpy as np
 from .collision import ContactSet
 from .manifold import Manifolds
 from .state import State
-from .trajectory import Checkpoint
+from .trajectory import START, Checkpoint
 
 
-def capture(frame, fps, stepper, substeps):
-    """The Checkpoint of a Stepper and its Substeps after ``frame``.  The arrays are copies."""
-    arrays = {}
+def capture(frame, fps, stepper, substeps, start):
+    """The Checkpoint of a Stepper and its Substeps after ``frame``; start: of ``start_arrays``.  Arrays are copies."""
+    arrays = dict(start)
     _pack(stepper.state, "state", arrays)
     joints, collider = stepper.joints, stepper.collider
     number = {joint.name: k for k, joint in enumerate(joints.joints)}
@@ -43,6 +44,8 @@ def restore(checkpoint, stepper, substeps):
     joints, collider, count = stepper.joints, stepper.collider, len(stepper.state.position)
     read = _Reader(checkpoint.arrays, count, len(stepper.model.shape_body))
     state = read.state()
+    for name, size in START.items():
+        read.floats(f"start.{name}", (count, size))
     rows, number = len(joints.fixed), len(joints.joints)
     angle, force = read.floats("joints.angle", (rows,)), read.floats("joints.force", (rows,))
     alive = read.array("joints.alive", "b", (number,))
@@ -60,6 +63,16 @@ def restore(checkpoint, stepper, substeps):
     joints.broken = {joints.joints[k].name: float(time) for k, time in zip(broken, broken_time, strict=True)}
     substeps.count, substeps.taken, substeps._quiet = learned
     collider.recall(state.contacts, origin, capacity)
+
+
+def start_arrays(result):
+    """What a checkpoint says of the FrameResult that the motion began with."""
+    return {f"start.{name}": np.array(getattr(result, name)) for name in START}
+
+
+def starts_of(checkpoint):
+    """The same of the run that ``checkpoint`` goes on with."""
+    return {name: values for name, values in checkpoint.arrays.items() if name.startswith("start.")}
 
 
 def _pack(value, prefix, arrays):

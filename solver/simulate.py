@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 import warp as wp
 
-from .checkpoint import capture, restore
+from .checkpoint import capture, restore, start_arrays, starts_of
 from .config import SolverConfig
 from .constraints.rows import JointTable
 from .contradiction import contradictory_joints
@@ -62,6 +62,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
         restore(resume, stepper, substeps)
     first = 0 if resume is None else resume.frame
     record = _Record(scene, body, stepper, fps, first)
+    began_with = start_arrays(record.results[0]) if resume is None else starts_of(resume)
     for frame in range(first + 1, frames + 1):
         began = clock.perf_counter()
         outcomes = []
@@ -71,7 +72,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
         hopeless = stepper.learn(any(outcome.given_up is not None for outcome in outcomes))
         substeps.learn(len(outcomes), hopeless)
         result = record.add(frame, outcomes, clock.perf_counter() - began)
-        result._capture = lambda frame=frame: _checkpoint(frame, record, substeps)
+        result._capture = lambda frame=frame: _checkpoint(frame, record, substeps, began_with)
         answer = None if on_frame is None else on_frame(result)
         if isinstance(answer, (bool, np.bool_)) and not answer:
             break
@@ -90,10 +91,10 @@ def _check_arguments(frames, fps, resume):
         )
 
 
-def _checkpoint(frame, record, substeps):
+def _checkpoint(frame, record, substeps, began_with):
     if frame != record.results[-1].frame:
         raise RuntimeError(f"frame {frame} is over: ask for its checkpoint within on_frame")
-    return capture(frame, record.fps, record.stepper, substeps)
+    return capture(frame, record.fps, record.stepper, substeps, began_with)
 
 
 def _device(name):

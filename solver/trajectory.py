@@ -85,6 +85,11 @@ class FrameResult:
     report: StepReport | None
     _capture: ClassVar = None
 
+    @property
+    def resumable(self):
+        """Whether a running simulation made it, so that it can be asked for a ``checkpoint``."""
+        return self._capture is not None
+
     def checkpoint(self):
         """The Checkpoint that ``simulate`` can go on from after this frame.
 
@@ -93,6 +98,10 @@ class FrameResult:
         if self._capture is None:
             raise RuntimeError(f"frame {self.frame} comes from no running simulation: it has no checkpoint")
         return self._capture()
+
+
+START = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_velocity": 3}
+"""Fields of a FrameResult that hold the state, in its order, and their numbers a body."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +122,15 @@ class Checkpoint:
     def time(self):
         """Time that was simulated to [s], as the solver added it up."""
         return float(self.arrays["state.time"])
+
+    def broken_joints(self, joints):
+        """{name: time [s]} of the joints that had broken.  joints: those of the scene."""
+        broken = zip(self.arrays["joints.broken"], self.arrays["joints.broken_time"], strict=True)
+        return {joints[number].name: float(time) for number, time in broken}
+
+    def start(self):
+        """The FrameResult of frame 0, which the motion began with; no report."""
+        return FrameResult(0, 0.0, *(self.arrays[f"start.{name}"] for name in START), None)
 
 
 @dataclass
