@@ -40,16 +40,31 @@ def bake(folder, scene, frames, stop_at=None, config=CPU, **options):
         out.solved.append(result.frame)
         return result.frame != stop_at
 
-    given = {
-        "say": out.said.append,
-        "warn": out.warned.append,
-        "on_found": lambda r: out.found.extend(f.frame for f in r),
-    }
+    def on_found(results):
+        out.found.extend(result.frame for result in results)
+
+    given = {"say": out.said.append, "warn": out.warned.append, "on_found": on_found}
+    solver, fps = options.pop("simulate", simulate), options.pop("fps", 24.0)
     place = Place(folder, OWNER)
-    out.trajectory, out.progress = cached_solve(
-        place, options.pop("simulate", simulate), scene, frames, 24.0, config, on_frame, **given, **options
-    )
+    out.trajectory, out.progress = cached_solve(place, solver, scene, frames, fps, config, on_frame, **given, **options)
     return out
+
+
+class Asked(Exception):  # noqa: N818
+    """The solver is asked to solve."""
+
+
+def first_to_solve(folder, scene, frames, **options):
+    """The frame at which the solver would begin; frames + 1 where it is not asked.  The cache stays as it is."""
+
+    def ask(*given, resume=None, **named):
+        raise Asked(1 if resume is None else resume.frame + 1)
+
+    try:
+        bake(folder, scene, frames, simulate=ask, **options)
+    except Asked as asked:
+        return asked.args[0]
+    return frames + 1
 
 
 def assert_same(found, wanted):

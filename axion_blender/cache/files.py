@@ -49,8 +49,8 @@ def write(path, kind, header, arrays):
 def read(path, kind):
     """(header, arrays, digest) of what ``write`` wrote.
 
-    Raises FileNotFoundError, or a CacheError: ForeignError, NewerError or DamagedError.  Nothing of a file is used before its checksum
-    was found right, and nothing in it is ever executed.
+    Raises OSError, ForeignError, NewerError or DamagedError.  Nothing of a file is used before its checksum was found
+    right, and nothing in it is ever executed.
     """
     data = path.read_bytes()
     if not MAGIC.startswith(data[:16]):
