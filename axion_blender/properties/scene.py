@@ -119,7 +119,8 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
         name="Cache Folder",
         description="Where this scene's frames are kept; empty for a folder beside the .blend file",
         subtype="DIR_PATH",
-        **STILL,
+        options={"PATH_SUPPORTS_BLEND_RELATIVE"},
+        override={"LIBRARY_OVERRIDABLE"},
     )
     uuid: StringProperty(
         name="Cache Name",
