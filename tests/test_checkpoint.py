@@ -125,7 +125,7 @@ def assert_same(resumed, whole, first):
 def test_a_resumed_run_has_the_same_bits(name):
     make, frames = SCENES[name]
     whole, checkpoints = run(make(), frames)
-    for first in (1, frames // 3, frames // 2, frames - 1):
+    for first in (frames // 3, frames - 2):
         resumed, again = run(make(), frames, resume=checkpoints[first])
         assert_same(resumed, whole, first)
         for key, values in checkpoints[frames].arrays.items():
