@@ -130,8 +130,11 @@ class _Reader:
         )
         if not all(np.isfinite(values).all() for values in (state.time, state.position, state.orientation)):
             raise ValueError("the checkpoint holds a pose that is not finite: begin at the start")
-        if "state.way" in self.arrays:
-            state.way = self.floats("state.way", (count,))
+        for item in fields(State):  # the others are numbers a body, which may not be there yet
+            name = f"state.{item.name}"
+            if item.default is None and name in self.arrays:
+                shape = np.shape(self.arrays[name])
+                setattr(state, item.name, self.floats(name, (count, *shape[1:])))
         if "state.contacts.pair" in self.arrays:
             state.contacts = self.contacts()
         state.contact_force = self.floats("state.contact_force", (0 if state.contacts is None else None, 3))

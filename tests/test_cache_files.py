@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Caches that are not as they were written: refused with a sentence, never executed, never half read."""
 
+import dataclasses
 import json
 import os
 import pickle
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from axion.axion_blender.cache import Cache, CacheError, files
+from axion.axion_blender.cache import Cache, CacheError, files, frames
 from axion.axion_blender.cache.errors import DamagedError, ForeignError, NewerError
 from axion.axion_blender.cache.inputs import inputs_of
 from axion.solver import simulate
@@ -65,6 +66,37 @@ def test_arrays_come_back_bit_for_bit(tmp_path, dtype):
     assert header == {"text": "Wörfel \ud800", "inf": float("inf")} and digest == again
     for name, wanted in given.items():
         assert found[name].dtype == dtype and np.array_equal(found[name], wanted) and found[name].shape == wanted.shape
+
+
+@dataclasses.dataclass
+class Part:
+    names: list[str]
+    few: np.ndarray
+    same: np.ndarray
+
+
+@dataclasses.dataclass
+class Whole:
+    frame: int
+    number: float
+    part: Part | None = None
+    other: Part | None = None
+
+
+@pytest.mark.parametrize("sizes", [(2, 0, 3), (1, 1, 1)], ids=("of different length", "alike"))
+def test_columns_of_dataclasses_come_back(sizes):
+    values = [
+        Whole(k, 0.5 * k, Part(["a", "ü"], np.arange(3.0 * n).reshape(n, 3), np.array([k, 2])))
+        for k, n in enumerate(sizes)
+    ]
+    arrays, texts = {}, {}
+    frames._pack_fields(Whole, "x", values, arrays, texts)
+    assert len(texts["x.part.names"]) == 1 and all(isinstance(entry, np.ndarray) for entry in arrays.values())
+    columns = frames._columns(Whole, "x", len(sizes), arrays, json.loads(json.dumps(texts)))
+    assert columns.keys() == {"number", "part"} and list(columns["number"]) == [0.0, 0.5, 1.0]
+    for part, value in zip(columns["part"], values, strict=True):
+        assert part.names == ["a", "ü"] and np.array_equal(part.few, value.part.few)
+        assert np.array_equal(part.same, value.part.same) and part.few.shape == value.part.few.shape
 
 
 def test_objects_are_never_written(tmp_path):

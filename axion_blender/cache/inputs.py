@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What goes into a solve, so that two bakes can be compared: a hash of what stands still, and all that is animated.
 
-Animated are motion paths and the targets of drives.  At time t a solve has read them up to t and no farther, so where
-two scenes differ from a later sample on, their motions up to the sample before it are the same.  Anything else that
-differs makes another motion from the start; so does another version of the solver.
+Animated are motion paths and series of (times, values), as the targets of drives.  At time t a solve has read them up
+to t and no farther, so where two scenes differ from a later sample on, their motions up to the sample before it are the
+same.  Anything else that differs makes another motion from the start; so does another version of the solver.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...solver import Axis, MotionPath
+from ...solver import MotionPath
 
 MARGIN = 1e-6  # [s] the solver adds up time, so a step may end a rounding error later than a sample
 
@@ -69,13 +69,11 @@ class _Walk:
         self._note(name, type(value).__name__)
         if isinstance(value, MotionPath):
             self._channel(name, value.times, np.hstack([value.position, value.orientation]))
+        elif _is_series(value):
+            self._channel(name, value[0], np.array(value[1], float)[:, None])
         elif is_dataclass(value):
             for item in fields(value):
-                content = getattr(value, item.name)
-                if isinstance(value, Axis) and item.name == "target" and isinstance(content, tuple):
-                    self._channel(f"{name}.target", content[0], np.asarray(content[1])[:, None])
-                else:
-                    self.add(f"{name}.{item.name}", content)
+                self.add(f"{name}.{item.name}", getattr(value, item.name))
         elif isinstance(value, dict):
             for key, entry in value.items():
                 self.add(f"{name}.{key}", entry)
@@ -98,6 +96,13 @@ class _Walk:
         for word in words:
             text = word.encode("utf-8", "surrogatepass")
             self.sums.update(len(text).to_bytes(8, "little") + text)
+
+
+def _is_series(value):
+    """Whether it is (times, values), as the solver keeps the target of a drive."""
+    if not isinstance(value, tuple) or len(value) != 2:
+        return False
+    return all(isinstance(part, tuple) for part in value) and len(value[0]) == len(value[1]) > 0
 
 
 def _common(first, second):
