@@ -7,7 +7,8 @@ from contextlib import contextmanager, nullcontext
 import bpy
 
 from ..solver import SceneError
-from . import paths, report
+from . import cache_place, paths, report
+from .cache import cached_solve
 from .extract import extract_scene, solver_config
 from .job import Job
 from .writers import keyframes, overrides
@@ -19,16 +20,16 @@ TEXT = "Axion Report"
 FIRST_RUN = "Compiling kernels, first run only"
 
 
-def make_job(context, frames=None, device=None, quality=None, say=print):
-    """A Job that bakes the context's scene.
+def make_job(context, frames=None, device=None, quality=None, say=print, resume=True):
+    """A Job that bakes the context's scene, from its cache as far as that goes.
 
     frames: (first, last), device, quality: instead of the scene's.  say: called with one line a frame, and others.
-    Raises ValueError for a device or quality that does not exist.
+    resume: False solves every frame anew.  Raises ValueError for a device or quality that does not exist.
     """
     scene, view_layer = context.scene, context.view_layer
     config = solver_config(scene, device, quality)
     first, last = frames or frame_range(scene)
-    suspended, extractions = [], []
+    suspended, extractions, places, progress = [], [], [], []
 
     def gather():
         suspended.extend(keyframes.suspend(scene))  # what lies below an earlier bake is simulated
@@ -37,15 +38,31 @@ def make_job(context, frames=None, device=None, quality=None, say=print):
         extractions.append(extraction)
         job.fps = extraction.fps
         job.warnings += extraction.warnings
+        if extraction.frames:
+            places[:] = filter(None, [cache_place.place(scene)])
         return extraction.scene
 
-    def solve(described, count, fps, config, on_frame):
+    def simulate_from(*given, **named):
         if paths.start_warp():
             say(FIRST_RUN)
         from ..solver import simulate
 
         paths.settle_newton()
-        return simulate(described, count, fps=fps, config=config, on_frame=on_frame)
+        return simulate(*given, **named)
+
+    def solve(described, count, fps, config, on_frame):
+        if not places:
+            return simulate_from(described, count, fps=fps, config=config, on_frame=on_frame)
+        trajectory, told = cached_solve(
+            *(places[0], simulate_from, described, count, fps, config, on_frame),
+            resume=resume,
+            say=say,
+            warn=job.warnings.append,
+            on_found=job.take_found,
+            first=first,
+        )
+        progress.append(told)
+        return trajectory
 
     def write(trajectory):
         (extraction,) = extractions
@@ -53,10 +70,14 @@ def make_job(context, frames=None, device=None, quality=None, say=print):
         warnings = keyframes.write(trajectory, objects, first, scene, view_layer, extraction.scale_length)
         left = [item for item in suspended if item not in objects.values()]  # no bodies any more
         keyframes.clear(scene, left)
+        for told in progress:
+            told.end("done")
         return warnings
 
     def undo():
         keyframes.resume(scene, suspended)
+        for told in progress:
+            told.end("cancelled" if job.error is None else "failed", job.error)
 
     def tell(result):
         say(report.progress_line(result.report, first + result.frame, last))

@@ -40,6 +40,7 @@ class Job:
         fps: frames per second, not necessarily whole.
         config: solver.SolverConfig.
         on_frame: called with each FrameResult.
+        on_found: called once with the FrameResults that come from the cache, if any do.
         first_frame: Blender's number of the frame that the motion begins at.
         phase, error, trajectory, reports, warnings, wall_time: the outcome; ``error`` is the exception of a FAILED job.
     """
@@ -60,6 +61,7 @@ class Job:
     reports: list = field(default_factory=list)
     warnings: list = field(default_factory=list)
     wall_time: float = 0.0
+    on_found: object = None
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def cancel(self):
@@ -109,6 +111,12 @@ class Job:
         """SOLVED -> DONE: hand the motion to Blender."""
         with self._step(Phase.SOLVED, Phase.DONE):
             self.warnings += self.write(self.trajectory) or []
+
+    def take_found(self, results):
+        """Count FrameResults that need not be solved, because they were kept from an earlier bake, as done."""
+        self.reports += [result.report for result in results]
+        if self.on_found is not None:
+            self.on_found(results)
 
     def _one_frame(self, result):
         self.reports.append(result.report)

@@ -35,6 +35,9 @@ def draw_frames(layout, settings):
     pair.active = settings.use_frame_range
     pair.prop(settings, "frame_start", text="Simulation Start")
     pair.prop(settings, "frame_end", text="End")
+    column.prop(settings, "use_cache")
+    if settings.use_cache:
+        column.prop(settings, "cache_folder")
 
 
 def draw_fields(layout, settings):
