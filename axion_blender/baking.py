@@ -7,10 +7,10 @@ from contextlib import contextmanager, nullcontext
 import bpy
 
 from ..solver import SceneError
-from . import paths, report
-from .extract import extract_scene, solver_config
+from . import identity, paths, report
+from .extract import extraction_slices, run_through, solver_config
 from .job import Job
-from .writers import keyframes, overrides
+from .writers import keyframes, overrides, records
 
 SUMMARY = "axion_bake_summary"
 """Custom property of a baked scene: the summary of its report, JSON."""
@@ -19,28 +19,38 @@ TEXT = "Axion Report"
 FIRST_RUN = "Compiling kernels, first run only"
 
 
-def make_job(context, frames=None, device=None, quality=None, say=print):
+def make_job(context, frames=None, device=None, quality=None, say=print, show=None):
     """A Job that bakes the context's scene.
 
     frames: (first, last), device, quality: instead of the scene's.  say: called with one line a frame, and others.
+    show: called with the Extraction and a list that the FrameResults will go to; a generator may do it in slices.
     Raises ValueError for a device or quality that does not exist.
     """
-    scene, view_layer = context.scene, context.view_layer
-    config = solver_config(scene, device, quality)
-    first, last = frames or frame_range(scene)
-    suspended, extractions = [], []
+    config = solver_config(context.scene, device, quality)
+    first, last = frames or frame_range(context.scene)
+    scene_uid, layer_name = context.scene.session_uid, context.view_layer.name
+    kernels = paths.kernel_cache()
+    extractions, uids, results = [], {}, []
 
     def gather():
-        suspended.extend(keyframes.suspend(scene))  # what lies below an earlier bake is simulated
-        with nullcontext() if frames is None else _frame_range(scene, first, last):
-            extraction = _extract(context)
+        scene = context.scene
+        suspended = keyframes.suspend(scene)  # what lies below an earlier bake is simulated
+        try:
+            with nullcontext() if frames is None else _frame_range(scene, first, last):
+                extraction = yield from _extract(context)
+            if show is not None:
+                yield from show(extraction, results)
+        finally:
+            keyframes.resume(scene, suspended)
         extractions.append(extraction)
+        uids.update(identity.numbers(extraction.objects(scene)))
         job.fps = extraction.fps
         job.warnings += extraction.warnings
         return extraction.scene
 
     def solve(described, count, fps, config, on_frame):
-        if paths.start_warp():
+        if paths.start_warp(kernels):
+            job.said = FIRST_RUN
             say(FIRST_RUN)
         from ..solver import simulate
 
@@ -49,19 +59,22 @@ def make_job(context, frames=None, device=None, quality=None, say=print):
 
     def write(trajectory):
         (extraction,) = extractions
-        objects = extraction.objects(scene)
-        warnings = keyframes.write(trajectory, objects, first, scene, view_layer, extraction.scale_length)
-        left = [item for item in suspended if item not in objects.values()]  # no bodies any more
-        keyframes.clear(scene, left)
-        return warnings
-
-    def undo():
-        keyframes.resume(scene, suspended)
+        scene = identity.scene_of(scene_uid)
+        view_layer = scene.view_layers.get(layer_name) or scene.view_layers[0]
+        objects, lost = identity.objects_of(scene, uids)
+        earlier = [item for item in scene.objects if records.is_baked(item) and item not in objects.values()]
+        warnings = yield from keyframes.write_slices(
+            trajectory, objects, first, scene, view_layer, extraction.scale_length
+        )
+        keyframes.clear(scene, earlier)  # no bodies any more
+        return [*warnings, *(f"{name} is no longer in {scene.name}: its motion was not written" for name in lost)]
 
     def tell(result):
+        if show is not None:
+            results.append(result)
         say(report.progress_line(result.report, first + result.frame, last))
 
-    job = Job(gather, solve, write, undo, last - first, 0.0, config, tell, first)
+    job = Job(gather, solve, write, last - first, 0.0, config, tell, first)
     return job
 
 
@@ -71,7 +84,7 @@ def check(context):
     suspended = []
     try:
         suspended = keyframes.suspend(scene)
-        extraction = _extract(context)
+        extraction = run_through(_extract(context))
     except SceneError as error:
         return [str(problem) for problem in error.problems] or [str(error)], []
     finally:
@@ -87,14 +100,16 @@ def frame_range(scene):
 
 
 def _extract(context):
-    extraction = extract_scene(context)
-    problems = overrides.problems(extraction.objects(context.scene).values())
+    """``extraction_slices``, and what else must be known before a bake; a generator like it."""
+    scene = context.scene
+    extraction = yield from extraction_slices(context)
+    problems = overrides.problems(extraction.objects(scene).values())
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise SceneError(f"{problems[0]}{more}", problems)
     if not extraction.simulated:
         extraction.warnings.append(
-            f"{context.scene.name} has no active body that is free to move: a bake writes no keys"
+            f"{scene.name} has no active body that is free to move: a bake writes no keys"
         )
     return extraction
 

@@ -4,16 +4,23 @@
     READY --gather--> GATHERED --solve--> SOLVED --write--> DONE
     every phase --error--> FAILED,  --cancel--> CANCELLED
 
-``gather`` and ``write`` touch Blender and belong on its main thread; ``solve`` does not and may run on any.  ``run``
-does all three in turn.  After a failure or a cancel the job calls ``undo``, so that nothing is left half done.
+``gather`` and ``write`` touch Blender and belong on its main thread; both may be generators, which a driver runs in
+slices, and both leave the scene as it was if they fail or are closed.  ``solve`` may run on any thread.  ``run`` does
+all three in turn; ``drivers.py`` has the other ways.
 """
 
+import math
 import threading
 import time
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from enum import Enum
+from statistics import fmean
 
 from ..solver import SceneError
+
+RECENT = 8
+"""Frames whose cost foretells that of the frames to come."""
 
 
 class Phase(Enum):
@@ -32,22 +39,25 @@ class Job:
     """A bake of ``frames`` frames.
 
     Attributes:
-        gather: () -> solver.Scene.
+        gather: () -> solver.Scene, or a generator that yields the part done, 0 to 1, and returns the Scene.
         solve_scene: solver.simulate or its like: (scene, frames, fps=, config=, on_frame=) -> Trajectory.
-        write: (Trajectory) -> warnings, a list of sentences.
-        undo: () -> None, puts back whatever gather changed.
+        write: (Trajectory) -> warnings, a list of sentences; or a generator that yields the part done.
         frames: number of frames after the first.
         fps: frames per second, not necessarily whole.
         config: solver.SolverConfig.
         on_frame: called with each FrameResult.
         first_frame: Blender's number of the frame that the motion begins at.
         phase, error, trajectory, reports, warnings, wall_time: the outcome; ``error`` is the exception of a FAILED job.
+        latest: the newest FrameResult.
+        said: what takes long besides frames, such as the compiling of kernels; empty most of the time.
+        part: done part of gather or write, 0 to 1.
+        worst_residual: of the frames so far [m]; infinite where one was no number.
+        missed: number of frames so far that missed the tolerance.
     """
 
     gather: object
     solve_scene: object
     write: object
-    undo: object
     frames: int
     fps: float
     config: object
@@ -60,6 +70,11 @@ class Job:
     reports: list = field(default_factory=list)
     warnings: list = field(default_factory=list)
     wall_time: float = 0.0
+    latest: object = None
+    said: str = ""
+    part: float = 0.0
+    worst_residual: float = 0.0
+    missed: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def cancel(self):
@@ -82,9 +97,22 @@ class Job:
         return self.phase in (Phase.DONE, Phase.FAILED, Phase.CANCELLED)
 
     @property
+    def solved(self):
+        """Number of the newest frame, counted from 1; 0 before the first."""
+        return self.latest.frame if self.latest is not None else 0
+
+    @property
     def progress(self):
-        """Solved part of the frames, 0 to 1."""
-        return len(self.reports) / self.frames if self.frames else 1.0
+        """Done part of the phase at hand, 0 to 1: of the frames, or of reading and writing."""
+        if self.phase is not Phase.GATHERED:
+            return self.part
+        return self.solved / self.frames if self.frames else 1.0
+
+    @property
+    def time_left(self):
+        """Seconds that the frames left will take if they cost what the last ones did; None before the first."""
+        recent = [report.wall_time for report in self.reports[-RECENT:]]
+        return fmean(recent) * (self.frames - self.solved) if recent else None
 
     def run(self):
         """Do all phases here and now.  Returns the last phase; KeyboardInterrupt counts as a cancel."""
@@ -95,8 +123,13 @@ class Job:
 
     def do_gather(self):
         """READY -> GATHERED: read the scene."""
+        for _ in self.gather_slices():
+            pass
+
+    def gather_slices(self):
+        """READY -> GATHERED, a slice at a time: an iterator; what it yields is nothing to anybody."""
         with self._step(Phase.READY, Phase.GATHERED):
-            self.scene = self.gather()
+            self.scene = yield from self._sliced(self.gather(), stoppable=True)
 
     def do_solve(self):
         """GATHERED -> SOLVED: compute the motion."""
@@ -107,11 +140,40 @@ class Job:
 
     def do_write(self):
         """SOLVED -> DONE: hand the motion to Blender."""
+        for _ in self.write_slices():
+            pass
+
+    def write_slices(self):
+        """SOLVED -> DONE, a slice at a time: an iterator.  Once it has begun, nothing but an error stops it."""
         with self._step(Phase.SOLVED, Phase.DONE):
-            self.warnings += self.write(self.trajectory) or []
+            if self._stop.is_set():
+                raise _Cancelled
+            self.warnings += (yield from self._sliced(self.write(self.trajectory), stoppable=False)) or []
+
+    def _sliced(self, work, stoppable):
+        self.part = 0.0
+        if not isinstance(work, Generator):
+            self.part = 1.0
+            return work
+        try:
+            while True:
+                self.part = next(work)
+                yield
+                if stoppable and self._stop.is_set():
+                    raise _Cancelled
+        except StopIteration as end:
+            self.part = 1.0
+            return end.value
+        finally:
+            work.close()
 
     def _one_frame(self, result):
+        self.said = ""
+        self.latest = result
         self.reports.append(result.report)
+        self.missed += not result.report.converged
+        residual = result.report.residual
+        self.worst_residual = math.inf if math.isnan(residual) else max(self.worst_residual, residual)
         if self.on_frame is not None:
             self.on_frame(result)
         return not self._stop.is_set()
@@ -121,9 +183,9 @@ class Job:
             raise RuntimeError(f"the bake is {self.phase.value}, so it cannot go on to be {after.value}")
         return _Step(self, after)
 
-    def _end(self, phase, error=None):
-        self.phase, self.error = phase, error
-        self.undo()
+
+class _Cancelled(Exception):
+    """Somebody asked the job to stop, between two slices."""
 
 
 class _Step:
@@ -141,11 +203,12 @@ class _Step:
     def __exit__(self, kind, error, traceback):
         job = self.job
         job.wall_time += time.perf_counter() - self.began
-        if error is None and not (job._stop.is_set() and self.after is not Phase.DONE):
+        job.said = ""
+        if error is None and not (job.cancelling and self.after is not Phase.DONE):
             job.phase = self.after
             return True
-        if error is None or isinstance(error, KeyboardInterrupt):
-            job._end(Phase.CANCELLED)
-            return True
-        job._end(Phase.FAILED, error)
+        if error is None or isinstance(error, (KeyboardInterrupt, _Cancelled, GeneratorExit)):
+            job.phase = Phase.CANCELLED
+            return not isinstance(error, GeneratorExit)
+        job.phase, job.error = Phase.FAILED, error
         return isinstance(error, self.FAILURES)

@@ -31,14 +31,14 @@ def version():
     return tomllib.loads(manifest.read_text(encoding="utf-8"))["version"]
 
 
-def start_warp():
-    """Import Warp with its kernel cache in the right folder.  Returns whether Axion's kernels have yet to be compiled.
+def start_warp(folder=None):
+    """Import Warp.  Returns whether Axion's kernels have yet to be compiled.
 
-    Takes a second or more at the first call, so only a bake calls it.  Raises ImportError where Warp is not installed.
+    folder: for compiled kernels, from ``kernel_cache``; None for Warp's own.  Asks Blender nothing, so any thread may
+    call it.  Takes a second or more at the first call, so only a bake calls it.  Raises ImportError where Warp is not installed.
     """
     import warp
 
-    folder = kernel_cache()
     if folder is not None:
         warp.config.kernel_cache_dir = str(folder)
     warp.config.log_level = warp.LOG_WARNING  # its greeting and its list of loaded modules are not for artists

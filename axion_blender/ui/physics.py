@@ -3,6 +3,8 @@
 
 import bpy
 
+from .bake import lock
+
 
 def draw_buttons(self, context):
     """Below the buttons of Blender's own physics: switch the object's body and joint on or off."""
@@ -36,6 +38,7 @@ class PhysicsPanel:
     def column(self):
         """The layout of a native panel: name and value side by side."""
         self.layout.use_property_split = True
+        lock(self.layout)
         return self.layout.column()
 
 

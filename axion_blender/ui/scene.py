@@ -3,6 +3,8 @@
 
 import bpy
 
+from .bake import lock
+
 
 def draw_settings(layout, settings):
     """Draw ``Scene.axion``; the Scene tab and the sidebar show the same."""
@@ -37,6 +39,7 @@ class AXION_PT_scene(bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context):
+        lock(self.layout)
         draw_settings(self.layout, context.scene.axion)
 
 

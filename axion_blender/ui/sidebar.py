@@ -6,6 +6,7 @@ import textwrap
 import bpy
 
 from .. import baking, report
+from .bake import draw_bake, lock
 from .scene import draw_settings
 
 SHOWN = 8
@@ -54,10 +55,7 @@ class AXION_PT_sidebar(SidebarPanel, bpy.types.Panel):
                 column.label(text=line, icon="BLANK1" if number else "ERROR")
         if len(problems) > SHOWN:
             layout.label(text=f"and {len(problems) - SHOWN} more")
-        row = layout.row()
-        row.scale_y = 1.5
-        row.operator("axion.bake", icon="PHYSICS")
-        layout.operator("axion.clear_bake")
+        draw_bake(layout, context)
 
 
 class AXION_PT_sidebar_report(SidebarPanel, bpy.types.Panel):
@@ -84,6 +82,7 @@ class AXION_PT_sidebar_settings(SidebarPanel, bpy.types.Panel):
     bl_label, bl_parent_id, bl_options = "Settings", "AXION_PT_sidebar", {"DEFAULT_CLOSED"}
 
     def draw(self, context):
+        lock(self.layout)
         draw_settings(self.layout, context.scene.axion)
 
 

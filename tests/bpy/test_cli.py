@@ -49,7 +49,7 @@ def free_fall(scene, frames, fps, config, on_frame, converged=True):
 @pytest.fixture
 def solver(monkeypatch):
     """Puts a function in the place of the solver; free fall at first."""
-    monkeypatch.setattr(paths, "start_warp", lambda: False)
+    monkeypatch.setattr(paths, "start_warp", lambda folder: False)
 
     def use(function):
         monkeypatch.setitem(vars(axion.solver), "simulate", function)

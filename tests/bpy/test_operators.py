@@ -46,7 +46,7 @@ def scene(monkeypatch):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     axion.register()
     monkeypatch.setitem(vars(axion.solver), "simulate", free_fall)
-    monkeypatch.setattr(paths, "start_warp", lambda: False)
+    monkeypatch.setattr(paths, "start_warp", lambda folder: False)
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, 7, 24
     return scene
