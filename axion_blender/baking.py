@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 import bpy
 
 from ..solver import SceneError
-from . import identity, paths, report
+from . import child, identity, paths, report, solving
 from .extract import extraction_slices, run_through, solver_config
 from .job import Job
 from .writers import keyframes, overrides, records
@@ -16,14 +16,14 @@ SUMMARY = "axion_bake_summary"
 """Custom property of a baked scene: the summary of its report, JSON."""
 TEXT = "Axion Report"
 """Start of the name of the text that holds a scene's whole report."""
-FIRST_RUN = "Compiling kernels, first run only"
 
 
-def make_job(context, frames=None, device=None, quality=None, say=print, show=None):
+def make_job(context, frames=None, device=None, quality=None, say=print, show=None, apart=False):
     """A Job that bakes the context's scene.
 
     frames: (first, last), device, quality: instead of the scene's.  say: called with one line a frame, and others.
-    show: called with the Extraction and a list that the FrameResults will go to; a generator may do it in slices.
+    show: a generator function, run with the Extraction and a list that the FrameResults will go to.  apart: solve in
+    a process of its own.
     Raises ValueError for a device or quality that does not exist.
     """
     config = solver_config(context.scene, device, quality)
@@ -49,12 +49,15 @@ def make_job(context, frames=None, device=None, quality=None, say=print, show=No
         return extraction.scene
 
     def solve(described, count, fps, config, on_frame):
-        if paths.start_warp(kernels):
-            job.said = FIRST_RUN
-            say(FIRST_RUN)
+        if apart:
+            return child.solve(
+                described, count, fps, config, on_frame, kernels=kernels, say=mention, started=job.may_abort_by
+            )
+        if solving.start_warp(kernels):
+            mention(solving.FIRST_RUN)
         from ..solver import simulate
 
-        paths.settle_newton()
+        solving.settle_newton()
         return simulate(described, count, fps=fps, config=config, on_frame=on_frame)
 
     def write(trajectory):
@@ -68,6 +71,10 @@ def make_job(context, frames=None, device=None, quality=None, say=print, show=No
         )
         keyframes.clear(scene, earlier)  # no bodies any more
         return [*warnings, *(f"{name} is no longer in {scene.name}: its motion was not written" for name in lost)]
+
+    def mention(line):
+        job.said = line
+        say(line)
 
     def tell(result):
         if show is not None:
@@ -108,9 +115,7 @@ def _extract(context):
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise SceneError(f"{problems[0]}{more}", problems)
     if not extraction.simulated:
-        extraction.warnings.append(
-            f"{scene.name} has no active body that is free to move: a bake writes no keys"
-        )
+        extraction.warnings.append(f"{scene.name} has no active body that is free to move: a bake writes no keys")
     return extraction
 
 

@@ -14,8 +14,13 @@ from .job import Phase
 
 SLICE = 0.025
 """Seconds that a tick may take of the main thread."""
+LONGEST = 0.25
+"""Seconds that a slice may grow to where the window redraws slowly."""
 SWITCH = 5e-4
 """Seconds after which the solving thread hands the interpreter to the interface; Python's own 5 ms make it jerk."""
+
+PATIENCE = 1.0
+"""Seconds that a process which solves has for its last frame, before it is ended."""
 
 _leaving = []
 """Threads that nobody waited for, at their last frame.  The next solve begins when they are gone."""
@@ -30,7 +35,7 @@ class Ticker:
 
     def __init__(self, job, slice_time=SLICE):
         self.job, self.slice_time = job, slice_time
-        self._slices, self._thread, self._bug = None, None, None
+        self._slices, self._thread, self._bug, self._left = None, None, None, None
 
     @property
     def writing(self):
@@ -56,8 +61,8 @@ class Ticker:
     def close(self, patience=None):
         """End the job at once, whatever it is at, on the main thread; Blender or its file is about to go.
 
-        Reading is taken back, writing is finished, a frame that is being solved is waited for, ``patience`` seconds at
-        most, or as long as it takes.
+        Reading is taken back, writing is finished.  A frame that is being solved is waited for ``patience`` seconds, or
+        as long as it takes; a process that solves is ended then.
         """
         self.job.cancel()
         if self._slices is not None:
@@ -67,7 +72,9 @@ class Ticker:
                 for _ in self._slices:
                     pass
         if self._thread is not None:
-            self._thread.join(patience)
+            self._thread.join(PATIENCE if patience is None else patience)
+            if self._thread.is_alive() and (self.job.abort() or patience is None):
+                self._thread.join()
             if self._thread.is_alive():
                 _leaving.append(self._thread)
             else:
@@ -78,11 +85,15 @@ class Ticker:
     def _advance(self):
         if self._slices is None:
             self._slices = self.job.gather_slices() if self.job.phase is Phase.READY else self.job.write_slices()
-        until = time.perf_counter() + self.slice_time
+        now = time.perf_counter()
+        # A window that takes long to redraw gets longer slices, or all the time would go into redrawing.
+        between = min(now - self._left, LONGEST) if self._left is not None else 0.0
+        until = now + max(self.slice_time, between if self.slice_time else 0.0)
         for _ in self._slices:
             if time.perf_counter() >= until:
+                self._left = time.perf_counter()
                 return
-        self._slices = None
+        self._slices = self._left = None
 
     def _solve(self):
         while _leaving:

@@ -76,10 +76,22 @@ class Job:
     worst_residual: float = 0.0
     missed: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
+    _abort: object = None
 
     def cancel(self):
         """Ask the job to stop after the frame it is at; may be called from any thread."""
         self._stop.set()
+
+    def may_abort_by(self, end):
+        """Tell how to end the solving without waiting for a frame: ``end`` is a function."""
+        self._abort = end
+
+    def abort(self):
+        """End the solving at once where that is possible; returns whether it is."""
+        self.cancel()
+        if self._abort is not None:
+            self._abort()
+        return self._abort is not None
 
     @property
     def cancelling(self):
@@ -147,7 +159,7 @@ class Job:
         """SOLVED -> DONE, a slice at a time: an iterator.  Once it has begun, nothing but an error stops it."""
         with self._step(Phase.SOLVED, Phase.DONE):
             if self._stop.is_set():
-                raise _Cancelled
+                raise _CancelledError
             self.warnings += (yield from self._sliced(self.write(self.trajectory), stoppable=False)) or []
 
     def _sliced(self, work, stoppable):
@@ -160,7 +172,7 @@ class Job:
                 self.part = next(work)
                 yield
                 if stoppable and self._stop.is_set():
-                    raise _Cancelled
+                    raise _CancelledError
         except StopIteration as end:
             self.part = 1.0
             return end.value
@@ -184,7 +196,7 @@ class Job:
         return _Step(self, after)
 
 
-class _Cancelled(Exception):
+class _CancelledError(Exception):
     """Somebody asked the job to stop, between two slices."""
 
 
@@ -207,7 +219,8 @@ class _Step:
         if error is None and not (job.cancelling and self.after is not Phase.DONE):
             job.phase = self.after
             return True
-        if error is None or isinstance(error, (KeyboardInterrupt, _Cancelled, GeneratorExit)):
+        aborted = job.cancelling and job._abort is not None and isinstance(error, RuntimeError)
+        if error is None or aborted or isinstance(error, (KeyboardInterrupt, _CancelledError, GeneratorExit)):
             job.phase = Phase.CANCELLED
             return not isinstance(error, GeneratorExit)
         job.phase, job.error = Phase.FAILED, error

@@ -27,8 +27,7 @@ class Stage:
     def gather(self):
         self.threads["gather"] = threading.current_thread()
         try:
-            for part in (0.0, 0.5):
-                yield part
+            yield from (0.0, 0.5)
         except GeneratorExit:
             self.taken_back = True
             raise

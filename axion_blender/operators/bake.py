@@ -11,7 +11,7 @@ import time
 import bpy
 
 from ...solver import SceneError
-from .. import baking, report, running
+from .. import baking, preferences, report, running
 from ..job import Phase
 from ..ui.preview import Preview
 from ..writers import keyframes
@@ -55,11 +55,13 @@ class AXION_OT_bake(bpy.types.Operator):
         scene = context.scene
         preview = Preview(scene, baking.frame_range(scene)[0])
         try:
-            job = baking.make_job(context, say=say_on_console, show=preview.show)
+            apart = preferences.get("solve_in") == "PROCESS"
+            job = baking.make_job(context, say=say_on_console, show=preview.show, apart=apart)
         except ValueError as error:
             return refuse(self, error)
         self._bake = running.begin(job, scene, preview=preview)
         self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
+        self._screen = events.Screen(TICK)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -94,7 +96,7 @@ class AXION_OT_bake(bpy.types.Operator):
             raise
         if ended:
             return self._leave(context, "ended")
-        events.redraw(context, bake)
+        self._screen.update(context, bake.job)
         return {"PASS_THROUGH"}
 
     def _leave(self, context, how):
@@ -109,7 +111,7 @@ class AXION_OT_bake(bpy.types.Operator):
 
     def _clean_up(self, context):
         context.window_manager.event_timer_remove(self._timer)
-        events.redraw(context, None)
+        self._screen.clear(context)
 
 
 class AXION_OT_cancel_bake(bpy.types.Operator):

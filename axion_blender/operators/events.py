@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a running bake does with the user's events, and what of the window it draws anew."""
 
+import time
+
 import bpy
 
 from .. import progress
@@ -12,13 +14,9 @@ NAVIGATION = {
     *("TIMER", "TIMER0", "TIMER1", "TIMER2", "TIMER_JOBS", "TIMER_AUTOSAVE", "TIMER_REPORT", "TIMERREGION", "NONE"),
 }
 """What cannot edit a scene."""
-PROGRESS_REGIONS = {"VIEW_3D": {"UI"}, "PROPERTIES": {"WINDOW"}}
-"""Regions whose panels tell of the bake or are locked by it."""
 
-_shown = set()
-"""Names of the workspaces whose status bar holds our text."""
-_drawn = None
-"""FrameResult that the viewports last showed."""
+VIEW_SHARE = 6.0
+"""Times as long as its drawing took that a viewport waits for its next frame."""
 
 
 def is_cancel(context, event):
@@ -35,25 +33,51 @@ def may_pass(context, event, ticker):
     return event.type == "LEFTMOUSE" and _over_axion_tab(context, event)
 
 
-def redraw(context, bake):
-    """Draw anew what tells of ``bake``; None: it has ended."""
-    global _drawn
-    for name in _shown if bake is None else ():
-        if name in bpy.data.workspaces:
+class Screen:
+    """What of the windows is drawn anew while a bake runs: the progress at every tick, viewports as they can.
+
+    tick: seconds between two calls of ``update``.
+    """
+
+    def __init__(self, tick):
+        self.tick = tick
+        self._drawn, self._due, self._left, self._workspaces = None, 0.0, None, set()
+
+    def update(self, context, job):
+        """Draw what has changed since the last call."""
+        views = job.latest is not self._drawn and self._may_draw_views(time.perf_counter())
+        if views:
+            self._drawn = job.latest
+        if context.workspace is not None:
+            self._workspaces.add(context.workspace.name)
+            text = progress.status(job, context.mode == "OBJECT")
+            context.workspace.status_text_set(f"Axion: {text}    Esc: cancel")
+        _tag(context, views, self._left is None)
+        self._left = (time.perf_counter(), views)
+
+    def clear(self, context):
+        """Take the texts away and draw everything once more."""
+        for name in self._workspaces & set(bpy.data.workspaces.keys()):
             bpy.data.workspaces[name].status_text_set(None)
-    if bake is None:
-        _shown.clear()
-    elif context.workspace is not None:
-        _shown.add(context.workspace.name)
-        context.workspace.status_text_set(f"Axion: {progress.status(bake.job, context.mode == 'OBJECT')}    Esc: cancel")
-    frame = bake.job.latest if bake is not None else None
+        _tag(context, True, True)
+
+    def _may_draw_views(self, now):
+        """A slow viewport gets a share of the time, so that the rest of the interface stays quick."""
+        if self._left is not None and self._left[1]:
+            cost = now - self._left[0] - self.tick
+            self._due = now + VIEW_SHARE * max(0.0, cost)
+            self._left = now, False
+        return now >= self._due
+
+
+def _tag(context, views, locks):
+    """Draw anew the sidebars; with ``views`` the viewports, with ``locks`` the panels that a bake locks."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
             for region in area.regions:
-                wanted = region.type in PROGRESS_REGIONS.get(area.type, ())
-                if wanted or (area.type == "VIEW_3D" and region.type == "WINDOW" and frame is not _drawn):
+                viewport = area.type == "VIEW_3D" and (region.type == "UI" or (views and region.type == "WINDOW"))
+                if viewport or (locks and area.type == "PROPERTIES" and region.type == "WINDOW"):
                     region.tag_redraw()
-    _drawn = frame
 
 
 def _over_axion_tab(context, event):

@@ -18,8 +18,8 @@ class AXION_PG_session(bpy.types.PropertyGroup):
     )
     show_preview: BoolProperty(
         name="Preview",
-        description="Draw the simulated objects in the viewport while they are baked. It follows the newest frame; move "
-        "the playhead to look at another one",
+        description="Draw the simulated objects in the viewport while they are baked. It follows the newest frame; "
+        "move the playhead to look at another one",
         default=True,
         options={"SKIP_SAVE"},
     )
