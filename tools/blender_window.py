@@ -54,9 +54,14 @@ def arguments():
     return given
 
 
-def play(steps):
-    """Run a generator in the window: it yields how many seconds to leave Blender alone.  Ends Blender with it."""
+def play(steps, on_failure=None):
+    """Run a generator in the window: it yields how many seconds to leave Blender alone.  Ends Blender with it.
+
+    on_failure: called after an error, before Blender ends.
+    """
     import bpy
+
+    bpy.context.preferences.view.show_splash = False
 
     def go_on():
         try:
@@ -66,6 +71,8 @@ def play(steps):
         except BaseException:  # noqa: BLE001  Blender would swallow it, and wait for ever
             traceback.print_exc()
             status = 1
+            if on_failure is not None:
+                on_failure()
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)

@@ -36,17 +36,19 @@ class AXION_PT_sidebar(SidebarPanel, bpy.types.Panel):
 
     def draw(self, context):
         layout, session = self.layout, context.window_manager.axion
-        row = layout.row(align=True)
+        column = layout.column()
+        lock(column)
+        row = column.row(align=True)
         row.operator("axion.add_bodies", text="Add Active").type = "ACTIVE"
         row.operator("axion.add_bodies", text="Add Passive").type = "PASSIVE"
-        layout.operator_menu_enum("axion.add_joint", "type", text="Add Joint")
-        layout.operator("axion.connect_selected")
-        layout.operator("axion.copy_settings")
-        layout.operator("axion.remove_bodies")
+        column.operator_menu_enum("axion.add_joint", "type", text="Add Joint")
+        column.operator("axion.connect_selected")
+        column.operator("axion.copy_settings")
+        column.operator("axion.remove_bodies")
         if context.scene.rigidbody_world is not None:
-            layout.operator("axion.convert_native")
-        layout.separator()
-        layout.operator("axion.check_scene")
+            column.operator("axion.convert_native")
+        column.separator()
+        column.operator("axion.check_scene")
         problems = session.problems.splitlines()
         for problem in problems[:SHOWN]:
             column = layout.column(align=True)
