@@ -40,7 +40,11 @@ def start(file, arguments, size=(1280, 800), simulate=False, limit=1200):
         command = [blender, "--factory-startup", *geometry, "--python-exit-code", "1"]
         command += ["--enable-event-simulate"] if simulate else []
         command += ["--python", file, "--", folder, *arguments]
-        return subprocess.run(command, env=environment, cwd=ROOT, check=False, timeout=limit).returncode
+        try:
+            return subprocess.run(command, env=environment, cwd=ROOT, check=False, timeout=limit).returncode
+        except subprocess.TimeoutExpired:
+            print(f"Blender was ended after {limit} s", file=sys.stderr)
+            return 1
 
 
 def arguments():
@@ -77,4 +81,4 @@ def play(steps, on_failure=None):
         sys.stderr.flush()
         os._exit(status)
 
-    bpy.app.timers.register(go_on, first_interval=1.0)
+    bpy.app.timers.register(go_on, first_interval=1.0, persistent=True)
