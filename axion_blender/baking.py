@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 import bpy
 
 from ..solver import SceneError
-from . import child, identity, paths, report, solving
+from . import cache_place, child, identity, paths, report, solving
 from .extract import extraction_slices, run_through, solver_config
 from .job import Job
 from .writers import keyframes, overrides, records
@@ -18,19 +18,21 @@ TEXT = "Axion Report"
 """Start of the name of the text that holds a scene's whole report."""
 
 
-def make_job(context, frames=None, device=None, quality=None, say=print, show=None, apart=False):
-    """A Job that bakes the context's scene.
+def make_job(
+    context, frames=None, device=None, quality=None, say=print, resume=True, show=None, apart=False,
+):  # fmt: skip
+    """A Job that bakes the context's scene, from its cache as far as that goes.
 
     frames: (first, last), device, quality: instead of the scene's.  say: called with one line a frame, and others.
-    show: a generator function, run with the Extraction and a list that the FrameResults will go to.  apart: solve in
-    a process of its own.
-    Raises ValueError for a device or quality that does not exist.
+    resume: False solves every frame anew.  show: a generator function, run with the Extraction and a list that the
+    FrameResults will go to.  apart: solve in a process of its own.  Raises ValueError for a device or quality that does
+    not exist.
     """
     config = solver_config(context.scene, device, quality)
     first, last = frames or frame_range(context.scene)
     scene_uid, layer_name = context.scene.session_uid, context.view_layer.name
     kernels = paths.kernel_cache()
-    extractions, uids, results = [], {}, []
+    extractions, uids, places, results = [], {}, [None], []
 
     def gather():
         scene = context.scene
@@ -46,21 +48,31 @@ def make_job(context, frames=None, device=None, quality=None, say=print, show=No
         uids.update(identity.numbers(extraction.objects(scene)))
         job.fps = extraction.fps
         job.warnings += extraction.warnings
+        if extraction.frames:
+            places[0] = cache_place.place(scene)
         return extraction.scene
 
     def solve(described, count, fps, config, on_frame):
+        told = {"kernels": kernels, "place": places[0], "resume": resume, "first": first}
+        told |= {"say": mention, "warn": job.warnings.append, "on_found": job.take_found}
         if apart:
-            return child.solve(
-                described, count, fps, config, on_frame, kernels=kernels, say=mention, started=job.may_abort_by
-            )
-        if solving.start_warp(kernels):
-            mention(solving.FIRST_RUN)
-        from ..solver import simulate
-
-        solving.settle_newton()
-        return simulate(described, count, fps=fps, config=config, on_frame=on_frame)
+            return child.solve(described, count, fps, config, on_frame, started=job.may_abort_by, **told)
+        return solving.solve(described, count, fps, config, on_frame, **told)
 
     def write(trajectory):
+        phase, error = "failed", None
+        try:
+            warnings = yield from write_keys(trajectory)
+            phase = "done"
+            return warnings
+        except Exception as failure:
+            error = failure
+            raise
+        finally:
+            if places[0] is not None:
+                solving.tell_end(places[0], first, last - first, trajectory.reports, phase, error)
+
+    def write_keys(trajectory):
         (extraction,) = extractions
         scene = identity.scene_of(scene_uid)
         view_layer = scene.view_layers.get(layer_name) or scene.view_layers[0]
@@ -82,6 +94,7 @@ def make_job(context, frames=None, device=None, quality=None, say=print, show=No
         say(report.progress_line(result.report, first + result.frame, last))
 
     job = Job(gather, solve, write, last - first, 0.0, config, tell, first)
+    job.on_found = results.extend
     return job
 
 

@@ -5,7 +5,8 @@
 scene, and hands on the frames as they arrive.  No bpy, and no pickle: a line of JSON says what follows.
 
     parent -> child, on its stdin:  the end of the file, or "stop": end after the frame at hand
-    child -> parent, on its stdout: {"kind": "said", "text"}
+    child -> parent, on its stdout: {"kind": "said", "text"}, {"kind": "warned", "text"}
+                                    {"kind": "found", "count"}: so many frames come from the cache
                                     {"kind": "frame", "frame", "time", "bodies", "report"}, then float64 arrays
                                     {"kind": "done"}: the trajectory lies in the folder
                                     {"kind": "error", "type", "text", "problems"}
@@ -21,16 +22,21 @@ import tempfile
 import threading
 from pathlib import Path
 
+import numpy as np
+
 SCENE, SETTINGS, TRAJECTORY, LOG = "scene.npz", "settings.json", "trajectory.npz", "log.txt"
 STATE = (("position", 3), ("orientation", 4), ("linear_velocity", 3), ("angular_velocity", 3))
 """Arrays of a frame, in order, and their columns."""
 
 
-def solve(scene, frames, fps, config, on_frame, *, kernels=None, say=None, started=None):
-    """Simulate in another process; arguments, return value and errors as solver.simulate's.
+def solve(
+    scene, frames, fps, config, on_frame, *,
+    kernels=None, place=None, resume=True, first=1, say=None, warn=None, on_found=None, started=None,
+):  # fmt: skip
+    """``solving.solve`` in another process; arguments, return value and errors are the same.
 
-    kernels: folder for compiled kernels, or None.  say: called with what takes long besides frames.  started: called
-    with a function that ends the process at once.  Raises RuntimeError, one sentence, where the process dies.
+    started: called with a function that ends the process at once.  Raises RuntimeError, one sentence, where the process
+    dies.
     """
     with tempfile.TemporaryDirectory(prefix="axion-bake-") as name:
         folder = Path(name)
@@ -39,7 +45,10 @@ def solve(scene, frames, fps, config, on_frame, *, kernels=None, say=None, start
             "frames": frames,
             "fps": fps,
             "config": dataclasses.asdict(config),
-            "kernels": str(kernels) if kernels is not None else None,
+            "kernels": _text(kernels),
+            "place": place and {**dataclasses.asdict(place), "folder": str(place.folder), "seed": _text(place.seed)},
+            "resume": resume,
+            "first": first,
         }
         (folder / SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
         with (folder / LOG).open("wb") as log:
@@ -47,9 +56,13 @@ def solve(scene, frames, fps, config, on_frame, *, kernels=None, say=None, start
             if started is not None:
                 started(process.kill)
             try:
-                return _listen(process, folder, on_frame, say)
+                return _Listener(process, folder, on_frame, {"said": say, "warned": warn}, on_found).listen()
             finally:
                 _end(process)
+
+
+def _text(path):
+    return None if path is None else str(path)
 
 
 def _start(folder, log):
@@ -76,54 +89,80 @@ def _end(process):
         process.wait()
 
 
-def _listen(process, folder, on_frame, say):
-    from ..solver import FrameResult, StepReport, Trajectory
+class _Listener:
+    """The parent's side of the conversation."""
 
-    solved, stopped = 0, False
-    while True:
-        line = process.stdout.readline()
+    def __init__(self, process, folder, on_frame, ears, on_found):
+        self.process, self.folder, self.on_frame, self.ears, self.on_found = process, folder, on_frame, ears, on_found
+        self.solved, self.stopped = 0, False
+
+    def listen(self):
+        from ..solver import Trajectory
+
+        while True:
+            message = self._message()
+            if message["kind"] in self.ears:
+                self._hear(message)
+            elif message["kind"] == "error":
+                raise _error(message)
+            elif message["kind"] == "done":
+                return Trajectory.load(self.folder / TRAJECTORY)
+            elif message["kind"] == "found":
+                found = [self._result(self._message()) for _ in range(message["count"])]
+                if self.on_found is not None:
+                    self.on_found(found)
+            else:
+                self._take(self._result(message))
+
+    def _hear(self, message):
+        ear = self.ears[message["kind"]]
+        if ear is not None:
+            ear(message["text"])
+
+    def _take(self, result):
+        if self.stopped:  # the child was a frame ahead
+            return
+        if self.on_frame(result) is False:
+            self.stopped = True
+            try:
+                self.process.stdin.write(b"stop\n")
+                self.process.stdin.flush()
+            except OSError:
+                return  # it died meanwhile, which the next message will tell
+
+    def _message(self):
+        line = self.process.stdout.readline()
         if not line.endswith(b"\n"):
-            raise RuntimeError(_obituary(process, folder, solved))
-        message = json.loads(line)
-        if message["kind"] == "said":
-            if say is not None:
-                say(message["text"])
-        elif message["kind"] == "error":
-            raise _error(message)
-        elif message["kind"] == "done":
-            return Trajectory.load(folder / TRAJECTORY)
-        else:
-            state = _read_state(process.stdout, message["bodies"])
-            if state is None:
-                raise RuntimeError(_obituary(process, folder, solved))
-            solved = message["frame"]
-            if stopped:  # the child was a frame ahead
-                continue
-            result = FrameResult(solved, message["time"], **state, report=StepReport(**message["report"]))
-            if on_frame(result) is False:
-                stopped = True
-                _tell(process, b"stop\n")
+            raise RuntimeError(self._obituary())
+        return json.loads(line)
 
+    def _result(self, message):
+        from ..solver import FrameResult, StepReport
 
-def _tell(process, line):
-    try:
-        process.stdin.write(line)
-        process.stdin.flush()
-    except OSError:
-        return  # it died meanwhile, which the next line read will tell
+        state = {}
+        for name, columns in STATE:
+            size = 8 * message["bodies"] * columns
+            data = self.process.stdout.read(size)
+            if len(data) < size:
+                raise RuntimeError(self._obituary())
+            state[name] = np.frombuffer(data).reshape(-1, columns)
+        self.solved = message["frame"]
+        return FrameResult(message["frame"], message["time"], **state, report=StepReport(**message["report"]))
 
-
-def _read_state(stream, bodies):
-    import numpy as np
-
-    state = {}
-    for name, columns in STATE:
-        size = 8 * bodies * columns
-        data = stream.read(size)
-        if len(data) < size:
-            return None
-        state[name] = np.frombuffer(data).reshape(bodies, columns)
-    return state
+    def _obituary(self):
+        """One sentence on a child that died without a word."""
+        status = self.process.wait()
+        cause = f"exit status {status}"
+        if status < 0:
+            names = {number.value: number.name for number in signal.Signals}
+            cause = f"signal {names.get(-status, -status)}"
+        lines = (self.folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        last = f': "{lines[-1].strip()[:200]}"' if lines else ""
+        where = f"after frame {self.solved}" if self.solved else "before the first frame"
+        return (
+            f"The process that solved the bake died {where} ({cause}){last}; bake again, on the CPU if the graphics "
+            "card is to blame"
+        )
 
 
 def _error(message):
@@ -133,22 +172,6 @@ def _error(message):
     if message["type"] == "SceneError":
         return SceneError(message["text"], [Problem(*problem) for problem in message["problems"]])
     return kinds.get(message["type"], RuntimeError)(message["text"])
-
-
-def _obituary(process, folder, solved):
-    """One sentence on a child that died without a word."""
-    status = process.wait()
-    cause = f"exit status {status}"
-    if status < 0:
-        names = {number.value: number.name for number in signal.Signals}
-        cause = f"signal {names.get(-status, -status)}"
-    lines = (folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    last = f': "{lines[-1].strip()[:200]}"' if lines else ""
-    where = f"after frame {solved}" if solved else "before the first frame"
-    return (
-        f"The process that solved the bake died {where} ({cause}){last}; bake again, on the CPU if the graphics card "
-        "is to blame"
-    )
 
 
 def main(folder):
@@ -172,23 +195,40 @@ KNOWN = ("SceneError", "ValueError", "OSError", "MemoryError", "ImportError", "R
 def _solve(folder, out, stop):
     from ..solver import Scene, SolverConfig
     from . import solving
+    from .cache import Place
 
     settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    scene = Scene.load(folder / SCENE)
-    if solving.start_warp(settings["kernels"]):
-        _send(out, kind="said", text=solving.FIRST_RUN)
-    from ..solver import simulate
+    place = settings["place"]
+    if place is not None:
+        seed = place["seed"]
+        place = Place(Path(place["folder"]), place["owner"], seed and Path(seed), place["moves"])
 
-    def on_frame(result):
+    def send_frame(result):
         report = dataclasses.asdict(result.report)
         _send(out, kind="frame", frame=result.frame, time=result.time, bodies=len(result.position), report=report)
         for name, _ in STATE:
-            out.write(getattr(result, name).astype(float).tobytes())
+            out.write(np.ascontiguousarray(getattr(result, name), float).tobytes())
         out.flush()
         return not stop.is_set()
 
-    config = SolverConfig(**settings["config"])
-    simulate(scene, settings["frames"], settings["fps"], config, on_frame).save(folder / TRAJECTORY)
+    def send_found(results):
+        _send(out, kind="found", count=len(results))
+        for result in results:
+            send_frame(result)
+
+    trajectory = solving.solve(
+        *(Scene.load(folder / SCENE), settings["frames"], settings["fps"]),
+        SolverConfig(**settings["config"]),
+        send_frame,
+        kernels=settings["kernels"],
+        place=place,
+        resume=settings["resume"],
+        first=settings["first"],
+        say=lambda line: _send(out, kind="said", text=line),
+        warn=lambda line: _send(out, kind="warned", text=line),
+        on_found=send_found,
+    )
+    trajectory.save(folder / TRAJECTORY)
 
 
 def _send(out, **message):

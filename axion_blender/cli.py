@@ -58,7 +58,7 @@ def parser(program=NAME):
     arguments.add_argument("--report", metavar="R.json", help="write a report on every frame")
     arguments.add_argument("--convert-native", action="store_true", help="convert Blender's rigid bodies first")
     arguments.add_argument(
-        "--no-resume", action="store_true", help="begin at the first frame; in this version every bake does"
+        "--no-resume", action="store_true", help="solve every frame anew, whatever an earlier bake has kept"
     )
     arguments.add_argument("--strict", action="store_true", help="exit with 3 if a frame missed the tolerance")
     return arguments
@@ -127,13 +127,13 @@ def _bake(options, program):
     scene = bpy.context.scene
     if options.convert_native:
         bpy.ops.axion.convert_native()
-    job = baking.make_job(bpy.context, options.frames, options.device, options.quality)
+    job = baking.make_job(bpy.context, options.frames, options.device, options.quality, resume=not options.no_resume)
     with _interruptible(job):
         job.run()
     if job.error is not None:
         raise job.error
     if not job.done:
-        return _say(program, "stopped, nothing was written", STOPPED)
+        return _say(program, "stopped, nothing was written; the next bake goes on from here", STOPPED)
     document = baking.keep_report(scene, job)
     if report_target is not None:
         _whole(report_target, lambda path: path.write_text(report.to_json(document, indent=1), encoding="utf-8"))

@@ -46,6 +46,7 @@ class Job:
         fps: frames per second, not necessarily whole.
         config: solver.SolverConfig.
         on_frame: called with each FrameResult.
+        on_found: called once with the FrameResults that come from the cache, if any do.
         first_frame: Blender's number of the frame that the motion begins at.
         phase, error, trajectory, reports, warnings, wall_time: the outcome; ``error`` is the exception of a FAILED job.
         latest: the newest FrameResult.
@@ -70,6 +71,7 @@ class Job:
     reports: list = field(default_factory=list)
     warnings: list = field(default_factory=list)
     wall_time: float = 0.0
+    on_found: object = None
     latest: object = None
     said: str = ""
     part: float = 0.0
@@ -179,16 +181,26 @@ class Job:
         finally:
             work.close()
 
+    def take_found(self, results):
+        """Count FrameResults that need not be solved, because they were kept from an earlier bake, as done."""
+        for result in results:
+            self._count(result)
+        if self.on_found is not None:
+            self.on_found(results)
+
     def _one_frame(self, result):
         self.said = ""
-        self.latest = result
+        self._count(result)
+        if self.on_frame is not None:
+            self.on_frame(result)
+        return not self._stop.is_set()
+
+    def _count(self, result):
         self.reports.append(result.report)
         self.missed += not result.report.converged
         residual = result.report.residual
         self.worst_residual = math.inf if math.isnan(residual) else max(self.worst_residual, residual)
-        if self.on_frame is not None:
-            self.on_frame(result)
-        return not self._stop.is_set()
+        self.latest = result
 
     def _step(self, before, after):
         if self.phase is not before:

@@ -1,10 +1,53 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Starting Warp and the solver, in this process or another.  No bpy, so that the other process can use it too."""
+"""The solving of a bake, with Warp and the cache, in this process or another.  No bpy, so that threads may use it."""
 
 import sys
 from pathlib import Path
 
+from .cache import cached_solve
+from .cache.progress import Progress
+
 FIRST_RUN = "Compiling kernels, first run only"
+
+
+def solve(
+    scene, frames, fps, config, on_frame, *,
+    kernels=None, place=None, resume=True, first=1, say=None, warn=None, on_found=None,
+):  # fmt: skip
+    """The Trajectory of solver.simulate, from a cache as far as that goes.
+
+    kernels: folder for compiled kernels, or None.  place: cache.Place, or None.  resume, first, say, warn, on_found: as
+    of ``cached_solve``; say hears of what takes long, too.  Raises what ``cached_solve`` and ``simulate`` raise, and
+    ImportError where Warp is not installed.
+    """
+
+    def simulate_from(*given, **named):
+        if start_warp(kernels) and say is not None:
+            say(FIRST_RUN)
+        from ..solver import simulate
+
+        settle_newton()
+        return simulate(*given, **named)
+
+    if place is None:
+        return simulate_from(scene, frames, fps=fps, config=config, on_frame=on_frame)
+    trajectory, _ = cached_solve(
+        *(place, simulate_from, scene, frames, fps, config, on_frame),
+        resume=resume,
+        say=say,
+        warn=warn,
+        on_found=on_found,
+        first=first,
+    )
+    return trajectory
+
+
+def tell_end(place, first, frames, reports, phase, error=None):
+    """Say in the cache's progress.json how a bake ended: "done", "cancelled" or "failed".  reports: StepReports."""
+    told = Progress(place.folder, first, frames, place.owner.get("scene", ""))
+    for report in reports:
+        told.frame(report, write=False)
+    told.end(phase, error)
 
 
 def start_warp(folder=None):

@@ -23,7 +23,7 @@ from .joint_types import JOINT_TYPES, JointType
 from .materials import combine
 from .scene import Axis, Body, Joint, MotionPath, Scene
 from .shapes import Box, Capsule, Cone, ConvexDecomposition, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
-from .trajectory import FrameResult, StepReport, Trajectory
+from .trajectory import Checkpoint, FrameResult, StepReport, Trajectory
 from .validate import Problem, validate
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "SolverConfig",
     "simulate",
     "FrameResult",
+    "Checkpoint",
     "Trajectory",
     "StepReport",
     "SceneError",

@@ -105,6 +105,21 @@ class Collider:
         """Make ``contacts`` (of ``collide``) what the next ones are matched with: the step that used them is final."""
         self.accepted = contacts
 
+    @property
+    def origin(self):
+        """(3,) what places are relative to, in the model's unit, or None before the first detection."""
+        return self._origin
+
+    def capacity(self):
+        """Room for contacts, shape pairs and pairs of a triangle and a shape."""
+        return self._contact_capacity, self._pair_capacity, self._triangle_capacity
+
+    def recall(self, contacts, origin, capacity):
+        """Take over what another Collider of this model accepted, its ``origin`` and its ``capacity()``."""
+        self.accepted, self._origin = contacts, origin
+        room = [max(own, other) for own, other in zip(self.capacity(), capacity, strict=True)]
+        self._contact_capacity, self._pair_capacity, self._triangle_capacity = room
+
     def _select(self, manifolds, link, position, rotation, linear_velocity, angular_velocity, step, free):
         """The contacts near enough to matter in this step."""
         a, b = manifolds.body_a, manifolds.body_b

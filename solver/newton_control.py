@@ -286,16 +286,23 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         else:
             isl.restore[k] = 1
         return
-    wp.atomic_max(flags, outer_slot, 1)
     if not finite or (value > wp.float64(3.0) * isl.best[k] and round > 0):
         isl.restore[k] = 1
+        most = wp.float64(100.0)
+        again = isl.previous[k] == isl.best[k] and isl.trouble[k] == 1 and isl.eps[k] >= limits.eps_largest
+        if isl.jointed[k] == 1:
+            again = again and isl.convex[k] == 1 and isl.damping[k] >= most
+            isl.convex[k] = 1
+            isl.damping[k] = wp.min(wp.max(isl.damping[k] * wp.float64(10.0), wp.float64(0.1)), most)
         isl.trouble[k] = 1
         isl.eps[k] = wp.min(isl.eps[k] * wp.float64(10.0), limits.eps_largest)
-        if isl.jointed[k] == 1:
-            isl.convex[k] = 1
-            isl.damping[k] = wp.min(wp.max(isl.damping[k] * wp.float64(10.0), wp.float64(0.1)), wp.float64(100.0))
+        if again:  # the next round would be this one once more
+            isl.outer_active[k] = 0
+            return
+        wp.atomic_max(flags, outer_slot, 1)
         isl.previous[k] = isl.best[k]
         return
+    wp.atomic_max(flags, outer_slot, 1)
     if value < isl.best[k]:
         isl.best[k] = value
         isl.keep[k] = 1

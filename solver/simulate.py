@@ -7,6 +7,7 @@ from numbers import Real
 import numpy as np
 import warp as wp
 
+from .checkpoint import capture, restore, start_arrays, starts_of
 from .config import SolverConfig
 from .constraints.rows import JointTable
 from .contradiction import contradictory_joints
@@ -24,7 +25,7 @@ DEFAULT = SolverConfig()
 SOLVERS = {"proximal": ProximalSolver, "schur": SchurSolver}
 
 
-def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
+def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None):
     """Simulate ``frames`` frames of a scene.
 
     Args:
@@ -33,15 +34,18 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
         fps: frames per second.
         config: SolverConfig.
         on_frame: called with each FrameResult; returning False ends the simulation there.
+        resume: Checkpoint of an earlier run of this scene, with the same fps and config on the same machine.  The
+            frames after it come out as they would have there, to the last bit.
 
     Returns:
-        Trajectory with the start and every frame simulated.
+        Trajectory with the start and every frame simulated; its first state is that of ``resume`` where one was given.
 
     Raises:
         SceneError: the scene cannot be simulated (see ``validate``).
-        ValueError: frames, fps or config are out of range, or the device does not exist.
+        ValueError: frames, fps or config are out of range, the device does not exist, or ``resume`` does not belong to
+            this scene.
     """
-    _check_arguments(frames, fps, config)
+    _check_arguments(frames, fps, resume)
     scene.check()
     device = _device(config.device)
     precision = config.precision
@@ -54,8 +58,12 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
     stepper.start(*_start(scene, body))
     substeps = Substeps(None if config.substeps == "auto" else int(config.substeps))
     gyroscopes = Gyroscopes(scene, body, joints)
-    record = _Record(scene, body, stepper, fps)
-    for frame in range(1, frames + 1):
+    if resume is not None:
+        restore(resume, stepper, substeps)
+    first = 0 if resume is None else resume.frame
+    record = _Record(scene, body, stepper, fps, first)
+    began_with = start_arrays(record.results[0]) if resume is None else starts_of(resume)
+    for frame in range(first + 1, frames + 1):
         began = clock.perf_counter()
         outcomes = []
         steps = substeps.take(gyroscopes.steps(stepper.state, 1.0 / fps, stepper.assembler.free(stepper.state.time)))
@@ -64,17 +72,29 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None):
         hopeless = stepper.learn(any(outcome.given_up is not None for outcome in outcomes))
         substeps.learn(len(outcomes), hopeless)
         result = record.add(frame, outcomes, clock.perf_counter() - began)
+        result._capture = lambda frame=frame: _checkpoint(frame, record, substeps, began_with)
         answer = None if on_frame is None else on_frame(result)
         if isinstance(answer, (bool, np.bool_)) and not answer:
             break
     return record.trajectory()
 
 
-def _check_arguments(frames, fps, config):
+def _check_arguments(frames, fps, resume):
     if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 0:
         raise ValueError(f"frames is {frames!r}: give a whole number of at least 0")
     if isinstance(fps, bool) or not isinstance(fps, Real) or not np.isfinite(fps) or fps <= 0.0:
         raise ValueError(f"fps is {fps!r}: give a positive number of frames per second")
+    if resume is not None and (resume.fps != fps or not 0 <= resume.frame <= frames):
+        raise ValueError(
+            f"the checkpoint is of frame {resume.frame} at {resume.fps:g} frames per second: it cannot go on to frame"
+            f" {frames} at {fps:g}"
+        )
+
+
+def _checkpoint(frame, record, substeps, began_with):
+    if frame != record.results[-1].frame:
+        raise RuntimeError(f"frame {frame} is over: ask for its checkpoint within on_frame")
+    return capture(frame, record.fps, record.stepper, substeps, began_with)
 
 
 def _device(name):
@@ -100,24 +120,21 @@ def _start(scene, frames):
 class _Record:
     """Collects what becomes the Trajectory."""
 
-    def __init__(self, scene, frames, stepper, fps):
+    def __init__(self, scene, frames, stepper, fps, first):
         self.scene, self.frames, self.stepper, self.fps = scene, frames, stepper, fps
         self.names = [body.name for body in scene.bodies]
-        self.states = [self._state()]
-        self.reports = []
         self.dynamic = np.isfinite(frames.mass)
+        self.results = [self._result(first, None)]
 
-    def _state(self):
+    def _result(self, frame, report):
         state = self.stepper.state
-        return (*self.frames.to_body(state.position, state.orientation), state.velocity.copy())
+        velocity = state.velocity.copy()
+        pose = self.frames.to_body(state.position, state.orientation)
+        return FrameResult(frame, frame / self.fps, *pose, velocity[:, :3], velocity[:, 3:], report)
 
     def add(self, frame, outcomes, seconds):
-        self.states.append(self._state())
-        self.reports.append(self._report(frame, outcomes, seconds))
-        position, orientation, velocity = self.states[-1]
-        return FrameResult(
-            frame, frame / self.fps, position, orientation, velocity[:, :3], velocity[:, 3:], self.reports[-1]
-        )
+        self.results.append(self._result(frame, self._report(frame, outcomes, seconds)))
+        return self.results[-1]
 
     def _report(self, frame, outcomes, seconds):
         state, frames, moving = self.stepper.state, self.frames, self.dynamic
@@ -165,17 +182,7 @@ class _Record:
         return contradictory_joints(*max(given_up, key=lambda o: o.residual).given_up, self.stepper.fast)
 
     def trajectory(self):
-        position, orientation, velocity = (np.array([state[k] for state in self.states]) for k in range(3))
-        return Trajectory(
-            names=self.names,
-            times=np.arange(len(self.states)) / self.fps,
-            position=position,
-            orientation=orientation,
-            linear_velocity=velocity[..., :3],
-            angular_velocity=velocity[..., 3:],
-            reports=self.reports,
-            broken_joints=dict(self.stepper.joints.broken),
-        )
+        return Trajectory.of_frames(self.names, self.results, self.stepper.joints.broken)
 
 
 def _worst_names(names, residual):

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from typing import ClassVar
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class FrameResult:
         orientation: (B, 4) quaternion xyzw.
         linear_velocity: (B, 3) of each centre of mass [m/s].
         angular_velocity: (B, 3) [rad/s].
-        report: StepReport of this frame.
+        report: StepReport of this frame; None at the start.
     """
 
     frame: int
@@ -81,12 +82,60 @@ class FrameResult:
     orientation: np.ndarray
     linear_velocity: np.ndarray
     angular_velocity: np.ndarray
-    report: StepReport
+    report: StepReport | None
+    _capture: ClassVar = None
+
+    @property
+    def resumable(self):
+        """Whether a running simulation made it, so that it can be asked for a ``checkpoint``."""
+        return self._capture is not None
+
+    def checkpoint(self):
+        """The Checkpoint that ``simulate`` can go on from after this frame.
+
+        Raises RuntimeError when asked for later than within ``on_frame``, or of a frame that no simulation made.
+        """
+        if self._capture is None:
+            raise RuntimeError(f"frame {self.frame} comes from no running simulation: it has no checkpoint")
+        return self._capture()
+
+
+START = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_velocity": 3}
+"""Fields of a FrameResult that hold the state, in its order, and their numbers a body."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What ``simulate(..., resume=checkpoint)`` goes on from; made by ``FrameResult.checkpoint``.
+
+    Attributes:
+        frame: number of the last frame simulated.
+        fps: frames per second of that run.
+        arrays: name -> NumPy array of numbers or bools; fit for any file that keeps type and shape.
+    """
+
+    frame: int
+    fps: float
+    arrays: dict
+
+    @property
+    def time(self):
+        """Time that was simulated to [s], as the solver added it up."""
+        return float(self.arrays["state.time"])
+
+    def broken_joints(self, joints):
+        """{name: time [s]} of the joints that had broken.  joints: those of the scene."""
+        broken = zip(self.arrays["joints.broken"], self.arrays["joints.broken_time"], strict=True)
+        return {joints[number].name: float(time) for number, time in broken}
+
+    def start(self):
+        """The FrameResult of frame 0, which the motion began with; no report."""
+        return FrameResult(0, 0.0, *(self.arrays[f"start.{name}"] for name in START), None)
 
 
 @dataclass
 class Trajectory:
-    """The motion of B bodies over F frames.  World frame; state 0 is the start.
+    """The motion of B bodies over F frames.  World frame; state 0 is the start, or the checkpoint resumed from.
 
     Attributes:
         names: (B) of all bodies, static ones too, in the scene's order.
@@ -95,7 +144,7 @@ class Trajectory:
         orientation: (F+1, B, 4) quaternion xyzw.
         linear_velocity: (F+1, B, 3) of each centre of mass [m/s].
         angular_velocity: (F+1, B, 3) [rad/s].
-        reports: F StepReports; ``reports[i]`` is about frame i + 1.
+        reports: F StepReports; ``reports[i]`` is about the frame of state i + 1.
         broken_joints: name of each joint that broke -> time [s].
     """
 
@@ -109,6 +158,27 @@ class Trajectory:
     broken_joints: dict[str, float] = field(default_factory=dict)
 
     VERSION = 1
+
+    @classmethod
+    def of_frames(cls, names, results, broken_joints):
+        """The Trajectory of FrameResults in order; the first is the state the motion begins with, its report is None.
+
+        names: of the bodies.  broken_joints: {name: time [s]}.
+        """
+
+        def columns(name):
+            return np.array([getattr(result, name) for result in results])
+
+        return cls(
+            names=list(names),
+            times=columns("time"),
+            position=columns("position"),
+            orientation=columns("orientation"),
+            linear_velocity=columns("linear_velocity"),
+            angular_velocity=columns("angular_velocity"),
+            reports=[result.report for result in results[1:]],
+            broken_joints=dict(broken_joints),
+        )
 
     def index(self, name):
         """Number of the body called ``name``.  Raises KeyError."""

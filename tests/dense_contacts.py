@@ -40,7 +40,9 @@ class DenseContacts:
     def solve(self, W, q, mu, tolerance, eps=1e-2):
         """R (3n,).  tolerance: [m/s] of the natural maps and of what is left of the velocities' balance."""
         self.count = len(mu)
-        self.L, self.q, self.W = factor(W).astype(self.type), q.astype(self.type), W.astype(self.type)
+        L = factor(W)
+        self.L, self.q, self.W = L.astype(self.type), q.astype(self.type), W.astype(self.type)
+        self.rest = (W - L @ L.T).astype(self.type)
         self.con = allocate(structs(self.real).ContactArrays, {}, self.count, "cpu")
         self.isl = allocate(IslandArrays, {}, 1, "cpu")
         self.flags, self.counts = wp.zeros(8, dtype=wp.int32, device="cpu"), np.zeros(8, np.int32)
@@ -135,7 +137,8 @@ class DenseContacts:
         self.x = self._force() @ self.L
 
     def _linearise(self):
-        self.con.v.assign((self.L @ self.x + self.q).reshape(-1, 3))
+        p = self.con.p.numpy().ravel()
+        self.con.v.assign((self.L @ self.x + self.q + self.rest @ p).reshape(-1, 3))
 
     def _force(self):
         """Impulses (3n,) as the kernels put them into world axes, back in (normal, t1, t2)."""

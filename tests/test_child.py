@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from axion.axion_blender import child
+from axion.axion_blender.cache import Place
 from axion.solver import Body, Plane, Scene, SceneError, SolverConfig, Sphere, simulate
 
 CPU = SolverConfig(device="cpu")
@@ -40,6 +41,20 @@ def test_stops_after_the_frame_at_hand():
     found = child.solve(ball(), 100_000, 24.0, CPU, on_frame)
     assert seen == [1, 2, 3]
     assert 3 <= len(found.reports) < 100_000, "the child may have been ahead"
+
+
+def test_what_was_stopped_goes_on_from_its_cache(tmp_path):
+    place, found, said = Place(tmp_path / "cache", {"blend": "", "scene": "Scene"}), [], []
+    child.solve(ball(), 12, 24.0, CPU, lambda result: result.frame < 5, place=place)
+    resumed = child.solve(
+        ball(), 12, 24.0, CPU, lambda result: None, place=place, say=said.append, on_found=found.extend, first=101
+    )
+    expected = simulate(ball(), 12, 24.0, CPU)
+    assert [result.frame for result in found] == list(range(1, len(found) + 1)) and 5 <= len(found) < 12
+    assert f"resuming at frame {101 + len(found) + 1}" in said
+    assert np.array_equal(resumed.position, expected.position)
+    assert np.array_equal(resumed.angular_velocity, expected.angular_velocity)
+    assert np.array_equal(found[2].position, expected.position[3])
 
 
 def test_an_error_keeps_its_kind_and_its_problems():

@@ -167,7 +167,9 @@ def finish(operator, context, job, scene):
     if job.phase is Phase.FAILED:
         return refuse(operator, job.error)
     if job.phase is Phase.CANCELLED:
-        operator.report({"WARNING"}, f"Bake stopped after {job.solved} of {job.frames} frames, nothing was written")
+        kept = ", the next bake goes on from here" if job.solved and scene.axion.use_cache else ""
+        text = f"Bake stopped after {job.solved} of {job.frames} frames, no keyframes were written{kept}"
+        operator.report({"WARNING"}, text)
         return {"CANCELLED"}
     summary = baking.keep_report(scene, job)["summary"]
     context.window_manager.axion.problems = ""

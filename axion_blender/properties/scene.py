@@ -109,6 +109,19 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
     )
     frame_start: IntProperty(name="Start", description="First frame of the bake", default=1, **STILL)
     frame_end: IntProperty(name="End", description="Last frame of the bake", default=250, **STILL)
+    use_cache: BoolProperty(
+        name="Use Cache",
+        description="Keep every solved frame on disk, so that a bake that was stopped goes on where it was",
+        default=True,
+        **STILL,
+    )
+    cache_folder: StringProperty(
+        name="Cache Folder",
+        description="Where this scene's frames are kept; empty for a folder beside the .blend file",
+        subtype="DIR_PATH",
+        options={"PATH_SUPPORTS_BLEND_RELATIVE"},
+        override={"LIBRARY_OVERRIDABLE"},
+    )
     uuid: StringProperty(
         name="Cache Name",
         description="Name under which this scene's bakes are kept",

@@ -29,6 +29,9 @@ def draw_settings(layout, settings):
         pair = column.column(align=True)
         pair.prop(settings, "frame_start")
         pair.prop(settings, "frame_end", text="End")
+    column.prop(settings, "use_cache")
+    if settings.use_cache:
+        column.prop(settings, "cache_folder")
 
 
 class AXION_PT_scene(bpy.types.Panel):

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be wrong with a cache, in sentences that name the file and the cure."""
+
+import errno
+
+
+class CacheError(RuntimeError):
+    """A cache that cannot be used or written."""
+
+
+class DamagedError(CacheError):
+    """A file of a cache that is not as it was written: nothing in it is used."""
+
+
+class ForeignError(CacheError):
+    """A file that Axion did not write."""
+
+
+class NewerError(CacheError):
+    """A file of a later version of Axion."""
+
+
+FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+def writing_failed(folder, error):
+    """The CacheError to raise from an OSError met while writing below ``folder``."""
+    if error.errno in FULL:
+        reason, cure = "the disk is full", "free some space and bake again, which goes on from the frames already kept"
+    elif error.errno in FORBIDDEN:
+        reason = "it is read-only"
+        cure = "choose another Cache Folder, or turn off Use Cache in the scene's Axion settings"
+    else:
+        reason = error.strerror or type(error).__name__
+        cure = "mend that, choose another Cache Folder, or turn off Use Cache in the scene's Axion settings"
+    return CacheError(f"The cache folder {folder} cannot be written, {reason}: {cure}")

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which folder holds a scene's cache: beside the .blend, below a UUID that the scene keeps.
+
+A copy of a file or a scene carries the same UUID.  The cache says whose it is, so a copy takes another UUID while the
+owner still exists, and begins with a copy of the cache; where the owner is gone, it was only renamed.  UUIDs that no
+file keeps yet are made from the names of file and scene, so that a farm that bakes an unsaved UUID finds it again.
+"""
+
+import itertools
+import os
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+import bpy
+
+from . import preferences
+from .cache import Cache, Place, cache_size
+
+FOLDER = "axion_cache"
+NAMES = uuid.UUID("6a0c8b52-5d2b-4a5e-9d5f-3c1f1c6d7a10")
+"""Namespace of the UUIDs made from names."""
+LOOK = 1.0  # [s] between two looks at the disk
+
+_sizes = {}
+_unsaved = {}
+"""session_uid of a scene -> its UUID, where the file has no name yet: undo may take the property back."""
+
+
+def place(scene):
+    """The Place of a scene's cache, or None where the scene keeps none.  Main thread; may give the scene its UUID."""
+    if not scene.axion.use_cache:
+        return None
+    base, owner = folder(scene), _owner(scene)
+    own, seed = _choose(scene, base, owner)
+    if scene.axion.uuid != own:
+        scene.axion.uuid = own
+    before = user_folder() / own
+    moves = seed is None and before != base / own and before.is_dir()
+    return Place(base / own, owner, before if moves else seed, moves)
+
+
+def existing(scene):
+    """Folder of the cache that a scene has, or None.  Changes nothing, so that panels may ask."""
+    base = folder(scene)
+    found = base / _choose(scene, base, _owner(scene))[0]
+    return found if found.is_dir() else None
+
+
+def size(scene):
+    """Bytes that the scene's cache takes on the disk.  For panels: looks at the disk once a second at most."""
+    name = scene.session_uid, bpy.data.filepath
+    seen = _sizes.get(name)
+    if seen is None or time.monotonic() >= seen[0] + LOOK:
+        found = existing(scene)
+        _sizes.clear()
+        seen = _sizes[name] = time.monotonic(), 0 if found is None else cache_size(found)
+    return seen[1]
+
+
+def size_text(size):
+    """Bytes as a text with Blender's units."""
+    amount, unit = float(size), "B"
+    for larger in ("KiB", "MiB", "GiB"):
+        if amount < 1024.0:
+            break
+        amount, unit = amount / 1024.0, larger
+    return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+def folder(scene):
+    """Folder of all caches of the file."""
+    chosen = scene.axion.cache_folder
+    if chosen and not (chosen.startswith("//") and not bpy.data.filepath):
+        return Path(bpy.path.abspath(chosen))
+    if bpy.data.filepath:
+        return Path(bpy.data.filepath).parent / FOLDER
+    return user_folder()
+
+
+def user_folder():
+    """Folder of the caches of files without a name: the extension's, or the session's own on the bpy wheel."""
+    package = preferences.base_package()
+    if package.startswith("bl_ext."):
+        return Path(bpy.utils.extension_path_user(package, path="cache", create=True))
+    return Path(bpy.app.tempdir or tempfile.gettempdir()) / FOLDER
+
+
+def _uuid(scene):
+    """The scene's UUID, or None where it has none.  It becomes the name of a folder, so nothing else passes."""
+    try:
+        return str(uuid.UUID(scene.axion.uuid))
+    except ValueError:
+        return None
+
+
+def _owner(scene):
+    return {"blend": os.path.basename(bpy.data.filepath), "scene": scene.name}
+
+
+def _choose(scene, base, owner):
+    """(UUID, folder of the cache to copy or None)."""
+    own, seed = _uuid(scene), None
+    for made in _new_uuids(scene, owner):
+        if own is not None:
+            if not _belongs_to_another(scene, own, Cache(base / own).owner(), owner):
+                break
+            seed = seed or base / own
+        own = made
+    return own, seed
+
+
+def _new_uuids(scene, owner):
+    """UUIDs that the scene could take, without end; the same ones each time."""
+    if not owner["blend"]:
+        yield _unsaved.setdefault(scene.session_uid, str(uuid.uuid4()))
+    for number in itertools.count():
+        yield str(uuid.uuid5(NAMES, f"{owner['blend']}/{owner['scene']}/{number}"))
+
+
+def _belongs_to_another(scene, own, claimed, owner):
+    """Whether the UUID ``own`` is that of another scene, of this file or one beside it, that still exists."""
+    if claimed == owner:
+        return False
+    twins = [other for other in bpy.data.scenes if other != scene and _uuid(other) == own]
+    if not claimed:
+        return bool(twins)
+    if claimed.get("blend") == owner["blend"]:
+        return any(other.name == claimed.get("scene") for other in twins)
+    # Another file: of a name alone, whatever the cache says, so that nothing beyond this folder is asked about.
+    other = os.path.basename(str(claimed.get("blend", "")))
+    return bool(other and bpy.data.filepath) and (Path(bpy.data.filepath).parent / other).is_file()

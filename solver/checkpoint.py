@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All that a simulation carries from frame to frame, as plain arrays: a run resumed from them gives the same bits.
+
+Carried are the State with the contacts and manifolds last accepted, twists and forces of the joints and which of them
+broke, the step counts that were learned, and the detector's origin and capacities (places are handed to newton in
+single precision relative to that origin).  The state of frame 0 comes along, so that the whole motion can be put
+together.  Everything else is made from the scene, or anew in each step; ``tests/test_checkpoint.py`` keeps the list
+of which attribute is what.
+"""
+
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+
+from .collision import ContactSet
+from .manifold import Manifolds
+from .state import State
+from .trajectory import START, Checkpoint
+
+
+def capture(frame, fps, stepper, substeps, start):
+    """The Checkpoint of a Stepper and its Substeps after ``frame``; start: of ``start_arrays``.  Arrays are copies."""
+    arrays = dict(start)
+    _pack(stepper.state, "state", arrays)
+    joints, collider = stepper.joints, stepper.collider
+    number = {joint.name: k for k, joint in enumerate(joints.joints)}
+    arrays["joints.angle"], arrays["joints.force"] = joints.angle.copy(), joints.force.copy()
+    arrays["joints.alive"] = joints.alive.copy()
+    arrays["joints.broken"] = np.array([number[name] for name in joints.broken], np.int64)
+    arrays["joints.broken_time"] = np.array(list(joints.broken.values()), float)
+    arrays["stepper"] = np.array([stepper.deepest, stepper.failures], np.int64)
+    arrays["substeps"] = np.array([substeps.count, substeps.taken, substeps._quiet], np.int64)
+    arrays["collider.capacity"] = np.array(collider.capacity(), np.int64)
+    if collider.origin is not None:
+        arrays["collider.origin"] = np.array(collider.origin)
+    return Checkpoint(frame, fps, arrays)
+
+
+def restore(checkpoint, stepper, substeps):
+    """Put a Stepper that was just started, and its Substeps, where ``capture`` found them.
+
+    Raises ValueError where the checkpoint does not belong to such a scene, before anything is changed.
+    """
+    joints, collider, count = stepper.joints, stepper.collider, len(stepper.state.position)
+    read = _Reader(checkpoint.arrays, count, len(stepper.model.shape_body))
+    state = read.state()
+    for name, size in START.items():
+        read.floats(f"start.{name}", (count, size))
+    rows, number = len(joints.fixed), len(joints.joints)
+    angle, force = read.floats("joints.angle", (rows,)), read.floats("joints.force", (rows,))
+    alive = read.array("joints.alive", "b", (number,))
+    broken = read.indices("joints.broken", (None,), number)
+    broken_time = read.floats("joints.broken_time", broken.shape)
+    deepest, failures = read.indices("stepper", (2,)).tolist()
+    learned = read.indices("substeps", (3,), 2**20).tolist()
+    if not (learned[0] and learned[1]):
+        raise ValueError("the checkpoint asks for no steps at all: begin at the start")
+    capacity = read.indices("collider.capacity", (3,), 2**31).tolist()
+    origin = read.floats("collider.origin", (3,)) if "collider.origin" in checkpoint.arrays else None
+    stepper.state = state
+    stepper.deepest, stepper.failures = deepest, failures
+    joints.angle, joints.force, joints.alive = angle, force, alive
+    joints.broken = {joints.joints[k].name: float(time) for k, time in zip(broken, broken_time, strict=True)}
+    substeps.count, substeps.taken, substeps._quiet = learned
+    collider.recall(state.contacts, origin, capacity)
+
+
+def start_arrays(result):
+    """What a checkpoint says of the FrameResult that the motion began with."""
+    return {f"start.{name}": np.array(getattr(result, name)) for name in START}
+
+
+def starts_of(checkpoint):
+    """The same of the run that ``checkpoint`` goes on with."""
+    return {name: values for name, values in checkpoint.arrays.items() if name.startswith("start.")}
+
+
+def _pack(value, prefix, arrays):
+    """Fields of a dataclass as arrays, those that are dataclasses themselves below their name; None is left out."""
+    for item in fields(value):
+        content = getattr(value, item.name)
+        if is_dataclass(content):
+            _pack(content, f"{prefix}.{item.name}", arrays)
+        elif content is not None:
+            arrays[f"{prefix}.{item.name}"] = np.array(content)
+
+
+class _Reader:
+    """Takes arrays out of a checkpoint.  Nothing is believed: it may come from a file that anybody wrote."""
+
+    def __init__(self, arrays, bodies, shapes):
+        self.arrays, self.bodies, self.shapes = arrays, bodies, shapes
+
+    def array(self, name, kinds, shape):
+        """A copy of the array ``name``; ``shape``: None stands for any length."""
+        found = self.arrays.get(name)
+        if found is None:
+            raise ValueError(f"the checkpoint lacks {name}: it was written by another version; begin at the start")
+        found = np.array(found)
+        fits = len(found.shape) == len(shape) and all(
+            w is None or w == n for w, n in zip(shape, found.shape, strict=True)
+        )
+        if found.dtype.kind not in kinds or not fits:
+            wanted = "x".join("n" if size is None else str(size) for size in shape) or "one"
+            raise ValueError(
+                f"{name} of the checkpoint has {'x'.join(map(str, found.shape)) or 'one'} values of type {found.dtype},"
+                f" where the scene needs {wanted}: it belongs to another scene; begin at the start"
+            )
+        return found
+
+    def floats(self, name, shape):
+        """Real numbers."""
+        return self.array(name, "f", shape)
+
+    def indices(self, name, shape, below=2**62, least=0):
+        """Whole numbers from ``least`` to below ``below``."""
+        found = self.array(name, "i", shape)
+        if found.size and (found.min() < least or found.max() >= below):
+            raise ValueError(f"{name} of the checkpoint counts beyond {below}: it belongs to another scene")
+        return found
+
+    def state(self):
+        count = self.bodies
+        state = State(
+            float(self.floats("state.time", ())),
+            self.floats("state.position", (count, 3)),
+            self.floats("state.orientation", (count, 4)),
+            self.floats("state.velocity", (count, 6)),
+            self.floats("state.eps", (count,)),
+        )
+        if not all(np.isfinite(values).all() for values in (state.time, state.position, state.orientation)):
+            raise ValueError("the checkpoint holds a pose that is not finite: begin at the start")
+        for item in fields(State):  # the others are numbers a body, which may not be there yet
+            name = f"state.{item.name}"
+            if item.default is None and name in self.arrays:
+                shape = np.shape(self.arrays[name])
+                setattr(state, item.name, self.floats(name, (count, *shape[1:])))
+        if "state.contacts.pair" in self.arrays:
+            state.contacts = self.contacts()
+        state.contact_force = self.floats("state.contact_force", (0 if state.contacts is None else None, 3))
+        if state.contacts is not None and len(state.contact_force) != len(state.contacts):
+            raise ValueError("the checkpoint has other contacts than contact forces: begin at the start")
+        return state
+
+    def contacts(self):
+        """The ContactSet last accepted, with its manifolds."""
+        whole = Manifolds(**self._fields(Manifolds, "state.contacts.manifolds"))
+        own = self._fields(ContactSet, "state.contacts", manifolds=whole)
+        if own["source"].size and own["source"].max() >= len(whole):
+            raise ValueError("the checkpoint has contacts without a manifold: begin at the start")
+        return ContactSet(**own)
+
+    def _fields(self, cls, prefix, **made):
+        """Fields of a dataclass of columns of equal length."""
+        for item in fields(cls):
+            if item.name in made:
+                continue
+            name, below, least = f"{prefix}.{item.name}", *self._range(item.name)
+            if below is None:
+                made[item.name] = self.array(name, "f", (None, *TRAILING.get(item.name, ())))
+            else:
+                made[item.name] = self.indices(name, (None,), below, least)
+        lengths = {len(made[item.name]) for item in fields(cls) if item.name != "manifolds"}
+        if len(lengths) > 1:
+            raise ValueError(f"{prefix} of the checkpoint has columns of different length: begin at the start")
+        return made
+
+    def _range(self, name):
+        """(limit, least value) of a column of whole numbers; (None, 0) for real numbers."""
+        if name in ("body_a", "body_b", "face"):
+            return self.bodies, -1 if name == "face" else 0
+        if name == "pair":
+            return max(self.shapes, 1) ** 2, 0
+        if name in ("previous", "source"):
+            return 2**31, -1 if name == "previous" else 0
+        return None, 0
+
+
+TRAILING = {
+    **dict.fromkeys(("point_a", "point_b", "normal", "face_normal", "place"), (3,)),
+    "tilt": (3, 3),
+}
+"""Columns of vectors and matrices; all others hold one number each."""
