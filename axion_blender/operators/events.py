@@ -41,7 +41,7 @@ class Screen:
 
     def __init__(self, tick):
         self.tick = tick
-        self._drawn, self._due, self._left, self._workspaces = None, 0.0, None, set()
+        self._drawn, self._due, self._left, self._workspaces = None, 0.0, None, {}
 
     def update(self, context, job):
         """Draw what has changed since the last call."""
@@ -49,15 +49,18 @@ class Screen:
         if views:
             self._drawn = job.latest
         if context.workspace is not None:
-            self._workspaces.add(context.workspace.name)
-            text = progress.status(job, context.mode == "OBJECT")
-            context.workspace.status_text_set(f"Axion: {text}    Esc: cancel")
+            self._tell(context.workspace, f"Axion: {progress.status(job, context.mode == 'OBJECT')}    Esc: cancel")
         _tag(context, views, self._left is None)
         self._left = (time.perf_counter(), views)
 
+    def _tell(self, workspace, text):
+        if self._workspaces.get(workspace.name) != text:
+            self._workspaces[workspace.name] = text
+            workspace.status_text_set(text)
+
     def clear(self, context):
         """Take the texts away and draw everything once more."""
-        for name in self._workspaces & set(bpy.data.workspaces.keys()):
+        for name in self._workspaces.keys() & set(bpy.data.workspaces.keys()):
             bpy.data.workspaces[name].status_text_set(None)
         _tag(context, True, True)
 
