@@ -7,82 +7,94 @@ from contextlib import contextmanager, nullcontext
 import bpy
 
 from ..solver import SceneError
-from . import cache_place, paths, report
-from .cache import cached_solve
-from .extract import extract_scene, solver_config
+from . import cache_place, child, identity, paths, report, solving
+from .extract import extraction_slices, run_through, solver_config
 from .job import Job
-from .writers import keyframes, overrides
+from .writers import keyframes, overrides, records
 
 SUMMARY = "axion_bake_summary"
 """Custom property of a baked scene: the summary of its report, JSON."""
 TEXT = "Axion Report"
 """Start of the name of the text that holds a scene's whole report."""
-FIRST_RUN = "Compiling kernels, first run only"
 
 
-def make_job(context, frames=None, device=None, quality=None, say=print, resume=True):
+def make_job(
+    context, frames=None, device=None, quality=None, say=print, resume=True, show=None, apart=False,
+):  # fmt: skip
     """A Job that bakes the context's scene, from its cache as far as that goes.
 
     frames: (first, last), device, quality: instead of the scene's.  say: called with one line a frame, and others.
-    resume: False solves every frame anew.  Raises ValueError for a device or quality that does not exist.
+    resume: False solves every frame anew.  show: a generator function, run with the Extraction and a list that the
+    FrameResults will go to.  apart: solve in a process of its own.  Raises ValueError for a device or quality that does
+    not exist.
     """
-    scene, view_layer = context.scene, context.view_layer
-    config = solver_config(scene, device, quality)
-    first, last = frames or frame_range(scene)
-    suspended, extractions, places, progress = [], [], [], []
+    config = solver_config(context.scene, device, quality)
+    first, last = frames or frame_range(context.scene)
+    scene_uid, layer_name = context.scene.session_uid, context.view_layer.name
+    kernels = paths.kernel_cache()
+    extractions, uids, places, results = [], {}, [None], []
 
     def gather():
-        suspended.extend(keyframes.suspend(scene))  # what lies below an earlier bake is simulated
-        with nullcontext() if frames is None else _frame_range(scene, first, last):
-            extraction = _extract(context)
+        scene = context.scene
+        suspended = keyframes.suspend(scene)  # what lies below an earlier bake is simulated
+        try:
+            with nullcontext() if frames is None else _frame_range(scene, first, last):
+                extraction = yield from _extract(context)
+            if show is not None:
+                yield from show(extraction, results)
+        finally:
+            keyframes.resume(scene, suspended)
         extractions.append(extraction)
+        uids.update(identity.numbers(extraction.objects(scene)))
         job.fps = extraction.fps
         job.warnings += extraction.warnings
         if extraction.frames:
-            places[:] = filter(None, [cache_place.place(scene)])
+            places[0] = cache_place.place(scene)
         return extraction.scene
 
-    def simulate_from(*given, **named):
-        if paths.start_warp():
-            say(FIRST_RUN)
-        from ..solver import simulate
-
-        paths.settle_newton()
-        return simulate(*given, **named)
-
     def solve(described, count, fps, config, on_frame):
-        if not places:
-            return simulate_from(described, count, fps=fps, config=config, on_frame=on_frame)
-        trajectory, told = cached_solve(
-            *(places[0], simulate_from, described, count, fps, config, on_frame),
-            resume=resume,
-            say=say,
-            warn=job.warnings.append,
-            on_found=job.take_found,
-            first=first,
-        )
-        progress.append(told)
-        return trajectory
+        told = {"kernels": kernels, "place": places[0], "resume": resume, "first": first}
+        told |= {"say": mention, "warn": job.warnings.append, "on_found": job.take_found}
+        if apart:
+            return child.solve(described, count, fps, config, on_frame, started=job.may_abort_by, **told)
+        return solving.solve(described, count, fps, config, on_frame, **told)
 
     def write(trajectory):
-        (extraction,) = extractions
-        objects = extraction.objects(scene)
-        warnings = keyframes.write(trajectory, objects, first, scene, view_layer, extraction.scale_length)
-        left = [item for item in suspended if item not in objects.values()]  # no bodies any more
-        keyframes.clear(scene, left)
-        for told in progress:
-            told.end("done")
-        return warnings
+        phase, error = "failed", None
+        try:
+            warnings = yield from write_keys(trajectory)
+            phase = "done"
+            return warnings
+        except Exception as failure:
+            error = failure
+            raise
+        finally:
+            if places[0] is not None:
+                solving.tell_end(places[0], first, last - first, trajectory.reports, phase, error)
 
-    def undo():
-        keyframes.resume(scene, suspended)
-        for told in progress:
-            told.end("cancelled" if job.error is None else "failed", job.error)
+    def write_keys(trajectory):
+        (extraction,) = extractions
+        scene = identity.scene_of(scene_uid)
+        view_layer = scene.view_layers.get(layer_name) or scene.view_layers[0]
+        objects, lost = identity.objects_of(scene, uids)
+        earlier = [item for item in scene.objects if records.is_baked(item) and item not in objects.values()]
+        warnings = yield from keyframes.write_slices(
+            trajectory, objects, first, scene, view_layer, extraction.scale_length
+        )
+        keyframes.clear(scene, earlier)  # no bodies any more
+        return [*warnings, *(f"{name} is no longer in {scene.name}: its motion was not written" for name in lost)]
+
+    def mention(line):
+        job.said = line
+        say(line)
 
     def tell(result):
+        if show is not None:
+            results.append(result)
         say(report.progress_line(result.report, first + result.frame, last))
 
-    job = Job(gather, solve, write, undo, last - first, 0.0, config, tell, first)
+    job = Job(gather, solve, write, last - first, 0.0, config, tell, first)
+    job.on_found = results.extend
     return job
 
 
@@ -92,7 +104,7 @@ def check(context):
     suspended = []
     try:
         suspended = keyframes.suspend(scene)
-        extraction = _extract(context)
+        extraction = run_through(_extract(context))
     except SceneError as error:
         return [str(problem) for problem in error.problems] or [str(error)], []
     finally:
@@ -108,15 +120,15 @@ def frame_range(scene):
 
 
 def _extract(context):
-    extraction = extract_scene(context)
-    problems = overrides.problems(extraction.objects(context.scene).values())
+    """``extraction_slices``, and what else must be known before a bake; a generator like it."""
+    scene = context.scene
+    extraction = yield from extraction_slices(context)
+    problems = overrides.problems(extraction.objects(scene).values())
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise SceneError(f"{problems[0]}{more}", problems)
     if not extraction.simulated:
-        extraction.warnings.append(
-            f"{context.scene.name} has no active body that is free to move: a bake writes no keys"
-        )
+        extraction.warnings.append(f"{scene.name} has no active body that is free to move: a bake writes no keys")
     return extraction
 
 

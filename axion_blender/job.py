@@ -4,16 +4,23 @@
     READY --gather--> GATHERED --solve--> SOLVED --write--> DONE
     every phase --error--> FAILED,  --cancel--> CANCELLED
 
-``gather`` and ``write`` touch Blender and belong on its main thread; ``solve`` does not and may run on any.  ``run``
-does all three in turn.  After a failure or a cancel the job calls ``undo``, so that nothing is left half done.
+``gather`` and ``write`` touch Blender and belong on its main thread; both may be generators, which a driver runs in
+slices, and both leave the scene as it was if they fail or are closed.  ``solve`` may run on any thread.  ``run`` does
+all three in turn; ``drivers.py`` has the other ways.
 """
 
+import math
 import threading
 import time
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from enum import Enum
+from statistics import fmean
 
 from ..solver import SceneError
+
+RECENT = 8
+"""Frames whose cost foretells that of the frames to come."""
 
 
 class Phase(Enum):
@@ -32,10 +39,9 @@ class Job:
     """A bake of ``frames`` frames.
 
     Attributes:
-        gather: () -> solver.Scene.
+        gather: () -> solver.Scene, or a generator that yields the part done, 0 to 1, and returns the Scene.
         solve_scene: solver.simulate or its like: (scene, frames, fps=, config=, on_frame=) -> Trajectory.
-        write: (Trajectory) -> warnings, a list of sentences.
-        undo: () -> None, puts back whatever gather changed.
+        write: (Trajectory) -> warnings, a list of sentences; or a generator that yields the part done.
         frames: number of frames after the first.
         fps: frames per second, not necessarily whole.
         config: solver.SolverConfig.
@@ -43,12 +49,16 @@ class Job:
         on_found: called once with the FrameResults that come from the cache, if any do.
         first_frame: Blender's number of the frame that the motion begins at.
         phase, error, trajectory, reports, warnings, wall_time: the outcome; ``error`` is the exception of a FAILED job.
+        latest: the newest FrameResult.
+        said: what takes long besides frames, such as the compiling of kernels; empty most of the time.
+        part: done part of gather or write, 0 to 1.
+        worst_residual: of the frames so far [m]; infinite where one was no number.
+        missed: number of frames so far that missed the tolerance.
     """
 
     gather: object
     solve_scene: object
     write: object
-    undo: object
     frames: int
     fps: float
     config: object
@@ -62,11 +72,28 @@ class Job:
     warnings: list = field(default_factory=list)
     wall_time: float = 0.0
     on_found: object = None
+    latest: object = None
+    said: str = ""
+    part: float = 0.0
+    worst_residual: float = 0.0
+    missed: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
+    _abort: object = None
 
     def cancel(self):
         """Ask the job to stop after the frame it is at; may be called from any thread."""
         self._stop.set()
+
+    def may_abort_by(self, end):
+        """Tell how to end the solving without waiting for a frame: ``end`` is a function."""
+        self._abort = end
+
+    def abort(self):
+        """End the solving at once where that is possible; returns whether it is."""
+        self.cancel()
+        if self._abort is not None:
+            self._abort()
+        return self._abort is not None
 
     @property
     def cancelling(self):
@@ -84,9 +111,22 @@ class Job:
         return self.phase in (Phase.DONE, Phase.FAILED, Phase.CANCELLED)
 
     @property
+    def solved(self):
+        """Number of the newest frame, counted from 1; 0 before the first."""
+        return self.latest.frame if self.latest is not None else 0
+
+    @property
     def progress(self):
-        """Solved part of the frames, 0 to 1."""
-        return len(self.reports) / self.frames if self.frames else 1.0
+        """Done part of the phase at hand, 0 to 1: of the frames, or of reading and writing."""
+        if self.phase is not Phase.GATHERED:
+            return self.part
+        return self.solved / self.frames if self.frames else 1.0
+
+    @property
+    def time_left(self):
+        """Seconds that the frames left will take if they cost what the last ones did; None before the first."""
+        recent = [report.wall_time for report in self.reports[-RECENT:]]
+        return fmean(recent) * (self.frames - self.solved) if recent else None
 
     def run(self):
         """Do all phases here and now.  Returns the last phase; KeyboardInterrupt counts as a cancel."""
@@ -97,8 +137,13 @@ class Job:
 
     def do_gather(self):
         """READY -> GATHERED: read the scene."""
+        for _ in self.gather_slices():
+            pass
+
+    def gather_slices(self):
+        """READY -> GATHERED, a slice at a time: an iterator; what it yields is nothing to anybody."""
         with self._step(Phase.READY, Phase.GATHERED):
-            self.scene = self.gather()
+            self.scene = yield from self._sliced(self.gather(), stoppable=True)
 
     def do_solve(self):
         """GATHERED -> SOLVED: compute the motion."""
@@ -109,29 +154,62 @@ class Job:
 
     def do_write(self):
         """SOLVED -> DONE: hand the motion to Blender."""
+        for _ in self.write_slices():
+            pass
+
+    def write_slices(self):
+        """SOLVED -> DONE, a slice at a time: an iterator.  Once it has begun, nothing but an error stops it."""
         with self._step(Phase.SOLVED, Phase.DONE):
-            self.warnings += self.write(self.trajectory) or []
+            if self._stop.is_set():
+                raise _CancelledError
+            self.warnings += (yield from self._sliced(self.write(self.trajectory), stoppable=False)) or []
+
+    def _sliced(self, work, stoppable):
+        self.part = 0.0
+        if not isinstance(work, Generator):
+            self.part = 1.0
+            return work
+        try:
+            while True:
+                self.part = next(work)
+                yield
+                if stoppable and self._stop.is_set():
+                    raise _CancelledError
+        except StopIteration as end:
+            self.part = 1.0
+            return end.value
+        finally:
+            work.close()
 
     def take_found(self, results):
         """Count FrameResults that need not be solved, because they were kept from an earlier bake, as done."""
-        self.reports += [result.report for result in results]
+        for result in results:
+            self._count(result)
         if self.on_found is not None:
             self.on_found(results)
 
     def _one_frame(self, result):
-        self.reports.append(result.report)
+        self.said = ""
+        self._count(result)
         if self.on_frame is not None:
             self.on_frame(result)
         return not self._stop.is_set()
+
+    def _count(self, result):
+        self.reports.append(result.report)
+        self.missed += not result.report.converged
+        residual = result.report.residual
+        self.worst_residual = math.inf if math.isnan(residual) else max(self.worst_residual, residual)
+        self.latest = result
 
     def _step(self, before, after):
         if self.phase is not before:
             raise RuntimeError(f"the bake is {self.phase.value}, so it cannot go on to be {after.value}")
         return _Step(self, after)
 
-    def _end(self, phase, error=None):
-        self.phase, self.error = phase, error
-        self.undo()
+
+class _CancelledError(Exception):
+    """Somebody asked the job to stop, between two slices."""
 
 
 class _Step:
@@ -149,11 +227,13 @@ class _Step:
     def __exit__(self, kind, error, traceback):
         job = self.job
         job.wall_time += time.perf_counter() - self.began
-        if error is None and not (job._stop.is_set() and self.after is not Phase.DONE):
+        job.said = ""
+        if error is None and not (job.cancelling and self.after is not Phase.DONE):
             job.phase = self.after
             return True
-        if error is None or isinstance(error, KeyboardInterrupt):
-            job._end(Phase.CANCELLED)
-            return True
-        job._end(Phase.FAILED, error)
+        aborted = job.cancelling and job._abort is not None and isinstance(error, RuntimeError)
+        if error is None or aborted or isinstance(error, (KeyboardInterrupt, _CancelledError, GeneratorExit)):
+            job.phase = Phase.CANCELLED
+            return not isinstance(error, GeneratorExit)
+        job.phase, job.error = Phase.FAILED, error
         return isinstance(error, self.FAILURES)

@@ -3,7 +3,6 @@
 
 import importlib.metadata
 import os
-import sys
 import tomllib
 from pathlib import Path
 
@@ -29,27 +28,3 @@ def version():
     if not manifest.is_file():
         return importlib.metadata.version("axion-blender")
     return tomllib.loads(manifest.read_text(encoding="utf-8"))["version"]
-
-
-def start_warp():
-    """Import Warp with its kernel cache in the right folder.  Returns whether Axion's kernels have yet to be compiled.
-
-    Takes a second or more at the first call, so only a bake calls it.  Raises ImportError where Warp is not installed.
-    """
-    import warp
-
-    folder = kernel_cache()
-    if folder is not None:
-        warp.config.kernel_cache_dir = str(folder)
-    warp.config.log_level = warp.LOG_WARNING  # its greeting and its list of loaded modules are not for artists
-    warp.init()
-    return not any(Path(warp.config.kernel_cache_dir).glob("wp_*axion*"))
-
-
-def settle_newton():
-    """Let newton import what it puts off until first looked at.
-
-    Blender's policy check looks at every module in turn, and fails when new ones appear meanwhile.
-    """
-    for module in [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "newton"]:
-        getattr(module, "__file__", None)

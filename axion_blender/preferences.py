@@ -20,8 +20,20 @@ class AXION_AP_preferences(bpy.types.AddonPreferences):
         subtype="DIR_PATH",
     )
 
+    solve_in: bpy.props.EnumProperty(
+        name="Solve In",
+        description="Where a bake that was started from the interface is solved. Scripts and background bakes always "
+        "solve in Blender itself",
+        items=(
+            ("PROCESS", "Separate Process", "Blender stays quick, and outlives a crash of the graphics driver"),
+            ("THREAD", "Blender", "Saves the start of another process, about two seconds, and its memory"),
+        ),
+        default="PROCESS",
+    )
+
     def draw(self, context):
         self.layout.use_property_split = True
+        self.layout.prop(self, "solve_in")
         self.layout.prop(self, "kernel_folder")
 
 

@@ -13,7 +13,7 @@ class Stage:
 
     def __init__(self, frames=5, fail_in=None, error=None, on_frame=None):
         self.calls, self.fail_in, self.error = [], fail_in, error
-        self.job = Job(self.gather, self.solve, self.write, self.undo, frames, 24.0, "config", on_frame)
+        self.job = Job(self.gather, self.solve, self.write, frames, 24.0, "config", on_frame)
 
     def note(self, name):
         self.calls.append(name)
@@ -37,9 +37,6 @@ class Stage:
         self.note("write")
         return ["beware"]
 
-    def undo(self):
-        self.note("undo")
-
 
 def test_a_bake_goes_from_reading_to_writing():
     stage = Stage()
@@ -51,39 +48,39 @@ def test_a_bake_goes_from_reading_to_writing():
 
 @pytest.mark.parametrize("where", ("gather", "frame 3", "write"))
 @pytest.mark.parametrize("error", (SceneError("Box: mass is -1"), OSError("disk full"), RuntimeError("device lost")))
-def test_a_failure_keeps_its_reason_and_puts_the_scene_back(where, error):
+def test_a_failure_keeps_its_reason_and_ends_the_bake(where, error):
     stage = Stage(fail_in=where, error=error)
     assert stage.job.run() is Phase.FAILED
     assert stage.job.error is error
-    assert stage.calls[-2:] == [where, "undo"]
+    assert stage.calls[-1] == where
     assert stage.calls.count("write") == (where == "write")
 
 
-def test_a_bug_is_not_swallowed_but_the_scene_is_put_back():
+def test_a_bug_is_not_swallowed():
     stage = Stage(fail_in="frame 2", error=TypeError("a bug"))
     with pytest.raises(TypeError):
         stage.job.run()
-    assert stage.job.phase is Phase.FAILED and stage.calls[-1] == "undo"
+    assert stage.job.phase is Phase.FAILED
 
 
 @pytest.mark.parametrize("where", ("gather", "frame 3", "write"))
 def test_ctrl_c_is_a_cancel(where):
     stage = Stage(fail_in=where, error=KeyboardInterrupt())
     assert stage.job.run() is Phase.CANCELLED
-    assert stage.job.error is None and stage.calls[-1] == "undo"
+    assert stage.job.error is None and stage.calls[-1] == where
 
 
 def test_a_cancel_lets_the_frame_finish_and_writes_nothing():
     stage = Stage(on_frame=lambda result: stage.job.cancel() if result.frame == 2 else None)
     assert stage.job.run() is Phase.CANCELLED
-    assert stage.calls == ["gather", "frame 1", "frame 2", "undo"]
+    assert stage.calls == ["gather", "frame 1", "frame 2"]
 
 
 def test_a_cancel_while_the_scene_is_read_stops_before_the_solver():
     stage = Stage()
     stage.job.cancel()
     assert stage.job.run() is Phase.CANCELLED
-    assert stage.calls == ["gather", "undo"]
+    assert stage.calls == ["gather"]
 
 
 def test_phases_cannot_be_skipped_or_repeated():
@@ -93,3 +90,69 @@ def test_phases_cannot_be_skipped_or_repeated():
     stage.job.run()
     with pytest.raises(RuntimeError, match="done"):
         stage.job.do_gather()
+
+
+def test_progress_tells_frames_time_left_and_the_worst():
+    stage, seen = Stage(frames=4), []
+    costs, residuals = (1.0, 2.0, 3.0, 2.0), (1e-6, 4e-6, 2e-6, float("nan"))
+
+    def solve(scene, frames, fps, config, on_frame):
+        assert stage.job.time_left is None
+        for frame, cost, residual in zip(range(1, 5), costs, residuals, strict=True):
+            on_frame(SimpleNamespace(frame=frame, report=StepReport(frame, wall_time=cost, residual=residual)))
+            seen.append((stage.job.progress, stage.job.time_left, stage.job.worst_residual))
+        return "trajectory"
+
+    stage.job.solve_scene = solve
+    stage.job.run()
+    assert seen == [(0.25, 3.0, 1e-6), (0.5, 3.0, 4e-6), (0.75, 2.0, 4e-6), (1.0, 0.0, float("inf"))]
+
+
+def sliced(stage, name, answer):
+    """A gather or write in three slices, which notes how it ends."""
+
+    def work(*_):
+        try:
+            for number in range(3):
+                stage.note(f"{name} {number}")
+                yield number / 3
+        except GeneratorExit:
+            stage.calls.append(f"{name} taken back")
+            raise
+        return answer
+
+    return work
+
+
+def test_reading_and_writing_in_slices():
+    stage = Stage(frames=1)
+    stage.job.gather, stage.job.write = sliced(stage, "gather", "scene"), sliced(stage, "write", ["beware"])
+    parts = [stage.job.progress for _ in stage.job.gather_slices()]
+    assert parts == [0.0, 1 / 3, 2 / 3] and stage.job.phase is Phase.GATHERED and stage.job.scene == "scene"
+    stage.job.do_solve()
+    assert [stage.job.progress for _ in stage.job.write_slices()] == parts
+    assert stage.job.done and stage.job.warnings == ["beware"]
+
+
+def test_a_cancel_between_slices_takes_the_reading_back_but_lets_the_writing_end():
+    stage = Stage(frames=1)
+    stage.job.gather = sliced(stage, "gather", "scene")
+    for _ in stage.job.gather_slices():
+        stage.job.cancel()
+    assert stage.calls == ["gather 0", "gather taken back"] and stage.job.phase is Phase.CANCELLED
+    stage = Stage(frames=1)
+    stage.job.write = sliced(stage, "write", [])
+    stage.job.do_gather()
+    stage.job.do_solve()
+    for _ in stage.job.write_slices():
+        stage.job.cancel()
+    assert stage.calls[-3:] == ["write 0", "write 1", "write 2"] and stage.job.done
+
+
+def test_a_cancel_before_the_writing_writes_nothing():
+    stage = Stage(frames=1)
+    stage.job.do_gather()
+    stage.job.do_solve()
+    stage.job.cancel()
+    stage.job.do_write()
+    assert stage.job.phase is Phase.CANCELLED and "write" not in stage.calls

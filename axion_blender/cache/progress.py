@@ -42,8 +42,8 @@ class Progress:
             "scene": scene,
         }
 
-    def frame(self, report):
-        """A frame is solved, or was found in the cache.  report: StepReport."""
+    def frame(self, report, write=True):
+        """A frame is solved, or was found in the cache.  report: StepReport.  write: to the file, if it is due."""
         values, residual = self.values, report.residual
         values["frames_done"] = report.frame
         values["frame"] = values["frame_start"] + report.frame
@@ -51,7 +51,7 @@ class Progress:
             values["worst_residual"] = max(values["worst_residual"] or 0.0, float(residual))
         self._times = [*self._times[1 - RECENT :], float(report.wall_time)]
         values["time_left"] = (values["frames"] - report.frame) * sum(self._times) / len(self._times)
-        if time.monotonic() >= self._due:
+        if write and time.monotonic() >= self._due:
             self.write()
 
     def end(self, phase, error=None):

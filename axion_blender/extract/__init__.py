@@ -2,6 +2,6 @@
 """Evaluated Blender data -> solver.Scene.  Nothing here changes the scene for good."""
 
 from .config import solver_config
-from .scene import Extraction, extract_scene
+from .scene import Extraction, extract_scene, extraction_slices, run_through
 
-__all__ = ["Extraction", "extract_scene", "solver_config"]
+__all__ = ["Extraction", "extract_scene", "extraction_slices", "run_through", "solver_config"]

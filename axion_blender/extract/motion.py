@@ -74,10 +74,11 @@ class Sampler:
             self._values[item.name_full, name] = (item, group, [])
 
     def play(self):
-        """Run through the frames; does nothing where nothing was found to watch."""
+        """Run through the frames in slices; does nothing where nothing was found to watch."""
         if not self.tracks and not self._values:
             return
-        for frame in self.frames.tolist():
+        for number, frame in enumerate(self.frames.tolist()):
+            yield 0.5 + 0.5 * number / len(self.frames)
             whole = int(np.floor(frame))
             self.scene.frame_set(whole, subframe=frame - whole)
             for name, (item, track) in self.tracks.items():

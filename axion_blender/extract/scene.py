@@ -65,6 +65,14 @@ def extract_scene(context_or_scene, depsgraph=None):
     Raises:
         SceneError: one sentence that names the object; ``problems`` holds all that was found.
     """
+    return run_through(extraction_slices(context_or_scene, depsgraph))
+
+
+def extraction_slices(context_or_scene, depsgraph=None):
+    """``extract_scene`` as a generator: yields the part done, 0 to 1, and returns the Extraction.
+
+    Between two slices the scene stands at some frame of the range: nobody may edit it.  Closing puts it back.
+    """
     scene, view_layer = _layer(context_or_scene)
     depsgraph = depsgraph or _depsgraph(scene, view_layer)
     now = scene.frame_current, scene.frame_subframe
@@ -72,7 +80,16 @@ def extract_scene(context_or_scene, depsgraph=None):
         restored.callback(lambda: scene.frame_set(now[0], subframe=now[1]))
         restored.enter_context(_evaluated(scene, view_layer))
         restored.enter_context(geometry.prepared([i for i in view_layer.objects if i.axion.enabled], view_layer))
-        return _Reader(scene, view_layer, depsgraph).read()
+        return (yield from _Reader(scene, view_layer, depsgraph).read())
+
+
+def run_through(slices):
+    """Run a generator to its end here and now; returns what it returns."""
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            return end.value
 
 
 def _layer(context_or_scene):
@@ -132,10 +149,10 @@ class _Reader:
             item.update_tag()  # Blender does not copy add-on properties to evaluated objects when they are set
         self.scene.frame_set(self.first)
         sampler = motion.Sampler(self.scene, self.depsgraph, self.first, self.last, self.fps)
-        starts = self._read_bodies(sampler)
+        starts = yield from self._read_bodies(sampler)
         ends = self._read_joints(sampler)
         self.problems.stop()
-        sampler.play()
+        yield from sampler.play()
         result = self._new_scene()
         for item, pose, shapes in starts:
             with self.problems.of(item):
@@ -160,13 +177,14 @@ class _Reader:
         )
 
     def _read_bodies(self, sampler):
-        """[(object, Pose, shapes)] at the first frame; tells the sampler what to watch."""
+        """[(object, Pose, shapes)] at the first frame, in slices; tells the sampler what to watch."""
         cook = Cook(self.depsgraph, self.metres)
         children = {}
         for part, parent in self.parts:
             children.setdefault(parent.name_full, []).append(part)
         starts = []
-        for item in self.items:
+        for number, item in enumerate(self.items):
+            yield 0.5 * number / len(self.items)
             with self.problems.of(item):
                 pose = bodies.world_pose(item, self.depsgraph)
                 shapes = bodies.shapes_of(item, children.get(item.name_full, ()), pose, cook)

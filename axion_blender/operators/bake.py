@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake and Clear Bake.  Today the bake blocks; the job itself does not care who drives it."""
+"""Bake, Cancel Bake and Clear Bake.
+
+From a button or a menu (invoke) the bake goes on beside whatever the user does; from a script and in the background
+(execute) it blocks.
+"""
 
 import sys
 import time
@@ -7,10 +11,15 @@ import time
 import bpy
 
 from ...solver import SceneError
-from .. import baking, report
+from .. import baking, preferences, report, running
 from ..job import Phase
+from ..ui.preview import Preview
 from ..writers import keyframes
+from . import events
 from .session import in_object_mode
+
+TICK = 0.04
+"""Seconds between two looks at a running bake."""
 
 
 class AXION_OT_bake(bpy.types.Operator):
@@ -26,33 +35,102 @@ class AXION_OT_bake(bpy.types.Operator):
         return in_object_mode(cls, context)
 
     def execute(self, context):
-        scene, session = context.scene, context.window_manager.axion
+        scene = context.scene
         try:
             job = baking.make_job(context, say=teller(context))
         except ValueError as error:
             return refuse(self, error)
-        session.running = True
+        bake = running.begin(job, scene, blocking=True)
         try:
             job.run()
         finally:
-            session.running = False
+            running.end(bake)
             if context.workspace is not None:
                 context.workspace.status_text_set(None)
-        if job.phase is Phase.FAILED:
-            return refuse(self, job.error)
-        if job.phase is Phase.CANCELLED:
-            self.report(
-                {"WARNING"}, f"Bake stopped after {len(job.reports)} of {job.frames} frames, nothing was written"
-            )
+        return finish(self, context, job, scene)
+
+    def invoke(self, context, event):
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        scene = context.scene
+        preview = Preview(scene, baking.frame_range(scene)[0])
+        try:
+            apart = preferences.get("solve_in") == "PROCESS"
+            job = baking.make_job(context, say=say_on_console, show=preview.show, apart=apart)
+        except ValueError as error:
+            return refuse(self, error)
+        self._bake = running.begin(job, scene, preview=preview)
+        self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
+        self._screen = events.Screen(TICK)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        bake = self._bake
+        if bake is not running.current():
+            return self._leave(context, "stopped" if bake.stopped else "ended")
+        if event.type == "TIMER":
+            return self._tick(context)
+        if events.is_cancel(context, event):
+            bake.job.cancel()
+            return {"RUNNING_MODAL"}
+        return {"PASS_THROUGH"} if events.may_pass(context, event, bake.ticker) else {"RUNNING_MODAL"}
+
+    def cancel(self, context):
+        """The window is closed, or the file is about to go."""
+        if self._bake is running.current():
+            running.stop("its window was closed")
+        self._clean_up(context)
+
+    def _tick(self, context):
+        bake = self._bake
+        if bake.scene is None:
+            running.stop("its scene was deleted")
+            return self._leave(context, "stopped")
+        waiting = bake.job.phase is Phase.SOLVED and context.mode != "OBJECT" and not bake.ticker.writing
+        try:
+            ended = not waiting and bake.ticker.tick()
+        except BaseException:
+            running.end(bake)
+            self._clean_up(context)
+            raise
+        if ended:
+            return self._leave(context, "ended")
+        self._screen.update(context, bake.job)
+        return {"PASS_THROUGH"}
+
+    def _leave(self, context, how):
+        bake = self._bake
+        scene = bake.scene
+        running.end(bake)
+        self._clean_up(context)
+        if how == "stopped" or scene is None:
+            self.report({"WARNING"}, f"The bake was stopped: {bake.stopped or 'its scene was deleted'}")
             return {"CANCELLED"}
-        summary = baking.keep_report(scene, job)["summary"]
-        session.problems = ""
-        for sentence in job.warnings:
-            self.report({"WARNING"}, sentence)
-        lines = report.summary_lines(summary)
-        if bpy.app.background:
-            print("\n".join(lines), flush=True)
-        self.report({"WARNING"} if summary["missed"] else {"INFO"}, "; ".join(lines))
+        return finish(self, context, bake.job, scene)
+
+    def _clean_up(self, context):
+        context.window_manager.event_timer_remove(self._timer)
+        self._screen.clear(context)
+
+
+class AXION_OT_cancel_bake(bpy.types.Operator):
+    """Stop the running bake after the frame it is at."""
+
+    bl_idname = "axion.cancel_bake"
+    bl_label = "Cancel"
+    bl_description = "Stop the running bake after the frame it is at. Esc does the same"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context):
+        if running.current() is None:
+            cls.poll_message_set("No bake is running")
+            return False
+        return True
+
+    def execute(self, context):
+        running.current().job.cancel()
         return {"FINISHED"}
 
 
@@ -81,7 +159,32 @@ class AXION_OT_clear_bake(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (AXION_OT_bake, AXION_OT_clear_bake)
+CLASSES = (AXION_OT_bake, AXION_OT_cancel_bake, AXION_OT_clear_bake)
+
+
+def finish(operator, context, job, scene):
+    """Report on a job that has ended; keeps the report of one that is done.  Returns the operator's result."""
+    if job.phase is Phase.FAILED:
+        return refuse(operator, job.error)
+    if job.phase is Phase.CANCELLED:
+        kept = ", the next bake goes on from here" if job.solved and scene.axion.use_cache else ""
+        text = f"Bake stopped after {job.solved} of {job.frames} frames, no keyframes were written{kept}"
+        operator.report({"WARNING"}, text)
+        return {"CANCELLED"}
+    summary = baking.keep_report(scene, job)["summary"]
+    context.window_manager.axion.problems = ""
+    for sentence in job.warnings:
+        operator.report({"WARNING"}, sentence)
+    lines = report.summary_lines(summary)
+    if bpy.app.background:
+        print("\n".join(lines), flush=True)
+    operator.report({"WARNING"} if summary["missed"] else {"INFO"}, "; ".join(lines))
+    return {"FINISHED"}
+
+
+def say_on_console(line):
+    """One line of progress; the panel has its own."""
+    print(line, flush=True)
 
 
 def teller(context):

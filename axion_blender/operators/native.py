@@ -4,6 +4,7 @@
 import bpy
 
 from .. import native
+from .session import is_unlocked
 
 
 class AXION_OT_convert_native(bpy.types.Operator):
@@ -13,6 +14,10 @@ class AXION_OT_convert_native(bpy.types.Operator):
     bl_label = "Convert Rigid Bodies"
     bl_description = "Turn Blender's own rigid bodies and constraints into Axion's; the native ones stay, switched off"
     bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        return is_unlocked(cls)
 
     def execute(self, context):
         done = native.convert_native(context.scene, context.evaluated_depsgraph_get())

@@ -4,6 +4,7 @@
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
+from .. import running
 from ..properties.joint import TYPES
 from .placing import ORIENTATIONS, PIVOTS
 
@@ -52,7 +53,7 @@ class AXION_PG_session(bpy.types.PropertyGroup):
     running: BoolProperty(
         name="Baking",
         description="A simulation is under way, and the setup had better stay as it is until it ends",
-        **KEPT,
+        get=lambda self: running.current() is not None,
     )
     problems: StringProperty(
         name="Problems",
@@ -64,6 +65,13 @@ class AXION_PG_session(bpy.types.PropertyGroup):
         name="Warnings",
         description="What the last check found that does not stop a bake, a line each",
         update=refresh_findings,
+        **KEPT,
+    )
+    show_preview: BoolProperty(
+        name="Preview",
+        description="Draw the simulated objects in the viewport while they are baked. It follows the newest frame; "
+        "move the playhead to look at another one",
+        default=True,
         **KEPT,
     )
     checked: IntProperty(
@@ -117,10 +125,20 @@ def select(context, name, extend=False):
 
 
 def in_object_mode(operator, context):
-    """Whether the mode lets an operator run; a script or a tooltip that asks why not is told."""
+    """Whether mode and bakes let an operator run; a script or a tooltip that asks why not is told."""
+    if not is_unlocked(operator):
+        return False
     if context.mode == "OBJECT":
         return True
     operator.poll_message_set(f"Blender is in {context.mode.replace('_', ' ').title()} Mode: go to Object Mode first")
+    return False
+
+
+def is_unlocked(operator):
+    """Whether no bake runs, so that the setup may be edited."""
+    if running.current() is None:
+        return True
+    operator.poll_message_set("A bake is running: cancel it first, or wait for its end")
     return False
 
 

@@ -29,6 +29,7 @@ class AXION_MT_object(bpy.types.Menu):
         layout.separator()
         layout.operator("axion.check_scene")
         layout.operator("axion.bake")
+        layout.operator("axion.cancel_bake", text="Cancel Bake")
         layout.operator("axion.clear_bake")
 
 

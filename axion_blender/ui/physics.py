@@ -10,6 +10,7 @@ import bpy
 from .. import conventions
 from ..extract import weight
 from ..properties.joint import is_joint
+from .bake import lock
 from .presets import AXION_PT_material_presets
 from .texts import note
 
@@ -46,11 +47,13 @@ class PhysicsPanel:
     def column(self):
         """The layout of a native panel: name and value side by side."""
         self.layout.use_property_split = True
+        lock(self.layout)
         return self.layout.column()
 
     def flow(self):
         """The same, in columns where the editor is wide."""
         self.layout.use_property_split = True
+        lock(self.layout)
         return self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False, align=True)
 
 

@@ -3,6 +3,9 @@
 
 import bpy
 
+from .bake import lock
+from .cache import draw_cache
+
 
 def draw_settings(layout, settings):
     """Speed and exactness; the Scene tab and the sidebar show the same."""
@@ -57,6 +60,7 @@ class ScenePanel:
 
     def draw(self, context):
         layout = self.layout
+        lock(layout)
         layout.use_property_split, layout.use_property_decorate = True, False
         if self.part is not None:
             self.part(layout, context.scene.axion)
@@ -87,6 +91,10 @@ class AXION_PT_scene_cache(ScenePanel, bpy.types.Panel):
 
     bl_label, bl_parent_id, bl_options = "Cache", "AXION_PT_scene", {"DEFAULT_CLOSED"}
     part = staticmethod(draw_frames)
+
+    def draw(self, context):
+        super().draw(context)
+        draw_cache(self.layout, context)
 
 
 class AXION_PT_scene_fields(ScenePanel, bpy.types.Panel):

@@ -13,6 +13,7 @@ import bpy
 
 from .. import baking, report
 from ..properties.joint import is_joint
+from .bake import draw_bake, lock
 from .scene import PARTS
 from .texts import note, wrapped
 
@@ -33,6 +34,7 @@ class AXION_PT_sidebar(SidebarPanel, bpy.types.Panel):
 
     def draw(self, context):
         layout = self.layout
+        lock(layout)
         column = layout.column(align=True)
         row = column.row(align=True)
         row.operator("axion.add_bodies", text="Add Active").type = "ACTIVE"
@@ -56,11 +58,13 @@ class AXION_PT_sidebar_joints(SidebarPanel, bpy.types.Panel):
         layout, scene = self.layout, context.scene
         session = context.window_manager.axion
         column = layout.column()
+        lock(column)
         column.use_property_split, column.use_property_decorate = True, False
         column.prop(session, "joint_type")
         column.prop(session, "joint_pivot")
         column.prop(session, "joint_orientation")
         column = layout.column(align=True)
+        lock(column)
         for made in (
             column.operator("axion.add_joint"),
             column.operator_menu_enum("axion.connect_selected", "connection_pattern", text="Connect Selected"),
@@ -104,11 +108,7 @@ class AXION_PT_sidebar_bake(SidebarPanel, bpy.types.Panel):
     bl_label, bl_order = "Bake", 20
 
     def draw(self, context):
-        column = self.layout.column(align=True)
-        row = column.row(align=True)
-        row.scale_y = 1.5
-        row.operator("axion.bake", icon="PHYSICS")
-        column.operator("axion.clear_bake")
+        draw_bake(self.layout, context)
 
 
 class AXION_PT_sidebar_settings(SidebarPanel, bpy.types.Panel):
@@ -118,6 +118,7 @@ class AXION_PT_sidebar_settings(SidebarPanel, bpy.types.Panel):
 
     def draw(self, context):
         layout = self.layout
+        lock(layout)
         layout.use_property_split, layout.use_property_decorate = True, False
         for part in PARTS:
             part(layout, context.scene.axion)

@@ -18,6 +18,19 @@ def write(trajectory, objects, frame_start, scene=None, view_layer=None, scale_l
     "KEEP" each object's rotation mode, or turn all to "QUATERNION".  Returns warnings, one sentence each.  Raises
     SceneError, before anything is changed, where an object cannot hold the motion.
     """
+    slices = write_slices(trajectory, objects, frame_start, scene, view_layer, scale_length, rotation)
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            return end.value
+
+
+def write_slices(trajectory, objects, frame_start, scene=None, view_layer=None, scale_length=1.0, rotation="KEEP"):
+    """``write`` as a generator: yields the part done, 0 to 1, and returns the warnings.
+
+    Between two slices some objects hold the new bake and others the old: run it to its end.
+    """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     stop = overrides.problems(objects.values())
     if stop:
@@ -29,7 +42,8 @@ def write(trajectory, objects, frame_start, scene=None, view_layer=None, scale_l
         resume(scene, hidden)
         raise
     frames = frame_start + np.arange(len(trajectory.position))
-    for item, mode, location, turned in plan:
+    for number, (item, mode, location, turned) in enumerate(plan):
+        yield number / len(plan)
         records.end(item)
         _store(item, scene, mode, frames, location, turned)
     _replay(scene)

@@ -19,7 +19,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 import axion.solver  # noqa: E402
-from axion.axion_blender import cli, paths  # noqa: E402
+from axion.axion_blender import cli, solving  # noqa: E402
 from axion.solver import FrameResult, StepReport, Trajectory  # noqa: E402
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -49,7 +49,7 @@ def free_fall(scene, frames, fps, config, on_frame, converged=True):
 @pytest.fixture
 def solver(monkeypatch):
     """Puts a function in the place of the solver; free fall at first."""
-    monkeypatch.setattr(paths, "start_warp", lambda: False)
+    monkeypatch.setattr(solving, "start_warp", lambda folder: False)
 
     def use(function):
         monkeypatch.setitem(vars(axion.solver), "simulate", function)

@@ -13,7 +13,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 import axion.solver  # noqa: E402
-from axion.axion_blender import baking, paths  # noqa: E402
+from axion.axion_blender import baking, solving  # noqa: E402
 from axion.axion_blender.writers import records  # noqa: E402
 from axion.solver import FrameResult, SceneError, StepReport, Trajectory  # noqa: E402
 from mathutils import Vector  # noqa: E402
@@ -46,7 +46,7 @@ def scene(monkeypatch):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     axion.register()
     monkeypatch.setitem(vars(axion.solver), "simulate", free_fall)
-    monkeypatch.setattr(paths, "start_warp", lambda: False)
+    monkeypatch.setattr(solving, "start_warp", lambda folder: False)
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, 7, 24
     return scene

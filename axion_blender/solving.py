@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The solving of a bake, with Warp and the cache, in this process or another.  No bpy, so that threads may use it."""
+
+import sys
+from pathlib import Path
+
+from .cache import cached_solve
+from .cache.progress import Progress
+
+FIRST_RUN = "Compiling kernels, first run only"
+
+
+def solve(
+    scene, frames, fps, config, on_frame, *,
+    kernels=None, place=None, resume=True, first=1, say=None, warn=None, on_found=None,
+):  # fmt: skip
+    """The Trajectory of solver.simulate, from a cache as far as that goes.
+
+    kernels: folder for compiled kernels, or None.  place: cache.Place, or None.  resume, first, say, warn, on_found: as
+    of ``cached_solve``; say hears of what takes long, too.  Raises what ``cached_solve`` and ``simulate`` raise, and
+    ImportError where Warp is not installed.
+    """
+
+    def simulate_from(*given, **named):
+        if start_warp(kernels) and say is not None:
+            say(FIRST_RUN)
+        from ..solver import simulate
+
+        settle_newton()
+        return simulate(*given, **named)
+
+    if place is None:
+        return simulate_from(scene, frames, fps=fps, config=config, on_frame=on_frame)
+    trajectory, _ = cached_solve(
+        *(place, simulate_from, scene, frames, fps, config, on_frame),
+        resume=resume,
+        say=say,
+        warn=warn,
+        on_found=on_found,
+        first=first,
+    )
+    return trajectory
+
+
+def tell_end(place, first, frames, reports, phase, error=None):
+    """Say in the cache's progress.json how a bake ended: "done", "cancelled" or "failed".  reports: StepReports."""
+    told = Progress(place.folder, first, frames, place.owner.get("scene", ""))
+    for report in reports:
+        told.frame(report, write=False)
+    told.end(phase, error)
+
+
+def start_warp(folder=None):
+    """Import Warp.  Returns whether Axion's kernels have yet to be compiled.
+
+    folder: for compiled kernels; None for Warp's own.  Takes a second or more at the first call.  Raises ImportError
+    where Warp is not installed.
+    """
+    import warp
+
+    if folder is not None:
+        warp.config.kernel_cache_dir = str(folder)
+    warp.config.log_level = warp.LOG_WARNING  # its greeting and its list of loaded modules are not for artists
+    warp.init()
+    return not any(Path(warp.config.kernel_cache_dir).glob("wp_*axion*"))
+
+
+def settle_newton():
+    """Let newton import what it puts off until first looked at.
+
+    Blender's policy check looks at every module in turn, and fails when new ones appear meanwhile.
+    """
+    for module in [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "newton"]:
+        getattr(module, "__file__", None)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bake and Clear Bake, or in their place the running bake: bar, time left, Cancel."""
+
+from .. import progress, running
+
+
+def draw_bake(layout, context):
+    """The end of the sidebar's way from objects to a bake."""
+    bake = running.current()
+    if bake is not None:
+        draw_progress(layout, context, bake.job)
+        return
+    row = layout.row()
+    row.scale_y = 1.5
+    row.operator("axion.bake", icon="PHYSICS")
+    layout.operator("axion.clear_bake")
+
+
+def draw_progress(layout, context, job):
+    """A running job."""
+    column = layout.column()
+    column.progress(factor=job.progress, text=progress.status(job, context.mode == "OBJECT"))
+    for line in progress.details(job):
+        column.label(text=line)
+    column.prop(context.window_manager.axion, "show_preview")
+    row = column.row()
+    row.scale_y = 1.5
+    row.operator("axion.cancel_bake", icon="CANCEL")
+
+
+def lock(layout):
+    """Grey out settings while a bake runs that has read them."""
+    layout.enabled = running.current() is None

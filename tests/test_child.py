@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Solving in another process: the same bits, a stop, errors by their own name, and one clear sentence on a death."""
+
+import numpy as np
+import pytest
+from axion.axion_blender import child
+from axion.axion_blender.cache import Place
+from axion.solver import Body, Plane, Scene, SceneError, SolverConfig, Sphere, simulate
+
+CPU = SolverConfig(device="cpu")
+
+
+def ball(**settings):
+    scene = Scene()
+    scene.add(Body("Ground", [Plane()], motion="static"))
+    scene.add(Body("Ball", [Sphere(0.1)], position=(0, 0, 0.15), restitution=0.5, **settings))
+    return scene
+
+
+def test_another_process_gives_the_same_bits_as_they_are_solved():
+    here, there = [], []
+    expected = simulate(ball(), 8, 24.0, CPU, here.append)
+    found = child.solve(ball(), 8, 24.0, CPU, there.append)
+    assert found.names == expected.names and len(there) == 8
+    for name in ("times", "position", "orientation", "linear_velocity", "angular_velocity"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    for mine, theirs in zip(there, here, strict=True):
+        assert mine.frame == theirs.frame and mine.time == theirs.time
+        assert np.array_equal(mine.position, theirs.position)
+        assert np.array_equal(mine.angular_velocity, theirs.angular_velocity)
+        assert mine.report.residual == theirs.report.residual and mine.report.contacts == theirs.report.contacts
+
+
+def test_stops_after_the_frame_at_hand():
+    seen = []
+
+    def on_frame(result):
+        seen.append(result.frame)
+        return result.frame < 3
+
+    found = child.solve(ball(), 100_000, 24.0, CPU, on_frame)
+    assert seen == [1, 2, 3]
+    assert 3 <= len(found.reports) < 100_000, "the child may have been ahead"
+
+
+def test_what_was_stopped_goes_on_from_its_cache(tmp_path):
+    place, found, said = Place(tmp_path / "cache", {"blend": "", "scene": "Scene"}), [], []
+    child.solve(ball(), 12, 24.0, CPU, lambda result: result.frame < 5, place=place)
+    resumed = child.solve(
+        ball(), 12, 24.0, CPU, lambda result: None, place=place, say=said.append, on_found=found.extend, first=101
+    )
+    expected = simulate(ball(), 12, 24.0, CPU)
+    assert [result.frame for result in found] == list(range(1, len(found) + 1)) and 5 <= len(found) < 12
+    assert f"resuming at frame {101 + len(found) + 1}" in said
+    assert np.array_equal(resumed.position, expected.position)
+    assert np.array_equal(resumed.angular_velocity, expected.angular_velocity)
+    assert np.array_equal(found[2].position, expected.position[3])
+
+
+def test_an_error_keeps_its_kind_and_its_problems():
+    with pytest.raises(SceneError, match="Ball") as caught:
+        child.solve(ball(mass=-1.0), 2, 24.0, CPU, lambda result: None)
+    assert [problem.object_name for problem in caught.value.problems] == ["Ball"]
+
+
+def test_a_death_is_told_in_one_sentence():
+    ends = []
+    with pytest.raises(RuntimeError, match=r"^The process that solved the bake died after frame 2 \(.+\)") as caught:
+        child.solve(ball(), 100_000, 24.0, CPU, lambda r: ends[0]() if r.frame == 2 else None, started=ends.append)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_child_that_cannot_start_is_told_with_its_last_words(monkeypatch, tmp_path):
+    broken = tmp_path / "broken.py"
+    broken.write_text("raise SystemExit('no such thing')\n", encoding="utf-8")
+    monkeypatch.setattr(child, "__file__", str(broken))
+    with pytest.raises(RuntimeError, match=r"before the first frame \(exit status 1\).*no such thing"):
+        child.solve(ball(), 2, 24.0, CPU, lambda result: None)
