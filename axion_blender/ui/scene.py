@@ -41,6 +41,7 @@ def draw_frames(layout, settings):
     column.prop(settings, "use_cache")
     if settings.use_cache:
         column.prop(settings, "cache_folder")
+    draw_cache(layout, settings.id_data)
 
 
 def draw_fields(layout, settings):
@@ -91,10 +92,6 @@ class AXION_PT_scene_cache(ScenePanel, bpy.types.Panel):
 
     bl_label, bl_parent_id, bl_options = "Cache", "AXION_PT_scene", {"DEFAULT_CLOSED"}
     part = staticmethod(draw_frames)
-
-    def draw(self, context):
-        super().draw(context)
-        draw_cache(self.layout, context)
 
 
 class AXION_PT_scene_fields(ScenePanel, bpy.types.Panel):
