@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Panels and menus.  They draw; whatever decides is in the operators."""
 
-from . import joint, lists, menu, physics, presets, scene, sidebar
+from . import joint, lists, menu, native, physics, presets, scene, sidebar
 
 CLASSES = (
     *presets.CLASSES,
@@ -10,6 +10,7 @@ CLASSES = (
     *scene.CLASSES,
     *lists.CLASSES,
     *sidebar.CLASSES,
+    *native.CLASSES,
     *menu.CLASSES,
 )
 
