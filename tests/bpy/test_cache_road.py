@@ -206,6 +206,16 @@ def test_the_command_resumes_after_ctrl_c(tmp_path, capfd, monkeypatch):
     assert motions[0] == motions[1]
 
 
+def test_the_command_says_in_one_line_why_it_cannot_keep_frames(tmp_path, capfd):
+    blend, out = tmp_path / "shot.blend", tmp_path / "out.blend"
+    make(blend, 3)
+    (tmp_path / "axion_cache").write_text("mine")
+    capfd.readouterr()
+    assert command(blend, out) == 1
+    (line,) = capfd.readouterr().err.strip().splitlines()
+    assert "The cache folder" in line and "choose another Cache Folder" in line and not out.exists()
+
+
 @wheel_only
 @pytest.mark.slow
 def test_a_command_that_is_killed_resumes(tmp_path):
