@@ -293,5 +293,5 @@ def test_the_panel_tells_the_size(tmp_path):
         def operator(self, name):
             shown.append(name)
 
-    cache_ui.draw_cache(Layout(), bpy.context)
+    cache_ui.draw_cache(Layout(), bpy.context.scene)
     assert shown == ["Cache: empty", "axion.free_cache"]
