@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Panels and menus.  They draw; whatever decides is in the operators."""
 
-from . import joint, lists, menu, physics, presets, scene, sidebar
+from . import joint, lists, menu, overlays, physics, presets, scene, sidebar
 
 CLASSES = (
     *presets.CLASSES,
@@ -11,6 +11,7 @@ CLASSES = (
     *lists.CLASSES,
     *sidebar.CLASSES,
     *menu.CLASSES,
+    *overlays.CLASSES,
 )
 
 
@@ -18,9 +19,11 @@ def attach():
     """Add to Blender's own panels and menus."""
     physics.attach()
     menu.attach()
+    overlays.attach()
 
 
 def detach():
     """Take it away again, the last first."""
+    overlays.detach()
     menu.detach()
     physics.detach()
