@@ -158,6 +158,7 @@ def keep_report(scene, job):
         blender=bpy.app.version_string,
         config={name: getattr(job.config, name) for name in job.config.__dataclass_fields__},
         bake_time=job.wall_time,
+        tolerance=job.config.tolerances()[1],
         warnings=job.warnings,
     )
     scene[SUMMARY] = report.to_json(document["summary"])

@@ -41,7 +41,7 @@ def keep(text, trajectory, first_frame, tolerance, metres):
 
 def document(scene):
     """The whole report, the tree that ``report.document`` made; None where there is none or somebody broke it."""
-    return _remembered(scene, "document", lambda text: json.loads(text.as_string()))
+    return _remembered(scene, "document", _parsed)
 
 
 def forces(scene):
@@ -53,6 +53,14 @@ def stamp(scene):
     """A name of the scene's last bake that no other bake has, or ""."""
     text = text_of(scene)
     return "" if text is None else str(text.get(STAMP, ""))
+
+
+def _parsed(text):
+    try:
+        tree = json.loads(text.as_string())
+        return tree if isinstance(tree["frames"], list) and "summary" in tree else None
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def _remembered(scene, what, read):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Panels and menus.  They draw; whatever decides is in the operators."""
 
-from . import joint, lists, menu, overlays, physics, presets, scene, sidebar
+from . import joint, lists, menu, overlays, physics, presets, report_graph, scene, sidebar
 
 CLASSES = (
     *presets.CLASSES,
@@ -12,6 +12,7 @@ CLASSES = (
     *sidebar.CLASSES,
     *menu.CLASSES,
     *overlays.CLASSES,
+    *report_graph.CLASSES,
 )
 
 
