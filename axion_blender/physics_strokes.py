@@ -52,6 +52,16 @@ def limits(settings):
     return found
 
 
+def pose_now(scene, item):
+    """(position (3,), orientation (4,) xyzw) of a joint's frame: where the bake carried it, or where it is set up."""
+    recorded = last_bake.forces(scene)
+    now = None if recorded is None else recorded.frame(scene.frame_current)
+    if now is None or item.name_full not in recorded.history.joint_names:
+        return _pose(item)
+    index = recorded.history.joint_names.index(item.name_full)
+    return now.joint_anchor[index, 0] / recorded.metres, now.joint_frame[index, 0]
+
+
 def _pose(item):
     """(position (3,), orientation (4,) xyzw) of an object, without its scale."""
     location, rotation, _ = item.matrix_world.decompose()

@@ -155,3 +155,28 @@ def test_a_thousand_bodies_are_built_in_a_moment(empty_file):
     print(f"{len(ends) // 2} lines in {1e3 * seconds:.0f} ms, {len(text[last_bake.FORCES]) / 1e3:.0f} kB")
     assert len(ends) > 2 * 5 * contacts
     assert seconds < 1.0  # a tenth of it on a machine that does nothing else
+
+
+def test_a_limit_is_set_by_the_operator_and_stops_at_the_other_end(baked, capfd):
+    item = bpy.data.objects["Hinge"]
+    bpy.context.view_layer.objects.active = item
+    assert bpy.ops.axion.drag_limit(limit="limit_ang_z_upper", value=0.5) == {"FINISHED"}
+    assert item.axion_joint.limit_ang_z_upper == pytest.approx(0.5)
+    assert bpy.ops.axion.drag_limit(limit="limit_ang_z_upper", value=-3.0) == {"FINISHED"}
+    assert item.axion_joint.limit_ang_z_upper == pytest.approx(-1.0)
+    with pytest.raises(RuntimeError, match="'type' is no limit of a joint"):
+        bpy.ops.axion.drag_limit(limit="type", value=1.0)
+    bpy.context.view_layer.objects.active = bpy.data.objects["Box"]
+    assert not bpy.ops.axion.drag_limit.poll()
+
+
+def test_the_handles_stand_where_the_bake_carried_the_joint(baked):
+    item = bpy.data.objects["Hinge"]
+    baked.frame_set(5)
+    position, _ = physics_strokes.pose_now(baked, item)
+    np.testing.assert_allclose(position, (1, 0, 1.5), atol=1e-4)
+    item.location.x = 3.0
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(physics_strokes.pose_now(baked, item)[0], (1, 0, 1.5), atol=1e-4)
+    baked.frame_set(1)  # the start is not recorded
+    np.testing.assert_allclose(physics_strokes.pose_now(baked, item)[0], (3, 0, 1.5), atol=1e-4)
