@@ -86,8 +86,26 @@ def _draw_joints(made, settings, joints, recorded, now):
             bad[k] = settings.show_worst and _is_off(now, index, recorded.tolerance)
     if settings.show_limits:
         _draw_limits(made, settings.size, joints, position, orientation, frame_b)
+    if settings.show_joints:
+        _draw_rods(made, joints, carried, recorded, now)
     kept = bad | settings.show_joints
     strokes.frames(made, position[kept], orientation[kept], settings.size, bad[kept])
+
+
+def _draw_rods(made, joints, carried, recorded, now):
+    """Lines from anchor to anchor of distance joints and ropes."""
+    for item, index in zip(joints, carried, strict=True):
+        if item.axion_joint.type in ("DISTANCE", "ROPE"):
+            ends = anchors(item) if index is None else now.joint_anchor[index] / recorded.metres
+            made.add(ends[0], ends[1], strokes.LIMIT)
+
+
+def anchors(item):
+    """World places (2, 3) of the two ends of a distance joint or rope; of the world, the joint's own place."""
+    settings = item.axion_joint
+    ends = (settings.object1, settings.anchor1), (settings.object2, settings.anchor2)
+    found = [item.matrix_world.translation if o is None else o.matrix_world @ point for o, point in ends]
+    return np.array(found)
 
 
 def _is_off(now, index, tolerance):

@@ -79,12 +79,12 @@ def some(frames=3):
 
     def one(contacts):
         return FrameForces(
-            random.integers(0, 2, (contacts, 2)), *(random.normal(size=(contacts, 3)) for _ in range(3)),
+            ["Hinge"], random.integers(0, 2, (contacts, 2)), *(random.normal(size=(contacts, 3)) for _ in range(3)),
             random.normal(size=contacts), random.normal(size=(1, 2, 3)), random.normal(size=(1, 2, 4)),
             random.normal(size=(1, 3)), random.normal(size=(1, 3)), random.random(1), random.random(1),
         )  # fmt: skip
 
-    history = ForceHistory.of(["Hinge"], [one(k) for k in range(frames)])
+    history = ForceHistory.of([one(k) for k in range(frames)])
     return recording.Recording(history, ["Kiste", "Börse"], 10, 1e-4, 0.5)
 
 
@@ -102,7 +102,7 @@ def test_a_recording_comes_back_in_single_precision():
 
 
 def test_a_recording_without_contacts_or_joints():
-    empty = recording.Recording(ForceHistory.of([], []), [], 1, 1e-4, 1.0)
+    empty = recording.Recording(ForceHistory.of([]), [], 1, 1e-4, 1.0)
     read = recording.unpack(recording.pack(empty))
     assert read.frame(2) is None and read.arrow_scales() == (0.0, 0.0)
 

@@ -34,6 +34,7 @@ class AXION_PG_overlays(bpy.types.PropertyGroup):
     show_worst: switch(
         "Errors", "Show in red the joints and contacts that are off by more than the tolerance at this frame", True
     )
+    show_handles: switch("Joint Handles", "Show handles that turn and move the active joint", True)
     selected_only: switch("Selected Only", "Show only joints and contacts of selected objects", False)
     in_front: switch("In Front", "Show them through the bodies", True)
     size: FloatProperty(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Panels and menus.  They draw; whatever decides is in the operators."""
 
-from . import joint, limit_gizmos, lists, menu, overlays, physics, presets, report_graph, scene, sidebar
+from . import frame_gizmos, joint, limit_gizmos, lists, menu, overlays, physics, presets, report_graph, scene, sidebar
 
 CLASSES = (
     *presets.CLASSES,
@@ -13,6 +13,7 @@ CLASSES = (
     *menu.CLASSES,
     *overlays.CLASSES,
     *report_graph.CLASSES,
+    *frame_gizmos.CLASSES,
     *limit_gizmos.CLASSES,
 )
 

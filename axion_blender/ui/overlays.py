@@ -69,6 +69,7 @@ def draw_settings(layout, settings):
     for name in ("show_joints", "show_limits", "show_contacts", "show_contact_forces", "show_joint_forces"):
         column.prop(settings, name)
     column.prop(settings, "show_worst")
+    column.prop(settings, "show_handles")
     column.prop(settings, "selected_only")
     column.prop(settings, "in_front")
     column.prop(settings, "size")

@@ -136,14 +136,14 @@ def test_a_thousand_bodies_are_built_in_a_moment(empty_file):
         item = add(f"Joint {k}")
         item.axion_joint.enabled, item.axion_joint.type, item.axion_joint.use_limit_ang_z = True, "HINGE", True
     contacts = 4 * count
+    names = [f"Joint {k}" for k in range(count)]
     one = FrameForces(
-        random.integers(0, count, (contacts, 2)), *(random.normal(size=(contacts, 3)) for _ in range(3)),
+        names, random.integers(0, count, (contacts, 2)), *(random.normal(size=(contacts, 3)) for _ in range(3)),
         random.normal(size=contacts), random.normal(size=(count, 2, 3)),
         np.tile([0.0, 0, 0, 1], (count, 2, 1)), *(random.normal(size=(count, 3)) for _ in range(2)),
         random.random(count), random.random(count),
     )  # fmt: skip
-    names = [f"Joint {k}" for k in range(count)]
-    made = recording.Recording(ForceHistory.of(names, [one]), names, 1, 1e-4, 1.0)
+    made = recording.Recording(ForceHistory.of([one]), names, 1, 1e-4, 1.0)
     text = bpy.data.texts.new("report")
     text[last_bake.SUMMARY], text[last_bake.FORCES] = empty_file, recording.pack(made)
     text[last_bake.STAMP] = "thousand"
@@ -180,3 +180,12 @@ def test_the_handles_stand_where_the_bake_carried_the_joint(baked):
     np.testing.assert_allclose(physics_strokes.pose_now(baked, item)[0], (1, 0, 1.5), atol=1e-4)
     baked.frame_set(1)  # the start is not recorded
     np.testing.assert_allclose(physics_strokes.pose_now(baked, item)[0], (3, 0, 1.5), atol=1e-4)
+
+
+def test_a_rope_is_a_line_from_anchor_to_anchor(empty_file):
+    body = box("Bob", (0.1, 0.1, 0.1), (1, 0, 1), mass=1.0)
+    joint("Rope", "ROPE", None, body, (0, 0, 3), anchor2=(0.5, 0, 0))
+    bpy.context.view_layer.update()
+    only(empty_file, "joints")
+    ends, _ = arrays(empty_file)
+    np.testing.assert_allclose(ends[:2], [(0, 0, 3), (1.5, 0, 1)], atol=1e-6)
