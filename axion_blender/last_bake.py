@@ -32,11 +32,11 @@ def keep(text, trajectory, first_frame, tolerance, metres):
     tolerance: in metres; metres: per Blender unit.
     """
     text[STAMP] = uuid.uuid4().hex
+    if FORCES in text:
+        del text[FORCES]  # Blender 5.2 ends bytes that replace others at the first zero
     if trajectory.forces is not None:
         made = recording.Recording(trajectory.forces, trajectory.names, first_frame, tolerance, metres)
         text[FORCES] = recording.pack(made)
-    elif FORCES in text:
-        del text[FORCES]
 
 
 def document(scene):

@@ -10,11 +10,17 @@ from .properties.overlays import AXION_PG_overlays
 CROSS = 0.1  # of the size of joint frames: contact points
 
 
-def key(scene):
-    """What the strokes depend on besides the objects; while it is equal and no object changed, so are they."""
-    settings = scene.axion.overlays
+def key(scene, active=None):
+    """What the strokes depend on; while it is equal and Blender told of no change of an object, so are they.
+
+    Blender tells of moved objects, but not of edited joint settings: those of the ``active`` object are looked at.
+    """
+    settings, joint = scene.axion.overlays, ()
     shown = tuple(getattr(settings, name) for name in AXION_PG_overlays.__annotations__)
-    return scene.session_uid, scene.frame_current, last_bake.stamp(scene), shown
+    if active is not None and active.axion_joint.enabled:
+        own = active.axion_joint
+        joint = active.name_full, own.type, *limits(own), own.object1, own.object2, *own.anchor1, *own.anchor2
+    return scene.session_uid, scene.frame_current, last_bake.stamp(scene), shown, joint
 
 
 def build(scene, view_layer):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a bake recorded of contacts and joints, as bytes that a .blend keeps.  Knows no Blender, runs no foreign code.
 
-Single precision, compressed: at most 42 bytes a contact and frame, and 112 a joint and frame.
+Single precision, compressed: at most 42 bytes a contact and frame, and 88 a joint and frame.
 """
 
 import io

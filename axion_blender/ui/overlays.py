@@ -26,7 +26,7 @@ def draw():
     settings = scene.axion.overlays
     if not settings.show or not space.overlay.show_overlays:
         return
-    key = (_changes, *physics_strokes.key(scene))
+    key = (_changes, *physics_strokes.key(scene, context.view_layer.objects.active))
     if key != _drawn["key"]:
         _drawn["key"], _drawn["batch"] = key, _batch(scene, context.view_layer)
     if _drawn["batch"] is None:

@@ -96,6 +96,16 @@ def test_the_recording_is_saved_with_the_file_and_forgotten_with_the_bake(baked,
     assert last_bake.forces(scene) is None and last_bake.stamp(scene) == ""
 
 
+def test_a_second_bake_replaces_the_recording(baked):
+    first = last_bake.forces(baked)
+    bpy.data.objects["Box"].axion.mass = 4.0
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    second = last_bake.forces(baked)
+    assert second is not first and len(second.history) == len(first.history)
+    up = [np.abs(recorded.frame(7).contact_force[:, 2]).sum() for recorded in (first, second)]
+    assert up[1] == pytest.approx(2.0 * up[0], rel=0.01)
+
+
 def test_a_bake_without_forces_has_none(baked):
     baked.axion.record_forces = False
     stamp = last_bake.stamp(baked)
