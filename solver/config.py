@@ -25,7 +25,7 @@ class SolverConfig:
         precision: of the kernels; "auto" is float64 on the CPU and float32 on CUDA.
         joint_damping: rate [1/s] at which jointed bodies lose their motion against each other; 0 keeps a pendulum's
             energy.
-        record_forces: hand out what contacts and joints carry, see FrameForces; costs memory, about 130 bytes a contact
+        record_forces: hand out what contacts and joints carry, see FrameForces; costs memory, about 100 bytes a contact
             and frame.
         deterministic: the same input gives the same bits on the same machine.
 

@@ -120,7 +120,7 @@ class AXION_GGT_graph(bpy.types.GizmoGroup):
     @classmethod
     def poll(cls, context):
         settings = context.scene.axion.overlays
-        if settings.graph == "NONE" or not settings.show or not context.space_data.overlay.show_overlays:
+        if settings.graph == "NONE" or not context.space_data.overlay.show_overlays:
             return False
         document = last_bake.document(context.scene)
         return document is not None and bool(document["frames"])

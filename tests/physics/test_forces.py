@@ -60,8 +60,9 @@ def test_a_slope_holds_by_friction():
     assert force @ downhill(angle) == pytest.approx(-GRAVITY * np.sin(angle), abs=4 * error(1.0))
 
 
-def test_a_rod_carries_what_hangs_on_it():
-    forces = recorded(hanging_mass(), 6).forces
+@pytest.mark.parametrize("method", ["proximal", "schur"])
+def test_a_rod_carries_what_hangs_on_it(method):
+    forces = recorded(hanging_mass(), 6, method=method).forces
     assert forces.joint_names == ["Rod"]
     np.testing.assert_allclose(forces.joint_force[:, 0], np.tile([0, 0, 5.0 * GRAVITY], (6, 1)), atol=error(5.0))
     np.testing.assert_allclose(forces.joint_torque, 0.0, atol=1e-9)
@@ -76,6 +77,13 @@ def test_a_pendulum_pulls_hardest_at_its_lowest_point():
     lowest = np.argmin(trajectory.position[:, 0, 2])
     pull = trajectory.forces.joint_force[lowest - 1, 0, 2]
     assert pull == pytest.approx(3.0 * GRAVITY, abs=1.5 * GRAVITY * 2.0 * GRAVITY / fps**2 + error(1.0, fps))
+
+
+def test_a_broken_joint_carries_nothing():
+    scene = hanging_mass()
+    scene.joints[0].break_force = 2.5 * GRAVITY
+    trajectory = recorded(scene, 4)
+    assert trajectory.broken_joints and not trajectory.forces.joint_force.any()
 
 
 def test_a_cantilever_carries_force_and_torque():
