@@ -66,12 +66,14 @@ def draw_settings(layout, settings):
     """Draw ``Scene.axion.overlays``; the overlay popover and the sidebar show the same."""
     column = layout.column()
     column.active = settings.show
-    for name in ("show_joints", "show_limits", "show_contacts", "show_contact_forces", "show_joint_forces"):
-        column.prop(settings, name)
-    column.prop(settings, "show_worst")
-    column.prop(settings, "show_handles")
-    column.prop(settings, "selected_only")
-    column.prop(settings, "in_front")
+    split = column.split()
+    for names in (
+        ("show_joints", "show_limits", "show_handles", "selected_only"),
+        ("show_contacts", "show_contact_forces", "show_joint_forces", "show_worst", "in_front"),
+    ):
+        part = split.column(align=True)
+        for name in names:
+            part.prop(settings, name)
     column.prop(settings, "size")
     column.prop(settings, "force_scale")
 
