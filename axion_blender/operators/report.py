@@ -76,7 +76,9 @@ class AXION_OT_report_jump(bpy.types.Operator):
     bl_description = "Go to a frame of the report and select the objects it blames there"
     bl_options = {"REGISTER", "UNDO"}
 
-    frame: IntProperty(name="Frame", description="Frame to go to", default=1)
+    frame: IntProperty(
+        name="Frame", description="Blender's number of the frame that the current one becomes", default=1
+    )
     target: EnumProperty(name="Target", description="Which frame to go to", items=TARGETS, default="FRAME")
 
     @classmethod

@@ -48,7 +48,7 @@ class AXION_PG_overlays(bpy.types.PropertyGroup):
     )
     force_scale: FloatProperty(
         name="Arrow Size",
-        description="Length of the arrows against that which fits the scene",
+        description="Factor on the length of the arrows (1 suits the strong forces of the bake)",
         default=1.0,
         min=0.001,
         soft_max=10.0,

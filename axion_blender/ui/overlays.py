@@ -11,6 +11,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ...solver import SceneError
 from .. import physics_strokes
+from .sidebar import SidebarPanel
 
 LINE_WIDTH = 1.5  # pixels at interface scale 1
 
@@ -96,12 +97,10 @@ class AXION_PT_overlays(bpy.types.Panel):
         draw_settings(self.layout, context.scene.axion.overlays)
 
 
-class AXION_PT_sidebar_overlays(bpy.types.Panel):
+class AXION_PT_sidebar_overlays(SidebarPanel, bpy.types.Panel):
     """The same in the sidebar."""
 
-    bl_label, bl_options = "Overlays", {"DEFAULT_CLOSED"}
-    bl_space_type, bl_region_type, bl_category = "VIEW_3D", "UI", "Axion"
-    bl_parent_id = "AXION_PT_sidebar"
+    bl_label, bl_options, bl_order = "Overlays", {"DEFAULT_CLOSED"}, 40
 
     def draw_header(self, context):
         self.layout.prop(context.scene.axion.overlays, "show", text="")
