@@ -77,7 +77,7 @@ class AXION_OT_report_jump(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     frame: IntProperty(
-        name="Frame", description="Blender's number of the frame that the current one becomes", default=1
+        name="Frame", description="Blender's number of the frame that becomes the current one", default=1
     )
     target: EnumProperty(name="Target", description="Which frame to go to", items=TARGETS, default="FRAME")
 
