@@ -221,6 +221,18 @@ def by_script():
     assert bpy.ops.axion.bake() == {"FINISHED"} and len(bpy.data.actions) == 1
 
 
+def by_crash():
+    """The process that solves dies; on a thread nothing can, so there it is Esc."""
+    bake = yield from under_way()
+    if bake.job._abort is None:
+        yield from key("ESC")
+        yield from settled(bake)
+        return
+    bake.job._abort()
+    yield from settled(bake, "failed")
+    assert "died after frame" in str(bake.job.error)
+
+
 def by_quitting():
     """Blender is closed."""
     import bpy
@@ -235,7 +247,7 @@ WAYS = {
     way.__name__: way
     for way in (
         *(by_escape, by_undo, by_file, by_scene, by_window, by_extension, after_edit_mode, while_playing, by_script),
-        by_quitting,
+        *(by_crash, by_quitting),
     )
 }
 
