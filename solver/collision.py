@@ -15,6 +15,7 @@ import numpy as np
 import warp as wp
 
 from .contact_faces import faces
+from .deepest_corner import with_deepest
 from .manifold import Manifolds, carry, renew, turn, turn_back
 from .mesh_contacts import corners, straighten, thin_out
 from .model import GAP_FLOOR
@@ -81,10 +82,8 @@ class Collider:
         motion = (np.asarray(linear_velocity, float), np.asarray(angular_velocity, float))
         self._place(poses[0], orientation, *motion, step)
         old = self.accepted
-        if old is None:
-            manifolds, link = renew(_no_manifolds(), self._detect(*poses), *poses)
-        else:
-            manifolds, link = renew(old.manifolds, self._detect(*poses), *poses)
+        manifolds, link = self._manifolds(_no_manifolds() if old is None else old.manifolds, poses)
+        if old is not None:
             index = np.full(len(old.manifolds) + 1, -1, np.intp)
             index[old.source] = np.arange(len(old))
             link = index[link]
@@ -97,7 +96,7 @@ class Collider:
         """
         poses, still = (np.asarray(position, float), matrices(orientation)), np.zeros((len(position), 3))
         self._place(poses[0], orientation, still, still, 0.0)
-        manifolds, link = renew(_no_manifolds(), self._detect(*poses), *poses)
+        manifolds, link = self._manifolds(_no_manifolds(), poses)
         turning = still if angular_velocity is None else angular_velocity
         return self._select(manifolds, link, *poses, still, turning, 0.0, free)
 
@@ -119,6 +118,10 @@ class Collider:
         self.accepted, self._origin = contacts, origin
         room = [max(own, other) for own, other in zip(self.capacity(), capacity, strict=True)]
         self._contact_capacity, self._pair_capacity, self._triangle_capacity = room
+
+    def _manifolds(self, old, poses):
+        """Those at (position, rotation), the old ones where a pair has hardly moved, and their links to ``old``."""
+        return renew(old, self._detect(*poses), *poses, lambda new: with_deepest(self.model, new, *poses))
 
     def _select(self, manifolds, link, position, rotation, linear_velocity, angular_velocity, step, free):
         """The contacts near enough to matter in this step."""

@@ -154,17 +154,17 @@ def _same_order(new, old, reach):
     return link
 
 
-def renew(old, fresh, position, rotation, threshold=2e-3):
+def renew(old, fresh, position, rotation, complete=None, threshold=2e-3):
     """The manifolds to use now: the old one where a pair has hardly moved since it was made, else the fresh one.
 
     A pair has hardly moved when the farthest way of its points a, seen from b, plus the relative angle times the
     smaller shape's radius is below ``threshold`` times the pair's smallest half extent.  Pairs that the detector no
     longer reports are dropped.  ``fresh`` comes without place and tilt (they are made here); position (B, 3) and
-    rotation (B, 3, 3) are the bodies' poses.  Returns (manifolds, link): ``link`` (K,) is each
-    point's index in ``old``, or -1.
+    rotation (B, 3, 3) are the bodies' poses.  ``complete``: Manifolds -> Manifolds, what is done to those that are new.
+    Returns (manifolds, link): ``link`` (K,) is each point's index in ``old``, or -1.
     """
     if not len(old) or not len(fresh):
-        _stamp(fresh, position, rotation)
+        fresh = _stamped(fresh, position, rotation, complete)
         return fresh, np.full(len(fresh), -1, np.intp)
     old_start, old_pair = segments(old.pair)
     # The Frobenius distance of two rotations is 2 sqrt(2) sin(angle / 2).
@@ -181,15 +181,18 @@ def renew(old, fresh, position, rotation, threshold=2e-3):
     if kept.all():
         return (old if len(keep) == len(old) else old.take(keep)), keep
     new = fresh.take(np.repeat(~kept, np.diff(np.r_[fresh_start, len(fresh)])))
-    _stamp(new, position, rotation)
+    new = _stamped(new, position, rotation, complete)
     result, order = Manifolds.join([old.take(keep), new])
     return result, np.concatenate([keep, match(new, old)])[order]
 
 
-def _stamp(fresh, position, rotation):
-    """Note the relative poses at which manifolds were made."""
+def _stamped(fresh, position, rotation, complete):
+    """New manifolds, completed, with the relative poses at which they were made."""
+    if complete is not None and len(fresh):
+        fresh = complete(fresh)
     fresh.place = relative_place(fresh, position, rotation)
     fresh.tilt = relative_tilt(fresh.body_a, fresh.body_b, rotation)
+    return fresh
 
 
 def carry(values, old, new, link):

@@ -19,6 +19,7 @@ wp.config.log_level = wp.LOG_WARNING  # before newton, whose import starts Warp
 import newton  # noqa: E402
 
 from .contact_faces import FaceTable, face_table  # noqa: E402
+from .deepest_corner import FacePolygons, face_polygons  # noqa: E402
 from .mass import polyhedron  # noqa: E402
 from .mesh_features import MeshTable, mesh_table  # noqa: E402
 from .rotations import matrices  # noqa: E402
@@ -47,6 +48,7 @@ class CollisionModel:
     shape_middle: np.ndarray  # (S, 3) of the shape's box, in the body's frame
     meshes: MeshTable  # features of the triangle meshes
     faces: FaceTable  # normals of the flat faces
+    polygons: FacePolygons  # those of boxes, hulls and planes, with their corners
     mesh_id: np.ndarray  # (S,) uint64 Warp meshes, lengths in ``unit``; 0 for other shapes
     pairs: np.ndarray | None  # (P, 2) int32 shape pairs that may touch; None: too many to list
     extent: float  # size of the scene at the start and along the paths
@@ -115,13 +117,16 @@ def build_model(scene, device="cpu", center_of_mass=None):
         ).reshape(-1, 3),
         meshes=_meshes([shape for _, shape in entries]),
         faces=None,
+        polygons=None,
         mesh_id=None,
         pairs=None,
         extent=_extent(bodies, body_radius),
         gravity=_vector(scene.gravity),
         **_rules(scene),
     )
-    model.faces = face_table([shape for _, shape in entries], model.shape_rotation)
+    shapes = [shape for _, shape in entries]
+    model.faces = face_table(shapes, model.shape_rotation)
+    model.polygons = face_polygons(shapes, model.shape_position, model.shape_rotation)
     model.pairs = _pairs(model)
     model.newton_model = _newton_model(scene, model, entries, device)
     pointers = model.newton_model.shape_source_ptr.numpy() if entries else np.zeros(0, np.uint64)

@@ -100,7 +100,10 @@ def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         return
     if isl.inner_count[k] == 0:
         isl.gradient0[k] = isl.gradient[k]
-    done = isl.gradient[k] < wp.float64(0.01) * isl.tolerance[k]
+    share = wp.float64(0.1)  # what is left goes into gaps, and those are measured; stiff joints make much more of it
+    if isl.jointed[k] == 1:
+        share = wp.float64(0.01)
+    done = isl.gradient[k] < share * isl.tolerance[k]
     if isl.inner_count[k] > 0 and isl.gradient[k] < limits.inner_reduction * isl.gradient0[k]:
         done = True
     # The velocity at the start may pass within the tolerance of a short step, and with it the step's impulses be lost.
@@ -295,7 +298,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
             isl.convex[k] = 1
             isl.damping[k] = wp.min(wp.max(isl.damping[k] * wp.float64(10.0), wp.float64(0.1)), most)
         isl.trouble[k] = 1
-        isl.eps[k] = wp.min(isl.eps[k] * wp.float64(10.0), limits.eps_largest)
+        isl.eps[k] = wp.min(isl.eps[k] * wp.float64(4.0), limits.eps_largest)
         if again:  # the next round would be this one once more
             isl.outer_active[k] = 0
             return
@@ -310,8 +313,9 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         if isl.damping[k] < wp.float64(0.01):
             isl.damping[k] = wp.float64(0.0)
     if isl.inner_count[k] <= limits.easy and value > wp.float64(0.3) * isl.previous[k]:
-        if wp.max(isl.residual_normal[k], isl.residual_tangent[k]) > wp.float64(0.3) * value:
-            isl.eps[k] = wp.max(isl.eps[k] * wp.float64(0.1), limits.eps_smallest)
+        slow = wp.min(wp.float64(0.3) * value, wp.float64(0.1) * isl.tolerance[k])
+        if wp.max(isl.residual_normal[k], isl.residual_tangent[k]) > slow:
+            isl.eps[k] = wp.max(isl.eps[k] * wp.float64(0.3), limits.eps_smallest)
         if isl.residual_joint[k] > wp.float64(0.3) * value:
             isl.eps_joint[k] = wp.max(isl.eps_joint[k] * wp.float64(0.1), limits.eps_joint_smallest)
     elif isl.inner_count[k] >= limits.inner:

@@ -59,7 +59,7 @@ class ProximalSolver:
         self._assembly, self._cg, self._sweep = assembly_kernels(real), cg_kernels(real), sweep_kernel(real)
         self._control = control_kernels()
         self._limits = Limits()
-        self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 12, 40, 5, 8
+        self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 16, 40, 15, 8
         self._limits.stalled = 10
         self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 100, 12, 1.0e-4
         self._limits.eps_largest = 0.1

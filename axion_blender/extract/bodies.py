@@ -5,7 +5,7 @@ import numpy as np
 
 from ...solver import Body, ConvexHull, SceneError
 from .. import conventions
-from . import meshes
+from . import meshes, motion
 
 
 def shapes_of(item, children, pose, cook):
@@ -14,7 +14,7 @@ def shapes_of(item, children, pose, cook):
     children: objects whose shapes form a COMPOUND; pose: Pose of the body in Blender units.  Raises SceneError naming
     the object.
     """
-    passive = item.axion.type == "PASSIVE"
+    passive = motion.stands(item)
     if item.axion.collision_shape != "COMPOUND":
         return [cook.shape(item, pose.scale, passive)]
     if not children:
@@ -77,20 +77,7 @@ def body(item, name, pose, shapes, motion, path, metres, notes):
 
 def _close(made, notes):
     """Gives a body with open meshes the mass properties that their hulls have."""
-    solids = []
-    for shape in made.shapes:
-        if shape.encloses_volume():
-            solids.append(shape)
-            continue
-        hull = ConvexHull(shape.vertices, shape.position, shape.orientation)
-        try:
-            hull.solid()
-        except SceneError as error:
-            raise SceneError(
-                f"{made.name}: its mesh is open and its convex hull encloses no volume: close the mesh, or give it "
-                "thickness, for example with a Solidify modifier"
-            ) from error
-        solids.append(hull)
+    solids = closed(made.name, made.shapes)
     if all(solid is shape for solid, shape in zip(solids, made.shapes, strict=True)):
         return
     whole = Body(made.name, solids, mass=made.mass, density=made.density, center_of_mass=made.center_of_mass)
@@ -100,3 +87,22 @@ def _close(made, notes):
         f"{made.name} has an open mesh or faces that point both ways: "
         "its mass, centre and inertia are those of its convex hull"
     )
+
+
+def closed(name, shapes):
+    """The shapes, with the convex hull instead of each open mesh.  Raises SceneError where a hull has no volume."""
+    solids = []
+    for shape in shapes:
+        if shape.encloses_volume():
+            solids.append(shape)
+            continue
+        hull = ConvexHull(shape.vertices, shape.position, shape.orientation)
+        try:
+            hull.solid()
+        except SceneError as error:
+            raise SceneError(
+                f"{name}: its mesh is open and its convex hull encloses no volume: close the mesh, or give it "
+                "thickness, for example with a Solidify modifier"
+            ) from error
+        solids.append(hull)
+    return solids

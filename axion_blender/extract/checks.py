@@ -71,13 +71,13 @@ def check(scene, view_layer, items, problems, warnings):
     for item in view_layer.objects:
         _check_instancer(item, problems)
     for item in items:
-        if item.axion.type == "ACTIVE" and not item.is_editable:
+        if not motion.stands(item) and not item.is_editable:
             problems.add(
                 item.name, "it is linked from another file, so it cannot hold keys: make a library override of it"
             )
         _check_leaders(item, problems)
         curves = compat.curves_of(item) + compat.drivers_of(item)
-        if item.axion.type == "ACTIVE" and any(curve.data_path == "scale" for curve in curves):
+        if not motion.stands(item) and any(curve.data_path == "scale" for curve in curves):
             warnings.append(f"{item.name} has an animated scale: its shape stays as large as at the first frame")
     for item in scene.objects:
         if item.is_missing:
@@ -128,7 +128,7 @@ def _instanced(collection, seen=None):
 
 def _check_leaders(item, problems):
     """A body that stands or follows its animation must not follow one that the simulation moves."""
-    if item.axion.type == "ACTIVE" and not motion.may_be_held(item):
+    if not motion.stands(item) and not motion.may_be_held(item):
         return
     for leader in motion.leaders(item):
         if motion.may_be_free(leader):

@@ -19,7 +19,12 @@ LIMITS = {"HINGE": ("rz",), "SLIDER": ("x",), "PISTON": ("x", "rx")}
 MOTORS = {"HINGE": ("", "rz"), "SLIDER": ("x", ""), "PISTON": ("x", "rx"), "MOTOR": ("x", "rx")}
 """Coordinates that the linear and the angular motor drive."""
 ALL = ("x", "y", "z", "rx", "ry", "rz")
-MOTOR_TARGETS = ("motor_lin_target_velocity", "motor_ang_target_velocity")
+MOTOR_TARGETS = (
+    *("motor_lin_target_velocity", "motor_ang_target_velocity"),
+    *("motor_lin_target_position", "motor_ang_target_angle"),
+)
+FREE = {"POINT": ("rx", "ry", "rz"), "HINGE": ("rz",), "SLIDER": ("x",), "PISTON": ("x", "rx"), "MOTOR": ("x", "rx")}
+"""Coordinates that joint friction acts on; of GENERIC and GENERIC_SPRING all six that are not locked."""
 
 
 def watch(item, sampler):
@@ -99,21 +104,40 @@ def axes(item, sampler, metres):
                 stiffness=getattr(settings, f"spring_stiffness_{spring}"),
                 damping=getattr(settings, f"spring_damping_{spring}"),
             )
+    for name in ALL if generic else FREE.get(settings.type, ()):
+        friction = settings.friction_lin if len(name) == 1 else settings.friction_ang
+        if friction != 0.0 and not found.get(name, {}).get("locked", False):
+            found.setdefault(name, {})["friction"] = friction
     for name, motor in _motors(item, sampler, metres).items():
         found.setdefault(name, {}).update(motor)
     return {name: Axis(**values) for name, values in found.items()}
 
 
 def _motors(item, sampler, metres):
-    settings, found = item.axion_joint, {}
+    settings = item.axion_joint
     linear, angular = MOTORS.get(settings.type, ("", ""))
+    found = {}
     if linear and settings.use_motor_lin:
-        target = _target(item, sampler, "motor_lin_target_velocity", metres)
-        found[linear] = {"drive": "velocity", "target": target, "max_force": settings.motor_lin_max_force}
+        found[linear] = _motor(item, sampler, "lin", "target_position", "max_force", metres)
     if angular and settings.use_motor_ang:
-        target = _target(item, sampler, "motor_ang_target_velocity", 1.0)
-        found[angular] = {"drive": "velocity", "target": target, "max_force": settings.motor_ang_max_torque}
+        found[angular] = _motor(item, sampler, "ang", "target_angle", "max_torque", 1.0)
     return found
+
+
+def _motor(item, sampler, kind, place, strength, unit):
+    """What one motor does to its axis.  place, strength: how its properties for target and limit end."""
+    settings = item.axion_joint
+    positional = getattr(settings, f"motor_{kind}_type") == "POSITION"
+    name = f"motor_{kind}_{place if positional else 'target_velocity'}"
+    motor = {
+        "drive": "position" if positional else "velocity",
+        "target": _target(item, sampler, name, unit),
+        "max_force": getattr(settings, f"motor_{kind}_{strength}"),
+        "damping": getattr(settings, f"motor_{kind}_damping"),
+    }
+    if positional:
+        motor["stiffness"] = getattr(settings, f"motor_{kind}_stiffness")
+    return motor
 
 
 def _target(item, sampler, name, unit):

@@ -214,7 +214,12 @@ def may_be_held(item):
 def may_be_free(item):
     """Whether the simulation moves ``item``, or may at some time."""
     own = item.axion
-    return own.enabled and own.type == "ACTIVE" and (not own.kinematic or _may_switch(item))
+    return own.enabled and not stands(item) and (not own.kinematic or _may_switch(item))
+
+
+def stands(item):
+    """Whether the simulation never moves ``item``: it is passive, or not dynamic."""
+    return item.axion.type == "PASSIVE" or not item.axion.dynamic
 
 
 def _may_switch(item):

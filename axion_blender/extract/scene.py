@@ -189,7 +189,7 @@ class _Reader:
                 pose = bodies.world_pose(item, self.depsgraph)
                 shapes = bodies.shapes_of(item, children.get(item.name_full, ()), pose, cook)
                 starts.append((item, pose, shapes))
-                if item.axion.type == "PASSIVE" or motion.may_be_held(item):
+                if motion.stands(item) or motion.may_be_held(item):
                     sampler.watch(item)
         self.warnings += cook.notes
         return starts
@@ -218,7 +218,7 @@ class _Reader:
 
     def _body(self, item, pose, shapes, sampler):
         kind, path = "static", None
-        if item.axion.type == "PASSIVE":
+        if motion.stands(item):
             path = sampler.path(item, self.metres)
         else:
             kind, path = self._active(item, sampler)

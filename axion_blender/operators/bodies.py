@@ -4,7 +4,7 @@
 import bpy
 from bpy.props import EnumProperty
 
-from ..properties.body import TYPES
+from ..properties.body import SHAPES, TYPES
 from .session import in_object_mode
 
 SHAPED = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
@@ -16,7 +16,9 @@ class AXION_OT_add_bodies(bpy.types.Operator):
 
     bl_idname = "axion.add_bodies"
     bl_label = "Add Bodies"
-    bl_description = "Make the selected objects Axion rigid bodies"
+    bl_description = (
+        "Make the selected objects Axion rigid bodies; active ones get the convex hull as shape, passive ones the mesh"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     type: EnumProperty(name="Type", description="Who moves the objects", items=TYPES, default="ACTIVE")
@@ -53,7 +55,7 @@ class AXION_OT_remove_bodies(bpy.types.Operator):
         return in_object_mode(cls, context)
 
     def execute(self, context):
-        items = [item for item in chosen(context) if item.axion.enabled and item.is_editable]
+        items = editable_bodies(context)
         if not items:
             self.report({"ERROR"}, "No body was removed: none of the selected objects is an Axion body")
             return {"CANCELLED"}
@@ -63,12 +65,41 @@ class AXION_OT_remove_bodies(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class AXION_OT_change_shape(bpy.types.Operator):
+    """Change the collision shapes of the selected bodies."""
+
+    bl_idname = "axion.change_shape"
+    bl_label = "Change Shape"
+    bl_description = "Give all selected bodies one kind of collision shape"
+    bl_options = {"REGISTER", "UNDO"}
+
+    type: EnumProperty(name="Shape", description="Collision shape of the bodies", items=SHAPES, default="CONVEX_HULL")
+
+    @classmethod
+    def poll(cls, context):
+        return in_object_mode(cls, context)
+
+    def execute(self, context):
+        items = editable_bodies(context)
+        if not items:
+            self.report({"ERROR"}, "No shape was changed: none of the selected objects is an Axion body")
+            return {"CANCELLED"}
+        for item in items:
+            item.axion.collision_shape = self.type
+        label = next(entry[1] for entry in SHAPES if entry[0] == self.type)
+        self.report({"INFO"}, f"{count(items, 'body', 'bodies')} with the shape {label}")
+        return {"FINISHED"}
+
+
 class AXION_OT_copy_settings(bpy.types.Operator):
     """Copy the active object's body settings to the other selected objects."""
 
     bl_idname = "axion.copy_settings"
     bl_label = "Copy Settings to Selected"
-    bl_description = "Copy the active object's body settings to the other selected objects"
+    bl_description = (
+        "Copy all Axion settings of the active object to the other selected ones; "
+        "what a joint joins stays, and objects that are no bodies yet become bodies"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -95,12 +126,17 @@ class AXION_OT_copy_settings(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (AXION_OT_add_bodies, AXION_OT_remove_bodies, AXION_OT_copy_settings)
+CLASSES = (AXION_OT_add_bodies, AXION_OT_remove_bodies, AXION_OT_change_shape, AXION_OT_copy_settings)
 
 
 def chosen(context):
     """The selected objects, or the active one if nothing is selected."""
     return list(context.selected_objects) or [item for item in (context.active_object,) if item is not None]
+
+
+def editable_bodies(context):
+    """The selected bodies that can be changed."""
+    return [item for item in chosen(context) if item.axion.enabled and item.is_editable]
 
 
 def copy_group(source, target, skip=()):

@@ -14,7 +14,7 @@ class AXION_OT_check_scene(bpy.types.Operator):
 
     bl_idname = "axion.check_scene"
     bl_label = "Check Scene"
-    bl_description = "List everything that stands in the way of a bake"
+    bl_description = "List everything that stands in the way of a bake, and what may not be as it seems, at once"
     bl_options = {"REGISTER"}
 
     @classmethod
@@ -23,7 +23,9 @@ class AXION_OT_check_scene(bpy.types.Operator):
 
     def execute(self, context):
         problems, warnings = baking.check(context)
-        context.window_manager.axion.problems = "\n".join(problems)
+        session = context.window_manager.axion
+        session.problems, session.warnings = "\n".join(problems), "\n".join(warnings)
+        session.checked = context.scene.session_uid
         for sentence in warnings:
             self.report({"WARNING"}, sentence)
         if not problems:

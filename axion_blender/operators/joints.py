@@ -2,26 +2,13 @@
 """Joints between selected bodies: an empty at the pivot, whose axes are those of the joint."""
 
 import bpy
-from bpy.props import EnumProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from ..properties.joint import TYPES
+from ..properties.joint import TYPES, is_joint
 from .bodies import chosen, count
+from .pairs import PATTERNS, pairs
+from .placing import ORIENTATIONS, PIVOTS, NoPlaceError, place
 from .session import in_object_mode
-
-PIVOTS = (
-    ("CENTER", "Center", "Midway between the two bodies"),
-    ("ACTIVE", "Active", "At the active body"),
-    ("SELECTED", "Selected", "At the other body"),
-    ("CURSOR", "3D Cursor", "At the 3D cursor, with its axes"),
-)
-PATTERNS = (
-    ("SELECTED_TO_ACTIVE", "Selected to Active", "Join each selected body to the active one"),
-    (
-        "CHAIN_DISTANCE",
-        "Chain by Distance",
-        "Join the bodies in a chain, each to the nearest one that is not in it yet",
-    ),
-)
 
 
 class AXION_OT_add_joint(bpy.types.Operator):
@@ -29,11 +16,19 @@ class AXION_OT_add_joint(bpy.types.Operator):
 
     bl_idname = "axion.add_joint"
     bl_label = "Add Joint"
-    bl_description = "Join the two selected bodies, or one body to the world, by a new empty"
+    bl_description = (
+        "Join the two selected bodies, or one body to the world, by a new empty whose place and axes are the joint's"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     type: EnumProperty(name="Type", description="Which movements the joint allows", items=TYPES, default="HINGE")
     pivot_type: EnumProperty(name="Location", description="Where the joint is", items=PIVOTS, default="CENTER")
+    orientation: EnumProperty(
+        name="Orientation",
+        description="How the joint's axes lie: a hinge turns about Z, a slider slides along X",
+        items=ORIENTATIONS,
+        default="LOCATION",
+    )
 
     @classmethod
     def poll(cls, context):
@@ -48,7 +43,12 @@ class AXION_OT_add_joint(bpy.types.Operator):
             self.report({"ERROR"}, f"{text} to the world")
             return {"CANCELLED"}
         first, second = bodies if len(bodies) == 2 else (None, bodies[0])
-        joint = join(context, self.type, first, second, self.pivot_type)
+        try:
+            frame = place(context, self.pivot_type, self.orientation, first, second)
+        except NoPlaceError as error:
+            self.report({"ERROR"}, f"No joint was added: {error}")
+            return {"CANCELLED"}
+        joint = join(context, self.type, first, second, frame)
         for item in context.selected_objects:
             item.select_set(False)
         joint.select_set(True)
@@ -62,18 +62,53 @@ class AXION_OT_connect_selected(bpy.types.Operator):
 
     bl_idname = "axion.connect_selected"
     bl_label = "Connect Selected"
-    bl_description = "Join the selected bodies pairwise"
+    bl_description = (
+        "Join the selected bodies pairwise by new empties: to the active one, in a chain, to neighbors or to parents"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     type: EnumProperty(name="Type", description="Which movements the joints allow", items=TYPES, default="FIXED")
-    pivot_type: EnumProperty(name="Location", description="Where the joints are", items=PIVOTS[:3], default="CENTER")
+    pivot_type: EnumProperty(name="Location", description="Where the joints are", items=PIVOTS, default="CENTER")
     connection_pattern: EnumProperty(
-        name="Pattern", description="Which bodies are joined", items=PATTERNS, default="SELECTED_TO_ACTIVE"
+        name="Connection Pattern", description="Which bodies are joined", items=PATTERNS, default="SELECTED_TO_ACTIVE"
+    )
+    orientation: EnumProperty(
+        name="Orientation",
+        description="How the joints' axes lie: a hinge turns about Z, a slider slides along X",
+        items=ORIENTATIONS,
+        default="LOCATION",
+    )
+    neighbors: IntProperty(
+        name="Neighbors",
+        description="How many bodies each one is joined to by the pattern Nearest",
+        default=1,
+        min=1,
+        soft_max=12,
+    )
+    max_distance: FloatProperty(
+        name="Max Distance",
+        description="Distance between origins up to which the pattern Nearest joins bodies (0 for any)",
+        default=0.0,
+        min=0.0,
+        unit="LENGTH",
+    )
+    skip_joined: BoolProperty(
+        name="Skip Joined", description="Leave out bodies that a joint joins already", default=True
     )
 
     @classmethod
     def poll(cls, context):
         return in_object_mode(cls, context)
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        for name in ("type", "pivot_type", "connection_pattern", "orientation"):
+            layout.prop(self, name)
+        if self.connection_pattern == "NEAREST":
+            layout.prop(self, "neighbors")
+            layout.prop(self, "max_distance")
+        layout.prop(self, "skip_joined")
 
     def execute(self, context):
         bodies = [item for item in selected_last_active(context) if item.axion.enabled]
@@ -81,25 +116,37 @@ class AXION_OT_connect_selected(bpy.types.Operator):
             selected = count(bodies, "body is", "bodies are")
             self.report({"ERROR"}, f"Nothing was joined: {selected} selected, and two are needed")
             return {"CANCELLED"}
-        active = bodies[-1]
-        if self.connection_pattern == "CHAIN_DISTANCE":
-            pairs = chain(bodies)
-        elif context.active_object != active:
+        if self.connection_pattern == "SELECTED_TO_ACTIVE" and context.active_object != bodies[-1]:
             self.report({"ERROR"}, "Nothing was joined: make the body active that the others are to be joined to")
             return {"CANCELLED"}
-        else:
-            pairs = [(item, active) for item in bodies[:-1]]
-        joints = [join(context, self.type, first, second, self.pivot_type) for first, second in pairs]
-        self.report({"INFO"}, f"{count(joints, 'joint', 'joints')} added")
+        found = pairs(self.connection_pattern, bodies, self.neighbors, self.max_distance)
+        left = found
+        if self.skip_joined:
+            joined = joined_pairs(context.scene)
+            left = [pair for pair in found if frozenset(pair) not in joined]
+        try:
+            frames = [place(context, self.pivot_type, self.orientation, *pair) for pair in left]
+        except NoPlaceError as error:
+            self.report({"ERROR"}, f"Nothing was joined: {error}")
+            return {"CANCELLED"}
+        if not left:
+            why = f"{count(found, 'pair is', 'pairs are')} joined already" if found else "the pattern finds no pair"
+            self.report({"ERROR"}, f"Nothing was joined: {why}")
+            return {"CANCELLED"}
+        for (first, second), frame in zip(left, frames, strict=True):
+            join(context, self.type, first, second, frame)
+        self.report({"INFO"}, f"{count(left, 'joint', 'joints')} added")
         return {"FINISHED"}
 
 
 class AXION_OT_remove_joints(bpy.types.Operator):
-    """Take the selected joints out of the Axion simulation; their objects and settings stay."""
+    """Make plain objects of the selected joints; their other settings stay."""
 
     bl_idname = "axion.remove_joints"
     bl_label = "Remove Joints"
-    bl_description = "Take the selected joints out of the Axion simulation; their objects and settings stay"
+    bl_description = (
+        "Make plain objects of the selected joints: they forget which bodies they join and keep their other settings"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -107,12 +154,13 @@ class AXION_OT_remove_joints(bpy.types.Operator):
         return in_object_mode(cls, context)
 
     def execute(self, context):
-        items = [item for item in chosen(context) if item.axion_joint.enabled and item.is_editable]
+        items = [item for item in chosen(context) if is_joint(item) and item.is_editable]
         if not items:
             self.report({"ERROR"}, "No joint was removed: none of the selected objects is an Axion joint")
             return {"CANCELLED"}
         for item in items:
-            item.axion_joint.enabled = False
+            joint = item.axion_joint
+            joint.enabled, joint.object1, joint.object2 = False, None, None
         self.report({"INFO"}, f"{count(items, 'joint', 'joints')} removed")
         return {"FINISHED"}
 
@@ -122,7 +170,7 @@ class AXION_OT_enable_joint(bpy.types.Operator):
 
     bl_idname = "axion.enable_joint"
     bl_label = "Axion Joint"
-    bl_description = "Make the active object an Axion joint"
+    bl_description = "Make the active object an Axion joint: its place and axes become those of the joint"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -131,6 +179,7 @@ class AXION_OT_enable_joint(bpy.types.Operator):
 
     def execute(self, context):
         context.active_object.axion_joint.enabled = True
+        self.report({"INFO"}, f"{context.active_object.name} is a joint: choose the two objects that it joins")
         return {"FINISHED"}
 
 
@@ -149,36 +198,19 @@ def selected_last_active(context):
     return [*items, active] if active is not None and active.select_get() else items
 
 
-def join(context, kind, first, second, pivot):
-    """A new empty that joins two bodies (``first`` may be None: the world).  Returns it."""
-    place, turn = second.matrix_world.translation.copy(), None
-    if pivot == "CURSOR":
-        cursor = context.scene.cursor.matrix
-        place, turn = cursor.translation.copy(), cursor.to_quaternion()
-    elif first is not None and pivot == "CENTER":
-        place = (first.matrix_world.translation + place) / 2
-    elif first is not None and pivot == "SELECTED":
-        place = first.matrix_world.translation.copy()
+def join(context, kind, first, second, frame):
+    """A new empty at frame (location, rotation) that joins ``first`` (None: the world) and ``second``.  Returns it."""
     item = bpy.data.objects.new(f"{kind.replace('_', ' ').capitalize()} Joint", None)
     context.collection.objects.link(item)
     item.empty_display_type, item.empty_display_size = "ARROWS", 0.25 * max(*second.dimensions, 0.04)
-    item.location = place
-    if turn is not None:
-        item.rotation_euler = turn.to_euler()
+    item.location, item.rotation_euler = frame[0], frame[1].to_euler()
     joint = item.axion_joint
     joint.enabled, joint.type = True, kind
     joint.object1, joint.object2 = first, second
     return item
 
 
-def chain(bodies):
-    """Pairs of a chain that begins at the last body and goes on to the nearest one left, again and again."""
-    left, pairs = list(bodies[:-1]), []
-    end = bodies[-1]
-    while left:
-        here = end.matrix_world.translation
-        following = min(left, key=lambda item: ((item.matrix_world.translation - here).length, item.name))
-        left.remove(following)
-        pairs.append((end, following))
-        end = following
-    return pairs
+def joined_pairs(scene):
+    """Pairs of objects, as frozensets, that a joint of the scene joins."""
+    joints = (item.axion_joint for item in scene.objects if item.axion_joint.enabled)
+    return {frozenset((joint.object1, joint.object2)) for joint in joints}

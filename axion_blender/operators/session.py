@@ -2,27 +2,126 @@
 """``WindowManager.axion``: what the panels show of the session and no file keeps."""
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from .. import running
+from ..properties.joint import TYPES
+from .placing import ORIENTATIONS, PIVOTS
+
+KINDS = (
+    ("ERROR", "Problem", "It stands in the way of a bake"),
+    ("INFO", "Warning", "The bake can go on, but something is not as it seems"),
+)
+KEPT = {"options": {"SKIP_SAVE"}}
+
+
+class AXION_PG_finding(bpy.types.PropertyGroup):
+    """One sentence that a check found; ``name`` is that of the object it speaks of, or empty."""
+
+    text: StringProperty(name="Text", description="The whole sentence", **KEPT)
+    kind: EnumProperty(name="Kind", description="How much it matters", items=KINDS, **KEPT)
+
+
+def refresh_findings(session, context):
+    """List ``problems`` and ``warnings`` line by line."""
+    session.findings.clear()
+    scene = context.scene
+    names = [] if scene is None else sorted((item.name for item in scene.objects), key=len, reverse=True)
+    for kind, text in (("ERROR", session.problems), ("INFO", session.warnings)):
+        for sentence in text.splitlines():
+            found = session.findings.add()
+            found.text, found.kind = sentence, kind
+            found.name = next((name for name in names if sentence.startswith((f"{name}: ", f"{name} "))), "")
+
+
+def select_finding(session, context):
+    """Select the object of the finding that was clicked."""
+    if session.finding_index < len(session.findings):
+        select(context, session.findings[session.finding_index].name)
+
+
+def select_joint(session, context):
+    """Select the joint that was clicked."""
+    items = context.scene.objects
+    if session.joint_index < len(items):
+        select(context, items[session.joint_index].name)
 
 
 class AXION_PG_session(bpy.types.PropertyGroup):
     """State of the running Blender."""
 
     running: BoolProperty(
-        name="Baking", description="A bake is running", get=lambda self: running.current() is not None
+        name="Baking",
+        description="A simulation is under way, and the setup stays as it is until it ends",
+        get=lambda self: running.current() is not None,
     )
     problems: StringProperty(
-        name="Problems", description="What the last check of the scene found, a line each", options={"SKIP_SAVE"}
+        name="Problems",
+        description="What the last check found that stands in the way of a bake, a line each",
+        update=refresh_findings,
+        **KEPT,
     )
+    warnings: StringProperty(
+        name="Warnings",
+        description="What the last check found that does not stop a bake, a line each",
+        update=refresh_findings,
+        **KEPT,
+    )
+    checked: IntProperty(
+        name="Checked", description="Number of the scene that the findings speak of, 0 where none was looked at", **KEPT
+    )
+    findings: CollectionProperty(
+        name="Findings", description="Problems and warnings of the last check as a list", type=AXION_PG_finding, **KEPT
+    )
+    finding_index: IntProperty(
+        name="Finding", description="Click a problem to select its object", update=select_finding, **KEPT
+    )
+    joint_type: EnumProperty(
+        name="Type",
+        description="Which movements the joints allow that are added next",
+        items=TYPES,
+        default="HINGE",
+        **KEPT,
+    )
+    joint_pivot: EnumProperty(
+        name="Location",
+        description="Where the joints stand that are added next",
+        items=PIVOTS,
+        default="CENTER",
+        **KEPT,
+    )
+    joint_orientation: EnumProperty(
+        name="Orientation",
+        description="How the axes of the joints lie that are added next: hinges turn about Z, sliders slide along X",
+        items=ORIENTATIONS,
+        default="LOCATION",
+        **KEPT,
+    )
+    joint_index: IntProperty(name="Joint", description="Click a joint to select it", update=select_joint, **KEPT)
     show_preview: BoolProperty(
         name="Preview",
         description="Draw the simulated objects in the viewport while they are baked. It follows the newest frame; "
         "move the playhead to look at another one",
         default=True,
-        options={"SKIP_SAVE"},
+        **KEPT,
     )
+
+
+def select(context, name, extend=False):
+    """Select the object called ``name`` and make it active.  Returns why not, or an empty text."""
+    if context.mode != "OBJECT":
+        return f"{name} cannot be selected outside Object Mode: go there first"
+    item = context.view_layer.objects.get(name)
+    if item is None:
+        return f"{name or 'The scene itself'} is no object of this view layer, so it cannot be selected"
+    if not item.visible_get():
+        return f"{name} is hidden, so it cannot be selected: show it first"
+    if not extend:
+        for other in context.selected_objects:
+            other.select_set(False)
+    item.select_set(True)
+    context.view_layer.objects.active = item
+    return ""
 
 
 def in_object_mode(operator, context):
@@ -43,7 +142,7 @@ def is_unlocked(operator):
     return False
 
 
-CLASSES = (AXION_PG_session,)
+CLASSES = (AXION_PG_finding, AXION_PG_session)
 
 
 def attach():

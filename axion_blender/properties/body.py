@@ -2,6 +2,7 @@
 """``Object.axion``: one rigid body.  Order as in Blender's rigid body panel.
 
 Only ``kinematic`` can be animated: everything else is read once, at the first frame, so Blender must not offer keys.
+Labels are those of Blender's own, and so are the texts that panels show instead of them.
 """
 
 import bpy
@@ -48,14 +49,23 @@ class AXION_PG_body(bpy.types.PropertyGroup):
     """Rigid body of an object."""
 
     enabled: BoolProperty(
-        name="Axion Rigid Body", description="Let the object take part in the Axion simulation", default=False, **STILL
+        name="Axion Rigid Body",
+        description="Let the object take part in the Axion simulation; its settings stay when it is switched off",
+        default=False,
+        **STILL,
     )
-    type: EnumProperty(name="Type", description="Who moves the object", items=TYPES, default="ACTIVE", **STILL)
+    type: EnumProperty(
+        name="Type",
+        description="Who moves the object: the simulation, or its own animation",
+        items=TYPES,
+        default="ACTIVE",
+        **STILL,
+    )
 
     # Mass and density have no hard limit below: Blender would clamp a wrong number without a word, Axion names it.
     mass: FloatProperty(
         name="Mass",
-        description="How much the object weighs irrespective of gravity",
+        description="How much the object weighs irrespective of gravity; heavy on light needs no care here",
         default=1.0,
         soft_min=0.001,
         step=10,
@@ -64,16 +74,25 @@ class AXION_PG_body(bpy.types.PropertyGroup):
         **STILL,
     )
     use_density: BoolProperty(
-        name="Mass from Density", description="Compute the mass from the volume and the density", default=False, **STILL
+        name="Mass from Density",
+        description="Compute the mass at every bake from the volume of the collision shape and the density",
+        default=False,
+        **STILL,
     )
     density: FloatProperty(
         name="Density",
-        description="Mass per volume of the material in kilograms per cubic metre",
+        description="Mass per volume of the material in kilograms per cubic metre; water has 1000, steel 7850",
         default=1000.0,
         soft_min=1.0,
         soft_max=25000.0,
         step=1000,
         precision=1,
+        **STILL,
+    )
+    dynamic: BoolProperty(
+        name="Dynamic",
+        description="Let the simulation move the body; off, it stands or follows its animation as if it were passive",
+        default=True,
         **STILL,
     )
     kinematic: BoolProperty(
@@ -85,18 +104,22 @@ class AXION_PG_body(bpy.types.PropertyGroup):
     )
 
     collision_shape: EnumProperty(
-        name="Shape", description="Collision shape of the object", items=SHAPES, default="CONVEX_HULL", **STILL
+        name="Collision Shape",
+        description="Shape that touches other bodies; simple ones are fast, a mesh is exact also where it is concave",
+        items=SHAPES,
+        default="CONVEX_HULL",
+        **STILL,
     )
     mesh_source: EnumProperty(
-        name="Source",
-        description="Mesh that the collision shape is made from",
+        name="Mesh Source",
+        description="How much of the modifier stack the collision shape is made from",
         items=SOURCES,
         default="FINAL",
         **STILL,
     )
     concavity: FloatProperty(
         name="Concavity",
-        description="Depth of hollows that a convex piece may cover relative to the size of the mesh",
+        description="Depth of hollows that a convex piece may cover relative to the mesh; smaller gives more pieces",
         default=0.05,
         min=0.01,
         max=1.0,
@@ -121,13 +144,12 @@ class AXION_PG_body(bpy.types.PropertyGroup):
         description="Velocity of the surface along the object's axes while the object stands, as of a belt",
         size=3,
         default=(0.0, 0.0, 0.0),
-        subtype="XYZ",
-        unit="VELOCITY",
+        subtype="VELOCITY",
         **STILL,
     )
     restitution: FloatProperty(
         name="Bounciness",
-        description="Tendency to bounce after an impact (0 stays, 1 is perfectly elastic)",
+        description="Part of the impact speed that a rebound keeps (0 stays, 1 is perfectly elastic)",
         default=0.0,
         min=0.0,
         max=1.0,
@@ -146,8 +168,8 @@ class AXION_PG_body(bpy.types.PropertyGroup):
     )
 
     linear_damping: FloatProperty(
-        name="Damping Translation",
-        description="Part of its linear velocity that the body loses each second",
+        name="Linear Damping",
+        description="Part of its linear velocity that the body loses each second, as in air or water (0 loses none)",
         default=0.0,
         min=0.0,
         max=0.9999,
@@ -157,8 +179,8 @@ class AXION_PG_body(bpy.types.PropertyGroup):
         **STILL,
     )
     angular_damping: FloatProperty(
-        name="Rotation",
-        description="Part of its angular velocity that the body loses each second",
+        name="Angular Damping",
+        description="Part of its angular velocity that the body loses each second, as in air or water (0 loses none)",
         default=0.0,
         min=0.0,
         max=0.9999,
@@ -169,16 +191,15 @@ class AXION_PG_body(bpy.types.PropertyGroup):
     )
     linear_velocity: FloatVectorProperty(
         name="Initial Velocity",
-        description="Velocity of the centre of mass at the first frame along the world axes",
+        description="Velocity of the centre of mass at the first frame along the world axes, as of a thrown stone",
         size=3,
         default=(0.0, 0.0, 0.0),
-        subtype="XYZ",
-        unit="VELOCITY",
+        subtype="VELOCITY",
         **STILL,
     )
     angular_velocity: FloatVectorProperty(
         name="Initial Spin",
-        description="Angular velocity at the first frame about the world axes in radians per second",
+        description="Angular velocity at the first frame about the world axes in radians per second (6.28 is a turn)",
         size=3,
         default=(0.0, 0.0, 0.0),
         subtype="XYZ",
@@ -186,13 +207,13 @@ class AXION_PG_body(bpy.types.PropertyGroup):
     )
     use_center_of_mass: BoolProperty(
         name="Custom Center of Mass",
-        description="Set the centre of mass by hand instead of taking that of the shape's volume",
+        description="Set the centre of mass by hand instead of taking that of the shape's volume, as for a loaded die",
         default=False,
         **STILL,
     )
     center_of_mass: FloatVectorProperty(
         name="Center of Mass",
-        description="Centre of mass in the object's local space",
+        description="Centre of mass in the object's local space; low ones keep things upright",
         size=3,
         default=(0.0, 0.0, 0.0),
         subtype="XYZ",

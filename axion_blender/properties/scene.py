@@ -29,14 +29,21 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
     """Axion settings of a scene."""
 
     quality: EnumProperty(
-        name="Quality", description="How exactly the laws of motion are met", items=QUALITIES, default="NORMAL", **STILL
+        name="Quality",
+        description="How exactly joints and contacts are kept: Preview to block out, Final for close shots",
+        items=QUALITIES,
+        default="NORMAL",
+        **STILL,
     )
     use_tolerance: BoolProperty(
-        name="Custom Tolerance", description="Set the tolerance by hand instead of by quality", default=False, **STILL
+        name="Custom Tolerance",
+        description="Set the tolerance by hand, for scenes much smaller or larger than a room",
+        default=False,
+        **STILL,
     )
     tolerance: FloatProperty(
         name="Tolerance",
-        description="Largest error of a joint or contact that still counts as solved",
+        description="Largest gap in a joint or overlap in a contact that still counts as solved; smaller takes longer",
         default=1e-4,
         min=1e-9,
         soft_max=0.01,
@@ -45,13 +52,19 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
         unit="LENGTH",
         **STILL,
     )
-    device: EnumProperty(name="Device", description="Where the simulation runs", items=DEVICES, default="AUTO", **STILL)
+    device: EnumProperty(
+        name="Device",
+        description="What computes the simulation: the processor or a graphics card",
+        items=DEVICES,
+        default="AUTO",
+        **STILL,
+    )
     device_index: IntProperty(
         name="Device Number", description="Which of several CUDA devices runs the simulation", default=0, min=0, **STILL
     )
     substeps: IntProperty(
         name="Substeps Per Frame",
-        description="Steps of the simulation per frame (0 lets each frame choose)",
+        description="Steps of the simulation per frame (0 lets each frame choose, which is best for nearly all scenes)",
         default=0,
         min=0,
         soft_max=32,
@@ -59,7 +72,7 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
     )
     joint_damping: FloatProperty(
         name="Joint Damping",
-        description="Rate per second at which joints lose motion (0 keeps the energy of a pendulum)",
+        description="Rate per second at which joints lose motion (0 keeps the energy of a pendulum, 1 calms a ragdoll)",
         default=0.0,
         min=0.0,
         soft_max=10.0,
@@ -68,22 +81,22 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
         **STILL,
     )
     friction_combine: EnumProperty(
-        name="Friction",
+        name="Friction Combine",
         description="How the friction of two touching bodies becomes that of the pair",
         items=COMBINE,
         default="GEOMETRIC_MEAN",
         **STILL,
     )
     restitution_combine: EnumProperty(
-        name="Bounciness",
+        name="Bounciness Combine",
         description="How the bounciness of two touching bodies becomes that of the pair",
         items=COMBINE,
         default="MAX",
         **STILL,
     )
     time_scale: FloatProperty(
-        name="Speed",
-        description="Speed of the simulation against that of the animation",
+        name="Time Scale",
+        description="Speed of the simulation against that of the animation (0.5 is slow motion)",
         default=1.0,
         min=0.001,
         max=100.0,
@@ -93,7 +106,7 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
     )
     gravity_factor: FloatProperty(
         name="Gravity",
-        description="Part of the scene's gravity that acts on the bodies",
+        description="Part of the scene's gravity that acts on the bodies (0 floats, 1 is all of it)",
         default=1.0,
         soft_min=0.0,
         soft_max=1.0,
@@ -103,7 +116,7 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
     )
     use_frame_range: BoolProperty(
         name="Custom Frame Range",
-        description="Bake other frames than those of the scene's frame range",
+        description="Bake other frames than those of the scene's frame range, to run in or to try a part",
         default=False,
         **STILL,
     )

@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Panels and menus.  They draw; whatever decides is in the operators."""
 
-from . import menu, physics, scene, sidebar
+from . import joint, lists, menu, physics, presets, scene, sidebar
 
-CLASSES = (*physics.CLASSES, *scene.CLASSES, *sidebar.CLASSES, *menu.CLASSES)
+CLASSES = (
+    *presets.CLASSES,
+    *physics.CLASSES,
+    *joint.CLASSES,
+    *scene.CLASSES,
+    *lists.CLASSES,
+    *sidebar.CLASSES,
+    *menu.CLASSES,
+)
 
 
 def attach():

@@ -10,10 +10,11 @@ def draw_bake(layout, context):
     if bake is not None:
         draw_progress(layout, context, bake.job)
         return
-    row = layout.row()
+    column = layout.column(align=True)
+    row = column.row(align=True)
     row.scale_y = 1.5
     row.operator("axion.bake", icon="PHYSICS")
-    layout.operator("axion.clear_bake")
+    column.operator("axion.clear_bake")
 
 
 def draw_progress(layout, context, job):

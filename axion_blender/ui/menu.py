@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Object > Axion in the 3D viewport, beside Blender's own Rigid Body menu."""
+"""Object > Axion in the 3D viewport: the entries of Blender's own Rigid Body menu in its order, and ours."""
 
 import bpy
 
@@ -15,10 +15,16 @@ class AXION_MT_object(bpy.types.Menu):
         layout.operator("axion.add_bodies", text="Add Passive").type = "PASSIVE"
         layout.separator()
         layout.operator("axion.remove_bodies", text="Remove")
+        layout.separator()
+        layout.operator_menu_enum("axion.change_shape", "type", text="Change Shape")
+        layout.operator_menu_enum("axion.apply_material", "material", text="Material")
+        layout.operator_menu_enum("axion.calculate_mass", "material", text="Calculate Mass")
         layout.operator("axion.copy_settings", text="Copy from Active")
         layout.separator()
         layout.operator_menu_enum("axion.add_joint", "type", text="Add Joint")
-        layout.operator("axion.connect_selected", text="Connect")
+        layout.operator_menu_enum("axion.connect_selected", "connection_pattern", text="Connect")
+        layout.operator("axion.remove_joints")
+        layout.separator()
         layout.operator("axion.convert_native", text="Convert Rigid Bodies")
         layout.separator()
         layout.operator("axion.check_scene")

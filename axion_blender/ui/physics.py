@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Physics tab: a button beside Blender's own, and panels that follow the native ones in name and order."""
+"""The Physics tab of a body: a button beside Blender's own, and panels that follow the native ones.
+
+Order, titles and labels are those of ``bl_ui/properties_physics_rigidbody.py``; what Blender does not have comes after
+what it has.  Where a native setting has no counterpart, its panel says why.
+"""
 
 import bpy
 
+from .. import conventions
+from ..extract import weight
+from ..properties.joint import is_joint
 from .bake import lock
+from .presets import AXION_PT_material_presets
+from .texts import note
 
 
 def draw_buttons(self, context):
@@ -14,7 +23,7 @@ def draw_buttons(self, context):
         row.operator("axion.remove_bodies", text="Axion Rigid Body", icon="X")
     else:
         row.operator("axion.add_bodies", text="Axion Rigid Body", icon="RIGID_BODY")
-    if item.axion_joint.enabled:
+    if is_joint(item):
         row.operator("axion.remove_joints", text="Axion Joint", icon="X")
     else:
         row.operator("axion.enable_joint", text="Axion Joint", icon="RIGID_BODY_CONSTRAINT")
@@ -41,30 +50,44 @@ class PhysicsPanel:
         lock(self.layout)
         return self.layout.column()
 
+    def flow(self):
+        """The same, in columns where the editor is wide."""
+        self.layout.use_property_split = True
+        lock(self.layout)
+        return self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False, align=True)
+
 
 class BodyPanel(PhysicsPanel):
-    """Shown for bodies."""
+    """Shown for bodies; what concerns a part of a compound only is hidden."""
+
+    of_parts = False
 
     @classmethod
     def poll(cls, context):
-        return context.object is not None and context.object.axion.enabled
+        item = context.object
+        return item is not None and item.axion.enabled and (cls.of_parts or compound_of(item) is None)
 
 
-class JointPanel(PhysicsPanel):
-    """Shown for joints."""
-
-    @classmethod
-    def poll(cls, context):
-        return context.object is not None and context.object.axion_joint.enabled
+def compound_of(item):
+    """The body that ``item`` gives its shape to, or None."""
+    parent = item.parent
+    if parent is not None and parent.axion.enabled and parent.axion.collision_shape == "COMPOUND":
+        return parent
+    return None
 
 
 class AXION_PT_body(BodyPanel, bpy.types.Panel):
     """Who moves the body."""
 
     bl_label = "Axion Rigid Body"
+    of_parts = True
 
     def draw(self, context):
-        self.column().prop(context.object.axion, "type")
+        column, parent = self.column(), compound_of(context.object)
+        if parent is None:
+            column.prop(context.object.axion, "type")
+        else:
+            note(column, context, f"This object is part of the compound shape of {parent.name}", "INFO")
 
 
 class AXION_PT_body_settings(BodyPanel, bpy.types.Panel):
@@ -72,26 +95,56 @@ class AXION_PT_body_settings(BodyPanel, bpy.types.Panel):
 
     bl_label, bl_parent_id = "Settings", "AXION_PT_body"
 
+    def draw_header_preset(self, context):
+        AXION_PT_material_presets.draw_panel_header(self.layout)
+
     def draw(self, context):
         body, column = context.object.axion, self.column()
-        if body.type == "ACTIVE":
-            column.prop(body, "density" if body.use_density else "mass")
-            column.prop(body, "use_density")
-            column.prop(body, "kinematic")
-        else:
-            column.label(text="Follows its animation, and pushes active bodies")
+        if body.type == "PASSIVE":
+            note(column, context, "Follows whatever animates it, without a checkbox", "INFO")
+            return
+        column.prop(body, "density" if body.use_density else "mass")
+        column.prop(body, "dynamic")
+        column.prop(body, "kinematic")
+        column.prop(body, "use_density")
+        if body.use_density:
+            draw_mass(column, context)
+        row = column.row(align=True)
+        row.operator_menu_enum("axion.apply_material", "material", text="Material")
+        row.operator("axion.calculate_mass")
+
+
+def draw_mass(layout, context):
+    """The mass that the density gives, where it is known without delay."""
+    mass = weight.known_mass(context.object, context.view_layer.depsgraph, context.scene.unit_settings)
+    if mass is None:
+        return
+    settings = context.scene.unit_settings
+    metres = conventions.metres_per_unit(settings.system, settings.scale_length)
+    system = "METRIC" if settings.system == "NONE" else settings.system
+    text = bpy.utils.units.to_string(system, "MASS", mass * metres**3, precision=4, split_unit=False)
+    split = layout.split(factor=0.4)
+    split.column().label(text="")
+    split.column().label(text=f"Mass {text}")
 
 
 class AXION_PT_body_collisions(BodyPanel, bpy.types.Panel):
     """Shape of the body."""
 
     bl_label, bl_parent_id = "Collisions", "AXION_PT_body"
+    of_parts = True
 
     def draw(self, context):
-        body, column = context.object.axion, self.column()
-        column.prop(body, "collision_shape")
+        item, column = context.object, self.column()
+        body = item.axion
+        column.prop(body, "collision_shape", text="Shape")
+        if body.collision_shape == "COMPOUND":
+            if compound_of(item) is not None:
+                note(column, context, "Sub compound shapes are not allowed", "ERROR")
+            elif not any(child.axion.enabled for child in item.children):
+                note(column, context, "There are no child rigid bodies", "ERROR")
         if body.collision_shape in {"MESH", "CONVEX_HULL", "CONVEX_DECOMPOSITION"}:
-            column.prop(body, "mesh_source")
+            column.prop(body, "mesh_source", text="Source")
         if body.collision_shape == "CONVEX_DECOMPOSITION":
             column.prop(body, "concavity")
 
@@ -99,13 +152,23 @@ class AXION_PT_body_collisions(BodyPanel, bpy.types.Panel):
 class AXION_PT_body_surface(BodyPanel, bpy.types.Panel):
     """Friction and bounciness."""
 
-    bl_label, bl_parent_id = "Surface Response", "AXION_PT_body_collisions"
+    bl_label, bl_parent_id, bl_options = "Surface Response", "AXION_PT_body_collisions", {"DEFAULT_CLOSED"}
 
     def draw(self, context):
-        body, column = context.object.axion, self.column()
-        column.prop(body, "friction")
-        column.prop(body, "surface_velocity")
-        column.prop(body, "restitution")
+        body, flow = context.object.axion, self.flow()
+        flow.column().prop(body, "friction")
+        flow.column().prop(body, "restitution", text="Bounciness")
+        flow.column().prop(body, "surface_velocity")
+
+
+class AXION_PT_body_sensitivity(BodyPanel, bpy.types.Panel):
+    """Why there is no margin."""
+
+    bl_label, bl_parent_id, bl_options = "Sensitivity", "AXION_PT_body_collisions", {"DEFAULT_CLOSED"}
+    of_parts = True
+
+    def draw(self, context):
+        note(self.layout, context, "No Collision Margin: bodies touch at the surfaces you see", "INFO")
 
 
 class AXION_PT_body_collections(BodyPanel, bpy.types.Panel):
@@ -114,134 +177,64 @@ class AXION_PT_body_collections(BodyPanel, bpy.types.Panel):
     bl_label, bl_parent_id, bl_options = "Collections", "AXION_PT_body_collisions", {"DEFAULT_CLOSED"}
 
     def draw(self, context):
+        lock(self.layout)
         self.layout.prop(context.object.axion, "collision_collections", text="")
 
 
-class AXION_PT_body_dynamics(BodyPanel, bpy.types.Panel):
-    """Damping, initial motion, centre of mass."""
-
-    bl_label, bl_parent_id, bl_options = "Dynamics", "AXION_PT_body", {"DEFAULT_CLOSED"}
+class ActivePanel(BodyPanel):
+    """Shown for active bodies."""
 
     @classmethod
     def poll(cls, context):
         return super().poll(context) and context.object.axion.type == "ACTIVE"
 
+
+class AXION_PT_body_dynamics(ActivePanel, bpy.types.Panel):
+    """Damping."""
+
+    bl_label, bl_parent_id, bl_options = "Dynamics", "AXION_PT_body", {"DEFAULT_CLOSED"}
+
+    def draw(self, context):
+        body, flow = context.object.axion, self.flow()
+        flow.column().prop(body, "linear_damping", text="Damping Translation")
+        flow.column().prop(body, "angular_damping", text="Rotation")
+
+
+class AXION_PT_body_deactivation(ActivePanel, bpy.types.Panel):
+    """Why bodies need no deactivation."""
+
+    bl_label, bl_parent_id, bl_options = "Deactivation", "AXION_PT_body_dynamics", {"DEFAULT_CLOSED"}
+
+    def draw(self, context):
+        note(
+            self.layout, context, "Nothing to set: bodies at rest stay at rest, and wake when they are touched", "INFO"
+        )
+
+
+class AXION_PT_body_initial(ActivePanel, bpy.types.Panel):
+    """How it moves at the first frame."""
+
+    bl_label, bl_parent_id, bl_options = "Initial Motion", "AXION_PT_body_dynamics", {"DEFAULT_CLOSED"}
+
+    def draw(self, context):
+        body, flow = context.object.axion, self.flow()
+        flow.column().prop(body, "linear_velocity", text="Velocity")
+        flow.column().prop(body, "angular_velocity", text="Spin")
+
+
+class AXION_PT_body_center(ActivePanel, bpy.types.Panel):
+    """Centre of mass by hand."""
+
+    bl_label, bl_parent_id, bl_options = "Center of Mass", "AXION_PT_body_dynamics", {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context):
+        lock(self.layout)
+        self.layout.prop(context.object.axion, "use_center_of_mass", text="")
+
     def draw(self, context):
         body, column = context.object.axion, self.column()
-        column.prop(body, "linear_damping")
-        column.prop(body, "angular_damping")
-        column.prop(body, "linear_velocity")
-        column.prop(body, "angular_velocity")
-        column.prop(body, "use_center_of_mass")
-        if body.use_center_of_mass:
-            column.prop(body, "center_of_mass")
-
-
-class AXION_PT_joint(JointPanel, bpy.types.Panel):
-    """Kind of joint."""
-
-    bl_label = "Axion Joint"
-
-    def draw(self, context):
-        self.column().prop(context.object.axion_joint, "type")
-
-
-class AXION_PT_joint_settings(JointPanel, bpy.types.Panel):
-    """Collisions, breaking, compliance."""
-
-    bl_label, bl_parent_id = "Settings", "AXION_PT_joint"
-
-    def draw(self, context):
-        joint, column = context.object.axion_joint, self.column()
-        column.prop(joint, "disable_collisions")
-        column.prop(joint, "use_breaking")
-        if joint.use_breaking:
-            column.prop(joint, "break_force")
-            column.prop(joint, "break_torque")
-        column.prop(joint, "compliance")
-        column.prop(joint, "angular_compliance")
-
-
-class AXION_PT_joint_objects(JointPanel, bpy.types.Panel):
-    """What it joins."""
-
-    bl_label, bl_parent_id = "Objects", "AXION_PT_joint"
-
-    def draw(self, context):
-        joint, column = context.object.axion_joint, self.column()
-        column.prop(joint, "object1")
-        column.prop(joint, "object2")
-        if joint.type in {"DISTANCE", "ROPE"}:
-            column.prop(joint, "anchor1")
-            column.prop(joint, "anchor2")
-            column.prop(joint, "use_length")
-            if joint.use_length:
-                column.prop(joint, "length")
-
-
-LIMITED = {"HINGE": ("ang_z",), "SLIDER": ("lin_x",), "PISTON": ("lin_x", "ang_x")}
-ALL_AXES = ("lin_x", "lin_y", "lin_z", "ang_x", "ang_y", "ang_z")
-
-
-class AXION_PT_joint_limits(JointPanel, bpy.types.Panel):
-    """Ends of the free axes of the joint type."""
-
-    bl_label, bl_parent_id = "Limits", "AXION_PT_joint"
-
-    @classmethod
-    def poll(cls, context):
-        generic = {"GENERIC", "GENERIC_SPRING"}
-        return super().poll(context) and context.object.axion_joint.type in {*LIMITED, *generic}
-
-    def draw(self, context):
-        joint, column = context.object.axion_joint, self.column()
-        for axis in LIMITED.get(joint.type, ALL_AXES):
-            column.prop(joint, f"use_limit_{axis}")
-            if getattr(joint, f"use_limit_{axis}"):
-                pair = column.column(align=True)
-                pair.prop(joint, f"limit_{axis}_lower", text="Lower")
-                pair.prop(joint, f"limit_{axis}_upper", text="Upper")
-
-
-class AXION_PT_joint_motor(JointPanel, bpy.types.Panel):
-    """Drives by velocity."""
-
-    bl_label, bl_parent_id, bl_options = "Motor", "AXION_PT_joint", {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context):
-        return super().poll(context) and context.object.axion_joint.type in {"MOTOR", "HINGE", "SLIDER", "PISTON"}
-
-    def draw(self, context):
-        joint, column = context.object.axion_joint, self.column()
-        kinds = (("lin", "force"), ("ang", "torque"))
-        unfit = {"HINGE": "lin", "SLIDER": "ang"}.get(joint.type)
-        for kind, limit in kinds:
-            if kind == unfit:
-                continue
-            column.prop(joint, f"use_motor_{kind}")
-            if getattr(joint, f"use_motor_{kind}"):
-                column.prop(joint, f"motor_{kind}_target_velocity")
-                column.prop(joint, f"motor_{kind}_max_{limit}")
-
-
-class AXION_PT_joint_springs(JointPanel, bpy.types.Panel):
-    """Springs of the free axes."""
-
-    bl_label, bl_parent_id, bl_options = "Springs", "AXION_PT_joint", {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context):
-        return super().poll(context) and context.object.axion_joint.type == "GENERIC_SPRING"
-
-    def draw(self, context):
-        joint, column = context.object.axion_joint, self.column()
-        for axis in ("x", "y", "z", "ang_x", "ang_y", "ang_z"):
-            column.prop(joint, f"use_spring_{axis}")
-            if getattr(joint, f"use_spring_{axis}"):
-                pair = column.column(align=True)
-                pair.prop(joint, f"spring_stiffness_{axis}", text="Stiffness")
-                pair.prop(joint, f"spring_damping_{axis}", text="Damping")
+        column.active = body.use_center_of_mass
+        column.prop(body, "center_of_mass", text="Local")
 
 
 CLASSES = (
@@ -249,12 +242,10 @@ CLASSES = (
     AXION_PT_body_settings,
     AXION_PT_body_collisions,
     AXION_PT_body_surface,
+    AXION_PT_body_sensitivity,
     AXION_PT_body_collections,
     AXION_PT_body_dynamics,
-    AXION_PT_joint,
-    AXION_PT_joint_settings,
-    AXION_PT_joint_objects,
-    AXION_PT_joint_limits,
-    AXION_PT_joint_motor,
-    AXION_PT_joint_springs,
+    AXION_PT_body_deactivation,
+    AXION_PT_body_initial,
+    AXION_PT_body_center,
 )

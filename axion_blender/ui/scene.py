@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Scene tab: settings of the whole simulation."""
+"""The Scene tab: settings of the whole simulation, in the order of Blender's Rigid Body World."""
 
 import bpy
 
@@ -7,43 +7,103 @@ from .bake import lock
 
 
 def draw_settings(layout, settings):
-    """Draw ``Scene.axion``; the Scene tab and the sidebar show the same."""
-    layout.use_property_split = True
-    layout.use_property_decorate = False
+    """Speed and exactness; the Scene tab and the sidebar show the same."""
     column = layout.column()
+    column.prop(settings, "time_scale", text="Speed")
+    column.prop(settings, "substeps")
     column.prop(settings, "quality")
     column.prop(settings, "use_tolerance")
-    if settings.use_tolerance:
-        column.prop(settings, "tolerance")
+    tolerance = column.column()
+    tolerance.active = settings.use_tolerance
+    tolerance.prop(settings, "tolerance")
+    column.prop(settings, "joint_damping")
     column.prop(settings, "device")
     if settings.device == "CUDA":
         column.prop(settings, "device_index")
-    column.prop(settings, "substeps")
-    column.prop(settings, "joint_damping")
-    column.prop(settings, "time_scale")
-    column.prop(settings, "gravity_factor")
-    column.prop(settings, "friction_combine")
-    column.prop(settings, "restitution_combine")
+
+
+def draw_surfaces(layout, settings):
+    """How two surfaces become one pair."""
+    column = layout.column()
+    column.prop(settings, "friction_combine", text="Friction")
+    column.prop(settings, "restitution_combine", text="Bounciness")
+
+
+def draw_frames(layout, settings):
+    """Which frames are baked."""
+    column = layout.column()
     column.prop(settings, "use_frame_range")
-    if settings.use_frame_range:
-        pair = column.column(align=True)
-        pair.prop(settings, "frame_start")
-        pair.prop(settings, "frame_end", text="End")
+    pair = column.column(align=True)
+    pair.active = settings.use_frame_range
+    pair.prop(settings, "frame_start", text="Simulation Start")
+    pair.prop(settings, "frame_end", text="End")
     column.prop(settings, "use_cache")
-    if settings.use_cache:
-        column.prop(settings, "cache_folder")
+    folder = column.column()
+    folder.active = settings.use_cache
+    folder.prop(settings, "cache_folder")
 
 
-class AXION_PT_scene(bpy.types.Panel):
-    """Settings of the simulation."""
+def draw_fields(layout, settings):
+    """What pulls at the bodies."""
+    layout.column().prop(settings, "gravity_factor", text="Gravity", slider=True)
 
-    bl_label = "Axion"
+
+PARTS = (draw_settings, draw_surfaces, draw_frames, draw_fields)
+"""Everything there is to set, in this order."""
+
+
+class ScenePanel:
+    """Where the panels stand."""
+
     bl_space_type, bl_region_type, bl_context = "PROPERTIES", "WINDOW", "scene"
-    bl_options = {"DEFAULT_CLOSED"}
+    part = None
 
     def draw(self, context):
-        lock(self.layout)
-        draw_settings(self.layout, context.scene.axion)
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        lock(layout)
+        if self.part is not None:
+            self.part(layout, context.scene.axion)
 
 
-CLASSES = (AXION_PT_scene,)
+class AXION_PT_scene(ScenePanel, bpy.types.Panel):
+    """Settings of the simulation."""
+
+    bl_label, bl_options = "Axion Rigid Body World", {"DEFAULT_CLOSED"}
+
+
+class AXION_PT_scene_settings(ScenePanel, bpy.types.Panel):
+    """Speed and exactness."""
+
+    bl_label, bl_parent_id = "Settings", "AXION_PT_scene"
+    part = staticmethod(draw_settings)
+
+
+class AXION_PT_scene_surfaces(ScenePanel, bpy.types.Panel):
+    """How two surfaces become one pair."""
+
+    bl_label, bl_parent_id, bl_options = "Surface Pairs", "AXION_PT_scene_settings", {"DEFAULT_CLOSED"}
+    part = staticmethod(draw_surfaces)
+
+
+class AXION_PT_scene_cache(ScenePanel, bpy.types.Panel):
+    """Which frames are baked."""
+
+    bl_label, bl_parent_id, bl_options = "Cache", "AXION_PT_scene", {"DEFAULT_CLOSED"}
+    part = staticmethod(draw_frames)
+
+
+class AXION_PT_scene_fields(ScenePanel, bpy.types.Panel):
+    """What pulls at the bodies."""
+
+    bl_label, bl_parent_id, bl_options = "Field Weights", "AXION_PT_scene", {"DEFAULT_CLOSED"}
+    part = staticmethod(draw_fields)
+
+
+CLASSES = (
+    AXION_PT_scene,
+    AXION_PT_scene_settings,
+    AXION_PT_scene_surfaces,
+    AXION_PT_scene_cache,
+    AXION_PT_scene_fields,
+)

@@ -153,6 +153,57 @@ def test_animated_motor(pair):
     assert np.allclose(values, 12.0 * np.asarray(times), atol=1e-4) and np.isclose(times[-1], 1.0)
 
 
+def test_position_motors(pair):
+    settings = {
+        "motor_ang_type": "POSITION",
+        "motor_lin_type": "POSITION",
+        "use_motor_lin": True,
+        "use_motor_ang": True,
+    }
+    places = {"motor_lin_target_position": 3.0, "motor_ang_target_angle": 1.5}
+    give = {"motor_lin_stiffness": 7.0, "motor_lin_damping": 0.5, "motor_ang_stiffness": 9.0, "motor_ang_damping": 0.25}
+    item = joint("Joint", "PISTON", *pair, **settings, **places, **give, motor_ang_max_torque=11.0)
+    bpy.context.scene.unit_settings.scale_length = 0.5
+    axes = only_joint().axes
+    assert (axes["x"].drive, axes["x"].target, axes["x"].stiffness, axes["x"].damping) == ("position", 1.5, 7.0, 0.5)
+    assert (axes["rx"].drive, axes["rx"].target, axes["rx"].max_force) == ("position", 1.5, 11.0)
+    assert (axes["rx"].stiffness, axes["rx"].damping) == (9.0, 0.25)
+    item.axion_joint.motor_lin_type = "VELOCITY"
+    assert (only_joint().axes["x"].drive, only_joint().axes["x"].stiffness) == ("velocity", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "prop", "unit"),
+    [("HINGE", "rz", "motor_ang_target_angle", 1.0), ("SLIDER", "x", "motor_lin_target_position", 0.5)],
+)
+def test_animated_servo(pair, kind, name, prop, unit):
+    short = prop[:9]
+    item = joint("Joint", kind, *pair, **{f"use_{short}": True, f"{short}_type": "POSITION"})
+    bpy.context.scene.unit_settings.scale_length = 0.5
+    key(item, f"axion_joint.{prop}", [(1, 0.0), (25, 2.0)])
+    times, values = only_joint().axes[name].target
+    assert np.allclose(values, 2.0 * unit * np.asarray(times), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "axes"),
+    [
+        ("POINT", {"rx": 3.0, "ry": 3.0, "rz": 3.0}),
+        ("HINGE", {"rz": 3.0}),
+        ("SLIDER", {"x": 2.0}),
+        ("PISTON", {"x": 2.0, "rx": 3.0}),
+        ("GENERIC", {"x": 2.0, "y": 2.0, "rx": 3.0, "ry": 3.0, "rz": 3.0}),
+        ("FIXED", {}),
+        ("ROPE", {}),
+    ],
+)
+def test_friction_acts_on_what_is_free(pair, kind, axes):
+    locked = {"use_limit_lin_z": True, "limit_lin_z_lower": 0.0, "limit_lin_z_upper": 0.0}
+    joint("Joint", kind, *pair, friction_lin=2.0, friction_ang=3.0, **locked)
+    found = {name: axis.friction for name, axis in only_joint().axes.items() if not axis.locked}
+    assert found == axes
+
+
 @pytest.mark.parametrize("kind", ["DISTANCE", "ROPE"])
 def test_anchors(pair, kind):
     item = joint("Joint", kind, *pair, location=(0, 0, 9), anchor1=(0, 0, 0.5), anchor2=(-0.5, 0, 0))

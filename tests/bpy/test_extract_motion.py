@@ -306,3 +306,12 @@ def test_moving_compound():
     lift(rig)
     made = body("Rig")
     assert made.motion == "kinematic" and np.allclose(made.path.velocity(0.5)[0], (0, 0, 6), atol=1e-3)
+
+
+def test_a_body_that_is_not_dynamic_stands_or_follows_its_animation():
+    item = box("Box", dynamic=False)
+    assert body("Box").motion == "static"
+    key(item, "location", [(1, (0, 0, 0)), (25, (0, 0, 6))])
+    assert body("Box").motion == "kinematic"
+    item.axion.dynamic = True
+    assert body("Box").motion == "dynamic"

@@ -127,7 +127,7 @@ def test_connect_selected_makes_a_chain_by_distance_or_a_star(scene):
     pairs = [(j.axion_joint.object1.name, j.axion_joint.object2.name) for j in scene.objects if j.axion_joint.enabled]
     assert sorted(pairs) == [("link 0", "link 2"), ("link 1", "link 3"), ("link 2", "link 1")]
     select(*items[1:], items[0])
-    assert bpy.ops.axion.connect_selected(type="FIXED") == {"FINISHED"}
+    assert bpy.ops.axion.connect_selected(type="FIXED", skip_joined=False) == {"FINISHED"}
     assert sum(j.axion_joint.enabled and j.axion_joint.object2 == items[0] for j in scene.objects) == 3
 
 
@@ -223,6 +223,7 @@ def test_a_bake_without_bodies_says_so(scene):
 def test_check_scene_lists_every_problem_by_object(scene):
     first, second = body("first", (0, 0, 1)), body("second", (0, 0, 5))
     assert bpy.ops.axion.check_scene() == {"FINISHED"}
+    assert bpy.context.window_manager.axion.checked == scene.session_uid
     first.axion.mass, second.axion.mass = -1.0, 0.0
     with pytest.raises(RuntimeError) as caught:
         bpy.ops.axion.check_scene()

@@ -9,7 +9,12 @@ from blend_scenes import add
 
 GROUPS = ("Object.axion", "Object.axion_joint", "Scene.axion")
 NATIVE = {"Object.axion": "RigidBodyObject", "Object.axion_joint": "RigidBodyConstraint"}
-ANIMATABLE = {"kinematic", "motor_lin_target_velocity", "motor_ang_target_velocity"}
+ANIMATABLE = {
+    "kinematic",
+    *("motor_lin_target_velocity", "motor_ang_target_velocity"),
+    *("motor_lin_target_position", "motor_ang_target_angle"),
+}
+"""What a bake reads at every sample; test_extract_motion and test_extract_joints check that it does."""
 OTHER_MEANING = {
     # Bullet's solver settings, and impulses where Axion has forces.
     "RigidBodyObject": {

@@ -1,59 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Panels drawn on a layout that checks: each property and operator they show exists, in every state of the scene."""
 
-import types
 from types import SimpleNamespace
 
+import bpy
 import pytest
+from axion.axion_blender import baking, report, ui
+from axion.axion_blender.ui import joint, physics
+from axion.solver import StepReport
+from panel_recorder import Layout, draw_tree
+from panel_recorder import draw as draw_panel
 
-bpy = pytest.importorskip("bpy")
-
-from axion.axion_blender import baking, report, ui  # noqa: E402
-from axion.axion_blender.ui import physics  # noqa: E402
-from axion.solver import StepReport  # noqa: E402
-
-
-class Layout:
-    """Takes what UILayout takes; refuses names that do not exist, notes what was shown."""
-
-    def __init__(self, shown):
-        self.shown = shown
-
-    def column(self, **options):
-        return self
-
-    row = column
-
-    def separator(self):
-        pass
-
-    def label(self, text="", icon="NONE"):
-        self.shown.append(text)
-
-    def prop(self, data, name, text=None):
-        assert name in data.bl_rna.properties, f"{data.bl_rna.identifier} has no {name}"
-        self.shown.append(name)
-
-    def operator(self, name, text="", icon="NONE"):
-        module, function = name.split(".")
-        assert function in dir(getattr(bpy.ops, module)), name
-        self.shown.append(name)
-        return SimpleNamespace()
-
-    def operator_menu_enum(self, name, prop, text=""):
-        self.operator(name)
+PHYSICS = (*physics.CLASSES, *joint.CLASSES)
 
 
 def draw(panel, context):
-    """What a panel shows, or None where it hides."""
-    if hasattr(panel, "poll") and not panel.poll(context):
-        return None
-    shown = []
-    drawn = SimpleNamespace(layout=Layout(shown))
-    if issubclass(panel, physics.PhysicsPanel):
-        drawn.column = types.MethodType(physics.PhysicsPanel.column, drawn)
-    panel.draw(drawn, context)
-    return shown
+    """Names and texts that a panel shows, or None where it hides."""
+    shown = draw_panel(panel, context)
+    return None if shown is None else [entry.label if entry.kind == "label" else entry.name for entry in shown]
+
+
+def names(classes):
+    """Names and texts in all panels of ``classes``."""
+    return [name for panel in classes if issubclass(panel, bpy.types.Panel) for name in draw(panel, bpy.context) or ()]
 
 
 @pytest.fixture
@@ -73,10 +42,10 @@ def switches(group):
 
 
 def test_a_plain_object_shows_buttons_and_no_panel(item):
-    assert [draw(panel, bpy.context) for panel in physics.CLASSES] == [None] * len(physics.CLASSES)
+    assert [draw(panel, bpy.context) for panel in PHYSICS] == [None] * len(PHYSICS)
     shown = []
-    physics.draw_buttons(SimpleNamespace(layout=Layout(shown)), bpy.context)
-    assert shown == ["axion.add_bodies", "axion.enable_joint"]
+    physics.draw_buttons(SimpleNamespace(layout=Layout(shown, ())), bpy.context)
+    assert [entry.name for entry in shown] == ["axion.add_bodies", "axion.enable_joint"]
 
 
 @pytest.mark.parametrize("kind", ("ACTIVE", "PASSIVE"))
@@ -86,7 +55,7 @@ def test_every_setting_of_a_body_is_shown_somewhere(item, kind, all_on):
     if all_on:
         switches(item.axion)
         item.axion.collision_shape = "CONVEX_DECOMPOSITION"
-    shown = [name for panel in physics.CLASSES for name in draw(panel, bpy.context) or ()]
+    shown = names(physics.CLASSES)
     assert {"type", "collision_shape", "friction", "restitution", "collision_collections"} <= set(shown)
     if kind == "ACTIVE" and all_on:
         left = (
@@ -101,7 +70,9 @@ def test_every_setting_of_a_joint_is_shown_by_some_type(item):
     shown = set()
     for kind in item.axion_joint.bl_rna.properties["type"].enum_items:
         item.axion_joint.type = kind.identifier
-        shown |= {name for panel in physics.CLASSES for name in draw(panel, bpy.context) or ()}
+        for motor in ("VELOCITY", "POSITION"):
+            item.axion_joint.motor_lin_type = item.axion_joint.motor_ang_type = motor
+            shown |= set(names(joint.CLASSES))
     left = {p.identifier for p in item.axion_joint.bl_rna.properties} - shown - {"rna_type", "name", "enabled"}
     assert not left, "a setting that no panel shows"
 
@@ -109,9 +80,9 @@ def test_every_setting_of_a_joint_is_shown_by_some_type(item):
 def test_scene_settings_are_shown_in_the_scene_tab_and_the_sidebar(item):
     switches(bpy.context.scene.axion)
     bpy.context.scene.axion.device = "CUDA"
-    names = {p.identifier for p in bpy.context.scene.axion.bl_rna.properties} - {"rna_type", "name", "uuid"}
-    for panel in (ui.scene.AXION_PT_scene, ui.sidebar.AXION_PT_sidebar_settings):
-        assert names == set(draw(panel, bpy.context))
+    wanted = {p.identifier for p in bpy.context.scene.axion.bl_rna.properties} - {"rna_type", "name", "uuid"}
+    assert set(names(ui.scene.CLASSES)) == wanted
+    assert set(draw(ui.sidebar.AXION_PT_sidebar_settings, bpy.context)) == wanted
 
 
 def test_the_menu_offers_every_operator_of_the_workflow(item):
@@ -119,12 +90,74 @@ def test_the_menu_offers_every_operator_of_the_workflow(item):
     assert {f"axion.{name}" for name in ("add_bodies", "add_joint", "convert_native", "check_scene", "bake")} <= offered
 
 
-def test_sidebar_shows_problems_and_the_last_report(item):
+def test_the_sidebar_is_the_way_to_a_bake(item):
+    titles = [entry.label for entry in draw_tree(ui.sidebar.CLASSES, bpy.context) if entry.kind == "panel"]
+    assert titles == ["Set Up", "Joints", "Check", "Bake", "Settings", "Report"]
+    shown = names(ui.sidebar.CLASSES)
+    steps = [shown.index(f"axion.{name}") for name in ("add_bodies", "add_joint", "check_scene", "bake", "clear_bake")]
+    assert steps == sorted(steps)
+
+
+def test_a_finding_is_listed_with_its_object_and_shown_in_full(item):
+    session = bpy.context.window_manager.axion
+    other = bpy.data.objects.new("thing: small", None)
+    bpy.context.scene.collection.objects.link(other)
+    session.problems = "thing: its mass is 0: type another\nthing: small: it has no mesh"
+    session.warnings = "thing has an open mesh"
+    assert [(f.name, f.kind) for f in session.findings] == [
+        ("thing", "ERROR"),
+        ("thing: small", "ERROR"),
+        ("thing", "INFO"),
+    ]
+    assert "AXION_UL_findings" not in draw(ui.sidebar.AXION_PT_sidebar_check, bpy.context), "of another scene"
+    session.checked = bpy.context.scene.session_uid
+    session.finding_index = 1
+    assert bpy.context.view_layer.objects.active == other and other.select_get() and not item.select_get()
+    shown = draw(ui.sidebar.AXION_PT_sidebar_check, bpy.context)
+    assert "AXION_UL_findings" in shown and "thing: small: it has no mesh" in " ".join(shown)
+    session.problems = session.warnings = ""
+    assert len(session.findings) == 0
+    assert "AXION_UL_findings" not in draw(ui.sidebar.AXION_PT_sidebar_check, bpy.context)
+
+
+def test_the_list_of_joints_holds_those_that_are_off_too(item):
+    context, session = bpy.context, bpy.context.window_manager.axion
+    assert "AXION_UL_joints" not in draw(ui.sidebar.AXION_PT_sidebar_joints, context)
+    for name, enabled in (("b", True), ("a", False)):
+        other = bpy.data.objects.new(name, None)
+        context.scene.collection.objects.link(other)
+        other.axion_joint.object2, other.axion_joint.enabled = item, enabled
+    assert "AXION_UL_joints" in draw(ui.sidebar.AXION_PT_sidebar_joints, context)
+    found = list(context.scene.objects)
+    shown, order = ui.lists.filtered(context.scene.objects, "", 1)
+    assert {owner.name for owner, flag in zip(found, shown, strict=True) if flag} == {"a", "b"}
+    assert order[found.index(bpy.data.objects["a"])] < order[found.index(bpy.data.objects["b"])]
+    only_b, _ = ui.lists.filtered(context.scene.objects, "B", 1)
+    assert {owner.name for owner, flag in zip(found, only_b, strict=True) if flag} == {"b"}
+    session.joint_index = found.index(bpy.data.objects["a"])
+    assert context.view_layer.objects.active.name == "a"
+
+
+def test_a_joint_says_what_is_amiss_with_its_objects(item):
+    other = bpy.data.objects.new("other", None)
+    own = item.axion_joint
+    own.enabled, item.axion.enabled = True, False
+
+    def said():
+        return " ".join(draw(joint.AXION_PT_joint_objects, bpy.context))
+
+    assert "Choose the bodies" in said()
+    own.object1 = own.object2 = item
+    assert "itself" in said()
+    own.object2 = other
+    assert "thing is no Axion body" in said()
+    item.axion.enabled = other.axion.enabled = True
+    assert said() == "object1 object2"
+
+
+def test_sidebar_shows_the_last_report(item):
     context = bpy.context
-    assert draw(ui.sidebar.AXION_PT_sidebar_report, context) is None
-    context.window_manager.axion.problems = "\n".join(f"thing: problem {n}" for n in range(10))
-    shown = draw(ui.sidebar.AXION_PT_sidebar, context)
-    assert {"axion.bake", "axion.clear_bake", "axion.check_scene", "thing: problem 0", "and 2 more"} <= set(shown)
+    assert draw(ui.sidebar.AXION_PT_sidebar_report, context) == ["Nothing is baked yet"]
     torn = ("Hinge", "Rod")
     summary = report.summary([StepReport(1, penetration=2e-3, converged=False, contradictory_joints=torn)], 1)
     context.scene[baking.SUMMARY] = report.to_json(summary)

@@ -76,17 +76,8 @@ def test_rest_is_rest(name, floor, rest):
     assert sum(not report.converged for report in trajectory.reports) <= 1
 
 
-# Hulls on each other, on a plane, still take three.
-NOT_YET = [
-    pytest.param(name, floor, marks=pytest.mark.open)
-    if (name, floor) == ("hulls on each other", "plane")
-    else (name, floor)
-    for name in THINGS
-    for floor in ("plane", "mesh")
-]
-
-
-@pytest.mark.parametrize(("name", "floor"), NOT_YET)
+@pytest.mark.parametrize("floor", ["plane", "mesh"])
+@pytest.mark.parametrize("name", THINGS)
 def test_rest_costs_nothing(name, floor, rest):
     # At rest the problem of each step is that of the step before, so its solution is found at once.
     newton = max(report.newton_iterations for report in rest(name, floor).reports[-24:])

@@ -55,12 +55,8 @@ def test_frames_keep_the_laws(name, motion):
     assert bad <= 0.01 * len(trajectory.reports)
 
 
-# Two of the 72 frames of the pile of 64 overlap by 0.11 mm, seen by separating axes and not by the end check.
-NOT_YET = [pytest.param(name, marks=pytest.mark.open) if name == "pile of 64" else name for name in SCENES]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NOT_YET)
+@pytest.mark.parametrize("name", SCENES)
 def test_bodies_stay_solid_and_joined(name, motion):
     # Told from the poses alone: overlap of the true shapes, and the distance of each ball's two anchors.
     scene, trajectory = motion(name)
