@@ -34,7 +34,7 @@ def main(argv):
     parser.add_argument("--capture", default="", help="command that writes a picture of the screen to {}")
     options = parser.parse_args(argv)
     folder = str(Path(options.pictures).resolve())
-    return window_program.start(__file__, [folder, options.capture], size=(1040, 640), simulate=True)
+    return window_program.start(__file__, [folder, options.capture], size=(1000, 760), simulate=True)
 
 
 class Play:
@@ -72,8 +72,7 @@ class Play:
             yield from self.mouse.press(f"axion.add_bodies(type='{kind}')")
             expect(objects[name].axion.enabled and objects[name].axion.type == kind, f"{name} is {kind.lower()}")
         yield from self.select([objects["Post"], objects["Door"]])
-        kinds = [item.identifier for item in bpy.ops.axion.add_joint.get_rna_type().properties["type"].enum_items]
-        yield from self.mouse.choose("axion.connect_selected", kinds.index("HINGE"))
+        yield from self.mouse.press("axion.add_joint(type='HINGE'")
         joint = next((item for item in objects if item.axion_joint.enabled), None)
         expect(joint is not None and joint.axion_joint.type == "HINGE", "a hinge joins post and door")
 
