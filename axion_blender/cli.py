@@ -133,7 +133,8 @@ def _bake(options, program):
     if job.error is not None:
         raise job.error
     if not job.done:
-        return _say(program, "stopped, nothing was written; the next bake goes on from here", STOPPED)
+        kept = "; the next bake goes on from here" if scene.axion.use_cache and job.reports else ""
+        return _say(program, f"stopped, nothing was written{kept}", STOPPED)
     document = baking.keep_report(scene, job)
     if report_target is not None:
         _whole(report_target, lambda path: path.write_text(report.to_json(document, indent=1), encoding="utf-8"))

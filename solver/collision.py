@@ -104,6 +104,10 @@ class Collider:
         """Make ``contacts`` (of ``collide``) what the next ones are matched with: the step that used them is final."""
         self.accepted = contacts
 
+    def _manifolds(self, old, poses):
+        """Those at (position, rotation), the old ones where a pair has hardly moved, and their links to ``old``."""
+        return renew(old, self._detect(*poses), *poses, lambda new: with_deepest(self.model, new, *poses))
+
     @property
     def origin(self):
         """(3,) what places are relative to, in the model's unit, or None before the first detection."""
@@ -118,10 +122,6 @@ class Collider:
         self.accepted, self._origin = contacts, origin
         room = [max(own, other) for own, other in zip(self.capacity(), capacity, strict=True)]
         self._contact_capacity, self._pair_capacity, self._triangle_capacity = room
-
-    def _manifolds(self, old, poses):
-        """Those at (position, rotation), the old ones where a pair has hardly moved, and their links to ``old``."""
-        return renew(old, self._detect(*poses), *poses, lambda new: with_deepest(self.model, new, *poses))
 
     def _select(self, manifolds, link, position, rotation, linear_velocity, angular_velocity, step, free):
         """The contacts near enough to matter in this step."""

@@ -100,7 +100,7 @@ def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         return
     if isl.inner_count[k] == 0:
         isl.gradient0[k] = isl.gradient[k]
-    share = wp.float64(0.1)  # what is left goes into gaps, and those are measured; stiff joints make much more of it
+    share = wp.float64(0.03)  # what is left goes into gaps, and those are measured; stiff joints make much more of it
     if isl.jointed[k] == 1:
         share = wp.float64(0.01)
     done = isl.gradient[k] < share * isl.tolerance[k]

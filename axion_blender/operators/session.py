@@ -52,7 +52,7 @@ class AXION_PG_session(bpy.types.PropertyGroup):
 
     running: BoolProperty(
         name="Baking",
-        description="A simulation is under way, and the setup stays as it is until it ends",
+        description="A simulation is under way, and the setup had better stay as it is until it ends",
         get=lambda self: running.current() is not None,
     )
     problems: StringProperty(
@@ -65,6 +65,13 @@ class AXION_PG_session(bpy.types.PropertyGroup):
         name="Warnings",
         description="What the last check found that does not stop a bake, a line each",
         update=refresh_findings,
+        **KEPT,
+    )
+    show_preview: BoolProperty(
+        name="Preview",
+        description="Draw the simulated objects in the viewport while they are baked. It follows the newest frame; "
+        "move the playhead to look at another one",
+        default=True,
         **KEPT,
     )
     checked: IntProperty(
@@ -98,13 +105,6 @@ class AXION_PG_session(bpy.types.PropertyGroup):
         **KEPT,
     )
     joint_index: IntProperty(name="Joint", description="Click a joint to select it", update=select_joint, **KEPT)
-    show_preview: BoolProperty(
-        name="Preview",
-        description="Draw the simulated objects in the viewport while they are baked. It follows the newest frame; "
-        "move the playhead to look at another one",
-        default=True,
-        **KEPT,
-    )
 
 
 def select(context, name, extend=False):

@@ -4,9 +4,9 @@
 from .. import cache_place
 
 
-def draw_cache(layout, context):
+def draw_cache(layout, scene):
     """Draw the size of the scene's cache and Free Cache into any panel's layout."""
     row = layout.row()
-    size = cache_place.size(context.scene)
+    size = cache_place.size(scene)
     row.label(text=f"Cache: {cache_place.size_text(size)}" if size else "Cache: empty")
     row.operator("axion.free_cache")

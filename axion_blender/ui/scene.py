@@ -4,6 +4,7 @@
 import bpy
 
 from .bake import lock
+from .cache import draw_cache
 
 
 def draw_settings(layout, settings):
@@ -38,9 +39,9 @@ def draw_frames(layout, settings):
     pair.prop(settings, "frame_start", text="Simulation Start")
     pair.prop(settings, "frame_end", text="End")
     column.prop(settings, "use_cache")
-    folder = column.column()
-    folder.active = settings.use_cache
-    folder.prop(settings, "cache_folder")
+    if settings.use_cache:
+        column.prop(settings, "cache_folder")
+    draw_cache(layout, settings.id_data)
 
 
 def draw_fields(layout, settings):
@@ -60,8 +61,8 @@ class ScenePanel:
 
     def draw(self, context):
         layout = self.layout
-        layout.use_property_split, layout.use_property_decorate = True, False
         lock(layout)
+        layout.use_property_split, layout.use_property_decorate = True, False
         if self.part is not None:
             self.part(layout, context.scene.axion)
 

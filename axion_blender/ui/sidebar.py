@@ -117,8 +117,8 @@ class AXION_PT_sidebar_settings(SidebarPanel, bpy.types.Panel):
 
     def draw(self, context):
         layout = self.layout
-        layout.use_property_split, layout.use_property_decorate = True, False
         lock(layout)
+        layout.use_property_split, layout.use_property_decorate = True, False
         for part in PARTS:
             part(layout, context.scene.axion)
 

@@ -81,6 +81,7 @@ def test_scene_settings_are_shown_in_the_scene_tab_and_the_sidebar(item):
     switches(bpy.context.scene.axion)
     bpy.context.scene.axion.device = "CUDA"
     wanted = {p.identifier for p in bpy.context.scene.axion.bl_rna.properties} - {"rna_type", "name", "uuid"}
+    wanted |= {"axion.free_cache", "Cache: empty"}
     assert set(names(ui.scene.CLASSES)) == wanted
     assert set(draw(ui.sidebar.AXION_PT_sidebar_settings, bpy.context)) == wanted
 
