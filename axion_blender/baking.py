@@ -94,7 +94,8 @@ def make_job(
         say(report.progress_line(result.report, first + result.frame, last))
 
     job = Job(gather, solve, write, last - first, 0.0, config, tell, first)
-    job.on_found = results.extend
+    if show is not None:
+        job.on_found = results.extend
     return job
 
 

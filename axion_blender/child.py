@@ -25,6 +25,8 @@ from pathlib import Path
 import numpy as np
 
 SCENE, SETTINGS, TRAJECTORY, LOG = "scene.npz", "settings.json", "trajectory.npz", "log.txt"
+NICE = 5
+"""By how much the child steps back behind programs that somebody waits for."""
 STATE = (("position", 3), ("orientation", 4), ("linear_velocity", 3), ("angular_velocity", 3))
 """Arrays of a frame, in order, and their columns."""
 
@@ -67,15 +69,20 @@ def _text(path):
 
 def _start(folder, log):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(os.path.isdir, sys.path))}
-    hidden = {"creationflags": subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}
-    return subprocess.Popen(
-        [sys.executable, "-P", __file__, str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=log,
-        env=environment,
-        **hidden,
-    )
+    hidden = {}
+    if sys.platform == "win32":
+        hidden["creationflags"] = subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
+    command = [sys.executable or "python", "-P", __file__, str(folder)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": log}
+    try:
+        if not Path(command[0]).stem.lower().startswith("python"):  # a Blender that was built without its own
+            raise OSError(f"{command[0]} is no Python")
+        return subprocess.Popen(command, **pipes, env=environment, **hidden)
+    except OSError as error:
+        raise RuntimeError(
+            f"Blender's Python cannot be started as a process of its own ({error}): set Solve In to Blender in Axion's "
+            "preferences"
+        ) from error
 
 
 def _end(process):
@@ -176,6 +183,8 @@ def _error(message):
 
 def main(folder):
     """The child."""
+    if hasattr(os, "nice"):  # the interface goes first; on Windows the parent has seen to that
+        os.nice(NICE)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what Warp and others print belongs in the log
     folder, stop = Path(folder), threading.Event()

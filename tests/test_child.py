@@ -76,3 +76,11 @@ def test_a_child_that_cannot_start_is_told_with_its_last_words(monkeypatch, tmp_
     monkeypatch.setattr(child, "__file__", str(broken))
     with pytest.raises(RuntimeError, match=r"before the first frame \(exit status 1\).*no such thing"):
         child.solve(ball(), 2, 24.0, CPU, lambda result: None)
+
+
+@pytest.mark.parametrize("program", ("", "/opt/blender", "/no/such/folder/python3"))
+def test_no_python_to_start_is_told_with_the_cure(monkeypatch, program):
+    monkeypatch.setattr(child.sys, "executable", program)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(RuntimeError, match=r"cannot be started .+ set Solve In to Blender"):
+        child.solve(ball(), 2, 24.0, CPU, lambda result: None)

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-import blender_window  # noqa: E402
+import window_program  # noqa: E402
 
 FRAMES = 2000
 LIMIT = 60.0
@@ -28,7 +28,7 @@ def main(names):
     failed = []
     for name in names or WAYS:
         for worker in WORKERS:
-            status = blender_window.start(__file__, [name, worker], size=(900, 600), simulate=True, limit=120)
+            status = window_program.start(__file__, [name, worker], size=(900, 600), simulate=True, limit=120)
             print(f"{'ok    ' if status == 0 else 'FAILED'} {name}, {worker.lower()}", flush=True)
             failed += [name] * (status != 0)
     return len(failed)
@@ -36,12 +36,12 @@ def main(names):
 
 def inside():
     """Inside Blender."""
-    name, worker = blender_window.arguments()
+    name, worker = window_program.arguments()
     from axion.axion_blender import preferences
 
     chosen = preferences.get
     preferences.get = lambda asked: worker if asked == "solve_in" else chosen(asked)
-    blender_window.play(WAYS[name]())
+    window_program.play(WAYS[name]())
 
 
 def build(frames=FRAMES):
@@ -221,6 +221,18 @@ def by_script():
     assert bpy.ops.axion.bake() == {"FINISHED"} and len(bpy.data.actions) == 1
 
 
+def by_crash():
+    """The process that solves dies; on a thread nothing can, so there it is Esc."""
+    bake = yield from under_way()
+    if bake.job._abort is None:
+        yield from key("ESC")
+        yield from settled(bake)
+        return
+    bake.job._abort()
+    yield from settled(bake, "failed")
+    assert "died after frame" in str(bake.job.error)
+
+
 def by_quitting():
     """Blender is closed."""
     import bpy
@@ -235,13 +247,13 @@ WAYS = {
     way.__name__: way
     for way in (
         *(by_escape, by_undo, by_file, by_scene, by_window, by_extension, after_edit_mode, while_playing, by_script),
-        by_quitting,
+        *(by_crash, by_quitting),
     )
 }
 
 
 if __name__ == "__main__":
-    if blender_window.in_blender():
+    if window_program.in_blender():
         inside()
     else:
         sys.exit(main(sys.argv[1:]))

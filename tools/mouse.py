@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A simulated mouse for Blender's window: it finds a button by what it would do, not by where it was once drawn.
 
-Blender must run with ``--enable-event-simulate``.  Methods are generators for ``blender_window.play``.
+Blender must run with ``--enable-event-simulate``.  Methods are generators for ``window_program.play``.
 """
 
 STEP = 9
@@ -58,7 +58,7 @@ class Mouse:
     def find(self, command):
         """Look through the sidebar for the button that runs ``bpy.ops.<command>``; returns its place (x, y)."""
         region, seen = self.region("UI"), []
-        for share in (0.3, 0.7):  # two buttons may share a row
+        for share in (0.3, 0.7, 0.82):  # buttons may share a row
             x = region.x + int(share * region.width)
             for y in range(region.y + region.height - STEP, region.y, -STEP):
                 yield from self.move(x, y)
@@ -71,21 +71,6 @@ class Mouse:
     def press(self, command):
         """Click the button that runs ``bpy.ops.<command>``."""
         yield from self.click(*(yield from self.find(command)))
-        yield 0.3
-
-    def choose(self, below, number):
-        """Open the menu in the row above the button of ``bpy.ops.<below>``, and click its entry ``number``, from 0.
-
-        Of a menu Blender does not tell what it would do.
-        """
-        import bpy
-
-        unit = 20.0 * bpy.context.preferences.system.ui_scale
-        x, y = yield from self.find(below)
-        y += 1.25 * unit
-        yield from self.click(x, y)
-        yield 0.5
-        yield from self.click(x, y - unit * (1.15 + 1.1 * number))
         yield 0.3
 
     def command(self):

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-import blender_window  # noqa: E402
+import window_program  # noqa: E402
 from mouse import Mouse  # noqa: E402
 
 FRAMES = 1000
@@ -34,11 +34,11 @@ def main(argv):
     parser.add_argument("--capture", default="", help="command that writes a picture of the screen to {}")
     options = parser.parse_args(argv)
     folder = str(Path(options.pictures).resolve())
-    return blender_window.start(__file__, [folder, options.capture], size=(1040, 640), simulate=True)
+    return window_program.start(__file__, [folder, options.capture], size=(1000, 760), simulate=True)
 
 
 class Play:
-    """The steps; each is a generator for ``blender_window.play``."""
+    """The steps; each is a generator for ``window_program.play``."""
 
     def __init__(self, folder, capture):
         import bpy
@@ -72,8 +72,7 @@ class Play:
             yield from self.mouse.press(f"axion.add_bodies(type='{kind}')")
             expect(objects[name].axion.enabled and objects[name].axion.type == kind, f"{name} is {kind.lower()}")
         yield from self.select([objects["Post"], objects["Door"]])
-        kinds = [item.identifier for item in bpy.ops.axion.add_joint.get_rna_type().properties["type"].enum_items]
-        yield from self.mouse.choose("axion.connect_selected", kinds.index("HINGE"))
+        yield from self.mouse.press("axion.add_joint(type='HINGE'")
         joint = next((item for item in objects if item.axion_joint.enabled), None)
         expect(joint is not None and joint.axion_joint.type == "HINGE", "a hinge joins post and door")
 
@@ -208,8 +207,8 @@ def shrink(path, window):
 
 
 if __name__ == "__main__":
-    if blender_window.in_blender():
-        given = Play(*blender_window.arguments())
-        blender_window.play(given.steps(), on_failure=given.failure)
+    if window_program.in_blender():
+        given = Play(*window_program.arguments())
+        window_program.play(given.steps(), on_failure=given.failure)
     else:
         sys.exit(main(sys.argv[1:]))

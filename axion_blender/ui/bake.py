@@ -10,22 +10,22 @@ def draw_bake(layout, context):
     if bake is not None:
         draw_progress(layout, context, bake.job)
         return
-    row = layout.row()
+    column = layout.column(align=True)
+    row = column.row(align=True)
     row.scale_y = 1.5
     row.operator("axion.bake", icon="PHYSICS")
-    layout.operator("axion.clear_bake")
+    column.operator("axion.clear_bake")
 
 
 def draw_progress(layout, context, job):
     """A running job."""
     column = layout.column()
-    column.progress(factor=job.progress, text=progress.status(job, context.mode == "OBJECT"))
+    row = column.row(align=True)
+    row.progress(factor=job.progress, text=progress.status(job, context.mode == "OBJECT"))
+    row.operator("axion.cancel_bake", text="", icon="CANCEL")
     for line in progress.details(job):
         column.label(text=line)
     column.prop(context.window_manager.axion, "show_preview")
-    row = column.row()
-    row.scale_y = 1.5
-    row.operator("axion.cancel_bake", icon="CANCEL")
 
 
 def lock(layout):

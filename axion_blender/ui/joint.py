@@ -8,6 +8,7 @@ comes after what it has.
 import bpy
 
 from ..properties.joint import is_joint
+from .bake import lock
 from .physics import PhysicsPanel
 from .texts import note
 
@@ -140,6 +141,7 @@ class AXION_PT_joint_motor_angular(JointPanel, bpy.types.Panel):
     types = ANGULAR_MOTORS
 
     def draw_header(self, context):
+        lock(self.layout)
         self.layout.row().prop(context.object.axion_joint, "use_motor_ang", text="")
 
     def draw(self, context):
@@ -153,6 +155,7 @@ class AXION_PT_joint_motor_linear(JointPanel, bpy.types.Panel):
     types = LINEAR_MOTORS
 
     def draw_header(self, context):
+        lock(self.layout)
         self.layout.row().prop(context.object.axion_joint, "use_motor_lin", text="")
 
     def draw(self, context):

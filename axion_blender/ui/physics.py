@@ -177,6 +177,7 @@ class AXION_PT_body_collections(BodyPanel, bpy.types.Panel):
     bl_label, bl_parent_id, bl_options = "Collections", "AXION_PT_body_collisions", {"DEFAULT_CLOSED"}
 
     def draw(self, context):
+        lock(self.layout)
         self.layout.prop(context.object.axion, "collision_collections", text="")
 
 
@@ -227,6 +228,7 @@ class AXION_PT_body_center(ActivePanel, bpy.types.Panel):
     bl_label, bl_parent_id, bl_options = "Center of Mass", "AXION_PT_body_dynamics", {"DEFAULT_CLOSED"}
 
     def draw_header(self, context):
+        lock(self.layout)
         self.layout.prop(context.object.axion, "use_center_of_mass", text="")
 
     def draw(self, context):

@@ -161,16 +161,16 @@ def test_the_panel_tells_how_far_it_is(solver):
         def prop(self, data, name):
             assert name in data.bl_rna.properties
 
-        def operator(self, name, icon):
+        def operator(self, name, text, icon):
             shown.append(name)
 
-        def row(self):
+        def row(self, align=False):
             return self
 
         column = row
 
     draw_bake(Layout(), bpy.context)
-    assert shown == [(0.4, "Frame 3 of 6"), "2 s left", "Worst residual 0.0010 mm", "axion.cancel_bake"]
+    assert shown == [(0.4, "Frame 3 of 6"), "axion.cancel_bake", "2 s left", "Worst residual 0.0010 mm"]
 
 
 def test_the_preview_follows_the_newest_frame_or_the_playhead(solver):
