@@ -84,12 +84,11 @@ def wheel():
 SCENES = {
     "chain": (lambda: chain(8, end_mass_ratio=50.0, sideways=True), 20),
     "wall": (struck_wall, 20),
-    "ragdoll": (lambda: table_scenes.ragdolls(1), 26),
+    "ragdoll": (lambda: table_scenes.ragdolls(1), 22),
     "breaking": (crowd, 14),
     "meshes": (meshes, 14),
     "driven": (driven, 26),
     "wheel": (wheel, 14),
-    "pile": (lambda: pile(8), 20),
 }
 
 
@@ -125,28 +124,30 @@ def assert_same(resumed, whole, first):
 def test_a_resumed_run_has_the_same_bits(name):
     make, frames = SCENES[name]
     whole, checkpoints = run(make(), frames)
-    for first in (frames // 3, frames - 2):
-        resumed, again = run(make(), frames, resume=checkpoints[first])
-        assert_same(resumed, whole, first)
-        for key, values in checkpoints[frames].arrays.items():
-            assert np.array_equal(values, again[frames].arrays[key]), key
+    assert name == "chain" or max(report.contacts for report in whole.reports) > 0
+    assert name != "breaking" or whole.broken_joints
+    first = frames // 3
+    resumed, again = run(make(), frames, resume=checkpoints[first])
+    assert_same(resumed, whole, first)
+    for key, values in checkpoints[frames].arrays.items():
+        assert np.array_equal(values, again[frames].arrays[key]), key
 
 
 def test_the_schur_method_and_single_precision_resume_as_well():
     for options in ({"precision": "float32"}, {"method": "schur", "substeps": 2}):
         config = SolverConfig(device="cpu", **options)
-        whole, checkpoints = run(pile(3), 12, config)
-        assert_same(run(pile(3), 12, config, resume=checkpoints[6])[0], whole, 6)
+        whole, checkpoints = run(pile(2), 9, config)
+        assert_same(run(pile(2), 9, config, resume=checkpoints[6])[0], whole, 6)
 
 
 def test_a_run_may_be_resumed_again_and_again_and_at_its_last_frame():
-    whole, checkpoints = run(pile(2), 6)
-    for first in range(1, 6):
+    whole, checkpoints = run(pile(2), 4)
+    for first in range(1, 4):
         part, found = run(pile(2), first + 1, resume=checkpoints[first])
         checkpoints[first + 1] = found[first + 1]
         assert np.array_equal(part.position, whole.position[first : first + 2])
-    nothing = simulate(pile(2), 6, config=CPU, resume=checkpoints[6])
-    assert nothing.reports == [] and np.array_equal(nothing.position[0], whole.position[6])
+    nothing = simulate(pile(2), 4, config=CPU, resume=checkpoints[4])
+    assert nothing.reports == [] and np.array_equal(nothing.position[0], whole.position[4])
 
 
 def test_frames_are_numbered_on():
