@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import rotations
+from .held import HandOver, Holding
 from .materials import combine
 from .predict import free_rotation, free_velocity, reach
 from .problem import Bodies, Contacts, Coordinate, StepProblem
@@ -55,7 +56,8 @@ class Assembler:
     def __init__(self, scene, frames, joints, config):
         self.scene, self.frames, self.joints = scene, frames, joints
         bodies = scene.bodies
-        self.release = np.array([body.release_time() for body in bodies])
+        self.holding = Holding.of(bodies)
+        self.hand_over = HandOver(scene, frames, self.holding)
         self.linear_damping = np.array([body.linear_damping for body in bodies], float)
         self.angular_damping = np.array([body.angular_damping for body in bodies], float)
         self.friction = np.array([body.friction for body in bodies], float)
@@ -70,7 +72,7 @@ class Assembler:
 
     def free(self, time):
         """(B,) bool: which bodies move freely in a step that starts at ``time`` [s]."""
-        return self.release <= time + 1e-9
+        return self.holding.free(time)
 
     def numbering(self, time):
         """Who moves freely in a step that starts at ``time`` [s]; release comes at the first step after a path."""
@@ -83,22 +85,13 @@ class Assembler:
     def prescribed(self, state, time):
         """Solver poses of all bodies at ``time``, where prescribed ones are: (B, 3), (B, 4)."""
         position, orientation = state.position.copy(), state.orientation.copy()
+        free = self.free(state.time)
         for i in self._moving:
-            if self.release[i] > state.time + 1e-9:
-                place, turn = self._plan(self.scene.bodies[i], time)
+            if not free[i]:
+                place, turn = self.hand_over.plan(i, state.time, time, state.glide)
                 position[i] = place + rotations.rotate(turn, self.frames.center[i])
                 orientation[i] = rotations.multiply(turn, self.frames.principal[i])
         return position, orientation
-
-    @staticmethod
-    def _plan(body, time):
-        """Prescribed pose of the body's frame; past its release, on at the velocity it is released with."""
-        beyond = time - body.release_time()
-        if beyond <= 0.0 or body.motion != "dynamic":
-            return body.prescribed(time)[:2]
-        place, turn = body.path.pose(body.release_time())
-        linear, angular = body.path.velocity(body.release_time())
-        return place + beyond * linear, rotations.multiply(rotations.exponential(beyond * angular), turn)
 
     def prescribed_velocity(self, state, step):
         """(B, 6) velocity of each body: its own, or for prescribed ones the mean over the coming step."""
@@ -106,9 +99,9 @@ class Assembler:
 
     def _mean_velocity(self, state, step, position, orientation):
         """The same, where the step leads to the prescribed poses given."""
-        velocity = state.velocity.copy()
+        velocity, free = state.velocity.copy(), self.free(state.time)
         for i in self._moving:
-            if self.release[i] > state.time + 1e-9:
+            if not free[i]:
                 velocity[i, :3] = (position[i] - state.position[i]) / step
                 turn = rotations.multiply(orientation[i], rotations.conjugate(state.orientation[i]))
                 velocity[i, 3:] = rotations.logarithm(turn) / step

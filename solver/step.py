@@ -184,4 +184,5 @@ class Stepper:
             twist = rows.coordinate == Coordinate.TWIST
             turned = coordinates(rows, solution.position, solution.orientation)
             joints.angle[assembly.row_number[twist]] = (rows.offset + turned)[twist]
+        self.assembler.hand_over.apply(self.state, moved)
         self.state = moved

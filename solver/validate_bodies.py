@@ -31,6 +31,9 @@ def check_body(says, body):
             says.problem(f"{what} is {value!r}: it must be a whole number from 0 to 0xFFFFFFFF (32 bits)")
     if body.path is not None:
         _check_path(says, body)
+    if body.held is not None:
+        _check_held(says, body)
+    says.number("blend_time", body.blend_time, 0.0, unit="s")
     before = len(says.problems)
     if not isinstance(body.shapes, list):
         says.problem(f"shapes is {body.shapes!r}: give a list of shapes, which may be empty")
@@ -61,6 +64,19 @@ def _check_path(says, body):
         )
     says.vector("path.position", path.position, count, 3)
     return says.quaternion("path.orientation", path.orientation, count)
+
+
+def _check_held(says, body):
+    if body.path is None or body.motion != "dynamic":
+        return says.problem("held is given, but only a dynamic body with a path can be held on it: remove one of them")
+    if not says.vector("held", body.held, -1, 2):
+        return False
+    times = body.held.reshape(-1)
+    wrong = np.nonzero(np.diff(times) <= 0.0)[0]
+    if len(wrong):
+        i = wrong[0]
+        return says.problem(f"held does not increase: {times[i]:g} s is followed by {times[i + 1]:g} s; sort the times")
+    return True
 
 
 def _check_mass(says, body):
