@@ -20,6 +20,7 @@ from .config import SolverConfig
 from .decomposition import decompose
 from .errors import SceneError
 from .forces import ForceHistory, FrameForces
+from .guide import guide
 from .joint_types import JOINT_TYPES, JointType
 from .materials import combine
 from .scene import Axis, Body, Joint, MotionPath, Scene
@@ -42,6 +43,7 @@ __all__ = [
     "TriangleMesh",
     "ConvexDecomposition",
     "decompose",
+    "guide",
     "Plane",
     "SolverConfig",
     "simulate",

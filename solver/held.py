@@ -59,7 +59,8 @@ class HandOver:
 
     def plan(self, index, now, time, glide):
         """Pose of the frame of body ``index``, held in a step from ``now``, at ``time``; past its release, on as it
-        was let go.  Returns (position (3,), orientation (4,))."""
+        was let go.  Returns (position (3,), orientation (4,)).
+        """
         body = self.bodies[index]
         end = self.holding.until(index, now)
         if time <= end or body.motion != "dynamic":

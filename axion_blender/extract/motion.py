@@ -99,17 +99,21 @@ class Sampler:
         track = self.tracks.get(item.name_full)
         return np.array(track[1].held) if track else np.full(len(self.times), item.axion.kinematic)
 
-    def path(self, item, metres, samples=None):
-        """MotionPath of the first ``samples`` samples, or None where the object stands still in all of them.
+    def path(self, item, metres, samples=slice(None), still=False):
+        """MotionPath of the samples chosen, or None where the object stands still in all of them (unless ``still``).
 
         Raises SceneError where the motion is not rigid.
         """
+        times = self.times[samples]
         if item.name_full not in self.tracks:
-            return None
+            if not still:
+                return None
+            pose = conventions.decompose(self._matrix(item))
+            return MotionPath(times[:1], pose.position[None] * metres, pose.orientation[None])
         track = self.tracks[item.name_full][1]
-        matrices = np.array(track.matrices[:samples])
+        matrices = np.array(track.matrices)[samples]
         if not np.isfinite(matrices).all():
-            bad = self.frames[int(np.argmin(np.isfinite(matrices).all(axis=(1, 2))))]
+            bad = self.frames[samples][int(np.argmin(np.isfinite(matrices).all(axis=(1, 2))))]
             raise SceneError(f"{item.name}: its world matrix holds NaN at frame {bad:g}: mend its animation")
         if track.resized:
             raise SceneError(
@@ -120,24 +124,18 @@ class Sampler:
                 f"{item.name}: its mesh deforms over time by {track.defect:.2g} of its size (limit {RIGID:g}): "
                 "set the mesh source to Base, or take it out of the simulation"
             )
-        if np.abs(matrices - matrices[0]).max() <= STILL * max(1.0, np.abs(matrices).max()):
+        if not still and np.abs(matrices - matrices[0]).max() <= STILL * max(1.0, np.abs(matrices).max()):
             return None
         sizes = np.linalg.norm(matrices[:, :3, :3], axis=1)
         change = np.abs(sizes / sizes[0] - 1.0).max(axis=1) if sizes[0].min() > 0.0 else np.zeros(1)
         if change.max() > RIGID:
+            worst = self.frames[samples][np.argmax(change)]
             raise SceneError(
-                f"{item.name}: its scale changes by {change.max():.2g} at frame {self.frames[np.argmax(change)]:g} "
+                f"{item.name}: its scale changes by {change.max():.2g} at frame {worst:g} "
                 f"(limit {RIGID:g}): a collider must stay rigid, so remove the scale's animation"
             )
         poses, _ = conventions.decompose_many(matrices)
-        return MotionPath(self.times[: len(matrices)], poses.position * metres, poses.orientation)
-
-    def standing(self, item, metres, sample):
-        """MotionPath of an object that stands still from the first sample to that one."""
-        matrix = self.tracks[item.name_full][1].matrices[0]
-        pose = conventions.decompose(matrix)
-        times = self.times[[0, sample]]
-        return MotionPath(times, np.tile(pose.position * metres, (2, 1)), np.tile(pose.orientation, (2, 1)))
+        return MotionPath(times, poses.position * metres, poses.orientation)
 
     def _matrix(self, item):
         return np.array(item.evaluated_get(self.depsgraph).matrix_world)
@@ -209,6 +207,11 @@ def _refers_to_motion(modifier):
 def may_be_held(item):
     """Whether ``kinematic`` of ``item`` is on, or may be at some time."""
     return item.axion.kinematic or _may_switch(item)
+
+
+def follows_animation(item):
+    """Whether an active body may at some time be held on its animation, or pulled along it."""
+    return item.axion.use_guide or may_be_held(item)
 
 
 def may_be_free(item):

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import bpy
 import pytest
 from axion.axion_blender import baking, report, ui
-from axion.axion_blender.ui import joint, physics
+from axion.axion_blender.ui import joint, motion, physics
 from axion.solver import StepReport
 from panel_recorder import Layout, draw_tree
 from panel_recorder import draw as draw_panel
 
-PHYSICS = (*physics.CLASSES, *joint.CLASSES)
+PHYSICS = (*physics.CLASSES, *motion.CLASSES, *joint.CLASSES)
 
 
 def draw(panel, context):
@@ -55,7 +55,7 @@ def test_every_setting_of_a_body_is_shown_somewhere(item, kind, all_on):
     if all_on:
         switches(item.axion)
         item.axion.collision_shape = "CONVEX_DECOMPOSITION"
-    shown = names(physics.CLASSES)
+    shown = names((*physics.CLASSES, *motion.CLASSES))
     assert {"type", "collision_shape", "friction", "restitution", "collision_collections"} <= set(shown)
     if kind == "ACTIVE" and all_on:
         left = (
