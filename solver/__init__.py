@@ -19,6 +19,7 @@ import types
 from .config import SolverConfig
 from .decomposition import decompose
 from .errors import SceneError
+from .force_fields import ForceField
 from .forces import ForceHistory, FrameForces
 from .guide import guide
 from .joint_types import JOINT_TYPES, JointType
@@ -32,6 +33,7 @@ __all__ = [
     "Scene",
     "Body",
     "MotionPath",
+    "ForceField",
     "Joint",
     "Axis",
     "Box",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import rotations
+from .force_fields import ForceTable
 from .held import HandOver, Holding
 from .materials import combine
 from .predict import free_rotation, free_velocity, reach
@@ -53,11 +54,14 @@ def joined(first, second):
 class Assembler:
     """Builds the StepProblem of each step of one scene."""
 
+    force_fields = None
+
     def __init__(self, scene, frames, joints, config):
         self.scene, self.frames, self.joints = scene, frames, joints
         bodies = scene.bodies
         self.holding = Holding.of(bodies)
         self.hand_over = HandOver(scene, frames, self.holding)
+        self.force_fields = ForceTable(scene, frames) if scene.fields else None
         self.linear_damping = np.array([body.linear_damping for body in bodies], float)
         self.angular_damping = np.array([body.angular_damping for body in bodies], float)
         self.friction = np.array([body.friction for body in bodies], float)
@@ -203,16 +207,14 @@ class Assembler:
         planned = self.prescribed(state, state.time + step)
         end_position[n:-1], end_orientation[n:-1] = planned[0][fixed], planned[1][fixed]
         velocity[n:-1] = self._mean_velocity(state, step, *planned)[fixed]
-        end = free_velocity(
-            velocity[:n],
-            self.acceleration(free),
-            self.linear_damping[free],
-            self.angular_damping[free],
-            step,
-        )
+        acceleration, damping = self.acceleration(free), self.linear_damping[free]
+        if self.force_fields is not None:
+            pushed, braked = self.force_fields.on(free, state, step)
+            acceleration, damping = acceleration + pushed, damping + braked
+        end = free_velocity(velocity[:n], acceleration, damping, self.angular_damping[free], step)
         end_orientation[:n], end[:, 3:] = free_rotation(orientation[:n], end[:, 3:], inertia[:n], step)
         # Damping acts on what impulses do in the step as it acts on gravity: as if the body were that much heavier.
-        mass[:n] /= reach(self.linear_damping[free], step) / step
+        mass[:n] /= reach(damping, step) / step
         inertia[:n] /= reach(self.angular_damping[free], step)[:, None] / step
         flow = velocity.copy()
         flow[:n] = end

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import coerce, mass, rotations
 from .errors import SceneError
+from .force_fields import ForceField
 from .joint_types import AXES, JOINT_TYPES
 from .shapes import Shape
 
@@ -315,6 +316,7 @@ class Scene(coerce.Coerced):
             "average", "min" or "max".
         bodies: Body list; its order is that of every result.
         joints: Joint list.
+        fields: ForceField list.
     """
 
     gravity: np.ndarray = (0.0, 0.0, -9.81)
@@ -322,17 +324,20 @@ class Scene(coerce.Coerced):
     restitution_combine: str = "max"
     bodies: list[Body] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
+    fields: list[ForceField] = field(default_factory=list)
 
-    _coerce: ClassVar = {"gravity": coerce.array, "bodies": coerce.sequence, "joints": coerce.sequence}
+    _coerce: ClassVar = {"gravity": coerce.array, **dict.fromkeys(("bodies", "joints", "fields"), coerce.sequence)}
 
     def add(self, thing):
-        """Appends a Body or a Joint and returns that same object.  Raises TypeError for anything else."""
+        """Appends a Body, Joint or ForceField and returns that same object.  Raises TypeError for anything else."""
         if isinstance(thing, Body):
             self.bodies.append(thing)
         elif isinstance(thing, Joint):
             self.joints.append(thing)
+        elif isinstance(thing, ForceField):
+            self.fields.append(thing)
         else:
-            raise TypeError(f"a scene holds Body and Joint objects, not {type(thing).__name__}")
+            raise TypeError(f"a scene holds Body, Joint and ForceField objects, not {type(thing).__name__}")
         return thing
 
     def index(self, name):

@@ -51,6 +51,11 @@ def _check_path(says, body):
         return says.problem(f"path is {path!r}: give a MotionPath or None")
     if body.motion == "static":
         says.problem('motion is "static" and there is a path: make it "kinematic", or remove the path')
+    return check_path(says, path)
+
+
+def check_path(says, path):
+    """Tells ``says`` every problem of a MotionPath."""
     if not says.vector("path.times", path.times, -1):
         return False
     count = len(path.times)
