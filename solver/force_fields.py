@@ -231,7 +231,7 @@ def _fall(distance, power, least, most):
 
 
 def _turning(velocity, half, step):
-    """(n, 3) mean acceleration of velocities that turn about ``half`` (n, 3) [rad in half a step] at constant length."""
+    """(n, 3) mean acceleration of velocities that turn about ``half`` (n, 3) [rad in half a step] and keep length."""
     first = velocity + np.cross(velocity, half)
     share = 2.0 / (1.0 + np.sum(half**2, axis=1, keepdims=True))
     return np.cross(first, share * half) / step

@@ -68,6 +68,11 @@ class Sampler:
             vertices = geometry.read_vertices(item, self.depsgraph)
             self._deforming[item.name_full] = _world(item, self.depsgraph, vertices), self._matrix(item)
 
+    def watch_matrix(self, item):
+        """Note the world matrix of ``item`` alone, whatever becomes of its shape."""
+        if can_move(item):
+            self.tracks.setdefault(item.name_full, (item, Track()))
+
     def watch_value(self, item, group, name):
         """Note property ``name`` of a group of ``item``: "axion_joint", "motor_lin_target_velocity"."""
         if compat.is_animated(item):
@@ -136,6 +141,19 @@ class Sampler:
             )
         poses, _ = conventions.decompose_many(matrices)
         return MotionPath(times, poses.position * metres, poses.orientation)
+
+    def rigid_path(self, item, metres):
+        """MotionPath of an object's place and axes, whatever its scale and shape do; one sample if it stands still."""
+        if item.name_full in self.tracks:
+            times, matrices = self.times, np.array(self.tracks[item.name_full][1].matrices)
+        else:
+            times, matrices = self.times[:1], self._matrix(item)[None]
+        axes = matrices[:, :3, :3] / np.maximum(np.linalg.norm(matrices[:, :3, :3], axis=1), 1e-30)[:, None, :]
+        z = axes[:, :, 2]
+        x = axes[:, :, 0] - np.einsum("si,si->s", axes[:, :, 0], z)[:, None] * z
+        x /= np.maximum(np.linalg.norm(x, axis=1), 1e-30)[:, None]
+        turn = conventions.quaternion(np.stack([x, np.cross(z, x), z], axis=2))
+        return MotionPath(times, matrices[:, :3, 3] * metres, turn)
 
     def _matrix(self, item):
         return np.array(item.evaluated_get(self.depsgraph).matrix_world)

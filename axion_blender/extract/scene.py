@@ -13,7 +13,7 @@ import bpy
 
 from ...solver import Scene, validate
 from .. import conventions
-from . import bodies, checks, geometry, hand_over, joints, motion
+from . import bodies, checks, fields, geometry, hand_over, joints, motion
 from .meshes import Cook
 
 
@@ -150,6 +150,8 @@ class _Reader:
         sampler = motion.Sampler(self.scene, self.depsgraph, self.first, self.last, self.fps)
         starts = yield from self._read_bodies(sampler)
         ends = self._read_joints(sampler)
+        winds = fields.effectors(self.scene, self.view_layer)
+        fields.watch(winds, sampler)
         self.problems.stop()
         yield from sampler.play()
         result = self._new_scene()
@@ -163,6 +165,11 @@ class _Reader:
         for item, start in ends:
             with self.problems.of(item):
                 result.add(joints.joint(item, names, start, sampler, self.metres))
+        reader = fields.FieldReader(self.scene, sampler, self.metres, {made.name: made for made in result.bodies})
+        for item in winds:
+            made = reader.field(item, self.warnings)
+            if made is not None:
+                result.add(made)
         self.problems.stop()
         self.problems.found += validate(result)
         self.problems.stop()

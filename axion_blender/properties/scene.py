@@ -6,6 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 
 from .body import STILL
 from .overlays import AXION_PG_overlays
+from .weights import AXION_PG_effector_weights
 
 QUALITIES = (
     ("PREVIEW", "Preview", "Half a millimetre: fast, for blocking"),
@@ -114,6 +115,12 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
         step=1,
         precision=3,
         **STILL,
+    )
+    effector_weights: PointerProperty(
+        type=AXION_PG_effector_weights,
+        name="Field Weights",
+        description="How much Blender's force fields act on the bodies",
+        override={"LIBRARY_OVERRIDABLE"},
     )
     use_frame_range: BoolProperty(
         name="Custom Frame Range",

@@ -3,6 +3,7 @@
 
 import bpy
 
+from ..properties.weights import KINDS
 from .bake import lock
 from .cache import draw_cache
 
@@ -46,7 +47,11 @@ def draw_frames(layout, settings):
 
 def draw_fields(layout, settings):
     """What pulls at the bodies."""
-    layout.column().prop(settings, "gravity_factor", text="Gravity", slider=True)
+    weights, column = settings.effector_weights, layout.column()
+    column.prop(weights, "collection")
+    column.prop(settings, "gravity_factor", text="Gravity", slider=True)
+    for name in ("all", *KINDS):
+        column.prop(weights, name, slider=True)
 
 
 def draw_forces(layout, settings):
