@@ -41,7 +41,7 @@ def _slope(code, x, y, z):
 
 
 def turbulence(point, size, permutation):
-    """(n,) noise of OCTAVES octaves at points (n, 3): the first has cells of ``size``, each is half as high as the last."""
+    """(n,) noise of OCTAVES octaves at points (n, 3): the first of ``size``, each half as high as the last."""
     scaled = np.asarray(point, float) / (size if size != 0.0 else 1.0)
     heights = [0.5**octave for octave in range(OCTAVES)]
     total = sum(h * noise(scaled / h, permutation) for h in heights)

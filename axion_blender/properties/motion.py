@@ -1,9 +1,34 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of ``Object.axion`` that ties an active body to its animation: hand-over and guide."""
+"""Motion in and out: how a body is tied to its animation, and what a bake is written to."""
 
-from bpy.props import BoolProperty, FloatProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 STILL = {"options": set(), "override": {"LIBRARY_OVERRIDABLE"}}
+
+
+OUTPUTS = (
+    ("KEYFRAMES", "Keyframes", "Keys of location and rotation on the objects themselves"),
+    (
+        "POINTS",
+        "Point Instances",
+        "One object that shows all bodies as instances by geometry nodes, for thousands of them",
+    ),
+)
+ROTATIONS = (
+    ("KEEP", "As It Is", "Keys in each object's own rotation mode, without jumps"),
+    ("QUATERNION", "Quaternion", "Turn the rotation mode of all baked objects to quaternions"),
+)
+
+
+class SceneOutput:
+    """Mixed into AXION_PG_scene."""
+
+    output: EnumProperty(
+        name="Output", description="What the motion is written to", items=OUTPUTS, default="KEYFRAMES", **STILL
+    )
+    output_rotation: EnumProperty(
+        name="Rotation", description="Rotation mode of the keys", items=ROTATIONS, default="KEEP", **STILL
+    )
 
 
 class BodyMotion:

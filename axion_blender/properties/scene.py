@@ -5,6 +5,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from .body import STILL
+from .motion import SceneOutput
 from .overlays import AXION_PG_overlays
 from .weights import AXION_PG_effector_weights
 
@@ -27,7 +28,7 @@ COMBINE = (
 )
 
 
-class AXION_PG_scene(bpy.types.PropertyGroup):
+class AXION_PG_scene(SceneOutput, bpy.types.PropertyGroup):
     """Axion settings of a scene."""
 
     quality: EnumProperty(
