@@ -45,6 +45,11 @@ class Assembly:
 
 def joined(first, second):
     """Two Contacts as one."""
+    for contacts, other in ((first, second), (second, first)):
+        for name in ("surface_velocity", "surface_drift"):
+            like = getattr(other, name)
+            if getattr(contacts, name) is None and like is not None:
+                setattr(contacts, name, np.zeros((len(contacts), *like.shape[1:])))
     pairs = {name: (getattr(first, name), getattr(second, name)) for name in first.__dataclass_fields__}
     return Contacts(
         **{name: None if any(p is None for p in pair) else np.concatenate(pair) for name, pair in pairs.items()}
@@ -128,6 +133,8 @@ class Assembler:
         problem = StepProblem(step, bodies, touches)
         touches.rebound_gap, touches.rebound_speed, hits = rebounds(problem, end_velocity, 2.0 * self.noise / step)
         touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
+        if touches.surface_drift is not None:
+            touches.rebound_speed = touches.rebound_speed - touches.surface_drift
         if pressed is None:
             new = (contacts.previous < 0) & (contacts.gap <= self.noise)
             pressed = hits | new | touches.impulse.any(axis=1)
@@ -239,12 +246,20 @@ class Assembler:
         impulses: (C, 3) world start impulses on body a [N s]; orientation: of the solver bodies at the step's start.
         """
         a, b = contacts.body_a, contacts.body_b
+        point_a, point_b, drift = contacts.point_a, contacts.point_b, None
+        if (contacts.deforms >= 0).any():
+            on_a = (contacts.deforms == a)[:, None]
+            point_a, point_b = (
+                point_a + np.where(on_a, contacts.shift, 0.0),
+                point_b + np.where(on_a, 0.0, contacts.shift),
+            )
+            drift = np.where(on_a, contacts.drift, -contacts.drift)
         rules = self.scene.friction_combine, self.scene.restitution_combine
         return Contacts(
             number.solver[a].astype(np.int32),
             number.solver[b].astype(np.int32),
-            self.frames.local(a, contacts.point_a),
-            self.frames.local(b, contacts.point_b),
+            self.frames.local(a, point_a),
+            self.frames.local(b, point_b),
             contacts.margin_a,
             contacts.margin_b,
             contacts.normal,
@@ -254,16 +269,17 @@ class Assembler:
             contacts.gap,
             face=np.where(contacts.face >= 0, number.solver[contacts.face], -1).astype(np.int32),
             face_normal=self.frames.local_direction(contacts.face, contacts.face_normal),
-            surface_velocity=self._surface_velocity(a, b, orientation[number.solver]),
+            surface_velocity=self._surface_velocity(a, b, orientation[number.solver], drift),
+            surface_drift=None if drift is None else np.einsum("ci,ci->c", contacts.normal, drift),
             gap_noise=np.minimum(NOISE * contacts.manifolds.size[contacts.source], HELD * self.slow),
         )
 
-    def _surface_velocity(self, a, b, orientation):
+    def _surface_velocity(self, a, b, orientation, drift):
         """(C, 3) world velocity of the surface of bodies a relative to that of b, beyond their motion; or None."""
         if not self.surface_velocity.any():
-            return None
+            return drift
         world = rotations.rotate(orientation[:-1], self.surface_velocity)
-        return world[a] - world[b]
+        return world[a] - world[b] + (0.0 if drift is None else drift)
 
 
 def _components(count, links):

@@ -158,6 +158,7 @@ class Stepper:
         position, orientation = self.frames.to_body(state.position, state.orientation)
         velocity = self.assembler.prescribed_velocity(state, step)
         free = self.assembler.free(self.state.time)
+        self.collider.deform(state.time, step)
         contacts = self.collider.collide(position, orientation, velocity[:, :3], velocity[:, 3:], step, free)
         if state.contacts is None:
             return contacts, np.zeros((len(contacts), 3))

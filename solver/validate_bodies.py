@@ -146,13 +146,26 @@ def _check_shape(says, what, shape, motion):
     if kind == "ConvexDecomposition":
         return _check_vertices(says, what, shape) and _check_pieces(says, what, shape) and placed
     if kind in ("ConvexHull", "TriangleMesh"):
-        return _check_vertices(says, what, shape) and placed
+        good = _check_vertices(says, what, shape) and placed
+        if kind == "TriangleMesh" and (shape.times is not None or shape.moving_vertices is not None):
+            good = _check_deformation(says, what, shape, motion) and good
+        return good
     good = says.number(f"radius of {what}", shape.radius, SMALLEST, LARGEST, unit="m")
     if kind != "Sphere":
         # A capsule without a straight part is a ball, which is fine.
         least = 0.0 if kind == "Capsule" else SMALLEST
         good &= says.number(f"half_height of {what}", shape.half_height, least, LARGEST, unit="m")
     return good and placed
+
+
+def _check_deformation(says, what, shape, motion):
+    if motion == "dynamic":
+        return says.problem(f"{what} deforms over time, which a dynamic body cannot: make the body static or kinematic")
+    if not says.vector(f"times of {what}", shape.times, -1):
+        return False
+    if len(shape.times) == 0 or (np.diff(shape.times) <= 0.0).any():
+        return says.problem(f"the {len(shape.times)} times of {what} do not increase: give at least one, sorted")
+    return says.vector(f"moving_vertices of {what}", shape.moving_vertices, len(shape.times), len(shape.vertices), 3)
 
 
 def _check_pieces(says, what, shape):
