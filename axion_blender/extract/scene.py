@@ -13,7 +13,7 @@ import bpy
 
 from ...solver import Scene, validate
 from .. import conventions
-from . import bodies, checks, fields, geometry, hand_over, joints, motion
+from . import bodies, checks, deforming, fields, geometry, hand_over, joints, motion
 from .meshes import Cook
 
 
@@ -198,7 +198,7 @@ class _Reader:
                 shapes = bodies.shapes_of(item, children.get(item.name_full, ()), pose, cook)
                 starts.append((item, pose, shapes))
                 if motion.stands(item) or motion.follows_animation(item):
-                    sampler.watch(item)
+                    sampler.watch(item, keep_vertices=deforming.may_deform(item))
         self.warnings += cook.notes
         return starts
 
@@ -227,7 +227,10 @@ class _Reader:
     def _body(self, item, pose, shapes, sampler):
         """The solver.Body of an object; what ties it to its animation stands in ``hand_over``."""
         held = None
-        if motion.stands(item):
+        bent = deforming.deformed(item, shapes[0], self.metres, sampler) if deforming.may_deform(item) else None
+        if bent is not None:
+            kind, path, shapes = "static", bent[1], [bent[0]]
+        elif motion.stands(item):
             kind, path = "static", sampler.path(item, self.metres)
         else:
             kind, path, held = self._active(item, sampler)
