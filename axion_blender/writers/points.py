@@ -59,7 +59,7 @@ def write(trajectory, objects, frame_start, scene, view_layer, scale_length):
     for item in items:
         item[HIDDEN] = json.dumps({flag: getattr(item, flag) for flag in FLAGS})
     resume(scene, items)
-    return _warnings(items)
+    return _warnings(scene, items)
 
 
 def clear(scene):
@@ -87,18 +87,30 @@ def clear(scene):
 def suspend(scene):
     """Show the bodies behind the points for a while, so that they can be read.  Returns them for ``resume``."""
     items = [item for item in scene.objects if HIDDEN in item]
-    for item in items:
-        for flag, value in json.loads(item[HIDDEN]).items():
-            setattr(item, flag, value)
+    _set_flags(scene, {item.name_full: json.loads(item[HIDDEN]) for item in items})
     return items
 
 
 def resume(scene, items):
     """Hide bodies whose points are shown."""
-    for item in items:
-        if HIDDEN in item:
-            for flag in FLAGS:
-                setattr(item, flag, True)
+    _set_flags(scene, {item.name_full: dict.fromkeys(FLAGS, True) for item in items if HIDDEN in item})
+
+
+def _set_flags(scene, wanted):
+    """Set FLAGS of objects, {full name: {flag: value}}.
+
+    Setting one alone makes Blender look through all objects of the file, so they are set at once, and one as it should
+    be, for Blender to notice.
+    """
+    if not wanted:
+        return
+    for flag in FLAGS:
+        values = [wanted[item.name_full][flag] if item.name_full in wanted else None for item in scene.objects]
+        now = [False] * len(values)
+        scene.objects.foreach_get(flag, now)
+        scene.objects.foreach_set(flag, [old if new is None else new for old, new in zip(now, values, strict=True)])
+        last = next(item for item in scene.objects if item.name_full in wanted)
+        setattr(last, flag, wanted[last.name_full][flag])
 
 
 def holds(item):
@@ -133,21 +145,22 @@ def _poses(trajectory, objects, frame_start, scene, view_layer, scale_length):
         bad = items[int(np.argmin(finite))].name
         raise SceneError(f"{bad}: its motion is NaN or infinite: bake with more substeps or a higher quality")
     spaces = parents.sample(scene, view_layer, items, [frame_start])
-    poses = []
-    for item in items:
+    worlds = np.array([spaces[item.name].world for item in items])
+    poses, slant = conventions.decompose_many(worlds)
+    for k in np.flatnonzero(~(slant <= conventions.SHEAR_LIMIT)):
         try:
-            poses.append(conventions.decompose(spaces[item.name].world))
+            conventions.decompose(worlds[k])
         except ValueError as error:
-            raise SceneError(f"{item.name}: {error}") from error
+            raise SceneError(f"{items[k].name}: {error}") from error
     start = conventions.rotation_matrix(orientation[0])
-    local = np.einsum("nji,nj->ni", start, np.array([pose.position for pose in poses]) - position[0])
-    turn = np.einsum("nji,njk->nik", start, np.array([pose.matrix()[:3, :3] for pose in poses]))
+    local = np.einsum("nji,nj->ni", start, poses.position - position[0])
+    turn = np.einsum("nji,njk->nik", start, conventions.rotation_matrix(poses.orientation))
     place, turned = np.empty(position.shape, np.float32), np.empty(orientation.shape, np.float32)
     for frame in range(len(position)):
         rotation = conventions.rotation_matrix(orientation[frame])
         place[frame] = position[frame] + np.einsum("nij,nj->ni", rotation, local)
         turned[frame] = conventions.wxyz(conventions.quaternion(rotation @ turn))
-    return place, turned, np.array([pose.scale for pose in poses], np.float32)
+    return place, turned, poses.scale.astype(np.float32)
 
 
 def _prototypes(items, name):
@@ -200,13 +213,14 @@ def _mesh_object(name, places, attributes):
     return bpy.data.objects.new(name, mesh)
 
 
-def _warnings(items):
-    found = []
-    shown = set(items)
+def _warnings(scene, items):
+    shown = {item.name_full for item in items}
+    found = [
+        f"{child.name} does not follow its parent {child.parent.name}, which is shown as a point"
+        for child in scene.objects
+        if child.parent is not None and child.parent.name_full in shown and child.name_full not in shown
+    ]
     for item in items:
-        for child in item.children:
-            if child not in shown:
-                found.append(f"{child.name} does not follow its parent {item.name}, which is shown as a point")
         curves = compat.curves_of(item) + compat.drivers_of(item)
         if any(curve.data_path in FLAGS for curve in curves):
             found.append(f"{item.name} animates its visibility, so it may show beside its point")

@@ -35,6 +35,8 @@ def instances(frame, subframe=0.0):
     for entry in bpy.context.evaluated_depsgraph_get().object_instances:
         if entry.is_instance:
             found.append((entry.object.data.name, np.array(entry.matrix_world)))
+        else:
+            assert not points.holds(entry.object), "what is shown as a point must not be seen beside it"
     return found
 
 
@@ -90,6 +92,7 @@ def test_instances_stand_where_the_bodies_are():
     worlds = np.array([np.array(item.matrix_world) for item in items])
     trajectory = trajectory_of(items)
     assert bake(items, trajectory) == []
+    assert not any(item.visible_get() for item in items)
     for frame in (0, 3, FRAMES):
         found = instances(1 + frame)
         assert len(found) == len(items)
@@ -122,6 +125,7 @@ def test_clear_leaves_no_trace():
     assert fingerprint() != before
     assert outputs.clear(bpy.context.scene) == len(items)
     assert fingerprint() == before
+    assert all(item.visible_get() for item in items)
     assert outputs.clear(bpy.context.scene) == 0
 
 
