@@ -53,8 +53,13 @@ class AXION_OT_export_motion(bpy.types.Operator):
     bl_description = "Write the baked motion to a file for other programs"
     bl_options = {"REGISTER"}
 
-    filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE"})
-    format: EnumProperty(name="Format", description="Kind of file", items=FORMATS, default="NPZ")
+    filepath: StringProperty(
+        name="File Path",
+        description="Where to write the motion; its ending follows the format",
+        subtype="FILE_PATH",
+        options={"SKIP_SAVE"},
+    )
+    format: EnumProperty(name="Format", description="Program that the file is meant for", items=FORMATS, default="NPZ")
 
     @classmethod
     def poll(cls, context):

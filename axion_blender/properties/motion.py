@@ -51,7 +51,7 @@ class BodyMotion:
         **STILL,
     )
     guide_stiffness: FloatProperty(
-        name="Stiffness",
+        name="Guide Stiffness",
         description="Force per distance from the animation in newtons per metre (0 follows the velocity alone)",
         default=100.0,
         min=0.0,
@@ -61,7 +61,7 @@ class BodyMotion:
         **STILL,
     )
     guide_damping: FloatProperty(
-        name="Damping",
+        name="Guide Damping",
         description="Force per velocity relative to the animation in newton seconds per metre",
         default=10.0,
         min=0.0,
@@ -71,7 +71,7 @@ class BodyMotion:
         **STILL,
     )
     guide_angular_stiffness: FloatProperty(
-        name="Angular Stiffness",
+        name="Guide Angular Stiffness",
         description="Torque per angle from the animation in newton metres per radian",
         default=10.0,
         min=0.0,
@@ -81,7 +81,7 @@ class BodyMotion:
         **STILL,
     )
     guide_angular_damping: FloatProperty(
-        name="Angular Damping",
+        name="Guide Angular Damping",
         description="Torque per angular velocity relative to the animation in newton metre seconds per radian",
         default=1.0,
         min=0.0,
@@ -91,10 +91,13 @@ class BodyMotion:
         **STILL,
     )
     use_guide_limit: BoolProperty(
-        name="Limit Force", description="Let the guide pull no harder than this", default=False, **STILL
+        name="Guide Limit Force",
+        description="Let the guide give way where it would pull harder than this",
+        default=False,
+        **STILL,
     )
     guide_max_force: FloatProperty(
-        name="Max Force",
+        name="Guide Max Force",
         description="Most force of the guide along each axis in newtons",
         default=100.0,
         min=0.0,
@@ -104,7 +107,7 @@ class BodyMotion:
         **STILL,
     )
     guide_max_torque: FloatProperty(
-        name="Max Torque",
+        name="Guide Max Torque",
         description="Most torque of the guide about each axis in newton metres",
         default=10.0,
         min=0.0,

@@ -20,14 +20,14 @@ class AXION_PT_body_guide(BodyPanel, bpy.types.Panel):
         column.prop(body, "use_guide")
         if not body.use_guide:
             return
-        column.prop(body, "guide_stiffness")
-        column.prop(body, "guide_damping")
-        column.prop(body, "guide_angular_stiffness")
-        column.prop(body, "guide_angular_damping")
-        column.prop(body, "use_guide_limit")
+        column.prop(body, "guide_stiffness", text="Stiffness")
+        column.prop(body, "guide_damping", text="Damping")
+        column.prop(body, "guide_angular_stiffness", text="Angular Stiffness")
+        column.prop(body, "guide_angular_damping", text="Angular Damping")
+        column.prop(body, "use_guide_limit", text="Limit Force")
         if body.use_guide_limit:
-            column.prop(body, "guide_max_force")
-            column.prop(body, "guide_max_torque")
+            column.prop(body, "guide_max_force", text="Max Force")
+            column.prop(body, "guide_max_torque", text="Max Torque")
 
 
 CLASSES = (AXION_PT_body_guide,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies in motion from Blender to keyframes: hand-over both ways, a guide, wind, all in one bake; and nothing is left."""
+"""Bodies in motion from Blender to keyframes: hand-over both ways, a guide, wind; and nothing is left."""
 
 import axion
 import bpy
