@@ -157,10 +157,12 @@ class _Reader:
         result = self._new_scene()
         for item, pose, shapes in starts:
             with self.problems.of(item):
-                made = result.add(self._body(item, pose, shapes, sampler))
-                if made.motion == "dynamic" and item.axion.use_guide:
-                    hand_over.add_guide(result, made, item, self.metres, sampler)
+                result.add(self._body(item, pose, shapes, sampler))
         self.problems.stop()
+        for made, (item, _, _) in zip(list(result.bodies), starts, strict=True):
+            if made.motion == "dynamic" and item.axion.use_guide:
+                with self.problems.of(item):
+                    hand_over.add_guide(result, made, item, self.metres, sampler)
         names = self._names()
         for item, start in ends:
             with self.problems.of(item):
