@@ -81,7 +81,8 @@ def test_scene_settings_are_shown_in_the_scene_tab_and_the_sidebar(item):
     switches(bpy.context.scene.axion)
     bpy.context.scene.axion.device = "CUDA"
     own = bpy.context.scene.axion
-    wanted = {p.identifier for p in own.bl_rna.properties} - {"rna_type", "name", "uuid", "overlays", "effector_weights"}
+    elsewhere = {"rna_type", "name", "uuid", "overlays", "effector_weights"}
+    wanted = {p.identifier for p in own.bl_rna.properties} - elsewhere
     wanted |= {p.identifier for p in own.effector_weights.bl_rna.properties} - {"rna_type", "name"}
     for shown in (names(ui.scene.CLASSES), draw(ui.sidebar.AXION_PT_sidebar_settings, bpy.context)):
         assert wanted <= set(shown)
