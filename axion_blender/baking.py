@@ -10,7 +10,7 @@ from ..solver import SceneError
 from . import cache_place, child, conventions, identity, last_bake, paths, report, solving
 from .extract import extraction_slices, run_through, solver_config
 from .job import Job
-from .writers import custom_properties, keyframes, overrides, records
+from .writers import custom_properties, exchange, outputs, overrides, records
 
 SUMMARY = last_bake.SUMMARY
 TEXT = "Axion Report"
@@ -35,14 +35,14 @@ def make_job(
 
     def gather():
         scene = context.scene
-        suspended = keyframes.suspend(scene)  # what lies below an earlier bake is simulated
+        suspended = outputs.suspend(scene)  # what lies below an earlier bake is simulated
         try:
             with nullcontext() if frames is None else _frame_range(scene, first, last):
                 extraction = yield from _extract(context)
             if show is not None:
                 yield from show(extraction, results)
         finally:
-            keyframes.resume(scene, suspended)
+            outputs.resume(scene, suspended)
         extractions.append(extraction)
         uids.update(identity.numbers(extraction.objects(scene)))
         job.fps = extraction.fps
@@ -77,11 +77,14 @@ def make_job(
         view_layer = scene.view_layers.get(layer_name) or scene.view_layers[0]
         objects, lost = identity.objects_of(scene, uids)
         earlier = [item for item in scene.objects if records.is_baked(item) and item not in objects.values()]
-        warnings = yield from keyframes.write_slices(
-            trajectory, objects, first, scene, view_layer, extraction.scale_length
+        warnings = yield from outputs.write_slices(
+            *(trajectory, objects, first, scene, view_layer, extraction.scale_length),
+            output=scene.axion.output,
+            rotation=scene.axion.output_rotation,
         )
-        keyframes.clear(scene, earlier)  # no bodies any more
+        outputs.clear(scene, earlier)  # no bodies any more
         warnings += custom_properties.write_asked(trajectory, objects, first, scene)
+        exchange.remember(scene, trajectory)
         return [*warnings, *(f"{name} is no longer in {scene.name}: its motion was not written" for name in lost)]
 
     def mention(line):
@@ -104,13 +107,18 @@ def check(context):
     scene = context.scene
     suspended = []
     try:
-        suspended = keyframes.suspend(scene)
+        suspended = outputs.suspend(scene)
         extraction = run_through(_extract(context))
     except SceneError as error:
         return [str(problem) for problem in error.problems] or [str(error)], []
     finally:
-        keyframes.resume(scene, suspended)
+        outputs.resume(scene, suspended)
     return [], [*extraction.warnings, *overrides.warnings(scene, extraction.objects(scene).values())]
+
+
+def is_baked(scene):
+    """Whether any object of a scene holds a bake."""
+    return any(outputs.holds(item) for item in scene.objects)
 
 
 def frame_range(scene):
@@ -172,7 +180,8 @@ def keep_report(scene, job):
 
 
 def forget_report(scene):
-    """Remove what ``keep_report`` left."""
+    """Remove what ``keep_report`` left, and the trajectory."""
+    exchange.forget(scene)
     if SUMMARY in scene:
         del scene[SUMMARY]
     text = last_bake.text_of(scene)

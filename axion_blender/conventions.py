@@ -110,6 +110,12 @@ def rotation_matrix(q):
     return np.stack([np.stack(row, -1) for row in rows], -2)
 
 
+def rotation_of_vector(vector):
+    """Quaternion (4,) xyzw of a rotation vector (3,) [rad]."""
+    half = 0.5 * np.linalg.norm(vector)
+    return np.append(0.5 * np.sinc(half / np.pi) * np.asarray(vector, float), np.cos(half))
+
+
 def xyzw(q):
     """Blender's quaternions (..., 4) wxyz -> the solver's."""
     return np.roll(np.asarray(q, float), -1, axis=-1)

@@ -19,7 +19,9 @@ import types
 from .config import SolverConfig
 from .decomposition import decompose
 from .errors import SceneError
+from .force_fields import ForceField
 from .forces import ForceHistory, FrameForces
+from .guide import guide
 from .joint_types import JOINT_TYPES, JointType
 from .materials import combine
 from .scene import Axis, Body, Joint, MotionPath, Scene
@@ -31,6 +33,7 @@ __all__ = [
     "Scene",
     "Body",
     "MotionPath",
+    "ForceField",
     "Joint",
     "Axis",
     "Box",
@@ -42,6 +45,7 @@ __all__ = [
     "TriangleMesh",
     "ConvexDecomposition",
     "decompose",
+    "guide",
     "Plane",
     "SolverConfig",
     "simulate",

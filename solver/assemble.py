@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import rotations
+from .force_fields import ForceTable
+from .held import HandOver, Holding
 from .materials import combine
 from .predict import free_rotation, free_velocity, reach
 from .problem import Bodies, Contacts, Coordinate, StepProblem
@@ -43,6 +45,11 @@ class Assembly:
 
 def joined(first, second):
     """Two Contacts as one."""
+    for contacts, other in ((first, second), (second, first)):
+        for name in ("surface_velocity", "surface_drift"):
+            like = getattr(other, name)
+            if getattr(contacts, name) is None and like is not None:
+                setattr(contacts, name, np.zeros((len(contacts), *like.shape[1:])))
     pairs = {name: (getattr(first, name), getattr(second, name)) for name in first.__dataclass_fields__}
     return Contacts(
         **{name: None if any(p is None for p in pair) else np.concatenate(pair) for name, pair in pairs.items()}
@@ -52,10 +59,14 @@ def joined(first, second):
 class Assembler:
     """Builds the StepProblem of each step of one scene."""
 
+    force_fields = None
+
     def __init__(self, scene, frames, joints, config):
         self.scene, self.frames, self.joints = scene, frames, joints
         bodies = scene.bodies
-        self.release = np.array([body.release_time() for body in bodies])
+        self.holding = Holding.of(bodies)
+        self.hand_over = HandOver(scene, frames, self.holding)
+        self.force_fields = ForceTable(scene, frames) if scene.fields else None
         self.linear_damping = np.array([body.linear_damping for body in bodies], float)
         self.angular_damping = np.array([body.angular_damping for body in bodies], float)
         self.friction = np.array([body.friction for body in bodies], float)
@@ -70,7 +81,7 @@ class Assembler:
 
     def free(self, time):
         """(B,) bool: which bodies move freely in a step that starts at ``time`` [s]."""
-        return self.release <= time + 1e-9
+        return self.holding.free(time)
 
     def numbering(self, time):
         """Who moves freely in a step that starts at ``time`` [s]; release comes at the first step after a path."""
@@ -83,22 +94,13 @@ class Assembler:
     def prescribed(self, state, time):
         """Solver poses of all bodies at ``time``, where prescribed ones are: (B, 3), (B, 4)."""
         position, orientation = state.position.copy(), state.orientation.copy()
+        free = self.free(state.time)
         for i in self._moving:
-            if self.release[i] > state.time + 1e-9:
-                place, turn = self._plan(self.scene.bodies[i], time)
+            if not free[i]:
+                place, turn = self.hand_over.plan(i, state.time, time, state.glide)
                 position[i] = place + rotations.rotate(turn, self.frames.center[i])
                 orientation[i] = rotations.multiply(turn, self.frames.principal[i])
         return position, orientation
-
-    @staticmethod
-    def _plan(body, time):
-        """Prescribed pose of the body's frame; past its release, on at the velocity it is released with."""
-        beyond = time - body.release_time()
-        if beyond <= 0.0 or body.motion != "dynamic":
-            return body.prescribed(time)[:2]
-        place, turn = body.path.pose(body.release_time())
-        linear, angular = body.path.velocity(body.release_time())
-        return place + beyond * linear, rotations.multiply(rotations.exponential(beyond * angular), turn)
 
     def prescribed_velocity(self, state, step):
         """(B, 6) velocity of each body: its own, or for prescribed ones the mean over the coming step."""
@@ -106,9 +108,9 @@ class Assembler:
 
     def _mean_velocity(self, state, step, position, orientation):
         """The same, where the step leads to the prescribed poses given."""
-        velocity = state.velocity.copy()
+        velocity, free = state.velocity.copy(), self.free(state.time)
         for i in self._moving:
-            if self.release[i] > state.time + 1e-9:
+            if not free[i]:
                 velocity[i, :3] = (position[i] - state.position[i]) / step
                 turn = rotations.multiply(orientation[i], rotations.conjugate(state.orientation[i]))
                 velocity[i, 3:] = rotations.logarithm(turn) / step
@@ -131,6 +133,8 @@ class Assembler:
         problem = StepProblem(step, bodies, touches)
         touches.rebound_gap, touches.rebound_speed, hits = rebounds(problem, end_velocity, 2.0 * self.noise / step)
         touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
+        if touches.surface_drift is not None:
+            touches.rebound_speed = touches.rebound_speed - touches.surface_drift
         if pressed is None:
             new = (contacts.previous < 0) & (contacts.gap <= self.noise)
             pressed = hits | new | touches.impulse.any(axis=1)
@@ -210,16 +214,14 @@ class Assembler:
         planned = self.prescribed(state, state.time + step)
         end_position[n:-1], end_orientation[n:-1] = planned[0][fixed], planned[1][fixed]
         velocity[n:-1] = self._mean_velocity(state, step, *planned)[fixed]
-        end = free_velocity(
-            velocity[:n],
-            self.acceleration(free),
-            self.linear_damping[free],
-            self.angular_damping[free],
-            step,
-        )
+        acceleration, damping = self.acceleration(free), self.linear_damping[free]
+        if self.force_fields is not None:
+            pushed, braked = self.force_fields.on(free, state, step)
+            acceleration, damping = acceleration + pushed, damping + braked
+        end = free_velocity(velocity[:n], acceleration, damping, self.angular_damping[free], step)
         end_orientation[:n], end[:, 3:] = free_rotation(orientation[:n], end[:, 3:], inertia[:n], step)
         # Damping acts on what impulses do in the step as it acts on gravity: as if the body were that much heavier.
-        mass[:n] /= reach(self.linear_damping[free], step) / step
+        mass[:n] /= reach(damping, step) / step
         inertia[:n] /= reach(self.angular_damping[free], step)[:, None] / step
         flow = velocity.copy()
         flow[:n] = end
@@ -244,12 +246,20 @@ class Assembler:
         impulses: (C, 3) world start impulses on body a [N s]; orientation: of the solver bodies at the step's start.
         """
         a, b = contacts.body_a, contacts.body_b
+        point_a, point_b, drift = contacts.point_a, contacts.point_b, None
+        if (contacts.deforms >= 0).any():
+            on_a = (contacts.deforms == a)[:, None]
+            point_a, point_b = (
+                point_a + np.where(on_a, contacts.shift, 0.0),
+                point_b + np.where(on_a, 0.0, contacts.shift),
+            )
+            drift = np.where(on_a, contacts.drift, -contacts.drift)
         rules = self.scene.friction_combine, self.scene.restitution_combine
         return Contacts(
             number.solver[a].astype(np.int32),
             number.solver[b].astype(np.int32),
-            self.frames.local(a, contacts.point_a),
-            self.frames.local(b, contacts.point_b),
+            self.frames.local(a, point_a),
+            self.frames.local(b, point_b),
             contacts.margin_a,
             contacts.margin_b,
             contacts.normal,
@@ -259,16 +269,17 @@ class Assembler:
             contacts.gap,
             face=np.where(contacts.face >= 0, number.solver[contacts.face], -1).astype(np.int32),
             face_normal=self.frames.local_direction(contacts.face, contacts.face_normal),
-            surface_velocity=self._surface_velocity(a, b, orientation[number.solver]),
+            surface_velocity=self._surface_velocity(a, b, orientation[number.solver], drift),
+            surface_drift=None if drift is None else np.einsum("ci,ci->c", contacts.normal, drift),
             gap_noise=np.minimum(NOISE * contacts.manifolds.size[contacts.source], HELD * self.slow),
         )
 
-    def _surface_velocity(self, a, b, orientation):
+    def _surface_velocity(self, a, b, orientation, drift):
         """(C, 3) world velocity of the surface of bodies a relative to that of b, beyond their motion; or None."""
         if not self.surface_velocity.any():
-            return None
+            return drift
         world = rotations.rotate(orientation[:-1], self.surface_velocity)
-        return world[a] - world[b]
+        return world[a] - world[b] + (0.0 if drift is None else drift)
 
 
 def _components(count, links):

@@ -24,6 +24,16 @@ def array(value):
         return value
 
 
+def singles(value):
+    """A float32 copy of ``value``, for arrays that are many frames long, or ``value`` where it holds no numbers."""
+    if value is None:
+        return None
+    try:
+        return np.array(value, dtype=np.float32)
+    except (TypeError, ValueError, OverflowError):
+        return value
+
+
 def quaternion(value):
     """Like ``array``; quaternions (..., 4) of unit length within UNIT_TOLERANCE are normalised."""
     value = array(value)

@@ -40,6 +40,9 @@ class ContactSet:
     previous: np.ndarray  # (C,) index of the same contact in the ContactSet last accepted, or -1
     face: np.ndarray  # (C,) scene body whose face it touches and its normal turns with, or -1
     face_normal: np.ndarray  # (C, 3) the normal in that body's frame
+    deforms: np.ndarray  # (C,) scene body whose mesh deforms there, or -1
+    shift: np.ndarray  # (C, 3) way of its material until the step's end, in that body's frame [m]
+    drift: np.ndarray  # (C, 3) and its velocity beyond that of the body, world [m/s]
     manifolds: Manifolds = field(repr=False)  # whole manifolds, distant points too
     source: np.ndarray = field(repr=False)  # (C,) index of each contact in ``manifolds``
 
@@ -100,6 +103,11 @@ class Collider:
         turning = still if angular_velocity is None else angular_velocity
         return self._select(manifolds, link, *poses, still, turning, 0.0, free)
 
+    def deform(self, time, step, at_end=False):
+        """Give deforming meshes their shape at ``time`` [s], or at the end of a step of ``step`` seconds from it."""
+        if self.model.deforming is not None:
+            self.model.deforming.set(time, step, at_end)
+
     def accept(self, contacts):
         """Make ``contacts`` (of ``collide``) what the next ones are matched with: the step that used them is final."""
         self.accepted = contacts
@@ -137,6 +145,8 @@ class Collider:
             spin = angular_velocity[body]
             if spin.any():
                 closing += sign * np.einsum("ki,ki->k", np.cross(spin, arm), normal)
+        deforms, shift, drift = self._surface(manifolds, rotation)
+        closing += np.where(deforms == a, 1.0, -1.0) * np.einsum("ki,ki->k", normal, drift)
         reach = 2.0 * step * np.abs(closing) + np.linalg.norm(self.model.gravity) * step**2
         near = gap <= np.maximum(GAP_FLOOR * manifolds.size, reach)
         if free is not None:
@@ -157,9 +167,23 @@ class Collider:
             link[source],
             face,
             face_normal,
+            deforms[source],
+            shift[source],
+            drift[source],
             manifolds,
             source,
         )
+
+    def _surface(self, manifolds, rotation):
+        """``deforms``, ``shift`` and ``drift`` of all ``manifolds``; those on meshes that deform are not kept."""
+        deforming, count = self.model.deforming, len(manifolds)
+        nothing = np.broadcast_to(np.zeros(3), (count, 3))
+        if deforming is None or not deforming.step > 0.0:
+            return np.full(count, -1), nothing, nothing
+        body, way = deforming.surface(manifolds, rotation)
+        manifolds.place[body >= 0] = np.inf
+        drift = turn(rotation[body], way) / deforming.step
+        return body, nothing if deforming.at_end else way, drift
 
     def _detect(self, position, rotation):
         """Run newton at the poses given to ``_place``; what it found as Manifolds, without place and tilt."""
@@ -230,6 +254,9 @@ class Collider:
             self._origin = np.round(middle)
         way = 2.0 * step * np.asarray(linear_velocity, float)
         way = way + np.where(model.movable, step**2, 0.0)[:, None] * model.gravity
+        if model.deforming is not None and step > 0.0:
+            body, fastest = model.deforming.fastest(matrices(orientation))
+            np.add.at(way, body, 2.0 * fastest)
         pose = np.concatenate([position / model.unit - self._origin, orientation], axis=1)
         motion = np.concatenate([way / model.unit, 2.0 * step * np.asarray(angular_velocity, float)], axis=1)
         self._state.body_q.assign(pose.astype(np.float32))

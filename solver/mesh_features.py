@@ -44,7 +44,7 @@ def mesh_table(shape_mesh, meshes):
         np.zeros((0, 7, 3)),
         *[np.zeros((0, 7), bool)] * 3,
     )
-    parts = [_features(np.asarray(v, float), np.asarray(t, np.int64)) for v, t in meshes]
+    parts = [features_of(np.asarray(v, float), np.asarray(t, np.int64), weld_of(v)) for v, t in meshes]
     columns = [np.concatenate(column) for column in zip(nothing, *parts, strict=True)]
     return MeshTable(
         np.asarray(shape_mesh, np.intp),
@@ -60,10 +60,15 @@ def _unit(vectors):
     return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300)
 
 
-def _features(vertices, triangles):
-    """The columns of a MeshTable that one mesh fills, from ``vertices`` on."""
-    places, welded = np.unique(vertices, axis=0, return_inverse=True)
-    corner = welded.reshape(-1)[triangles]
+def weld_of(vertices):
+    """Which vertices (V, 3) are one, for they lie at the same place: (first of each place (P,), place of each (V,))."""
+    _, first, welded = np.unique(np.asarray(vertices, float), axis=0, return_index=True, return_inverse=True)
+    return first, welded.reshape(-1)
+
+
+def features_of(vertices, triangles, weld):
+    """The columns of a MeshTable that one mesh fills, from ``vertices`` on.  weld: of ``weld_of``."""
+    places, corner = vertices[weld[0]], weld[1][triangles]
     points = places[corner]
     sides = _unit(points[:, [2, 0, 1]] - points[:, [1, 2, 0]])  # side k is opposite corner k
     face = _unit(np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0]))

@@ -20,8 +20,9 @@ import newton  # noqa: E402
 
 from .contact_faces import FaceTable, face_table  # noqa: E402
 from .deepest_corner import FacePolygons, face_polygons  # noqa: E402
+from .deforming import DeformingMesh, DeformingMeshes  # noqa: E402
 from .mass import polyhedron  # noqa: E402
-from .mesh_features import MeshTable, mesh_table  # noqa: E402
+from .mesh_features import MeshTable, mesh_table, weld_of  # noqa: E402
 from .rotations import matrices  # noqa: E402
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
 
@@ -56,6 +57,7 @@ class CollisionModel:
     group_class: np.ndarray  # (B,) bodies with equal group and mask share a class
     class_collides: np.ndarray  # (K, K) bool
     joined: np.ndarray  # (J,) int64, sorted: low body * B + high body, joined without collision
+    deforming: DeformingMeshes | None = None
 
     def allowed(self, body_a, body_b):
         """Whether each pair of bodies may touch.  body_a, body_b: (N,) int -> (N,) bool."""
@@ -128,7 +130,8 @@ def build_model(scene, device="cpu", center_of_mass=None):
     model.faces = face_table(shapes, model.shape_rotation)
     model.polygons = face_polygons(shapes, model.shape_position, model.shape_rotation)
     model.pairs = _pairs(model)
-    model.newton_model = _newton_model(scene, model, entries, device)
+    model.newton_model, meshes = _newton_model(scene, model, entries, device)
+    model.deforming = _deforming(model, entries, meshes)
     pointers = model.newton_model.shape_source_ptr.numpy() if entries else np.zeros(0, np.uint64)
     model.mesh_id = np.where(model.meshes.shape_mesh >= 0, pointers, 0).astype(np.uint64)
     return model
@@ -154,9 +157,35 @@ def _bounds(shape):
         return np.zeros(3), np.array([shape.radius, shape.radius, shape.half_height], float)
     if isinstance(shape, Plane):
         return np.zeros(3), np.full(3, np.inf)
-    vertices = np.asarray(shape.vertices, float).reshape(-1, 3)
+    vertices = _all_vertices(shape)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     return 0.5 * (low + high), 0.5 * (high - low)
+
+
+def _all_vertices(shape):
+    """(N, 3) vertices of a mesh or hull, of all times where it deforms."""
+    every = shape.vertices if getattr(shape, "times", None) is None else shape.moving_vertices
+    return np.asarray(every, float).reshape(-1, 3)
+
+
+def _deforming(model, entries, meshes):
+    """The DeformingMeshes of a model, or None; newton is told boxes that hold each mesh at all times."""
+    found, newton_model = {}, model.newton_model
+    for index, (_, shape) in enumerate(entries):
+        if getattr(shape, "times", None) is None:
+            continue
+        number = int(model.meshes.shape_mesh[index])
+        if number not in found:
+            used, triangles = np.unique(_outward(shape)), np.asarray(_outward(shape), np.int64)
+            weld, mesh = weld_of(shape.vertices), meshes[_fingerprint(shape)].mesh
+            found[number] = DeformingMesh(number, shape, triangles, used, weld, mesh, np.zeros_like(shape.vertices))
+        corners = _all_vertices(shape)
+        for side, bound in (("lower", corners.min(axis=0)), ("upper", corners.max(axis=0))):
+            array = getattr(newton_model, f"shape_collision_aabb_{side}")
+            values = array.numpy()
+            values[index] = bound / model.unit
+            array.assign(values)
+    return DeformingMeshes(model, list(found.values())) if found else None
 
 
 def _meshes(shapes):
@@ -184,6 +213,7 @@ def _fingerprint(shape):
         type(shape),
         np.asarray(shape.vertices, float).tobytes(),
         np.asarray(shape.triangles, np.int32).tobytes(),
+        None if getattr(shape, "times", None) is None else (shape.times.tobytes(), shape.moving_vertices.tobytes()),
     )
 
 
@@ -232,7 +262,7 @@ def _pairs(model):
 
 
 def _newton_model(scene, model, entries, device):
-    """The newton.Model: one link a body, shapes in the bodies' frames, lengths in ``model.unit``."""
+    """The newton.Model: one link a body, shapes in the bodies' frames, lengths in ``model.unit``; and its meshes."""
     builder = newton.ModelBuilder(gravity=(0.0, 0.0, 0.0))
     for body, movable, center in zip(scene.bodies, model.movable, model.center_of_mass, strict=True):
         builder.add_link(
@@ -254,9 +284,10 @@ def _newton_model(scene, model, entries, device):
             has_particle_collision=False,
         )
         _add_shape(builder, index, shape, settings, model.unit, meshes)
-    return builder.finalize(
+    finished = builder.finalize(
         device=device, skip_validation_joints=True, skip_validation_inertia=True, skip_validation_worlds=True
     )
+    return finished, meshes
 
 
 GAP_FLOOR = 0.04  # contacts closer than this times the pair's smallest half extent are always reported

@@ -24,6 +24,7 @@ from .assemble import Assembler
 from .config import SolverConfig
 from .constraints.breaking import row_forces
 from .frames import BodyFrames, principal_axes
+from .held import Holding
 from .metrics import step_residuals
 from .newton_contacts import ContactReader
 from .newton_joints import NewtonJoints
@@ -241,7 +242,8 @@ class _NewtonAssembler(Assembler):
     def __init__(self, frames, joints, free):
         self.frames, self.joints = frames, joints
         count = len(free)
-        self.release = np.where(free, 0.0, np.inf)
+        held = np.nonzero(~np.asarray(free))[0]
+        self.holding = Holding(count, held, np.full(len(held), -np.inf), np.full(len(held), np.inf))
         self.linear_damping = self.angular_damping = np.zeros(count)
         self._moving = list(np.nonzero(~free[:-1])[0])
         self.gravity, self.torque, self.noise = np.zeros((count, 3)), np.zeros((count, 3)), 0.0

@@ -46,6 +46,7 @@ class PositionPhase:
             check = None
             if not last and not (statistics.residual <= self.fast).all():
                 break
+            self.collider.deform(state.time, assembly.problem.step, at_end=True)
             check = check_end(assembly, solution, self.collider, self.frames, self.assembler, self.fast, last)
             missed = None if check is None else check.missed
             pressed = self.assembler.wrongly_pressed(assembly, solution) if repeat < CHANGES else None

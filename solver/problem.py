@@ -84,6 +84,7 @@ class Contacts:
     face_normal: np.ndarray | None = None  # (C, 3) the normal in that body's frame
     surface_velocity: np.ndarray | None = None  # (C, 3) world, of a's surface material relative to b's beyond the
     # bodies' own motion [m/s]; its tangential part adds to the slip.  None: no surface runs
+    surface_drift: np.ndarray | None = None  # (C,) its normal part, of surfaces that deform [m/s]
     gap_noise: np.ndarray | None = (
         None  # (C,) contacts that start nearer than that to touching are held there [m]; None: 0
     )

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import coerce, mass, rotations
 from .errors import SceneError
+from .force_fields import ForceField
 from .joint_types import AXES, JOINT_TYPES
 from .shapes import Shape
 
@@ -74,8 +75,8 @@ class Body(coerce.Coerced):
         name: unique in the scene.
         shapes: collision shapes in the body's frame; together they also give mass, centre and inertia.
         motion: "dynamic" moves freely, "static" never moves, "kinematic" follows ``path``, or without a path moves on
-            at the velocity given.  A dynamic body with a path is held on it until the path's last time and then
-            released to physics with the velocity it has there (a hand-over from animation).
+            at the velocity given.  A dynamic body with a path is held on it until the path's last time, or in the
+            times ``held``, and released to physics with the velocity it has there (a hand-over from animation).
         position: (3,) of the body's frame in the world at the start [m].  A path replaces it.
         orientation: (4,) quaternion xyzw at the start.  A path replaces it.
         linear_velocity: (3,) of the centre of mass, world [m/s].
@@ -91,6 +92,9 @@ class Body(coerce.Coerced):
         collision_group: bits; two bodies collide when each one's group is in the other's mask.
         collision_mask: bits.
         path: MotionPath or None.
+        held: (K, 2) begin and end [s] of the times in which a dynamic body is held on its path; None: until the path's
+            last time.  Where it is free at the start, position and velocities say how it starts.
+        blend_time: [s] within which a body that is taken back glides to its path; 0: it is there at once.
         surface_velocity: (3,) of the surface's material relative to the body, along the body's axes [m/s]: a belt that
             runs over a body that stands still.  Friction sees it; what lies along a contact's normal does not count.
     """
@@ -114,13 +118,15 @@ class Body(coerce.Coerced):
     collision_mask: int = ALL_GROUPS
     path: MotionPath | None = None
     surface_velocity: np.ndarray = (0.0, 0.0, 0.0)
+    held: np.ndarray | None = None
+    blend_time: float = 0.0
 
     _coerce: ClassVar = {
         **dict.fromkeys(("position", "linear_velocity", "angular_velocity", "center_of_mass", "inertia"), coerce.array),
         **dict.fromkeys(("mass", "density", "friction", "restitution"), coerce.number),
         **dict.fromkeys(("linear_damping", "angular_damping"), coerce.number),
         "orientation": coerce.quaternion,
-        "surface_velocity": coerce.array,
+        **{"surface_velocity": coerce.array, "held": coerce.array, "blend_time": coerce.number},
         "shapes": coerce.sequence,
     }
 
@@ -157,11 +163,17 @@ class Body(coerce.Coerced):
         except SceneError as error:
             raise SceneError(f"{self.name}: {error}") from error
 
-    def release_time(self):
-        """When the body becomes free [s]: 0 for dynamic bodies, the end of the path where they have one, else inf."""
+    def held_times(self):
+        """[(begin, end)] [s] of the times in which the body does not move freely: for ever unless it is dynamic."""
         if self.motion != "dynamic":
-            return inf
-        return 0.0 if self.path is None else float(self.path.times[-1])
+            return [(-inf, inf)]
+        if self.path is None:
+            return []
+        return [(-inf, float(self.path.times[-1]))] if self.held is None else [tuple(times) for times in self.held]
+
+    def release_time(self):
+        """When the body becomes free for the first time [s]: 0 where it starts so, inf where it never does."""
+        return max([0.0, *(end for begin, end in self.held_times() if begin <= 0.0)])
 
     def start(self):
         """(position (3,), orientation (4,)) of the body's frame at time 0."""
@@ -172,9 +184,9 @@ class Body(coerce.Coerced):
 
         Returns:
             position (3,) of the frame [m], orientation (4,), linear_velocity (3,) of the centre of mass [m/s],
-            angular_velocity (3,) [rad/s]; world.  For a dynamic body without path: the state at the start.
+            angular_velocity (3,) [rad/s]; world.  For a dynamic body that is not held then: the state at the start.
         """
-        if self.path is not None:
+        if self.path is not None and (self.held is None or any(a <= time <= b for a, b in self.held)):
             position, orientation = self.path.pose(time)
             linear, angular = self.path.velocity(time)
             if angular.any():
@@ -304,6 +316,7 @@ class Scene(coerce.Coerced):
             "average", "min" or "max".
         bodies: Body list; its order is that of every result.
         joints: Joint list.
+        fields: ForceField list.
     """
 
     gravity: np.ndarray = (0.0, 0.0, -9.81)
@@ -311,17 +324,20 @@ class Scene(coerce.Coerced):
     restitution_combine: str = "max"
     bodies: list[Body] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
+    fields: list[ForceField] = field(default_factory=list)
 
-    _coerce: ClassVar = {"gravity": coerce.array, "bodies": coerce.sequence, "joints": coerce.sequence}
+    _coerce: ClassVar = {"gravity": coerce.array, **dict.fromkeys(("bodies", "joints", "fields"), coerce.sequence)}
 
     def add(self, thing):
-        """Appends a Body or a Joint and returns that same object.  Raises TypeError for anything else."""
+        """Appends a Body, Joint or ForceField and returns that same object.  Raises TypeError for anything else."""
         if isinstance(thing, Body):
             self.bodies.append(thing)
         elif isinstance(thing, Joint):
             self.joints.append(thing)
+        elif isinstance(thing, ForceField):
+            self.fields.append(thing)
         else:
-            raise TypeError(f"a scene holds Body and Joint objects, not {type(thing).__name__}")
+            raise TypeError(f"a scene holds Body, Joint and ForceField objects, not {type(thing).__name__}")
         return thing
 
     def index(self, name):

@@ -4,11 +4,12 @@
 from dataclasses import MISSING, fields
 
 from . import archive
+from .force_fields import ForceField
 from .scene import Axis, Body, Joint, MotionPath, Scene
 from .shapes import SHAPES
 
 VERSION = 1
-CLASSES = {cls.__name__: cls for cls in (Scene, Body, MotionPath, Joint, Axis)} | SHAPES
+CLASSES = {cls.__name__: cls for cls in (Scene, Body, MotionPath, Joint, Axis, ForceField)} | SHAPES
 
 
 def save(scene, path):

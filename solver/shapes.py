@@ -213,13 +213,30 @@ class TriangleMesh(Shape):
     """A surface of triangles, concave or open.
 
     vertices: (V, 3) [m]; triangles: (T, 3) vertex numbers, counter-clockwise seen from outside.
+    times: (S,) [s], strictly increasing, and moving_vertices: (S, V, 3) [m] of a mesh that deforms, linear in between
+    and at rest outside; ``vertices`` are those of the start.  Only bodies that are not dynamic may deform.
     """
 
     vertices: np.ndarray
     triangles: np.ndarray
     position: np.ndarray = ORIGIN
     orientation: np.ndarray = UPRIGHT
-    _coerce: ClassVar = {"vertices": coerce.array, "triangles": coerce.indices, **PLACED}
+    times: np.ndarray | None = None
+    moving_vertices: np.ndarray | None = None
+    _coerce: ClassVar = {
+        **{"vertices": coerce.array, "triangles": coerce.indices, **PLACED},
+        **{"times": coerce.array, "moving_vertices": coerce.singles},
+    }
+
+    def vertices_at(self, time):
+        """(V, 3) at ``time`` [s]."""
+        if self.times is None:
+            return self.vertices
+        i = int(np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, max(len(self.times) - 2, 0)))
+        if len(self.times) == 1:
+            return self.moving_vertices[0].astype(float)
+        share = np.clip((time - self.times[i]) / (self.times[i + 1] - self.times[i]), 0.0, 1.0)
+        return (1.0 - share) * self.moving_vertices[i].astype(float) + share * self.moving_vertices[i + 1]
 
     @cached_property
     def _closed(self):

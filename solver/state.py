@@ -18,3 +18,4 @@ class State:
     contacts: object = None  # ContactSet of the last step, or None
     contact_force: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))  # (C, 3) world, on body a [N]
     way: np.ndarray | None = None  # (B,) how far any point of each body moved in the last step [m]
+    glide: np.ndarray | None = None  # (B, 13) what bodies taken back still have to go to their paths (held.py)

@@ -158,6 +158,7 @@ class Stepper:
         position, orientation = self.frames.to_body(state.position, state.orientation)
         velocity = self.assembler.prescribed_velocity(state, step)
         free = self.assembler.free(self.state.time)
+        self.collider.deform(state.time, step)
         contacts = self.collider.collide(position, orientation, velocity[:, :3], velocity[:, 3:], step, free)
         if state.contacts is None:
             return contacts, np.zeros((len(contacts), 3))
@@ -184,4 +185,5 @@ class Stepper:
             twist = rows.coordinate == Coordinate.TWIST
             turned = coordinates(rows, solution.position, solution.orientation)
             joints.angle[assembly.row_number[twist]] = (rows.offset + turned)[twist]
+        self.assembler.hand_over.apply(self.state, moved)
         self.state = moved

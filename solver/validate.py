@@ -5,9 +5,11 @@ from collections import Counter
 
 from .checker import Checker, Problem
 from .errors import SceneError
+from .force_fields import ForceField
 from .materials import COMBINE
 from .scene import Body, Joint
 from .validate_bodies import check_body
+from .validate_fields import check_field
 from .validate_joints import check_joint
 
 __all__ = ["Problem", "raise_if_invalid", "validate"]
@@ -20,13 +22,15 @@ def validate(scene):
     scene_says.vector("gravity", scene.gravity, 3)
     scene_says.choice("friction_combine", scene.friction_combine, COMBINE)
     scene_says.choice("restitution_combine", scene.restitution_combine, COMBINE)
-    for kind, things, cls in (("body", scene.bodies, Body), ("joint", scene.joints, Joint)):
+    kinds = (("body", scene.bodies, Body), ("joint", scene.joints, Joint), ("field", scene.fields, ForceField))
+    for kind, things, cls in kinds:
         if not isinstance(things, list):
-            scene_says.problem(f"its {'bodies' if cls is Body else 'joints'} are {things!r}: give a list")
+            plural = {"body": "bodies", "joint": "joints", "field": "fields"}[kind]
+            scene_says.problem(f"its {plural} are {things!r}: give a list")
             return problems
         for thing in things:
             if not isinstance(thing, cls):
-                scene_says.problem(f"the list of bodies or joints holds {thing!r}, which is no {cls.__name__}")
+                scene_says.problem(f"the list of bodies, joints or fields holds {thing!r}, which is no {cls.__name__}")
         names = Counter(str(thing.name) for thing in things if isinstance(thing, cls))
         for name, count in names.items():
             if count > 1:
@@ -38,6 +42,9 @@ def validate(scene):
     for joint in scene.joints:
         if isinstance(joint, Joint):
             check_joint(Checker(joint.name, problems), joint, bodies)
+    for field in scene.fields:
+        if isinstance(field, ForceField):
+            check_field(Checker(field.name, problems), field, bodies)
     return problems
 
 

@@ -31,6 +31,9 @@ def check_body(says, body):
             says.problem(f"{what} is {value!r}: it must be a whole number from 0 to 0xFFFFFFFF (32 bits)")
     if body.path is not None:
         _check_path(says, body)
+    if body.held is not None:
+        _check_held(says, body)
+    says.number("blend_time", body.blend_time, 0.0, unit="s")
     before = len(says.problems)
     if not isinstance(body.shapes, list):
         says.problem(f"shapes is {body.shapes!r}: give a list of shapes, which may be empty")
@@ -48,6 +51,11 @@ def _check_path(says, body):
         return says.problem(f"path is {path!r}: give a MotionPath or None")
     if body.motion == "static":
         says.problem('motion is "static" and there is a path: make it "kinematic", or remove the path')
+    return check_path(says, path)
+
+
+def check_path(says, path):
+    """Tells ``says`` every problem of a MotionPath."""
     if not says.vector("path.times", path.times, -1):
         return False
     count = len(path.times)
@@ -61,6 +69,19 @@ def _check_path(says, body):
         )
     says.vector("path.position", path.position, count, 3)
     return says.quaternion("path.orientation", path.orientation, count)
+
+
+def _check_held(says, body):
+    if body.path is None or body.motion != "dynamic":
+        return says.problem("held is given, but only a dynamic body with a path can be held on it: remove one of them")
+    if not says.vector("held", body.held, -1, 2):
+        return False
+    times = body.held.reshape(-1)
+    wrong = np.nonzero(np.diff(times) <= 0.0)[0]
+    if len(wrong):
+        i = wrong[0]
+        return says.problem(f"held does not increase: {times[i]:g} s is followed by {times[i + 1]:g} s; sort the times")
+    return True
 
 
 def _check_mass(says, body):
@@ -125,13 +146,26 @@ def _check_shape(says, what, shape, motion):
     if kind == "ConvexDecomposition":
         return _check_vertices(says, what, shape) and _check_pieces(says, what, shape) and placed
     if kind in ("ConvexHull", "TriangleMesh"):
-        return _check_vertices(says, what, shape) and placed
+        good = _check_vertices(says, what, shape) and placed
+        if kind == "TriangleMesh" and (shape.times is not None or shape.moving_vertices is not None):
+            good = _check_deformation(says, what, shape, motion) and good
+        return good
     good = says.number(f"radius of {what}", shape.radius, SMALLEST, LARGEST, unit="m")
     if kind != "Sphere":
         # A capsule without a straight part is a ball, which is fine.
         least = 0.0 if kind == "Capsule" else SMALLEST
         good &= says.number(f"half_height of {what}", shape.half_height, least, LARGEST, unit="m")
     return good and placed
+
+
+def _check_deformation(says, what, shape, motion):
+    if motion == "dynamic":
+        return says.problem(f"{what} deforms over time, which a dynamic body cannot: make the body static or kinematic")
+    if not says.vector(f"times of {what}", shape.times, -1):
+        return False
+    if len(shape.times) == 0 or (np.diff(shape.times) <= 0.0).any():
+        return says.problem(f"the {len(shape.times)} times of {what} do not increase: give at least one, sorted")
+    return says.vector(f"moving_vertices of {what}", shape.moving_vertices, len(shape.times), len(shape.vertices), 3)
 
 
 def _check_pieces(says, what, shape):

@@ -11,12 +11,16 @@ from axion.solver import (
     Body,
     Box,
     Checkpoint,
+    ForceField,
     FrameResult,
     Joint,
     MotionPath,
     Scene,
     SolverConfig,
     Sphere,
+    TriangleMesh,
+    guide,
+    rotations,
     simulate,
 )
 from axion.solver.step import Stepper
@@ -81,6 +85,23 @@ def wheel():
     return scene
 
 
+def held():
+    """A box on a floor that deforms, blown by wind, taken back in a glide and let go; another guided along a path."""
+    t = np.linspace(0.0, 1.0, 25)
+    path = MotionPath(t, np.column_stack([t, 0 * t, 0.6 + t]), np.tile([0, 0, 0, 1.0], (25, 1)))
+    corners = np.array([(-3, -3, 0), (3, -3, 0), (3, 3, 0), (-3, 3, 0)], float)
+    waves = [corners + [0, 0, 0.3 * time] for time in t]
+    floor = TriangleMesh(corners, [(0, 1, 2), (0, 2, 3)], times=t, moving_vertices=waves)
+    scene = Scene()
+    scene.add(Body("Floor", [floor], motion="static"))
+    scene.add(Body("Box", [Box((0.2, 0.2, 0.2))], position=(0, 0, 0.2), path=path, held=[(0.3, 0.6)], blend_time=0.25))
+    follower = scene.add(Body("Follower", [Sphere(0.2)], position=(0.0, 1.0, 0.6)))
+    guide(scene, follower, MotionPath(t, path.position + [0, 1, 0], path.orientation), 200.0, 20.0)
+    sideways = rotations.exponential(np.array([0.0, 0.5 * np.pi, 0.0]))
+    scene.add(ForceField("Wind", "wind", ((0.0, 1.0), (0.0, 9.0)), flow=0.5, orientation=sideways))
+    return scene
+
+
 SCENES = {
     "chain": (lambda: chain(8, end_mass_ratio=50.0, sideways=True), 20),
     "wall": (struck_wall, 20),
@@ -89,6 +110,7 @@ SCENES = {
     "meshes": (meshes, 14),
     "driven": (driven, 26),
     "wheel": (wheel, 14),
+    "held": (held, 20),
 }
 
 

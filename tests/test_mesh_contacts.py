@@ -36,24 +36,8 @@ def row_on(floor):
 def of_body(contacts, body):
     """The contacts of one body: gaps, pushes on it, and itself for ``support``."""
     index = np.flatnonzero((contacts.body_a == body) | (contacts.body_b == body))
-    part = type(contacts)(*[getattr(contacts, name)[index] for name in NAMES], contacts.manifolds, contacts.source)
+    part = contacts.take(index)
     return part, upward(part, body)
-
-
-NAMES = [
-    "body_a",
-    "body_b",
-    "point_a",
-    "point_b",
-    "margin_a",
-    "margin_b",
-    "normal",
-    "gap",
-    "pair",
-    "previous",
-    "face",
-    "face_normal",
-]
 
 
 @pytest.mark.parametrize("floor", FLOORS)

@@ -23,8 +23,9 @@ def pages():
     import bpy
     from axion.axion_blender import materials, ui
 
+    bodies = (*ui.physics.CLASSES, *ui.motion.CLASSES)
     made = {
-        PAGES / "body.md": lambda: settings(ui.physics.CLASSES, bpy.types.Object, "axion", body_states),
+        PAGES / "body.md": lambda: settings(bodies, bpy.types.Object, "axion", body_states),
         PAGES / "joint.md": lambda: settings(ui.joint.CLASSES, bpy.types.Object, "axion_joint", joint_states),
         PAGES / "world.md": lambda: settings(ui.scene.CLASSES, bpy.types.Scene, "axion", world_states),
         PAGES / "sidebar.md": operators,
@@ -45,6 +46,7 @@ def settings(classes, owner, pointer, states):
     from panel_recorder import draw_tree
 
     group = owner.bl_rna.properties[pointer].fixed_type
+    known = dict(everything(group))
     sections = {}
     for _ in states():
         for shown in draw_tree(classes, bpy.context):
@@ -54,18 +56,39 @@ def settings(classes, owner, pointer, states):
     for path, labels in sections.items():
         lines += [f"### {' > '.join(path)}", "", "| setting | what it does | default | Python |", "|---|---|---|---|"]
         for name, label in labels.items():
-            definition = group.properties[name]
+            python, definition = known[name]
             label = label or definition.name
             text = definition.description + (" ◆" if definition.is_animatable else "")
-            python = f"`{owner.__name__}.{pointer}.{name}`"
+            python = f"`{owner.__name__}.{pointer}.{python}`"
             lines.append(f"| {label} | {text} | {default(definition)} | {python} |")
         lines.append("")
         for name, label in labels.items():
-            if group.properties[name].type == "ENUM":
-                lines += [f"{label or group.properties[name].name}:", ""]
-                lines += [f"- **{item.name}**: {item.description}" for item in group.properties[name].enum_items]
+            definition = known[name][1]
+            if definition.type == "ENUM":
+                lines += [f"{label or definition.name}:", ""]
+                lines += [f"- **{item.name}**: {item.description}" for item in definition.enum_items]
                 lines.append("")
     return "\n".join(lines).rstrip()
+
+
+def is_group(definition):
+    """Whether a property is a group of properties of the add-on's own."""
+    return (
+        definition.type == "POINTER"
+        and definition.fixed_type.base is not None
+        and (definition.fixed_type.base.identifier == "PropertyGroup")
+    )
+
+
+def everything(group):
+    """(name, (name in Python, definition)) of a group's properties, those of groups within it too."""
+    for definition in group.properties:
+        yield definition.identifier, (definition.identifier, definition)
+    for outer in group.properties:
+        if is_group(outer):
+            for name, (python, definition) in everything(outer.fixed_type):
+                if name not in group.properties:
+                    yield name, (f"{outer.identifier}.{python}", definition)
 
 
 def default(definition):

@@ -133,7 +133,7 @@ def _instanced(collection, seen=None):
 
 def _check_leaders(item, problems):
     """A body that stands or follows its animation must not follow one that the simulation moves."""
-    if not motion.stands(item) and not motion.may_be_held(item):
+    if not motion.stands(item) and not motion.follows_animation(item):
         return
     for leader in motion.leaders(item):
         if motion.may_be_free(leader):

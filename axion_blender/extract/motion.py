@@ -38,12 +38,19 @@ RESTLESS = {
 
 @dataclass
 class Track:
-    """What was seen of one object: matrices (S, 4, 4) in Blender units; held (S,): whether ``kinematic`` was on."""
+    """What was seen of one object, in Blender units.
+
+    matrices (S, 4, 4): of its world matrix, or the rigid motion that carries its vertices.  Of one that may deform: own
+    (S, 4, 4), its world matrix itself; frames: its vertices in the world (V, 3) at whole frames, where they are kept.
+    held (S,): whether ``kinematic`` was on.
+    """
 
     matrices: list = field(default_factory=list)
+    own: list = field(default_factory=list)
+    frames: list = field(default_factory=list)
     held: list = field(default_factory=list)
     defect: float = 0.0
-    resized: bool = False
+    resized: tuple | None = None  # first frame at which the number of vertices differs, number at the start and then
 
 
 class Sampler:
@@ -58,15 +65,25 @@ class Sampler:
         self.frames = first + steps / SAMPLES_PER_FRAME
         self.times = steps / (SAMPLES_PER_FRAME * frame_rate)
         self.tracks, self._deforming, self._values = {}, {}, {}
+        self._is_whole = True
 
-    def watch(self, item):
-        """Note the world matrix of ``item``, and its vertices where modifiers or shape keys may move them."""
+    def watch(self, item, keep_vertices=False):
+        """Note the world matrix of ``item``, and its vertices where modifiers or shape keys may move them.
+
+        keep_vertices: those of whole frames are kept for ``deformation``.
+        """
         if can_move(item):
             self.tracks[item.name_full] = (item, Track())
         if can_deform(item):
             self.tracks.setdefault(item.name_full, (item, Track()))
             vertices = geometry.read_vertices(item, self.depsgraph)
-            self._deforming[item.name_full] = _world(item, self.depsgraph, vertices), self._matrix(item)
+            start = _world(item, self.depsgraph, vertices)
+            self._deforming[item.name_full] = start, self._matrix(item), keep_vertices
+
+    def watch_matrix(self, item):
+        """Note the world matrix of ``item`` alone, whatever becomes of its shape."""
+        if can_move(item):
+            self.tracks.setdefault(item.name_full, (item, Track()))
 
     def watch_value(self, item, group, name):
         """Note property ``name`` of a group of ``item``: "axion_joint", "motor_lin_target_velocity"."""
@@ -80,6 +97,7 @@ class Sampler:
         for number, frame in enumerate(self.frames.tolist()):
             yield 0.5 + 0.5 * number / len(self.frames)
             whole = int(np.floor(frame))
+            self._is_whole = number % SAMPLES_PER_FRAME == 0
             self.scene.frame_set(whole, subframe=frame - whole)
             for name, (item, track) in self.tracks.items():
                 track.held.append(item.evaluated_get(self.depsgraph).axion.kinematic)
@@ -99,56 +117,89 @@ class Sampler:
         track = self.tracks.get(item.name_full)
         return np.array(track[1].held) if track else np.full(len(self.times), item.axion.kinematic)
 
-    def path(self, item, metres, samples=None):
-        """MotionPath of the first ``samples`` samples, or None where the object stands still in all of them.
+    def path(self, item, metres, samples=slice(None), still=False):
+        """MotionPath of the samples chosen, or None where the object stands still in all of them (unless ``still``).
 
         Raises SceneError where the motion is not rigid.
         """
+        times = self.times[samples]
         if item.name_full not in self.tracks:
-            return None
+            if not still:
+                return None
+            pose = conventions.decompose(self._matrix(item))
+            return MotionPath(times[:1], pose.position[None] * metres, pose.orientation[None])
         track = self.tracks[item.name_full][1]
-        matrices = np.array(track.matrices[:samples])
+        matrices = np.array(track.matrices)[samples]
         if not np.isfinite(matrices).all():
-            bad = self.frames[int(np.argmin(np.isfinite(matrices).all(axis=(1, 2))))]
+            bad = self.frames[samples][int(np.argmin(np.isfinite(matrices).all(axis=(1, 2))))]
             raise SceneError(f"{item.name}: its world matrix holds NaN at frame {bad:g}: mend its animation")
-        if track.resized:
-            raise SceneError(
-                f"{item.name}: modifiers change its number of vertices over time: a collider must stay rigid"
-            )
+        self._check_size(item, track)
         if track.defect > RIGID:
             raise SceneError(
-                f"{item.name}: its mesh deforms over time by {track.defect:.2g} of its size (limit {RIGID:g}): "
-                "set the mesh source to Base, or take it out of the simulation"
+                f"{item.name}: its mesh deforms over time by {track.defect:.2g} of its size (limit {RIGID:g}): make it "
+                "passive with the shape Mesh, set the mesh source to Base, or take it out of the simulation"
             )
-        if np.abs(matrices - matrices[0]).max() <= STILL * max(1.0, np.abs(matrices).max()):
+        if not still and np.abs(matrices - matrices[0]).max() <= STILL * max(1.0, np.abs(matrices).max()):
             return None
         sizes = np.linalg.norm(matrices[:, :3, :3], axis=1)
         change = np.abs(sizes / sizes[0] - 1.0).max(axis=1) if sizes[0].min() > 0.0 else np.zeros(1)
         if change.max() > RIGID:
+            worst = self.frames[samples][np.argmax(change)]
             raise SceneError(
-                f"{item.name}: its scale changes by {change.max():.2g} at frame {self.frames[np.argmax(change)]:g} "
+                f"{item.name}: its scale changes by {change.max():.2g} at frame {worst:g} "
                 f"(limit {RIGID:g}): a collider must stay rigid, so remove the scale's animation"
             )
         poses, _ = conventions.decompose_many(matrices)
-        return MotionPath(self.times[: len(matrices)], poses.position * metres, poses.orientation)
+        return MotionPath(times, poses.position * metres, poses.orientation)
 
-    def standing(self, item, metres, sample):
-        """MotionPath of an object that stands still from the first sample to that one."""
-        matrix = self.tracks[item.name_full][1].matrices[0]
-        pose = conventions.decompose(matrix)
-        times = self.times[[0, sample]]
-        return MotionPath(times, np.tile(pose.position * metres, (2, 1)), np.tile(pose.orientation, (2, 1)))
+    def deformation(self, item):
+        """(world matrices (S, 4, 4), numbers of the samples at whole frames (F,), vertices (F, V, 3) in the world)
+        of an object whose vertices were kept and deform, else None.  Raises SceneError where their number changes.
+        """
+        track = self.tracks.get(item.name_full, (None, None))[1]
+        if track is None or not (track.frames or track.resized):
+            return None
+        self._check_size(item, track)
+        if track.defect <= RIGID:
+            return None
+        numbers = np.arange(len(track.frames)) * SAMPLES_PER_FRAME
+        return np.array(track.own), numbers, np.array(track.frames)
+
+    @staticmethod
+    def _check_size(item, track):
+        if track.resized:
+            frame, start, now = track.resized
+            raise SceneError(
+                f"{item.name}: its number of vertices changes from {start} at the first frame to {now} at frame "
+                f"{frame:g}: a collider must keep it, so set the mesh source to Base or Deform, or remove the modifier"
+            )
+
+    def rigid_path(self, item, metres):
+        """MotionPath of an object's place and axes, whatever its scale and shape do; one sample if it stands still."""
+        if item.name_full in self.tracks:
+            times, matrices = self.times, np.array(self.tracks[item.name_full][1].matrices)
+        else:
+            times, matrices = self.times[:1], self._matrix(item)[None]
+        axes = matrices[:, :3, :3] / np.maximum(np.linalg.norm(matrices[:, :3, :3], axis=1), 1e-30)[:, None, :]
+        z = axes[:, :, 2]
+        x = axes[:, :, 0] - np.einsum("si,si->s", axes[:, :, 0], z)[:, None] * z
+        x /= np.maximum(np.linalg.norm(x, axis=1), 1e-30)[:, None]
+        turn = conventions.quaternion(np.stack([x, np.cross(z, x), z], axis=2))
+        return MotionPath(times, matrices[:, :3, 3] * metres, turn)
 
     def _matrix(self, item):
         return np.array(item.evaluated_get(self.depsgraph).matrix_world)
 
     def _deformed(self, item, track):
         """World matrix of the rigid motion that carries the vertices along."""
-        start, matrix = self._deforming[item.name_full]
+        start, matrix, keep = self._deforming[item.name_full]
         now = _world(item, self.depsgraph, geometry.read_vertices(item, self.depsgraph))
+        track.own.append(self._matrix(item))
         if now.shape != start.shape:
-            track.resized = True
+            track.resized = track.resized or (self.frames[len(track.own) - 1], len(start), len(now))
             return matrix
+        if keep and self._is_whole:
+            track.frames.append(now.astype(np.float32))
         moved = np.eye(4)
         moved[:3, :3], moved[:3, 3], error = conventions.rigid_motion(start, now)
         track.defect = max(track.defect, error / max(np.ptp(start, axis=0).max(), 1e-30))
@@ -209,6 +260,11 @@ def _refers_to_motion(modifier):
 def may_be_held(item):
     """Whether ``kinematic`` of ``item`` is on, or may be at some time."""
     return item.axion.kinematic or _may_switch(item)
+
+
+def follows_animation(item):
+    """Whether an active body may at some time be held on its animation, or pulled along it."""
+    return item.axion.use_guide or may_be_held(item)
 
 
 def may_be_free(item):

@@ -10,11 +10,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import bpy
-import numpy as np
 
-from ...solver import Scene, SceneError, validate
+from ...solver import Scene, validate
 from .. import conventions
-from . import bodies, checks, geometry, joints, motion
+from . import bodies, checks, deforming, fields, geometry, hand_over, joints, motion
 from .meshes import Cook
 
 
@@ -151,6 +150,8 @@ class _Reader:
         sampler = motion.Sampler(self.scene, self.depsgraph, self.first, self.last, self.fps)
         starts = yield from self._read_bodies(sampler)
         ends = self._read_joints(sampler)
+        winds = fields.effectors(self.scene, self.view_layer)
+        fields.watch(winds, sampler)
         self.problems.stop()
         yield from sampler.play()
         result = self._new_scene()
@@ -158,10 +159,19 @@ class _Reader:
             with self.problems.of(item):
                 result.add(self._body(item, pose, shapes, sampler))
         self.problems.stop()
+        for made, (item, _, _) in zip(list(result.bodies), starts, strict=True):
+            if made.motion == "dynamic" and item.axion.use_guide:
+                with self.problems.of(item):
+                    hand_over.add_guide(result, made, item, self.metres, sampler)
         names = self._names()
         for item, start in ends:
             with self.problems.of(item):
                 result.add(joints.joint(item, names, start, sampler, self.metres))
+        reader = fields.FieldReader(self.scene, sampler, self.metres, {made.name: made for made in result.bodies})
+        for item in winds:
+            made = reader.field(item, self.warnings)
+            if made is not None:
+                result.add(made)
         self.problems.stop()
         self.problems.found += validate(result)
         self.problems.stop()
@@ -189,8 +199,8 @@ class _Reader:
                 pose = bodies.world_pose(item, self.depsgraph)
                 shapes = bodies.shapes_of(item, children.get(item.name_full, ()), pose, cook)
                 starts.append((item, pose, shapes))
-                if motion.stands(item) or motion.may_be_held(item):
-                    sampler.watch(item)
+                if motion.stands(item) or motion.follows_animation(item):
+                    sampler.watch(item, keep_vertices=deforming.may_deform(item))
         self.warnings += cook.notes
         return starts
 
@@ -217,32 +227,26 @@ class _Reader:
         )
 
     def _body(self, item, pose, shapes, sampler):
-        kind, path = "static", None
-        if motion.stands(item):
-            path = sampler.path(item, self.metres)
+        """The solver.Body of an object; what ties it to its animation stands in ``hand_over``."""
+        held = None
+        bent = deforming.deformed(item, shapes[0], self.metres, sampler) if deforming.may_deform(item) else None
+        if bent is not None:
+            kind, path, shapes = "static", bent[1], [bent[0]]
+        elif motion.stands(item):
+            kind, path = "static", sampler.path(item, self.metres)
         else:
-            kind, path = self._active(item, sampler)
+            kind, path, held = self._active(item, sampler)
         if kind == "static" and path is not None:
             kind = "kinematic"
-        return bodies.body(item, item.name_full, pose, shapes, kind, path, self.metres, self.warnings)
+        made = bodies.body(item, item.name_full, pose, shapes, kind, path, self.metres, self.warnings)
+        made.held, made.blend_time = held, item.axion.blend_frames / self.fps
+        return made
 
     def _active(self, item, sampler):
-        """(motion, path) of an active body: free, held on its animation throughout, or held until it is let go."""
+        """(motion, path, held) of an active body: free, held on its animation throughout, or held at times."""
         held = sampler.held(item) if motion.may_be_held(item) else None
-        if held is None or not held[0]:
-            if held is not None and held.any():
-                self._refuse_catching(item, sampler.frames[int(np.argmax(held))])
-            return "dynamic", None
+        if held is None or not held.any():
+            return "dynamic", None, None
         if held.all():
-            return "static", sampler.path(item, self.metres)
-        release = int(np.argmin(held))
-        if held[release:].any():
-            self._refuse_catching(item, sampler.frames[release + int(np.argmax(held[release:]))])
-        return "dynamic", sampler.path(item, self.metres, release + 1) or sampler.standing(item, self.metres, release)
-
-    @staticmethod
-    def _refuse_catching(item, frame):
-        raise SceneError(
-            f"{item.name}: Animated goes on at frame {frame:g}, but a body that is free cannot be caught again: "
-            "key it on from the first frame, and off once"
-        )
+            return "static", sampler.path(item, self.metres), None
+        return "dynamic", *hand_over.held_path(item, self.metres, sampler, held)

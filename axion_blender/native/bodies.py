@@ -132,8 +132,8 @@ def _convert_shape(item, around, depsgraph, entry):
         _center_primitive(item, depsgraph, active, entry)
     if own.collision_shape != "MESH":
         entry.needless.append("use_deform")
-    elif native.use_deform and motion.can_deform(item):
-        entry.lost("use_deform", "deforms during the simulation: Axion needs colliders that stay rigid")
+    elif native.use_deform and own.type == "ACTIVE" and motion.can_deform(item):
+        entry.lost("use_deform", "deforms during the simulation, which Axion's active bodies do not")
     _mention_scale(item, part, depsgraph, entry)
     if active:
         _mention_flatness(item, depsgraph, entry)

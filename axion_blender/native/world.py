@@ -6,6 +6,9 @@ from dataclasses import dataclass
 import bpy
 
 from .. import conventions
+from ..extract.fields import IDLE as IDLE_FIELDS
+from ..extract.fields import KINDS as FIELD_KINDS
+from ..properties.weights import KINDS as FIELD_WEIGHTS
 from . import animation
 from .bodies import properties_of
 from .report import LOST, Note
@@ -13,8 +16,6 @@ from .report import LOST, Note
 KNOWN = {"collection", "constraints", "enabled", "time_scale", "point_cache", "effector_weights"}
 NEEDLESS = ("substeps_per_frame", "solver_iterations", "use_split_impulse")
 """Axion solves to a tolerance in steps of its own; the substeps count in breaking thresholds."""
-PULLS = ("gravity", "all")
-"""Effector weights that scale gravity."""
 
 
 @dataclass
@@ -85,7 +86,7 @@ def convert(scene, entry):
     settings.use_frame_range = first < last and (first, last) != (scene.frame_start, scene.frame_end)
     if settings.use_frame_range:
         settings.frame_start, settings.frame_end = first, last
-    _mention_fields(scene, world.effector_weights, entry)
+    _carry_fields(scene, world.effector_weights, entry)
     animation.carry(scene, "rigidbody_world.", {}, entry)
     for name in ("gravity", "use_gravity"):
         if animation.animated(scene, name):
@@ -96,21 +97,15 @@ def convert(scene, entry):
     world.enabled = False
 
 
-def _mention_fields(scene, weights, entry):
-    fields = [item for item in scene.objects if item.field is not None and item.field.type != "NONE"]
-    for item in fields:
-        entry.notes.append(Note("field", LOST, f"{item.name} is a force field: Axion has none"))
-    if not fields:
-        return
-    changed = [
-        name
-        for name in properties_of(weights)
-        if name not in PULLS and isinstance(getattr(weights, name), float) and getattr(weights, name) != 1.0
-    ]
-    if weights.collection is not None:
-        changed.append("collection")
-    if changed:
-        entry.lost("effector_weights", f"weighs force fields ({', '.join(changed)}): Axion has none")
+def _carry_fields(scene, weights, entry):
+    own = scene.axion.effector_weights
+    for name in ("collection", "all", *FIELD_WEIGHTS):
+        setattr(own, name, getattr(weights, name))
+    moving = {"NONE", *FIELD_KINDS, *IDLE_FIELDS}
+    for item in scene.objects:
+        if item.field is not None and item.field.type not in moving:
+            kind = item.field.type.replace("_", " ").title()
+            entry.notes.append(Note("field", LOST, f"{item.name} is a force field of type {kind}: Axion has none"))
 
 
 def _mention_other_worlds(scene, entry):

@@ -14,7 +14,7 @@ from ...solver import SceneError
 from .. import baking, preferences, report, running
 from ..job import Phase
 from ..ui.preview import Preview
-from ..writers import keyframes
+from ..writers import outputs
 from . import events
 from .session import in_object_mode
 
@@ -148,7 +148,7 @@ class AXION_OT_clear_bake(bpy.types.Operator):
 
     def execute(self, context):
         try:
-            cleared = keyframes.clear(context.scene)
+            cleared = outputs.clear(context.scene)
         except SceneError as error:
             return refuse(self, error)
         baking.forget_report(context.scene)

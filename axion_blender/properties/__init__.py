@@ -12,8 +12,12 @@ from .joint import AXION_PG_joint
 from .native import AXION_PG_native, AXION_PG_native_row
 from .overlays import AXION_PG_overlays
 from .scene import AXION_PG_scene
+from .weights import AXION_PG_effector_weights
 
-CLASSES = (AXION_PG_body, AXION_PG_joint, AXION_PG_overlays, AXION_PG_scene, AXION_PG_native_row, AXION_PG_native)
+CLASSES = (
+    *(AXION_PG_body, AXION_PG_joint, AXION_PG_overlays, AXION_PG_effector_weights, AXION_PG_scene),
+    *(AXION_PG_native_row, AXION_PG_native),
+)
 """Property groups, to be registered before ``attach``."""
 
 OWNERS = (

@@ -8,6 +8,8 @@ Labels are those of Blender's own, and so are the texts that panels show instead
 import bpy
 from bpy.props import BoolProperty, BoolVectorProperty, EnumProperty, FloatProperty, FloatVectorProperty
 
+from .motion import BodyMotion
+
 STILL = {"options": set(), "override": {"LIBRARY_OVERRIDABLE"}}
 """Of a property that is read once."""
 
@@ -45,7 +47,7 @@ SOURCES = (
 )
 
 
-class AXION_PG_body(bpy.types.PropertyGroup):
+class AXION_PG_body(BodyMotion, bpy.types.PropertyGroup):
     """Rigid body of an object."""
 
     enabled: BoolProperty(

@@ -5,7 +5,9 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from .body import STILL
+from .motion import SceneOutput
 from .overlays import AXION_PG_overlays
+from .weights import AXION_PG_effector_weights
 
 QUALITIES = (
     ("PREVIEW", "Preview", "Half a millimetre: fast, for blocking"),
@@ -26,7 +28,7 @@ COMBINE = (
 )
 
 
-class AXION_PG_scene(bpy.types.PropertyGroup):
+class AXION_PG_scene(SceneOutput, bpy.types.PropertyGroup):
     """Axion settings of a scene."""
 
     quality: EnumProperty(
@@ -114,6 +116,12 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
         step=1,
         precision=3,
         **STILL,
+    )
+    effector_weights: PointerProperty(
+        type=AXION_PG_effector_weights,
+        name="Field Weights",
+        description="How much Blender's force fields act on the bodies",
+        override={"LIBRARY_OVERRIDABLE"},
     )
     use_frame_range: BoolProperty(
         name="Custom Frame Range",

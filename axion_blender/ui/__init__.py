@@ -7,6 +7,7 @@ from . import (
     limit_gizmos,
     lists,
     menu,
+    motion,
     native,
     overlays,
     physics,
@@ -19,6 +20,7 @@ from . import (
 CLASSES = (
     *presets.CLASSES,
     *physics.CLASSES,
+    *motion.CLASSES,
     *joint.CLASSES,
     *scene.CLASSES,
     *lists.CLASSES,

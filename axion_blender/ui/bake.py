@@ -15,6 +15,8 @@ def draw_bake(layout, context):
     row.scale_y = 1.5
     row.operator("axion.bake", icon="PHYSICS")
     column.operator("axion.clear_bake")
+    column.operator("axion.apply_bake")
+    column.operator_menu_enum("axion.export_motion", "format", text="Export Motion")
 
 
 def draw_progress(layout, context, job):

@@ -106,6 +106,7 @@ class AXION_PT_body_settings(BodyPanel, bpy.types.Panel):
         column.prop(body, "density" if body.use_density else "mass")
         column.prop(body, "dynamic")
         column.prop(body, "kinematic")
+        column.prop(body, "blend_frames")
         column.prop(body, "use_density")
         if body.use_density:
             draw_mass(column, context)

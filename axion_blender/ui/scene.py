@@ -3,6 +3,7 @@
 
 import bpy
 
+from ..properties.weights import KINDS
 from .bake import lock
 from .cache import draw_cache
 
@@ -44,9 +45,21 @@ def draw_frames(layout, settings):
     draw_cache(layout, settings.id_data)
 
 
+def draw_output(layout, settings):
+    """What the motion is written to."""
+    column = layout.column()
+    column.prop(settings, "output")
+    if settings.output == "KEYFRAMES":
+        column.prop(settings, "output_rotation", text="Rotation")
+
+
 def draw_fields(layout, settings):
     """What pulls at the bodies."""
-    layout.column().prop(settings, "gravity_factor", text="Gravity", slider=True)
+    weights, column = settings.effector_weights, layout.column()
+    column.prop(weights, "collection")
+    column.prop(settings, "gravity_factor", text="Gravity", slider=True)
+    for name in ("all", *KINDS):
+        column.prop(weights, name, slider=True)
 
 
 def draw_forces(layout, settings):
@@ -57,7 +70,7 @@ def draw_forces(layout, settings):
     column.prop(settings, "use_keyed_forces")
 
 
-PARTS = (draw_settings, draw_surfaces, draw_frames, draw_fields, draw_forces)
+PARTS = (draw_settings, draw_surfaces, draw_frames, draw_output, draw_fields, draw_forces)
 """Everything there is to set, in this order."""
 
 
@@ -102,6 +115,13 @@ class AXION_PT_scene_cache(ScenePanel, bpy.types.Panel):
     part = staticmethod(draw_frames)
 
 
+class AXION_PT_scene_output(ScenePanel, bpy.types.Panel):
+    """What the motion is written to."""
+
+    bl_label, bl_parent_id, bl_options = "Output", "AXION_PT_scene", {"DEFAULT_CLOSED"}
+    part = staticmethod(draw_output)
+
+
 class AXION_PT_scene_fields(ScenePanel, bpy.types.Panel):
     """What pulls at the bodies."""
 
@@ -121,6 +141,7 @@ CLASSES = (
     AXION_PT_scene_settings,
     AXION_PT_scene_surfaces,
     AXION_PT_scene_cache,
+    AXION_PT_scene_output,
     AXION_PT_scene_fields,
     AXION_PT_scene_forces,
 )

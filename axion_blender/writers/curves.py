@@ -64,5 +64,22 @@ def remove(bag):
         bag.groups.remove(group)
 
 
+def keep(bag, group):
+    """Baked or hidden -> plain, with the baked curves as its own in the group of that name; what was aside is gone."""
+    show(bag)
+    for curve in [curve for curve in bag.fcurves if curve.data_path.startswith(ASIDE)]:
+        bag.fcurves.remove(curve)
+    baked, old = _grouped(bag), bag.groups.get(GROUP)
+    if old is None:
+        return
+    target = bag.groups.get(group)
+    if target is None:
+        old.name = group
+        return
+    for curve in baked:
+        curve.group = target
+    bag.groups.remove(old)
+
+
 def _grouped(bag):
     return [curve for curve in bag.fcurves if curve.group is not None and curve.group.name == GROUP]

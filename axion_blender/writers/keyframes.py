@@ -78,6 +78,11 @@ def suspend(scene, objects=None):
     return baked
 
 
+def holds(item):
+    """Whether an object holds a bake."""
+    return records.is_baked(item)
+
+
 def resume(scene, objects):
     """Let hidden bakes play again."""
     for item in objects:

@@ -90,8 +90,11 @@ def _frame_kept(scene):
 @contextmanager
 def _visible(view_layer, objects):
     """Blender evaluates nothing that is disabled in viewports, so it is enabled for a while."""
-    collections = [collection for item in objects for collection in item.users_collection]
-    hidden = [owner for owner in {*objects, *collections} if owner.hide_viewport]
+    wanted = set(objects)
+    hidden = [item for item in wanted if item.hide_viewport]
+    for collection in view_layer.id_data.collection.children_recursive:
+        if collection.hide_viewport and not wanted.isdisjoint(collection.all_objects):
+            hidden.append(collection)
     try:
         for owner in hidden:
             owner.hide_viewport = False

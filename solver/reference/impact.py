@@ -34,7 +34,8 @@ def approach(bodies, contacts, end_velocity):
             "ci,ci->c", j_b[:, 0], velocity[contacts.body_b]
         )
 
-    return along_normal(bodies.velocity), along_normal(gain)
+    drift = 0.0 if contacts.surface_drift is None else contacts.surface_drift
+    return along_normal(bodies.velocity) + drift, along_normal(gain)
 
 
 def rebounds(problem, end_velocity, slowest=0.0):

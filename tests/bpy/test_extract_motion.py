@@ -206,11 +206,56 @@ def test_body_that_hangs_still_until_it_is_let_go():
     assert math.isclose(made.release_time(), 0.25) and np.allclose(made.path.position, (0, 0, 4))
 
 
-@pytest.mark.parametrize("keys", [[(1, False), (13, True)], [(1, True), (6, False), (13, True)]])
-def test_catching_a_free_body_is_refused(keys):
-    key(box("Ball"), "axion.kinematic", keys, "CONSTANT")
-    with pytest.raises(SceneError, match="Ball.*frame 13.*caught"):
-        extract()
+@pytest.mark.parametrize(
+    ("keys", "held"),
+    [
+        ([(1, False), (13, True)], [(0.5, math.inf)]),
+        ([(1, True), (7, False), (13, True)], [(0.0, 0.25), (0.5, math.inf)]),
+        ([(1, True), (7, False), (13, True), (19, False)], [(0.0, 0.25), (0.5, 0.75)]),
+    ],
+)
+def test_bodies_can_be_taken_back_any_number_of_times(keys, held):
+    item = box("Ball", blend_frames=6.0)
+    lift(item)
+    key(item, "axion.kinematic", keys, "CONSTANT")
+    made = body("Ball")
+    assert made.motion == "dynamic" and made.blend_time == 0.25
+    assert np.allclose(made.held[:, 0], [a for a, _ in held])
+    for end, wanted in zip(made.held[:, 1], held, strict=True):
+        assert math.isclose(end, wanted[1]) if math.isfinite(wanted[1]) else end > SECOND
+    for begin, end in made.held:
+        assert np.allclose(made.path.pose(begin)[0], (0, 0, 6 * begin), atol=1e-5)
+        assert np.allclose(made.path.velocity(min(end, SECOND))[0], (0, 0, 6), atol=1e-3)
+
+
+def test_velocity_at_the_release_is_the_slope_of_the_curve_there():
+    # z = 4 t^2 m by keys on every frame: the curve's slope at 0.5 s is 4 m/s, that of the last sample 3.96.
+    item = box("Ball")
+    item.driver_add("location", 2).driver.expression = "4 * ((frame - 1) / 24) ** 2"
+    item.driver_add("rotation_euler", 2).driver.expression = "3 * ((frame - 1) / 24) ** 2"
+    key(item, "axion.kinematic", [(1, True), (13, False)], "CONSTANT")
+    linear, angular = body("Ball").path.velocity(0.5)
+    assert np.allclose(linear, (0, 0, 4), atol=2e-3) and np.allclose(angular, (0, 0, 3), atol=2e-3)
+
+
+def test_guided_bodies_get_a_spring_to_their_animation():
+    item = box("Ball", use_guide=True, guide_stiffness=200.0, guide_damping=5.0, guide_angular_stiffness=0.0)
+    item.axion.guide_angular_damping = 0.0
+    lift(item)
+    scene = extract().scene
+    ball, ghost = scene.bodies
+    (spring,) = scene.joints
+    assert (ball.motion, ghost.motion, ghost.shapes) == ("dynamic", "kinematic", [])
+    assert np.allclose(ghost.path.velocity(0.5)[0], (0, 0, 6), atol=1e-3)
+    assert set(spring.axes) == {"x", "y", "z"} and spring.axes["x"].stiffness == 200.0
+    item.axion.use_guide_limit, item.axion.guide_max_force = True, 7.0
+    assert extract().scene.joints[0].axes["z"].max_force == 7.0
+
+
+def test_a_guided_body_that_stands_still_is_pulled_to_its_place():
+    box("Ball", location=(1, 2, 3), use_guide=True)
+    ghost = extract().scene.bodies[1]
+    assert np.allclose(ghost.path.position, [(1, 2, 3)], atol=1e-6)
 
 
 def test_kinematic_of_passive_bodies_means_nothing():

@@ -66,7 +66,9 @@ def dump():
     for owner in (scene.axion, *(g for item in scene.objects for g in (item.axion, item.axion_joint))):
         for definition in owner.bl_rna.properties:
             value = getattr(owner, definition.identifier)
-            if definition.type == "POINTER":
+            if definition.identifier == "effector_weights":
+                value = [getattr(value, entry.identifier) for entry in value.bl_rna.properties][2:]
+            elif definition.type == "POINTER":
                 value = getattr(value, "name", None)
             found.append(tuple(value) if getattr(definition, "is_array", False) else value)
     sentences = [(row["name"], row["sentence"]) for row in store.read(scene)]

@@ -16,6 +16,7 @@ PLAIN = {
     # Ratios, counts and numbers whose unit is in the field itself.
     *("concavity", "friction", "restitution", "linear_damping", "angular_damping", "device_index", "time_scale"),
     *("gravity_factor", "checked", "neighbors", "force_scale"),
+    *("all", "force", "vortex", "magnetic", "wind", "harmonic", "turbulence", "drag"),
 }
 
 

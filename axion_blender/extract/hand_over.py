@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Active bodies and their animation -> who moves them when: held throughout, let go, taken back, guided."""
+
+import numpy as np
+
+from ...solver import MotionPath, guide
+from .. import conventions
+
+EARLY = 0.05
+"""Part of a sample interval before a release at which the path gets one more sample, see ``_with_end_slope``."""
+
+
+def intervals(held):
+    """[(first sample, first one free again)] of the runs of True in ``held`` (S,); at the end the latter is S."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], held, [False]]).astype(int)))
+    return [(int(first), int(last)) for first, last in edges.reshape(-1, 2)]
+
+
+def held_path(item, metres, sampler, held):
+    """(MotionPath, held (K, 2) [s] or None) of a body whose ``kinematic`` samples are ``held`` (S,), some True.
+
+    Raises SceneError where it is no rigid motion while the body is held.
+    """
+    runs = intervals(held)
+    count = len(sampler.times)
+    chosen = np.zeros(count, bool)
+    for first, last in runs:
+        chosen[first : min(last + 1, count)] = True
+    path = sampler.path(item, metres, chosen, still=True)
+    number = np.cumsum(chosen) - 1
+    for first, last in reversed(runs):
+        if last < count and last - first >= 2:
+            path = _with_end_slope(path, int(number[last]))
+    beyond = 2.0 * sampler.times[-1] + 1.0  # a body that is not let go within the bake
+    times = np.array([(sampler.times[a], sampler.times[b] if b < count else beyond) for a, b in runs])
+    return path, None if runs[0][0] == 0 and len(runs) == 1 else times
+
+
+def _with_end_slope(path, at):
+    """The path with one more sample just before sample ``at``, so that it ends in the slope of the curve.
+
+    Between samples a path is straight, so at its end it has the velocity of half an interval before.
+    """
+    times = path.times[at - 1 : at + 1]
+    linear, angular = (
+        1.5 * now - 0.5 * before for now, before in zip(path.velocity(times[1]), path.velocity(times[0]), strict=True)
+    )
+    early = EARLY * (times[1] - times[0])
+    place = path.position[at] - early * linear
+    back = conventions.rotation_matrix(conventions.rotation_of_vector(-early * angular))
+    turn = conventions.quaternion(back @ conventions.rotation_matrix(path.orientation[at]))
+    return MotionPath(
+        np.insert(path.times, at, times[1] - early),
+        np.insert(path.position, at, place, axis=0),
+        np.insert(path.orientation, at, turn, axis=0),
+    )
+
+
+def add_guide(scene, made, item, metres, sampler):
+    """Give solver Body ``made`` of an object the guide that its properties describe.  scene: solver.Scene."""
+    own = item.axion
+    limits = (own.guide_max_force, own.guide_max_torque) if own.use_guide_limit else (np.inf, np.inf)
+    path = sampler.path(item, metres, still=True)
+    springs = own.guide_stiffness, own.guide_damping, own.guide_angular_stiffness, own.guide_angular_damping
+    guide(scene, made, path, *springs, *limits)

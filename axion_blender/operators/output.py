@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What becomes of a bake: Apply makes it ordinary animation, Export Motion hands it to other programs."""
+
+import bpy
+from bpy.props import EnumProperty, StringProperty
+
+from ...solver import SceneError
+from .. import baking
+from ..writers import apply, exchange
+from .bake import refuse
+from .session import in_object_mode
+
+FORMATS = (
+    ("NPZ", "NumPy (.npz)", "Places, orientations, velocities and the report, as the solver has them, in metres"),
+    ("USD", "USD (.usdc)", "The baked objects, by Blender's own exporter"),
+    ("ALEMBIC", "Alembic (.abc)", "The baked objects, by Blender's own exporter"),
+)
+
+
+class AXION_OT_apply_bake(bpy.types.Operator):
+    """Keep the baked motion as ordinary animation and remove all Axion bodies, joints and settings of the scene."""
+
+    bl_idname = "axion.apply_bake"
+    bl_label = "Apply Bake"
+    bl_description = "Keep the baked motion as ordinary animation and remove all Axion settings of the scene"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        return in_object_mode(cls, context)
+
+    def invoke(self, context, event):
+        return context.window_manager.invoke_confirm(self, event)
+
+    def execute(self, context):
+        try:
+            kept = apply.apply(context.scene) if baking.is_baked(context.scene) else 0
+        except SceneError as error:
+            return refuse(self, error)
+        if not kept:
+            self.report({"WARNING"}, "Nothing was applied: no object of this scene holds a bake")
+            return {"CANCELLED"}
+        baking.forget_report(context.scene)
+        self.report({"INFO"}, f"Motion of {kept} {'object' if kept == 1 else 'objects'} applied")
+        return {"FINISHED"}
+
+
+class AXION_OT_export_motion(bpy.types.Operator):
+    """Write the baked motion to a file."""
+
+    bl_idname = "axion.export_motion"
+    bl_label = "Export Motion"
+    bl_description = "Write the baked motion to a file for other programs"
+    bl_options = {"REGISTER"}
+
+    filepath: StringProperty(
+        name="File Path",
+        description="Where to write the motion; its ending follows the format",
+        subtype="FILE_PATH",
+        options={"SKIP_SAVE"},
+    )
+    format: EnumProperty(name="Format", description="Program that the file is meant for", items=FORMATS, default="NPZ")
+
+    @classmethod
+    def poll(cls, context):
+        return in_object_mode(cls, context)
+
+    def invoke(self, context, event):
+        if not self.filepath:
+            self.filepath = f"{context.scene.name}{exchange.FORMATS[self.format]}"
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def check(self, context):
+        path = bpy.path.ensure_ext(_without_ending(self.filepath), exchange.FORMATS[self.format])
+        changed, self.filepath = path != self.filepath, path
+        return changed
+
+    def execute(self, context):
+        if not self.filepath:
+            return refuse(self, SceneError("no file was named: give filepath"))
+        path = bpy.path.abspath(self.filepath)
+        try:
+            exchange.export(context, path, self.format, *baking.frame_range(context.scene))
+        except (SceneError, OSError, RuntimeError) as error:
+            return refuse(self, error)
+        self.report({"INFO"}, f"Motion written to {path}")
+        return {"FINISHED"}
+
+
+def _without_ending(path):
+    for ending in exchange.FORMATS.values():
+        path = path.removesuffix(ending)
+    return path
+
+
+CLASSES = (AXION_OT_apply_bake, AXION_OT_export_motion)

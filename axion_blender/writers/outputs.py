@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a bake is written to, as one thing to whoever bakes: keyframes on the objects, or points in place of them.
+
+Either replaces the other.  The functions are those of ``keyframes`` and mean the same for both.
+"""
+
+from . import keyframes, points
+
+KEYFRAMES, POINTS = "KEYFRAMES", "POINTS"
+
+
+def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_length, output=KEYFRAMES, rotation="KEEP"):
+    """Bake a trajectory as ``output`` says; an earlier bake of these objects is replaced.
+
+    A generator: it yields the part done, 0 to 1, and returns warnings.  Arguments as ``keyframes.write``.  Raises
+    SceneError, before anything is changed, where an object cannot hold the motion.
+    """
+    if output == POINTS:
+        hidden = keyframes.suspend(scene, objects.values())
+        try:
+            warnings = points.write(trajectory, objects, frame_start, scene, view_layer, scale_length)
+        except BaseException:
+            keyframes.resume(scene, hidden)
+            raise
+        keyframes.clear(scene, list(objects.values()))
+        return warnings
+    warnings = yield from keyframes.write_slices(
+        trajectory, objects, frame_start, scene, view_layer, scale_length, rotation
+    )
+    points.clear(scene)
+    return warnings
+
+
+def write(*arguments, **options):
+    """``write_slices`` at once.  Returns warnings."""
+    slices = write_slices(*arguments, **options)
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            return end.value
+
+
+def clear(scene, objects=None):
+    """Take back the bakes of a scene's objects, or the keyframes of those given.  Returns how many objects held one."""
+    cleared = keyframes.clear(scene, objects)
+    return cleared + (points.clear(scene) if objects is None else 0)
+
+
+def holds(item):
+    """Whether an object holds a bake."""
+    return keyframes.holds(item) or points.holds(item)
+
+
+def suspend(scene):
+    """Hide bakes for a while, so that the scene below them can be read.  Returns the objects for ``resume``."""
+    return [*keyframes.suspend(scene), *points.suspend(scene)]
+
+
+def resume(scene, objects):
+    """Let hidden bakes play again."""
+    keyframes.resume(scene, [item for item in objects if keyframes.holds(item)])
+    points.resume(scene, objects)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The geometry nodes that play baked points: they need no handler and no extension, so they render anywhere.
+
+The mesh of the object has a vertex for each body, with attributes ``prototype`` and ``scale``.  A second object holds
+the motion: its mesh has a vertex for each body and frame, frame after frame, at the body's place, and the attribute
+``rotation``.  The scene's time picks the frame; between two frames both are mixed, which costs the double, so whole
+frames take a way of their own.
+"""
+
+import bpy
+
+PROTOTYPE, SCALE, ROTATION = "prototype", "scale", "rotation"
+
+
+class _Builder:
+    """Puts nodes into a tree, by the names of their sockets."""
+
+    def __init__(self, tree):
+        self.tree = tree
+
+    def node(self, kind, inputs=None, **settings):
+        made = self.tree.nodes.new(kind)
+        for name, value in settings.items():
+            setattr(made, name, value)
+        for name, value in (inputs or {}).items():
+            socket = made.inputs[name] if isinstance(name, int) else self._socket(made.inputs, name)
+            if isinstance(value, bpy.types.NodeSocket):
+                self.tree.links.new(value, socket)
+            else:
+                socket.default_value = value
+        return made
+
+    def out(self, kind, inputs=None, name=None, **settings):
+        made = self.node(kind, inputs, **settings)
+        return self._socket(made.outputs, name)
+
+    @staticmethod
+    def _socket(sockets, name):
+        return next(socket for socket in sockets if socket.enabled and name in (None, socket.name))
+
+    def math(self, operation, *values):
+        return self.out("ShaderNodeMath", dict(enumerate(values)), operation=operation)
+
+
+def build(name, bodies, frames, frame_start, motion, prototypes):
+    """A node group of that name.  bodies, frames: their numbers, frames beyond the first; motion: object; prototypes:
+    collection, whose objects count by name.
+    """
+    tree = bpy.data.node_groups.new(name, "GeometryNodeTree")
+    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    make = _Builder(tree)
+    points = make.out("NodeGroupInput", name="Geometry")
+    time = make.out("GeometryNodeInputSceneTime", name="Frame")
+    frame = make.math("SUBTRACT", time, float(frame_start))
+    frame = make.math("MINIMUM", make.math("MAXIMUM", frame, 0.0), float(frames))
+    first = make.math("FLOOR", frame)
+    second = make.math("MINIMUM", make.math("ADD", first, 1.0), float(frames))
+    part = make.math("SUBTRACT", frame, first)
+    geometry = make.out("GeometryNodeObjectInfo", {"Object": motion}, "Geometry")
+    children = make.out(
+        "GeometryNodeCollectionInfo",
+        {"Collection": prototypes, "Separate Children": True, "Reset Children": True},
+    )
+    shown = {
+        "Instance": children,
+        "Pick Instance": True,
+        "Instance Index": _attribute(make, "INT", PROTOTYPE),
+        "Scale": _attribute(make, "FLOAT_VECTOR", SCALE),
+    }
+    place, turn = make.out("GeometryNodeInputPosition"), _attribute(make, "QUATERNION", ROTATION)
+    number = make.out("GeometryNodeInputIndex")
+
+    def sampled(kind, field, at):
+        # In whole numbers: single precision counts to 16 million only.
+        index = make.out("FunctionNodeIntegerMath", {0: at, 1: bodies, 2: number}, operation="MULTIPLY_ADD")
+        inputs = {"Geometry": geometry, "Value": field, "Index": index}
+        return make.out("GeometryNodeSampleIndex", inputs, data_type=kind, domain="POINT")
+
+    def mixed(kind, values):
+        inputs = {"Factor": part, "A": values[0], "B": values[1]}
+        return make.out("ShaderNodeMix", inputs, "Result", data_type=kind)
+
+    def instances(position, rotation):
+        moved = make.out("GeometryNodeSetPosition", {"Geometry": points, "Position": position})
+        return make.out("GeometryNodeInstanceOnPoints", {"Points": moved, "Rotation": rotation, **shown})
+
+    places = [sampled("FLOAT_VECTOR", place, at) for at in (first, second)]
+    turns = [sampled("QUATERNION", turn, at) for at in (first, second)]
+    whole = instances(places[0], turns[0])
+    between = instances(mixed("VECTOR", places), mixed("ROTATION", turns))
+    switch = {"Switch": make.math("GREATER_THAN", part, 0.0), "False": whole, "True": between}
+    result = make.out("GeometryNodeSwitch", switch, input_type="GEOMETRY")
+    make.node("NodeGroupOutput", {"Geometry": result})
+    for column, node in enumerate(tree.nodes):
+        node.location = 180.0 * (column % 8), -180.0 * (column // 8)
+    return tree
+
+
+def _attribute(make, kind, name):
+    return make.out("GeometryNodeInputNamedAttribute", {"Name": name}, "Attribute", data_type=kind)

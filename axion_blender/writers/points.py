@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Trajectory -> one object that shows all bodies as instances on points, for thousands of bodies, and back again.
+
+Keyframes on ten thousand objects play at two frames a second; this plays as fast as the viewport draws.  The motion
+lies in the attributes of one mesh (see point_nodes.py).  Bodies that look the same share a prototype; the objects
+themselves are hidden until the bake is cleared.
+"""
+
+import json
+
+import bpy
+import numpy as np
+
+from ...solver import SceneError
+from .. import compat, conventions
+from . import parents, point_nodes
+
+OWNER = "axion_points_scene"  # custom property of the object that shows the points: the scene they are of
+PARTS = {"motion": "axion_points_motion", "nodes": "axion_points_nodes", "prototypes": "axion_points_prototypes"}
+HIDDEN = "axion_points_hidden"  # custom property of a body that is shown as a point: how it was hidden before
+FLAGS = ("hide_viewport", "hide_render")
+
+
+def write(trajectory, objects, frame_start, scene, view_layer, scale_length):
+    """Bake a trajectory into points; an earlier bake into points is replaced.
+
+    Arguments as ``keyframes.write``.  Returns warnings.  Raises SceneError, before anything is changed, where an object
+    cannot be shown by its place, rotation and scale.
+    """
+    items = list(objects.values())
+    if not items:
+        clear(scene)
+        return []
+    stop = [item for item in items if not item.is_editable]
+    if stop:
+        raise SceneError(f"{stop[0].name} is linked from another file and cannot be hidden: make a library override")
+    before = suspend(scene)
+    try:
+        place, turn, scale = _poses(trajectory, objects, frame_start, scene, view_layer, scale_length)
+    except BaseException:
+        resume(scene, before)
+        raise
+    clear(scene)
+    name = f"Axion Points {scene.name}"
+    frames, count = place.shape[:2]
+    kinds, prototypes = _prototypes(items, name)
+    motion = _mesh_object(f"{name} Motion", place.reshape(-1, 3), {point_nodes.ROTATION: ("QUATERNION", turn)})
+    shown = _mesh_object(
+        name,
+        place[0],
+        {point_nodes.PROTOTYPE: ("INT", kinds), point_nodes.SCALE: ("FLOAT_VECTOR", scale)},
+    )
+    nodes = point_nodes.build(name, count, frames - 1, frame_start, motion, prototypes)
+    shown.modifiers.new("Axion Points", "NODES").node_group = nodes
+    shown[OWNER] = scene
+    for part, thing in (("motion", motion), ("nodes", nodes), ("prototypes", prototypes)):
+        shown[PARTS[part]] = thing
+    scene.collection.objects.link(shown)
+    for item in items:
+        item[HIDDEN] = json.dumps({flag: getattr(item, flag) for flag in FLAGS})
+    resume(scene, items)
+    return _warnings(scene, items)
+
+
+def clear(scene):
+    """Take back the points of a scene.  Returns how many objects were shown by them."""
+    for shown in [item for item in scene.objects if item.get(OWNER) == scene]:
+        meshes = [shown.data]
+        motion, nodes, prototypes = (shown.get(PARTS[part]) for part in ("motion", "nodes", "prototypes"))
+        bpy.data.objects.remove(shown)
+        if nodes is not None:
+            bpy.data.node_groups.remove(nodes)
+        if motion is not None:
+            meshes.append(motion.data)
+            bpy.data.objects.remove(motion)
+        if prototypes is not None:
+            bpy.data.batch_remove([*prototypes.objects, prototypes])
+        for mesh in meshes:
+            if mesh is not None and not mesh.users:
+                bpy.data.meshes.remove(mesh)
+    items = suspend(scene)
+    for item in items:
+        del item[HIDDEN]
+    return len(items)
+
+
+def suspend(scene):
+    """Show the bodies behind the points for a while, so that they can be read.  Returns them for ``resume``."""
+    items = [item for item in scene.objects if HIDDEN in item]
+    _set_flags(scene, {item.name_full: json.loads(item[HIDDEN]) for item in items})
+    return items
+
+
+def resume(scene, items):
+    """Hide bodies whose points are shown."""
+    _set_flags(scene, {item.name_full: dict.fromkeys(FLAGS, True) for item in items if HIDDEN in item})
+
+
+def _set_flags(scene, wanted):
+    """Set FLAGS of objects, {full name: {flag: value}}.
+
+    Setting one alone makes Blender look through all objects of the file, so they are set at once, and one as it should
+    be, for Blender to notice.
+    """
+    if not wanted:
+        return
+    for flag in FLAGS:
+        values = [wanted[item.name_full][flag] if item.name_full in wanted else None for item in scene.objects]
+        now = [False] * len(values)
+        scene.objects.foreach_get(flag, now)
+        scene.objects.foreach_set(flag, [old if new is None else new for old, new in zip(now, values, strict=True)])
+        last = next(item for item in scene.objects if item.name_full in wanted)
+        setattr(last, flag, wanted[last.name_full][flag])
+
+
+def holds(item):
+    """Whether points stand in for an object."""
+    return HIDDEN in item
+
+
+def keep(scene):
+    """Forget that the points of a scene are a bake: from now on they are objects like any others."""
+    for shown in [item for item in scene.objects if item.get(OWNER) == scene]:
+        for key in (OWNER, *PARTS.values()):
+            if key in shown:
+                del shown[key]
+    items = [item for item in scene.objects if HIDDEN in item]
+    for item in items:
+        del item[HIDDEN]
+    return len(items)
+
+
+def _poses(trajectory, objects, frame_start, scene, view_layer, scale_length):
+    """Place (T, N, 3) [Blender units], turn (T, N, 4) wxyz, scale (N, 3) of the objects' world matrices, float32.
+
+    W(t) = X(t) X(0)^-1 W(0), as for keyframes.
+    """
+    items = list(objects.values())
+    index = {name: i for i, name in enumerate(trajectory.names)}
+    columns = [index[name] for name in objects]
+    position = np.asarray(trajectory.position, float)[:, columns] / scale_length
+    orientation = np.asarray(trajectory.orientation, float)[:, columns]
+    finite = (np.isfinite(position).all(axis=-1) & np.isfinite(orientation).all(axis=-1)).all(axis=0)
+    if not finite.all():
+        bad = items[int(np.argmin(finite))].name
+        raise SceneError(f"{bad}: its motion is NaN or infinite: bake with more substeps or a higher quality")
+    spaces = parents.sample(scene, view_layer, items, [frame_start])
+    worlds = np.array([spaces[item.name].world for item in items])
+    poses, slant = conventions.decompose_many(worlds)
+    for k in np.flatnonzero(~(slant <= conventions.SHEAR_LIMIT)):
+        try:
+            conventions.decompose(worlds[k])
+        except ValueError as error:
+            raise SceneError(f"{items[k].name}: {error}") from error
+    start = conventions.rotation_matrix(orientation[0])
+    local = np.einsum("nji,nj->ni", start, poses.position - position[0])
+    turn = np.einsum("nji,njk->nik", start, conventions.rotation_matrix(poses.orientation))
+    place, turned = np.empty(position.shape, np.float32), np.empty(orientation.shape, np.float32)
+    for frame in range(len(position)):
+        rotation = conventions.rotation_matrix(orientation[frame])
+        place[frame] = position[frame] + np.einsum("nij,nj->ni", rotation, local)
+        turned[frame] = conventions.wxyz(conventions.quaternion(rotation @ turn))
+    return place, turned, poses.scale.astype(np.float32)
+
+
+def _prototypes(items, name):
+    """((N,) number of each object's prototype, collection of the prototypes)."""
+    collection = bpy.data.collections.new(f"{name} Prototypes")
+    numbers, kinds = {}, []
+    for item in items:
+        key = _looks(item)
+        if key not in numbers:
+            numbers[key] = len(numbers)
+            collection.objects.link(_prototype(item, f"Axion Point {len(numbers) - 1:06}"))
+        kinds.append(numbers[key])
+    return np.array(kinds, np.int32), collection
+
+
+def _looks(item):
+    """What tells how an object looks in its own space."""
+    if item.data is None or item.type != "MESH" or len(item.modifiers) or compat.is_animated(item.data):
+        return (item.session_uid,)
+    own = [slot.material if slot.link == "OBJECT" else None for slot in item.material_slots]
+    return (item.data.session_uid, "shared", *(material and material.session_uid for material in own))
+
+
+def _prototype(item, name):
+    made = item.copy()
+    made.name = name
+    made.animation_data_clear()
+    made.parent = None
+    made.constraints.clear()
+    made.matrix_basis.identity()
+    made.delta_location = made.delta_rotation_euler = (0, 0, 0)
+    made.delta_rotation_quaternion, made.delta_scale = (1, 0, 0, 0), (1, 1, 1)
+    made.location, made.scale = (0, 0, 0), (1, 1, 1)
+    made.rotation_mode, made.rotation_quaternion = "QUATERNION", (1, 0, 0, 0)
+    made.hide_viewport = made.hide_render = False
+    made.axion.enabled = made.axion_joint.enabled = False
+    for key in [key for key in list(made.keys()) if key.startswith("axion_")]:
+        del made[key]
+    return made
+
+
+def _mesh_object(name, places, attributes):
+    """An object whose mesh has vertices at ``places`` (V, 3) and attributes {name: (type, values)}."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.vertices.add(len(places))
+    mesh.vertices.foreach_set("co", np.ascontiguousarray(places, np.float32).ravel())
+    for attribute, (kind, values) in attributes.items():
+        data = mesh.attributes.new(attribute, kind, "POINT").data
+        data.foreach_set("vector" if kind == "FLOAT_VECTOR" else "value", np.ascontiguousarray(values).ravel())
+    return bpy.data.objects.new(name, mesh)
+
+
+def _warnings(scene, items):
+    shown = {item.name_full for item in items}
+    found = [
+        f"{child.name} does not follow its parent {child.parent.name}, which is shown as a point"
+        for child in scene.objects
+        if child.parent is not None and child.parent.name_full in shown and child.name_full not in shown
+    ]
+    for item in items:
+        curves = compat.curves_of(item) + compat.drivers_of(item)
+        if any(curve.data_path in FLAGS for curve in curves):
+            found.append(f"{item.name} animates its visibility, so it may show beside its point")
+    return found

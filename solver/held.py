@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies held by their animation, and the hand-over from animation to physics and back.
+
+A body that is let go flies on with the velocity of its path there.  A body that is taken back is on its path at once,
+or glides to it within its blend time: what physics left it off its path, d(0), and how fast that changed, d'(0), die
+away as a cubic that has both at the start and neither at the end,
+
+    d(s) = d(0) (1 - 3 s^2 + 2 s^3) + T d'(0) (s - 2 s^2 + s^3)      s = (t - t0) / T
+
+d is the offset of the body frame's origin, and the rotation vector from the path's orientation to the body's.
+"""
+
+import numpy as np
+
+from . import rotations
+
+SLACK = 1e-9  # [s] times are sums of steps
+BACK = 1e-6  # of the blend time: over which the spin of a glide is measured
+GLIDE = 13  # start time [s], offset [m], its rate, rotation vector [rad], its rate
+NONE = np.concatenate([[-np.inf], np.zeros(GLIDE - 1)])
+
+
+class Holding:
+    """When each of B bodies is held.  K intervals: ``body`` (K,), ``start`` and ``end`` (K,) [s]."""
+
+    def __init__(self, count, body, start, end):
+        self.count = count
+        self.body, self.start, self.end = np.asarray(body, int), np.asarray(start, float), np.asarray(end, float)
+
+    @classmethod
+    def of(cls, bodies):
+        """Of a scene's bodies; those that are not dynamic are held for ever."""
+        rows = [(i, *interval) for i, body in enumerate(bodies) for interval in body.held_times()]
+        columns = np.array(rows, float).reshape(-1, 3).T
+        return cls(len(bodies), columns[0].astype(int), columns[1], columns[2])
+
+    def free(self, time):
+        """(B,) bool: which bodies move freely in a step that starts at ``time`` [s]."""
+        free = np.ones(self.count, bool)
+        free[self.body[self._now(time)]] = False
+        return free
+
+    def until(self, index, time):
+        """When body ``index``, held at ``time``, is let go [s]."""
+        return float(self.end[self._now(time) & (self.body == index)].max())
+
+    def _now(self, time):
+        return (self.start <= time + SLACK) & (time + SLACK < self.end)
+
+
+class HandOver:
+    """Places of held bodies, and what changes when a body is let go or taken back.
+
+    frames: BodyFrames; ``glide`` in what follows is State.glide, (B, 13) or None: rows as GLIDE says.
+    """
+
+    def __init__(self, scene, frames, holding):
+        self.bodies, self.frames, self.holding = scene.bodies, frames, holding
+
+    def plan(self, index, now, time, glide):
+        """Pose of the frame of body ``index``, held in a step from ``now``, at ``time``; past its release, on as it
+        was let go.  Returns (position (3,), orientation (4,)).
+        """
+        body = self.bodies[index]
+        end = self.holding.until(index, now)
+        if time <= end or body.motion != "dynamic":
+            return self._pose(index, time, glide)
+        place, turn = self._pose(index, end, glide)
+        linear, angular = self._velocity(index, end, glide)
+        beyond = time - end
+        return place + beyond * linear, rotations.multiply(rotations.exponential(beyond * angular), turn)
+
+    def apply(self, before, moved):
+        """Change State ``moved``, in place, for the bodies that are let go or taken back where its step ends."""
+        was, now = self.holding.free(before.time), self.holding.free(moved.time)
+        for i in np.nonzero(was != now)[0]:
+            if now[i]:
+                linear, angular = self._velocity(i, self.holding.until(i, before.time), before.glide)
+                moved.velocity[i] = np.concatenate([linear + self._lever(i, moved, angular), angular])
+            else:
+                self._take_back(i, moved)
+
+    def _take_back(self, i, moved):
+        body = self.bodies[i]
+        if moved.glide is None:
+            moved.glide = np.tile(NONE, (len(self.bodies), 1))
+        moved.glide = moved.glide.copy()
+        moved.glide[i] = NONE
+        place, turn = body.path.pose(moved.time)
+        linear, angular = body.path.velocity(moved.time + SLACK)
+        if body.blend_time > 0.0:
+            found = self.frames.to_body(moved.position, moved.orientation)
+            lever = self._lever(i, moved, moved.velocity[i, 3:])
+            apart = rotations.multiply(found[1][i], rotations.conjugate(turn))
+            vector = rotations.logarithm(apart)
+            spin = moved.velocity[i, 3:] - rotations.rotate(apart, angular)
+            rate = _inverse_left_jacobian(vector) @ spin
+            moved.glide[i] = np.concatenate(
+                [[moved.time], found[0][i] - place, moved.velocity[i, :3] - lever - linear, vector, rate]
+            )
+            return
+        moved.position[i] = place + rotations.rotate(turn, self.frames.center[i])
+        moved.orientation[i] = rotations.multiply(turn, self.frames.principal[i])
+        moved.velocity[i] = np.concatenate([linear + self._lever(i, moved, angular), angular])
+        moved.way[i] = np.inf  # nobody looked at its overlaps
+
+    def _lever(self, i, state, angular):
+        """Velocity of the centre of mass beyond that of the frame's origin."""
+        turn = rotations.multiply(state.orientation[i], rotations.conjugate(self.frames.principal[i]))
+        return np.cross(angular, rotations.rotate(turn, self.frames.center[i]))
+
+    def _pose(self, index, time, glide):
+        body = self.bodies[index]
+        place, turn = body.prescribed(time)[:2]
+        left = None if glide is None else _left(glide[index], time, body.blend_time)
+        if left is None:
+            return place, turn
+        return place + left[0], rotations.multiply(rotations.exponential(left[2]), turn)
+
+    def _velocity(self, index, time, glide):
+        """(linear of the frame's origin, angular) of a dynamic body's plan at ``time``."""
+        body = self.bodies[index]
+        linear, angular = body.path.velocity(time)
+        left = None if glide is None else _left(glide[index], time, body.blend_time)
+        if left is None:
+            return linear, angular
+        back = BACK * body.blend_time
+        turn = rotations.multiply(
+            self._pose(index, time, glide)[1], rotations.conjugate(self._pose(index, time - back, glide)[1])
+        )
+        return linear + left[1], rotations.logarithm(turn) / back
+
+
+def _left(row, time, blend):
+    """(offset, its rate, rotation vector) still left of a glide, each (3,), or None where there is nothing left."""
+    if not blend > 0.0 or not row[0] <= time < row[0] + blend:
+        return None
+    s = (time - row[0]) / blend
+    value, slope = 1.0 - s * s * (3.0 - 2.0 * s), blend * s * (1.0 - s) ** 2
+    rates = -6.0 * s * (1.0 - s) / blend, (1.0 - s) * (1.0 - 3.0 * s)
+    return (
+        value * row[1:4] + slope * row[4:7],
+        rates[0] * row[1:4] + rates[1] * row[4:7],
+        value * row[7:10] + slope * row[10:13],
+    )
+
+
+def _inverse_left_jacobian(vector):
+    """(3, 3): rate of a rotation vector from the angular velocity of what it turns, both along world axes."""
+    angle = float(np.linalg.norm(vector))
+    x, y, z = vector
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    half = 0.5 * angle
+    factor = 1.0 / 12.0 if angle < 1e-4 else (1.0 - half / np.tan(half)) / angle**2
+    return np.eye(3) - 0.5 * skew + factor * skew @ skew

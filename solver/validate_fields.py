@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be wrong with a force field."""
+
+import numpy as np
+
+from .force_fields import FALLOFFS, KINDS, SHAPES, SIDES
+from .scene import MotionPath
+from .validate_bodies import check_path
+
+
+def check_field(says, field, bodies):
+    """Tells ``says`` every problem of one ForceField; ``bodies``: by name."""
+    if not isinstance(field.name, str) or not field.name:
+        says.problem(f"the name of a force field is {field.name!r}: give a text that is not empty")
+    for what, choices in (("kind", KINDS), ("shape", SHAPES), ("falloff", FALLOFFS), ("side", SIDES)):
+        says.choice(what, getattr(field, what), choices)
+    for what in ("strength", "damping"):
+        _check_series(says, what, getattr(field, what))
+    for what in ("flow", "power", "radial_power", "size", "weight"):
+        says.number(what, getattr(field, what))
+    for what in ("min_distance", "min_radius"):
+        says.number(what, getattr(field, what), 0.0)
+    for what in ("max_distance", "max_radius"):
+        says.number(what, getattr(field, what), 0.0, infinite=True)
+    for what in ("rate", "length", "force"):
+        says.number(what, getattr(field, what), above=0.0)
+    says.vector("position", field.position, 3)
+    says.quaternion("orientation", field.orientation)
+    if field.path is not None:
+        if isinstance(field.path, MotionPath):
+            check_path(says, field.path)
+        else:
+            says.problem(f"path is {field.path!r}: give a MotionPath or None")
+    for name in (field.body, *(field.excludes if isinstance(field.excludes, list) else ())):
+        if name is not None and name not in bodies:
+            says.problem(f"it names body {name!r}, which is no body of the scene: name one, or None")
+    if field.permutation is not None:
+        whole = isinstance(field.permutation, np.ndarray) and field.permutation.dtype == np.int32
+        if not whole or not np.array_equal(np.sort(field.permutation), np.arange(256)):
+            says.problem("permutation is no permutation of the numbers 0 to 255: give one, or None")
+
+
+def _check_series(says, what, value):
+    if not isinstance(value, tuple):
+        return says.number(what, value)
+    times, values = (np.array(column, float) for column in value)
+    if len(times) == 0 or len(times) != len(values) or not np.isfinite(times).all() or not np.isfinite(values).all():
+        return says.problem(f"{what} has {len(times)} times and {len(values)} values, all of which must be finite")
+    if (np.diff(times) <= 0.0).any():
+        return says.problem(f"the times of {what} do not increase: sort them")
+    return True

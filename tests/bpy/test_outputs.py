@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From Bake to the outputs: what is written where, Apply, files for other programs, and Clear Bake after each."""
+
+import axion
+import bpy
+import numpy as np
+import pytest
+from axion.axion_blender.writers import exchange
+from axion.solver import Trajectory
+from blend_scenes import box, joint, key, plane
+from test_writers_points import fingerprint, instances, marks
+
+
+@pytest.fixture
+def scene():
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    axion.register()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, 7, 24
+    scene.axion.device = "CPU"
+    plane()
+    box("Box", location=(0, 0, 3))
+    tilted = box("Tilted", location=(2, 0, 3), angular_velocity=(30.0, 20.0, 10.0))
+    tilted.rotation_mode = "ZYX"
+    key(tilted, "show_name", [(1, False)], "CONSTANT")
+    joint("Hinge", "HINGE", bpy.data.objects["Box"], bpy.data.objects["Ground"])
+    bpy.data.objects["Hinge"].axion_joint.enabled = False
+    return scene
+
+
+def bake(output="KEYFRAMES", rotation="KEEP"):
+    own = bpy.context.scene.axion
+    own.output, own.output_rotation = output, rotation
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    bpy.context.scene.frame_set(1)
+
+
+def motion(name, frames=range(1, 8)):
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        found.append(np.array(bpy.data.objects[name].evaluated_get(depsgraph).matrix_world))
+    bpy.context.scene.frame_set(1)
+    return np.array(found)
+
+
+def test_points_show_what_keyframes_show(scene):
+    before = fingerprint()
+    bake()
+    keyed = {name: motion(name) for name in ("Box", "Tilted")}
+    bake("POINTS")
+    for frame in range(1, 8):
+        shown = [matrix for _, matrix in instances(frame)]
+        for matrix, name in zip(shown, ("Box", "Tilted"), strict=True):
+            assert np.allclose(matrix, keyed[name][frame - 1], atol=1e-5)
+    scene.frame_set(1)
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    left = fingerprint()
+    assert left == before
+
+
+def test_rotation_keeps_its_mode_without_jumps_or_becomes_quaternions(scene):
+    item = bpy.data.objects["Tilted"]
+    bake()
+    assert item.rotation_mode == "ZYX"
+    angles = []
+    for frame in range(1, 8):
+        scene.frame_set(frame)
+        angles.append(item.rotation_euler[:])
+    assert np.abs(np.diff(angles, axis=0)).max() < 3.0, "37 rad/s, 1.6 rad a frame"
+    matrices = motion("Tilted")
+    bake(rotation="QUATERNION")
+    assert item.rotation_mode == "QUATERNION" and np.allclose(motion("Tilted"), matrices, atol=1e-5)
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"} and item.rotation_mode == "ZYX"
+
+
+@pytest.mark.parametrize("output", ["KEYFRAMES", "POINTS"])
+def test_apply_keeps_the_motion_and_drops_the_setup(scene, output):
+    key(bpy.data.objects["Box"], "location", [(1, (0, 0, 3)), (7, (5, 0, 3))])
+    bake(output)
+    before = motion("Box") if output == "KEYFRAMES" else [matrix for _, matrix in instances(5)]
+    scene.frame_set(1)
+    assert bpy.ops.axion.apply_bake() == {"FINISHED"}
+    after = motion("Box") if output == "KEYFRAMES" else [matrix for _, matrix in instances(5)]
+    assert np.array_equal(before, after)
+    for item in bpy.data.objects:
+        assert not item.axion.enabled and not item.axion_joint.enabled
+        assert not marks(item), item.name
+        for curve in curves(item):
+            assert curve.data_path == "show_name" or curve.group.name == "Object Transforms"
+    assert scene.axion.output == "KEYFRAMES", "all settings are as in a new scene"
+    assert not bpy.data.texts and "axion_bake_summary" not in scene
+    assert bpy.ops.axion.clear_bake() == {"CANCELLED"} and bpy.ops.axion.apply_bake() == {"CANCELLED"}
+
+
+def curves(item):
+    data = item.animation_data
+    if data is None or data.action is None:
+        return []
+    return list(data.action.layers[0].strips[0].channelbag(data.action_slot).fcurves)
+
+
+def test_a_bake_after_apply_is_a_new_one(scene):
+    bake()
+    bpy.ops.axion.apply_bake()
+    kept = motion("Box")
+    action = bpy.data.objects["Box"].animation_data.action
+    other = box("Other", location=(5, 5, 5))
+    bake()
+    assert other.animation_data.action != action
+    bpy.ops.axion.clear_bake()
+    assert np.array_equal(motion("Box"), kept)
+
+
+def test_trajectory_goes_to_a_file(scene, tmp_path):
+    path = str(tmp_path / "motion.npz")
+    with pytest.raises(RuntimeError, match="was not baked"):
+        bpy.ops.axion.export_motion(filepath=path)
+    bake()
+    assert bpy.ops.axion.export_motion(filepath=path) == {"FINISHED"}
+    kept = Trajectory.load(path)
+    assert kept.names == ["Ground", "Box", "Tilted"] and kept.position.shape == (7, 3, 3)
+    assert np.allclose(kept.position[:, 1], motion("Box")[:, :3, 3], atol=1e-5)
+    bpy.ops.axion.clear_bake()
+    with pytest.raises(RuntimeError, match="was not baked"):
+        bpy.ops.axion.export_motion(filepath=path)
+    with pytest.raises(RuntimeError, match="no file"):
+        bpy.ops.axion.export_motion()
+
+
+@pytest.mark.parametrize(("kind", "option"), [("USD", "usd"), ("ALEMBIC", "alembic")])
+def test_other_programs_get_the_baked_objects(scene, tmp_path, kind, option):
+    path = str(tmp_path / f"motion{exchange.FORMATS[kind]}")
+    if not getattr(bpy.app.build_options, option):
+        bake()
+        with pytest.raises(RuntimeError, match=f"(?i)built without {kind}"):
+            bpy.ops.axion.export_motion(filepath=path, format=kind)
+        return
+    with pytest.raises(RuntimeError, match="holds no bake"):
+        bpy.ops.axion.export_motion(filepath=path, format=kind)
+    bake()
+    wanted = motion("Tilted")
+    scene.frame_set(3)
+    assert bpy.ops.axion.export_motion(filepath=path, format=kind) == {"FINISHED"}
+    assert (scene.frame_start, scene.frame_end, scene.frame_current) == (1, 7, 3)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.context.scene.render.fps = 24
+    if kind == "USD":
+        bpy.ops.wm.usd_import(filepath=path, merge_parent_xform=False)
+    else:
+        bpy.ops.wm.alembic_import(filepath=path, as_background_job=False)
+    assert "Ground" not in bpy.data.objects, "only what was baked"
+    assert np.allclose(motion("Tilted"), wanted, atol=1e-4)
