@@ -12,7 +12,7 @@ Values are read, never defaults.  What Bullet does with them was measured (tests
     angular limits          of object 1 against object 2 (hinge, generic), of object 2 against object 1 (piston)
     motors                  drive object 1 against object 2; "max impulse" is a force
     breaking threshold      an impulse per substep; Bullet looks at each axis alone, Axion at the whole force
-    keyed "Animated"        is heeded a frame before its key, so the keys move; drivers cannot, which is said
+    keyed "Animated"        goes off a frame before its key, so these keys move; drivers cannot, which is said
     constraints             hold nothing at a part of a compound; switched off, they still let their pair pass
 
 Inertia is not carried: Bullet takes that of the bounding box, Axion that of the shape.

@@ -15,7 +15,7 @@ def animated(owner, prefix):
 
 @dataclass(frozen=True)
 class Target:
-    """An Axion property that can be animated: its path, a factor 1 or -1, and frames by which keys move."""
+    """An Axion property that can be animated: its path, a factor 1 or -1, frames by which keys move that switch off."""
 
     path: str
     factor: int = 1
@@ -52,10 +52,16 @@ def carry(item, prefix, targets, entry):
 
 def _carry_curve(curve, bag, target, shift):
     made = compat.copy_curve(bag, curve, target.path)
-    for key in made.keyframe_points:
+    points = made.keyframe_points
+    values = [key.co.y for key in points]
+    for k, key in enumerate(points):
+        move = shift if k > 0 and values[k] < 0.5 <= values[k - 1] else 0
         ends = key.handle_left.copy(), key.co.copy(), key.handle_right.copy()
-        left, middle, right = ((end.x + shift, target.factor * end.y) for end in ends)
+        left, middle, right = ((end.x + move, target.factor * end.y) for end in ends)
         key.co, key.handle_left, key.handle_right = middle, left, right
+    for k in range(len(points) - 1, 0, -1):
+        if points[k].co.x <= points[k - 1].co.x:  # on for a frame only, which was over before it began
+            points.remove(points[k - 1])
     made.update()
 
 

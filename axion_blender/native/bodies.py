@@ -28,7 +28,8 @@ FLAT = 1e-5
 UNEVEN = 1e-3
 """Relative difference of two scales that is worth a word."""
 ANIMATED = {"kinematic": animation.Target("axion.kinematic", shift=-1)}
-"""Bullet reads the key of a frame before it computes the motion that leads there, so it lets go a frame earlier."""
+"""Bullet reads a frame's key before it computes the motion that leads there: it lets go a frame earlier, but catches at
+the key itself."""
 
 
 def convert(item, around, depsgraph, entry):

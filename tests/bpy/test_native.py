@@ -132,6 +132,26 @@ def test_keyframed_animated_is_carried():
     assert made.motion == "dynamic" and math.isclose(made.release_time(), 11 / 24)
 
 
+@pytest.mark.parametrize(
+    ("keys", "wanted"),
+    [
+        ([(1, True), (5, False), (9, True), (13, False)], [(1, 1), (4, 0), (9, 1), (12, 0)]),
+        ([(1, False), (9, True)], [(1, 0), (9, 1)]),
+        ([(1, True), (2, False)], [(1, 0)]),
+    ],
+    ids=["twice", "caught", "for a frame"],
+)
+def test_keys_that_let_go_move_a_frame_ahead(keys, wanted):
+    item = body("Ball", collision_shape="BOX")
+    key(item, "rigid_body.kinematic", keys, "CONSTANT")
+    convert()
+    bag = item.animation_data.action.layers[0].strips[0].channelbags[0]
+    points = bag.fcurves.find("axion.kinematic").keyframe_points
+    assert [tuple(point.co) for point in points] == wanted
+    assert [point.interpolation for point in points] == ["CONSTANT"] * len(wanted)
+    assert len(bag.fcurves.find("rigid_body.kinematic").keyframe_points) == len(keys), "the native ones stay"
+
+
 def test_driven_animated_is_carried():
     item = body("Ball", collision_shape="BOX")
     item.driver_add("rigid_body.kinematic").driver.expression = "frame < 7"

@@ -270,6 +270,14 @@ def test_animated_goes_off_a_frame_before_its_key():
     assert math.isclose(converted().bodies[0].release_time(), 11 / 24)
 
 
+def test_animated_goes_on_at_its_key():
+    weightless((0, 0, -10))
+    item = body("Body", collision_shape="BOX", linear_damping=0.0, use_deactivation=False)
+    key(item, "rigid_body.kinematic", [(1, False), (9, True)], "CONSTANT")
+    fallen = [play(item, frame).translation.z for frame in (8, 9, 12)]
+    assert fallen[0] < -0.3 and fallen[1:] == [0.0, 0.0]
+
+
 def test_constraints_do_not_hold_parts_of_compounds():
     weightless((0, 0, -10))
     post = body("Post", location=(0, 0, 5), type="PASSIVE", collision_shape="BOX")
