@@ -252,12 +252,12 @@ def test_second_conversion_forgets_what_was_set_before():
     assert tuple(item.axion.surface_velocity) == (0, 0, 0) and not item.axion.use_density
 
 
-def test_edit_mode_is_refused():
+def test_files_saved_in_edit_mode_are_converted_without_a_window():
     item = body("Box", collision_shape="BOX")
     bpy.context.view_layer.objects.active = item
     bpy.ops.object.mode_set(mode="EDIT")
     try:
-        with pytest.raises(RuntimeError, match="Object Mode"):
-            bpy.ops.axion.convert_native()
+        assert bpy.ops.axion.convert_native() == {"FINISHED"}
     finally:
         bpy.ops.object.mode_set(mode="OBJECT")
+    assert item.axion.enabled
