@@ -55,7 +55,9 @@ def parser(program=NAME):
     arguments.add_argument("--frames", nargs=2, type=int, metavar=("A", "B"), help="first and last frame")
     arguments.add_argument("--device", help='"auto", "cpu", "cuda:0" and the like; default: as the scene says')
     arguments.add_argument("--quality", choices=("preview", "normal", "final"), help="default: as the scene says")
-    arguments.add_argument("--report", metavar="R.json", help="write a report on every frame")
+    arguments.add_argument(
+        "--report", metavar="R.json", help="write a report on every frame; R.csv, R.png: as table, graphs"
+    )
     arguments.add_argument("--convert-native", action="store_true", help="convert Blender's rigid bodies first")
     arguments.add_argument(
         "--no-resume", action="store_true", help="solve every frame anew, whatever an earlier bake has kept"
@@ -117,7 +119,7 @@ def _bake(options, program):
             return _say(program, f"{path} cannot be written: {error.strerror or error}", FAILED)
     import bpy
 
-    from . import baking, register, report
+    from . import baking, register, report, report_files
 
     register()  # does nothing inside Blender, where the extension is on
     try:
@@ -137,7 +139,9 @@ def _bake(options, program):
         return _say(program, f"stopped, nothing was written{kept}", STOPPED)
     document = baking.keep_report(scene, job)
     if report_target is not None:
-        _whole(report_target, lambda path: path.write_text(report.to_json(document, indent=1), encoding="utf-8"))
+        suffix = report_target.suffix.lower()
+        made = report_files.contents(document, suffix if suffix in report_files.SUFFIXES else ".json")
+        _whole(report_target, lambda path: path.write_bytes(made))
     _whole(target, _save)
     for line in (*(f"Warning: {text}" for text in job.warnings), *report.summary_lines(document["summary"])):
         print(line)

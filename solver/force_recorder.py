@@ -29,6 +29,7 @@ class ForceRecorder:
 
     def _begin(self):
         self._steps, self._last, self._count = [], None, 0
+        self._body, self._point = np.zeros((0, 2), int), np.zeros((0, 3))  # of each contact, where last seen
         self._wrench = np.zeros((len(self._names), 6))
         self._error = np.zeros((len(self._names), 2))
 
@@ -49,18 +50,30 @@ class ForceRecorder:
         point = pose[0][contacts.body_a] + rotations.rotate(pose[1][contacts.body_a], place.point_a)
         body = np.stack([scene[contacts.body_a], scene[contacts.body_b]], axis=1).astype(int)
         step = body, point, normal, impulse, gaps(contacts, *pose)
-        self._steps.append((self._chains(assembly), *step))
+        self._steps.append((self._chains(assembly.contacts, body, point), *step))
 
-    def _chains(self, assembly):
-        """(C,) a number for each contact of the step: that which it had in the step before, where it goes on."""
-        contacts = assembly.contacts
-        chain = np.full(len(assembly.problem.contacts), -1)
+    def _chains(self, contacts, body, point):
+        """(C,) a number for each contact of a step: that which it had in the step before.
+
+        body (C, 2), point (C, 3): of the step's contacts.  One that is new takes up the nearest of the same bodies that
+        ended, as impulses are handed on between steps: a ball that rolls has one contact in a frame.
+        """
+        chain = np.full(len(body), -1)
         if self._last is not None:
             known = np.nonzero(contacts.previous >= 0)[0]
             chain[known] = self._last[contacts.previous[known]]
-        new = chain < 0
-        chain[new] = self._count + np.arange(np.count_nonzero(new))
-        self._count += np.count_nonzero(new)
+        ended = np.setdiff1d(np.arange(self._count), chain)
+        new = np.nonzero(chain < 0)[0]
+        for k in new if len(ended) else ():
+            same = ended[(self._body[ended] == body[k]).all(axis=1)]
+            if len(same):
+                chain[k] = same[np.argmin(np.linalg.norm(self._point[same] - point[k], axis=1))]
+                ended = ended[ended != chain[k]]
+        new = new[chain[new] < 0]
+        chain[new] = self._count + np.arange(len(new))
+        self._count += len(new)
+        self._body, self._point = np.concatenate([self._body, body[new]]), np.concatenate([self._point, point[new]])
+        self._point[chain] = point
         self._last = chain[: len(contacts)]
         return chain
 

@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 import pytest
-from axion.axion_blender import graph, raster, report
+from axion.axion_blender import graph, raster, report, report_files
 from axion.solver import StepReport, Trajectory
 
 
@@ -124,3 +124,12 @@ def test_every_letter_of_the_graphs_can_be_written():
     used = set("".join(text for _, _, text in made.texts).upper()) | set("0123456789.E+-")
     assert used <= set(raster.FONT) | {" "}
     assert {len(dots) for dots in raster.FONT.values()} == {35} and len(set(raster.FONT.values())) == len(raster.FONT)
+
+
+def test_a_report_becomes_a_file_by_its_suffix():
+    some = document()
+    assert decoded(report_files.contents(some, ".png")).shape == (900, 1200, 3)
+    assert report_files.contents(some, ".csv").startswith(b"blender_frame,")
+    assert json.loads(report_files.contents(some, ".json")) == some
+    with pytest.raises(ValueError, match="give it .csv, .json or .png"):
+        report_files.contents(some, ".txt")

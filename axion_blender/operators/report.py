@@ -7,10 +7,9 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
-from .. import graph, last_bake, raster, report
+from .. import last_bake, report, report_files
 from .session import in_object_mode
 
-PICTURE = (1200, 900)  # pixels of an exported graph
 TARGETS = (
     ("FRAME", "Frame", "The frame that is given"),
     ("NEXT", "Next", "The next frame that missed the tolerance"),
@@ -126,30 +125,16 @@ class AXION_OT_export_report(bpy.types.Operator, ExportHelper):
 
     def execute(self, context):
         path = Path(bpy.path.abspath(self.filepath))
-        made = _contents(last_bake.document(context.scene), path.suffix.lower())
-        if made is None:
-            self.report({"ERROR"}, f"{path.name} has the suffix {path.suffix!r}: give it .csv, .json or .png")
-            return {"CANCELLED"}
         try:
-            path.write_bytes(made)
+            path.write_bytes(report_files.contents(last_bake.document(context.scene), path.suffix.lower()))
+        except ValueError as error:
+            self.report({"ERROR"}, f"{path.name} cannot be written, {error}")
+            return {"CANCELLED"}
         except OSError as error:
             self.report({"ERROR"}, f"The report was not written to {path}: {error.strerror or error}")
             return {"CANCELLED"}
         self.report({"INFO"}, f"Report written to {path}")
         return {"FINISHED"}
-
-
-def _contents(document, suffix):
-    """Bytes of a report in the format that a suffix names, or None."""
-    if suffix == ".csv":
-        return report.to_csv(document).encode()
-    if suffix == ".json":
-        return report.to_json(document, indent=1).encode()
-    if suffix == ".png":
-        width, height = PICTURE
-        drawn = graph.drawing(graph.table(document), "ALL", 0.0, 0.0, width, height)
-        return raster.png(raster.picture(drawn, width, height))
-    return None
 
 
 CLASSES = (AXION_OT_select_guilty, AXION_OT_report_jump, AXION_OT_export_report)

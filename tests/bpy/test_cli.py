@@ -139,6 +139,13 @@ def test_report_is_json_that_every_reader_accepts(blend, tmp_path):
     assert document["summary"]["broken_joints"] == {"Hinge": 0.1}
 
 
+@pytest.mark.parametrize(("suffix", "begin"), [("csv", b"blender_frame,"), ("png", b"\x89PNG")])
+def test_report_as_a_table_and_as_graphs(blend, tmp_path, suffix, begin):
+    report = tmp_path / f"report.{suffix}"
+    assert run(blend, "-o", tmp_path / "out.blend", "--report", report) == 0
+    assert report.read_bytes().startswith(begin)
+
+
 def test_strict_is_3_where_frames_missed_and_the_bake_is_kept(blend, tmp_path, solver):
     solver(lambda *given, **named: free_fall(*given, **named, converged=False))
     assert run(blend, "-o", tmp_path / "a.blend") == 0

@@ -80,7 +80,7 @@ def test_export(reported, tmp_path):
 
 
 def test_export_refuses_with_a_sentence(reported, tmp_path):
-    with pytest.raises(RuntimeError, match="suffix '.txt': give it .csv, .json or .png"):
+    with pytest.raises(RuntimeError, match="suffix is '.txt': give it .csv, .json or .png"):
         bpy.ops.axion.export_report(filepath=str(tmp_path / "report.txt"))
     with pytest.raises(RuntimeError, match="was not written"):
         bpy.ops.axion.export_report(filepath=str(tmp_path / "missing" / "report.csv"))

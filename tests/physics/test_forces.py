@@ -6,7 +6,7 @@ A residual of ``TOLERANCE`` metres in a step h is a force error of at most m TOL
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Joint, Scene, SceneError, SolverConfig, Trajectory, simulate
+from axion.solver import Body, Box, Joint, Scene, SceneError, SolverConfig, Sphere, Trajectory, simulate
 from scenes import GRAVITY, chain, downhill, falling, ground, hanging_mass, pendulum, pile, slope, stack
 
 TOLERANCE, FPS = 1e-5, 24.0
@@ -38,6 +38,21 @@ def test_a_resting_box_is_carried_by_its_contacts(substeps):
     np.testing.assert_allclose(np.abs(forces.contact_point[:, :2]), 0.1, atol=2 * TOLERANCE)
     upwards = np.where(forces.contact_body[:, 0] == trajectory.index("Box 1"), 1.0, -1.0)
     np.testing.assert_allclose(forces.contact_normal[:, 2] * upwards, 1.0, atol=1e-6)
+
+
+def test_a_ball_that_rolls_has_one_contact_in_a_frame():
+    # Rolling without slip on the level: the ground carries m g and nothing else, wherever the ball has come to.
+    scene = Scene()
+    ground(scene)
+    scene.add(Body("Ball", [Sphere(0.1)], position=(0, 0, 0.1), mass=2.0, linear_velocity=(2, 0, 0),
+                   angular_velocity=(0, 20, 0)))  # fmt: skip
+    trajectory = recorded(scene, 12, substeps=4)
+    for frame in range(1, 13):
+        forces = trajectory.forces.frame(frame)
+        assert len(forces.contact_gap) == 1
+        assert on_body(trajectory, frame, "Ball") == pytest.approx([0, 0, 2.0 * GRAVITY], abs=4 * error(2.0, 4 * FPS))
+        under = trajectory.position[frame, trajectory.index("Ball")] - (0, 0, 0.1)
+        np.testing.assert_allclose(forces.contact_point[0], under, atol=2.0 / (4 * FPS))  # the way of one step
 
 
 def test_each_box_of_a_stack_carries_those_above():
