@@ -52,6 +52,18 @@ def test_a_stopped_bake_goes_on_where_it_was(tmp_path, stop_at):
     assert_same(resumed.trajectory, simulate(pile(3), 10, config=CPU))
 
 
+def test_recorded_forces_come_back(tmp_path):
+    config = dataclasses.replace(CPU, record_forces=True)
+    whole = simulate(crowd(), 8, config=config)
+    bake(tmp_path, crowd(), 8, stop_at=4, config=config)
+    for found in ([1, 2, 3, 4], [1, 2, 3, 4, 5, 6, 7, 8]):
+        again = bake(tmp_path, crowd(), 8, config=config)
+        assert again.found == found
+        kept, wanted = again.trajectory.forces.tree(), whole.forces.tree()
+        assert len(wanted["contact_gap"]) > 20 and kept.keys() == wanted.keys()
+        assert all(np.array_equal(kept[name], wanted[name]) for name in wanted)
+
+
 def test_more_frames_go_on_and_fewer_are_there(tmp_path):
     bake(tmp_path, pile(2), 6)
     assert bake(tmp_path, pile(2), 9).solved == [7, 8, 9]

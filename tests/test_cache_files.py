@@ -256,6 +256,15 @@ def test_a_checkpoint_that_does_not_fit_is_a_sentence(folder, monkeypatch):
         bake(folder, pile(2), 12)
 
 
+def test_a_start_that_does_not_fit_is_a_sentence(folder):
+    def other(tree):
+        tree["arrays"]["checkpoint.start.position"][1] = [2, 3]
+
+    rewrite(folder / FILES[3], other)
+    with pytest.raises(CacheError, match="holds what Axion did not write .* free it"):
+        bake(folder, pile(2), 9)
+
+
 @posix
 def test_a_full_disk_is_one_sentence_and_loses_nothing(folder, monkeypatch):
     small_files(monkeypatch)

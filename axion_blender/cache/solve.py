@@ -13,7 +13,7 @@ from ...solver import SceneError, Trajectory
 from .errors import CacheError
 from .inputs import inputs_of
 from .progress import Progress
-from .store import HEAD, Cache, Found, free_cache
+from .store import HEAD, STRANGE, Cache, Found, free_cache
 
 FRAMES_LEAST, FRAMES_MOST = 10, 100  # frames a file; a change from frame n on goes back to the end of a file
 SECONDS_LEAST, SECONDS_MOST = 0.25, 2.0  # between two files; at most so much is lost when a bake is killed
@@ -127,10 +127,10 @@ class _Bake:
             self.progress.frame(result.report)
 
     def solve(self, simulate, fps, config, on_frame, say, warn):
-        found, done, names = self.found, len(self.found.results), [body.name for body in self.scene.bodies]
+        found, done = self.found, len(self.found.results)
         if done and done == self.frames:
             say(f"all {done} frames are in the cache")
-            return Trajectory.of_frames(names, [found.start, *found.results], found.broken_joints)
+            return self._whole(found.results, found.broken_joints)
         if done:
             say(f"resuming at frame {self.first + done + 1}")
             self._compare_makers(warn)
@@ -159,8 +159,17 @@ class _Bake:
             writer.flush()
         if not done:
             return trajectory
-        results = [found.start, *found.results, *writer.results]
-        return Trajectory.of_frames(names, results, trajectory.broken_joints)
+        return self._whole([*found.results, *writer.results], trajectory.broken_joints)
+
+    def _whole(self, results, broken_joints):
+        names = [body.name for body in self.scene.bodies]
+        try:
+            return Trajectory.of_frames(names, [self.found.start, *results], broken_joints)
+        except STRANGE as error:
+            raise self._strange(error) from error
+
+    def _strange(self, error):
+        return CacheError(f"The cache {self.cache.folder} holds what Axion did not write ({error}): free it")
 
     def _begin(self):
         self.cache.begin(self.inputs, self.found, self.owner, makers())
