@@ -7,13 +7,12 @@ from contextlib import contextmanager, nullcontext
 import bpy
 
 from ..solver import SceneError
-from . import cache_place, child, identity, paths, report, solving
+from . import cache_place, child, conventions, identity, last_bake, paths, report, solving
 from .extract import extraction_slices, run_through, solver_config
 from .job import Job
-from .writers import keyframes, overrides, records
+from .writers import custom_properties, keyframes, overrides, records
 
-SUMMARY = "axion_bake_summary"
-"""Custom property of a baked scene: the summary of its report, JSON."""
+SUMMARY = last_bake.SUMMARY
 TEXT = "Axion Report"
 """Start of the name of the text that holds a scene's whole report."""
 
@@ -82,6 +81,7 @@ def make_job(
             trajectory, objects, first, scene, view_layer, extraction.scale_length
         )
         keyframes.clear(scene, earlier)  # no bodies any more
+        warnings += custom_properties.write_asked(trajectory, objects, first, scene)
         return [*warnings, *(f"{name} is no longer in {scene.name}: its motion was not written" for name in lost)]
 
     def mention(line):
@@ -159,12 +159,15 @@ def keep_report(scene, job):
         blender=bpy.app.version_string,
         config={name: getattr(job.config, name) for name in job.config.__dataclass_fields__},
         bake_time=job.wall_time,
+        tolerance=job.config.tolerances()[1],
         warnings=job.warnings,
     )
     scene[SUMMARY] = report.to_json(document["summary"])
-    text = _text(scene) or bpy.data.texts.new(f"{TEXT} {scene.name}")
+    text = last_bake.text_of(scene) or bpy.data.texts.new(f"{TEXT} {scene.name}")
     text[SUMMARY] = scene
     text.from_string(report.to_json(document, indent=1))
+    metres = conventions.metres_per_unit(scene.unit_settings.system, scene.unit_settings.scale_length)
+    last_bake.keep(text, job.trajectory, job.first_frame, job.config.tolerances()[1], metres)
     return document
 
 
@@ -172,7 +175,7 @@ def forget_report(scene):
     """Remove what ``keep_report`` left."""
     if SUMMARY in scene:
         del scene[SUMMARY]
-    text = _text(scene)
+    text = last_bake.text_of(scene)
     if text is not None:
         bpy.data.texts.remove(text)
 
@@ -180,7 +183,3 @@ def forget_report(scene):
 def last_summary(scene):
     """The summary of the scene's last bake; ``report.summary`` says what is in it."""
     return json.loads(scene[SUMMARY])
-
-
-def _text(scene):
-    return next((text for text in bpy.data.texts if text.get(SUMMARY) == scene), None)

@@ -6,6 +6,7 @@ owner still exists, and begins with a copy of the cache; where the owner is gone
 file keeps yet are made from the names of file and scene, so that a farm that bakes an unsaved UUID finds it again.
 """
 
+import contextlib
 import itertools
 import os
 import tempfile
@@ -16,12 +17,13 @@ from pathlib import Path
 import bpy
 
 from . import preferences
-from .cache import Cache, Place, cache_size
+from .cache import HEAD, Cache, CacheError, Place, cache_size, free_cache
 
 FOLDER = "axion_cache"
 NAMES = uuid.UUID("6a0c8b52-5d2b-4a5e-9d5f-3c1f1c6d7a10")
 """Namespace of the UUIDs made from names."""
 LOOK = 1.0  # [s] between two looks at the disk
+FORGOTTEN = 30 * 24 * 3600.0  # [s] after which the cache of a file that was never saved goes
 
 _sizes = {}
 _unsaved = {}
@@ -36,6 +38,8 @@ def place(scene):
     own, seed = _choose(scene, base, owner)
     if scene.axion.uuid != own:
         scene.axion.uuid = own
+    if base == user_folder():
+        _clear_out(base, own)
     before = user_folder() / own
     moves = seed is None and before != base / own and before.is_dir()
     return Place(base / own, owner, before if moves else seed, moves)
@@ -85,6 +89,14 @@ def user_folder():
     if package.startswith("bl_ext."):
         return Path(bpy.utils.extension_path_user(package, path="cache", create=True))
     return Path(bpy.app.tempdir or tempfile.gettempdir()) / FOLDER
+
+
+def _clear_out(base, own):
+    """Free caches in the user's folder that nobody has written for long: their files were never saved."""
+    for head in base.glob(f"*/{HEAD}"):
+        if head.parent.name != own and time.time() - head.stat().st_mtime > FORGOTTEN:
+            with contextlib.suppress(CacheError):  # in use, or the system keeps it: the next bake tries again
+                free_cache(head.parent)
 
 
 def _uuid(scene):

@@ -5,11 +5,26 @@
 def channelbag(owner):
     """The channels of ``owner`` (an ID) in its action's slot, or None where it has no action, slot or channels."""
     animation = owner.animation_data
-    if animation is None or animation.action is None or animation.action_slot is None:
+    return None if animation is None else _bag(animation.action, animation.action_slot)
+
+
+def channelbags(owner):
+    """The channels that animate ``owner`` (an ID): of its action, then of the NLA strips that are not muted, a list."""
+    animation = owner.animation_data
+    if animation is None:
+        return []
+    found = [_bag(animation.action, animation.action_slot)]
+    for track in animation.nla_tracks:
+        found += [_bag(strip.action, strip.action_slot) for strip in track.strips if not (track.mute or strip.mute)]
+    return [bag for k, bag in enumerate(found) if bag is not None and bag not in found[:k]]
+
+
+def _bag(action, slot):
+    if action is None or slot is None:
         return None
-    for layer in animation.action.layers:
+    for layer in action.layers:
         for strip in layer.strips:
-            bag = strip.channelbag(animation.action_slot)
+            bag = strip.channelbag(slot)
             if bag is not None:
                 return bag
     return None
@@ -34,23 +49,27 @@ def is_animated(owner):
     return animation.action is not None or len(animation.nla_tracks) > 0 or len(animation.drivers) > 0
 
 
-def copy_curve(owner, curve, data_path, index=0):
-    """A copy of F-curve ``curve`` in the action of ``owner`` that animates ``data_path`` instead; replaces one there.
+def copies_curve_modifiers(bag):
+    """Whether ``copy_curve`` copies the modifiers of a curve into channelbag ``bag``, too."""
+    return hasattr(bag.fcurves, "new_from_fcurve")
+
+
+def copy_curve(bag, curve, data_path, index=0):
+    """A copy of F-curve ``curve`` in channelbag ``bag`` that animates ``data_path`` instead; replaces one there.
 
     Keys keep their handles and interpolation.  Returns the new curve.
     """
-    bag = channelbag(owner)
     old = bag.fcurves.find(data_path, index=index)
     if old is not None:
         bag.fcurves.remove(old)
-    if hasattr(bag.fcurves, "new_from_fcurve"):
+    if copies_curve_modifiers(bag):
         return bag.fcurves.new_from_fcurve(curve, data_path=data_path)
     made = bag.fcurves.new(data_path, index=index)
     made.extrapolation = curve.extrapolation
     made.keyframe_points.add(len(curve.keyframe_points))
     for new, key in zip(made.keyframe_points, curve.keyframe_points, strict=True):
-        new.co = key.co
-        new.interpolation = key.interpolation
+        for name in ("co", "interpolation", "easing", "amplitude", "period", "back"):
+            setattr(new, name, getattr(key, name))
         new.handle_left_type, new.handle_right_type = key.handle_left_type, key.handle_right_type
         new.handle_left, new.handle_right = key.handle_left, key.handle_right
     made.update()

@@ -4,7 +4,9 @@
 Lengths in metres, angles in radians, times in seconds, unless a text says millimetres.
 """
 
+import csv
 import dataclasses
+import io
 import json
 import math
 
@@ -80,6 +82,44 @@ def document(trajectory, frame_start, fps, **more):
     frames = [{**dataclasses.asdict(r), "blender_frame": frame_start + r.frame} for r in trajectory.reports]
     result = summary(trajectory.reports, frame_start, trajectory.broken_joints)
     return {"format": FORMAT, "summary": result, "frame_start": frame_start, "fps": fps, **more, "frames": frames}
+
+
+def of_frame(document, frame):
+    """The entry of Blender's frame ``frame`` in a document, or None."""
+    return next((entry for entry in document["frames"] if entry["blender_frame"] == frame), None)
+
+
+def guilty(entry):
+    """(bodies, joints) that a frame's entry blames, worst first, each once."""
+    joints = [*entry.get("worst_joints", ()), *entry.get("contradictory_joints", ())]
+    return list(dict.fromkeys(entry["worst_bodies"])), list(dict.fromkeys(joints))
+
+
+def bad_runs(document):
+    """[(first, last, worst frame, names)] of neighbouring frames that missed the tolerance and blame the same."""
+    runs = []
+    for entry in (entry for entry in document["frames"] if not entry["converged"]):
+        frame, names = entry["blender_frame"], [name for part in guilty(entry) for name in part]
+        badness = _badness(math.nan if entry.get("residual") is None else entry["residual"])
+        if runs and runs[-1][1] == frame - 1 and set(runs[-1][3]) & set(names):
+            first, _, worst, known, most = runs[-1]
+            worst, most = (frame, badness) if badness > most else (worst, most)
+            runs[-1] = (first, frame, worst, list(dict.fromkeys([*known, *names])), most)
+        else:
+            runs.append((frame, frame, frame, names, badness))
+    return [run[:4] for run in runs]
+
+
+def to_csv(document):
+    """The frames of a document as CSV: a line a frame, a column a field; names in one column are parted by "; "."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    fields = list(document["frames"][0]) if document["frames"] else ["frame"]
+    fields = ["blender_frame", *(name for name in fields if name != "blender_frame")]
+    writer.writerow(fields)
+    for entry in document["frames"]:
+        writer.writerow("; ".join(v) if isinstance(v, list) else v for v in (entry.get(name) for name in fields))
+    return file.getvalue()
 
 
 def to_json(tree, indent=None):

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-import window_program  # noqa: E402
+import blender_window  # noqa: E402
 
 RESULT = ROOT / "benchmarks" / "results" / "redraws.csv"
 LIMIT = 10.0
@@ -38,7 +38,7 @@ def main(argv):
     rows = []
     for driver in ("THREAD", "PROCESS"):
         part = RESULT.with_suffix(f".{driver.lower()}")
-        status = window_program.start(__file__, [driver, str(options.bodies), str(options.frames), str(part)])
+        status = blender_window.start(__file__, [driver, str(options.bodies), str(options.frames), str(part)])
         if status:
             return status
         with part.open(newline="", encoding="utf-8") as file:
@@ -55,12 +55,12 @@ def main(argv):
 
 def inside():
     """Inside Blender."""
-    driver, bodies, frames, path = window_program.arguments()
-    window_program.play(measure(driver, int(bodies), int(frames), path))
+    driver, bodies, frames, path = blender_window.arguments()
+    blender_window.play(measure(driver, int(bodies), int(frames), path))
 
 
 def measure(driver, bodies, frames, path):
-    """Steps of the measurement, a generator for ``window_program.play``."""
+    """Steps of the measurement, a generator for ``blender_window.play``."""
     import bpy
     from axion.axion_blender import preferences, running
     from axion.axion_blender.job import Phase
@@ -137,7 +137,7 @@ def pile(bodies, frames):
 
 
 if __name__ == "__main__":
-    if window_program.in_blender():
+    if blender_window.in_blender():
         inside()
     else:
         sys.exit(main(sys.argv[1:]))

@@ -19,6 +19,7 @@ import types
 from .config import SolverConfig
 from .decomposition import decompose
 from .errors import SceneError
+from .forces import ForceHistory, FrameForces
 from .joint_types import JOINT_TYPES, JointType
 from .materials import combine
 from .scene import Axis, Body, Joint, MotionPath, Scene
@@ -46,6 +47,8 @@ __all__ = [
     "simulate",
     "FrameResult",
     "Checkpoint",
+    "FrameForces",
+    "ForceHistory",
     "Trajectory",
     "StepReport",
     "SceneError",

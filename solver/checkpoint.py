@@ -155,29 +155,27 @@ class _Reader:
         for item in fields(cls):
             if item.name in made:
                 continue
-            name, below, least = f"{prefix}.{item.name}", *self._range(item.name)
-            if below is None:
-                made[item.name] = self.array(name, "f", (None, *TRAILING.get(item.name, ())))
+            name = f"{prefix}.{item.name}"
+            if item.name in LEAST or np.asarray(self.arrays.get(name)).dtype.kind == "i":
+                made[item.name] = self.indices(name, (None,), self._limit(item.name), LEAST.get(item.name, -1))
             else:
-                made[item.name] = self.indices(name, (None,), below, least)
+                made[item.name] = self.array(name, "f", (None, *TRAILING.get(item.name, ())))
         lengths = {len(made[item.name]) for item in fields(cls) if item.name != "manifolds"}
         if len(lengths) > 1:
             raise ValueError(f"{prefix} of the checkpoint has columns of different length: begin at the start")
         return made
 
-    def _range(self, name):
-        """(limit, least value) of a column of whole numbers; (None, 0) for real numbers."""
-        if name in ("body_a", "body_b", "face"):
-            return self.bodies, -1 if name == "face" else 0
+    def _limit(self, name):
+        """What the whole numbers of a column stay below."""
         if name == "pair":
-            return max(self.shapes, 1) ** 2, 0
-        if name in ("previous", "source"):
-            return 2**31, -1 if name == "previous" else 0
-        return None, 0
+            return max(self.shapes, 1) ** 2
+        return 2**31 if name in ("previous", "source") else self.bodies
 
 
+LEAST = {"body_a": 0, "body_b": 0, "face": -1, "pair": 0, "previous": -1, "source": 0}
+"""Columns of whole numbers, and their least value; others may count bodies, with -1 for none."""
 TRAILING = {
-    **dict.fromkeys(("point_a", "point_b", "normal", "face_normal", "place"), (3,)),
+    **dict.fromkeys(("point_a", "point_b", "normal", "face_normal", "place", "shift", "drift"), (3,)),
     "tilt": (3, 3),
 }
 """Columns of vectors and matrices; all others hold one number each."""

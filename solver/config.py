@@ -25,6 +25,8 @@ class SolverConfig:
         precision: of the kernels; "auto" is float64 on the CPU and float32 on CUDA.
         joint_damping: rate [1/s] at which jointed bodies lose their motion against each other; 0 keeps a pendulum's
             energy.
+        record_forces: hand out what contacts and joints carry, see FrameForces; costs memory, about 100 bytes a contact
+            and frame.
         deterministic: the same input gives the same bits on the same machine.
 
     Raises:
@@ -39,6 +41,7 @@ class SolverConfig:
     precision: str = "auto"
     joint_damping: float = 0.0
     deterministic: bool = True
+    record_forces: bool = False
 
     def __post_init__(self):
         if not isinstance(self.device, str) or not re.fullmatch(r"auto|cpu|cuda(:\d+)?", self.device):
@@ -54,8 +57,9 @@ class SolverConfig:
             raise ValueError(f'substeps is {self.substeps!r}: give a whole number of at least 1, or "auto"')
         if not (_is_number(self.joint_damping) and 0.0 <= self.joint_damping < math.inf):
             raise ValueError(f"joint_damping is {self.joint_damping!r} 1/s: give a finite rate of at least 0")
-        if not isinstance(self.deterministic, bool):
-            raise ValueError(f"deterministic is {self.deterministic!r}: it must be True or False")
+        for name in ("deterministic", "record_forces"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} is {getattr(self, name)!r}: it must be True or False")
 
     def tolerances(self):
         """(slow, fast): position tolerance [m] of bodies that are nearly at rest, and of bodies that move fast."""

@@ -61,7 +61,7 @@ class ProximalSolver:
         self._limits = Limits()
         self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 16, 40, 15, 8
         self._limits.stalled = 10
-        self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 100, 12, 1.0e-4
+        self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 100, 40, 1.0e-4
         self._limits.eps_largest = 0.1
         self._limits.eps_smallest = 1.0e-5 if precision == "float64" else 1.0e-4
         self._limits.eps_joint_smallest = 1.0e-7 if precision == "float64" else 1.0e-5

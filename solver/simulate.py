@@ -126,14 +126,18 @@ class _Record:
         self.dynamic = np.isfinite(frames.mass)
         self.results = [self._result(first, None)]
 
-    def _result(self, frame, report):
+    def _result(self, frame, report, forces=None):
         state = self.stepper.state
         velocity = state.velocity.copy()
         pose = self.frames.to_body(state.position, state.orientation)
-        return FrameResult(frame, frame / self.fps, *pose, velocity[:, :3], velocity[:, 3:], report)
+        return FrameResult(frame, frame / self.fps, *pose, velocity[:, :3], velocity[:, 3:], report, forces)
 
     def add(self, frame, outcomes, seconds):
-        self.results.append(self._result(frame, self._report(frame, outcomes, seconds)))
+        report, forces = self._report(frame, outcomes, seconds), None
+        if self.stepper.recorder is not None:
+            state = self.stepper.state
+            forces = self.stepper.recorder.take(*self.frames.to_body(state.position, state.orientation), 1.0 / self.fps)
+        self.results.append(self._result(frame, report, forces))
         return self.results[-1]
 
     def _report(self, frame, outcomes, seconds):

@@ -30,6 +30,7 @@ import numpy as np
 from .assemble import Assembler
 from .collision import Collider, carry_impulses
 from .constraints.breaking import row_forces
+from .force_recorder import ForceRecorder
 from .metrics import body_residuals, step_residuals
 from .passing import gained
 from .plausible import PairOverlap, plausible, way_moved
@@ -76,6 +77,7 @@ class Stepper:
         self.fast, self.joint_damping = config.tolerances()[1], config.joint_damping
         self.state = None
         self.deepest, self.failures = DEEPEST, 0
+        self.recorder = ForceRecorder(scene) if config.record_forces else None
 
     def start(self, position, orientation, velocity):
         """Begin from solver poses (B, 3), (B, 4) and velocities (B, 6)."""
@@ -123,6 +125,8 @@ class Stepper:
             return self._halves(step, depth, spent)
         calm(assembly, end.velocity, sound)
         self._accept(assembly, solution, statistics, end.velocity)
+        if self.recorder is not None:
+            self.recorder.add(assembly, solution, end, residuals)
         worst = np.zeros(len(state.position))
         worst[assembly.numbering.scene[:n]] = error[:n]
         joint = step * end.joint

@@ -7,7 +7,7 @@ import numpy as np
 
 from .joint_damping import damp_joints
 from .metrics import velocity_residuals
-from .velocity_phase import needs_velocity_phase, total_velocity, velocity_problem
+from .velocity_phase import moves, needs_velocity_phase, total_velocity, velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
 LONGEST_STEP = 1.0 / 24.0  # [s] end velocities are held to tolerance / this, so that short steps do not loosen them
@@ -22,6 +22,7 @@ class EndVelocity:
     linear: int
     body: np.ndarray  # (n,) worst residual each body has a part in [m/s]; 0 where nothing asked for the phase
     joint: np.ndarray  # (joints,) that of each joint's rows [m/s or rad/s]
+    phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
 
 
 def end_velocity(assembly, solution, state, phase, joint_damping, sound):
@@ -48,6 +49,8 @@ def end_velocity(assembly, solution, state, phase, joint_damping, sound):
         residuals = velocity_residuals(problem, result, loaded)
         out.body = np.where(mask, residuals.of_bodies(problem)[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
+        contacts = assembly.problem.contacts
+        out.phase = problem, result, moves(contacts, mask, len(assembly.problem.bodies.mass))
     return out
 
 

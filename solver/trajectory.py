@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from . import archive
+from .forces import ForceHistory, FrameForces
 
 
 @dataclass
@@ -74,6 +75,7 @@ class FrameResult:
         linear_velocity: (B, 3) of each centre of mass [m/s].
         angular_velocity: (B, 3) [rad/s].
         report: StepReport of this frame; None at the start.
+        forces: FrameForces, or None at the start and where SolverConfig.record_forces is not set.
     """
 
     frame: int
@@ -83,6 +85,7 @@ class FrameResult:
     linear_velocity: np.ndarray
     angular_velocity: np.ndarray
     report: StepReport | None
+    forces: FrameForces | None = None
     _capture: ClassVar = None
 
     @property
@@ -146,6 +149,7 @@ class Trajectory:
         angular_velocity: (F+1, B, 3) [rad/s].
         reports: F StepReports; ``reports[i]`` is about the frame of state i + 1.
         broken_joints: name of each joint that broke -> time [s].
+        forces: ForceHistory of the F frames, or None where SolverConfig.record_forces was not set.
     """
 
     names: list[str]
@@ -156,6 +160,7 @@ class Trajectory:
     angular_velocity: np.ndarray
     reports: list[StepReport] = field(default_factory=list)
     broken_joints: dict[str, float] = field(default_factory=dict)
+    forces: ForceHistory | None = None
 
     VERSION = 1
 
@@ -169,6 +174,9 @@ class Trajectory:
         def columns(name):
             return np.array([getattr(result, name) for result in results])
 
+        forces = [result.forces for result in results[1:]]
+        recorded = bool(forces) and all(frame is not None for frame in forces)
+
         return cls(
             names=list(names),
             times=columns("time"),
@@ -178,6 +186,7 @@ class Trajectory:
             angular_velocity=columns("angular_velocity"),
             reports=[result.report for result in results[1:]],
             broken_joints=dict(broken_joints),
+            forces=ForceHistory.of(forces) if recorded else None,
         )
 
     def index(self, name):
@@ -195,6 +204,8 @@ class Trajectory:
             names = isinstance(column.default, tuple)
             columns[column.name] = [list(v) for v in values] if names else np.array(values)
         tree = {"names": list(self.names), "broken_joints": dict(self.broken_joints), "reports": columns, **arrays}
+        if self.forces is not None:
+            tree["forces"] = self.forces.tree()
         archive.write(path, "trajectory", self.VERSION, tree)
 
     @classmethod
@@ -209,13 +220,17 @@ class Trajectory:
 
     @classmethod
     def _build(cls, tree):
-        columns = tree.pop("reports")
+        columns, forces = tree.pop("reports"), tree.pop("forces", None)
         known = [column.name for column in fields(StepReport) if column.name in columns]
         rows = (dict(zip(known, row, strict=True)) for row in zip(*(_plain(columns[c]) for c in known), strict=True))
         trajectory = cls(reports=[StepReport(**row) for row in rows], **tree)
         for name, shape in trajectory._shapes().items():
             if getattr(trajectory, name).shape != shape:
                 raise ValueError(f"{name} has shape {getattr(trajectory, name).shape}, not {shape}")
+        if forces is not None:
+            trajectory.forces = ForceHistory.from_tree(forces, len(trajectory.names))
+            if len(trajectory.forces) != len(trajectory.times) - 1:
+                raise ValueError(f"forces of {len(trajectory.forces)} frames, not {len(trajectory.times) - 1}")
         return trajectory
 
     def _shapes(self):

@@ -100,17 +100,17 @@ def velocity_problem(assembly, solution, total, need):
         solution.orientation, free, np.zeros_like(bodies.midpoint),
     )  # fmt: skip
     turned = normals(contacts, solution.orientation)
-    contacts = _at_one_point(replace(contacts, impulse=force, normal=turned), solution)
+    contacts = at_one_point(replace(contacts, impulse=force, normal=turned), solution)
     rows = _needed_rows(assembly, solution, mask)
     return StepProblem(problem.step, at_end, contacts, rows), impulse[:, 0] > 0.0, total, mask
 
 
 def _needed_contacts(problem, solution, mask):
-    take = _moves(problem.contacts, mask, len(problem.bodies.mass))
+    take = moves(problem.contacts, mask, len(problem.bodies.mass))
     return problem.contacts.take(take), solution.contact_impulse[take]
 
 
-def _moves(table, mask, count):
+def moves(table, mask, count):
     """Which Contacts or JointRows have a body that ``mask`` (n,) names, of ``count`` bodies in all."""
     wide = np.concatenate([mask, np.zeros(count - len(mask), bool)])
     return wide[table.body_a] | wide[table.body_b]
@@ -124,7 +124,7 @@ def _forces(bodies, contacts, impulse):
     return force, (arm_a, arm_b)
 
 
-def _at_one_point(contacts, solution):
+def at_one_point(contacts, solution):
     """The contacts with both their points half way between them at the end pose: equal and opposite there, so that the
     impulses keep angular momentum however far the two points slid apart in the step.
 
@@ -154,7 +154,7 @@ def _needed_rows(assembly, solution, mask):
     share = impulse_share(problem)
     one_sided = (rows.beta == 1.0) & ((rows.lower == 0.0) | (rows.upper == 0.0))
     active = ~one_sided | (solution.joint_impulse != 0.0)
-    take = _moves(rows, mask, len(problem.bodies.mass)) & ~np.isnan(assembly.row_rate) & active
+    take = moves(rows, mask, len(problem.bodies.mass)) & ~np.isnan(assembly.row_rate) & active
     out = rows.take(take)
     used = (share * solution.joint_impulse)[take]
     out.lower, out.upper = (share[take] * bound - used for bound in (out.lower, out.upper))

@@ -2,7 +2,11 @@
 """The cache of a bake: what is in it is not solved again, and what comes out has the bits of an uninterrupted bake."""
 
 import dataclasses
+import errno
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -229,3 +233,16 @@ def test_a_cache_has_one_writer(tmp_path):
             with pytest.raises(CacheError, match="Another bake .process .* is writing the cache"):
                 act()
     assert first_to_solve(tmp_path, pile(2), 3) == 4
+    other = f"import fcntl, os; fcntl.flock(os.open({str(tmp_path / 'lock')!r}, os.O_RDWR), fcntl.LOCK_EX); print(1)"
+    if os.name != "nt":  # another process that dies gives the lock back
+        subprocess.run([sys.executable, "-c", other], check=True)
+        assert first_to_solve(tmp_path, pile(2), 3) == 4
+
+
+def test_a_file_system_without_locks_is_one_sentence(tmp_path, monkeypatch):
+    def refuse(handle):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("axion.axion_blender.cache.lock._take", refuse)
+    with pytest.raises(CacheError, match="has no locks .No locks available.: choose another Cache Folder"):
+        bake(tmp_path, pile(2), 3)

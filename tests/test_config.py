@@ -17,6 +17,7 @@ def test_defaults():
         "precision": "auto",
         "joint_damping": 0.0,
         "deterministic": True,
+        "record_forces": False,
     }
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a bake says of itself: the worst is found, and the JSON can be read by anyone."""
 
+import csv
 import dataclasses
+import io
 import json
 import math
 from types import SimpleNamespace
@@ -90,3 +92,34 @@ def test_a_report_without_frames_is_a_report():
     summary = report.summary([], 1)
     assert summary["frames"] == 0 and summary["missed"] == 0
     assert strict(report.to_json(summary))
+
+
+def parsed(reports=(*REPORTS, TORN)):
+    trajectory = SimpleNamespace(reports=list(reports), broken_joints={})
+    return strict(report.to_json(report.document(trajectory, 10, 24.0)))
+
+
+def test_the_guilty_of_a_frame():
+    document = parsed()
+    assert report.guilty(report.of_frame(document, 12)) == (["Crate", "Floor"], [])
+    assert report.guilty(report.of_frame(document, 14)) == (["Crate", "Door"], ["Hinge", "Rod"])
+    assert report.of_frame(document, 10) is None
+
+
+def test_bad_frames_in_a_row_that_blame_the_same_are_one_run():
+    bad = [
+        StepReport(i, converged=i in (1, 7), residual=1e-3 * i, worst_bodies=("A",) if i < 6 else ("B",))
+        for i in range(1, 9)
+    ]
+    bad[3].residual = 1.0
+    assert report.bad_runs(parsed(bad)) == [(12, 15, 14, ["A"]), (16, 16, 16, ["B"]), (18, 18, 18, ["B"])]
+    assert report.bad_runs(parsed(REPORTS[:1])) == []
+
+
+def test_csv_has_a_line_a_frame_and_a_column_a_field():
+    rows = list(csv.DictReader(io.StringIO(report.to_csv(parsed()))))
+    assert [row["blender_frame"] for row in rows] == ["11", "12", "13", "14"]
+    assert set(rows[0]) == {"blender_frame", *(field.name for field in dataclasses.fields(StepReport))}
+    assert float(rows[1]["penetration"]) == 3e-4 and rows[1]["converged"] == "False"
+    assert rows[3]["worst_joints"] == "Hinge; Rod"
+    assert report.to_csv(parsed([])).splitlines() == ["blender_frame,frame"]

@@ -76,6 +76,7 @@ def test_the_report_holds_what_is_promised():
         "linear_velocity",
         "angular_velocity",
         "report",
+        "forces",
     ]
 
 

@@ -111,6 +111,31 @@ def workflow():
     bpy.context.view_layer.objects.active = None  # or Blender's own Transform panel comes first
 
 
+def converted():
+    """Native bodies of which not everything could be carried, converted."""
+    scene = clear()
+    bpy.ops.rigidbody.world_add()
+    own = scene.rigidbody_world
+    own.enabled, own.collection = True, bpy.data.collections.new("Bodies")
+    own.constraints = bpy.data.collections.new("Constraints")
+    for name in ("Wall", "Door", "Rock"):
+        item = cube(name)
+        own.collection.objects.link(item)
+        item.rigid_body.collision_shape = "BOX"
+    door, rock = bpy.data.objects["Door"], bpy.data.objects["Rock"]
+    door.lock_rotation[0] = True
+    rock.rigid_body.use_start_deactivated, rock.rigid_body.collision_shape = True, "CONVEX_HULL"
+    rock.rigid_body.use_margin = True
+    latch = bpy.data.objects.new("Latch", None)
+    activate(latch)
+    own.constraints.objects.link(latch)
+    latch.rigid_body_constraint.object1 = door
+    bpy.context.view_layer.update()
+    bpy.ops.axion.convert_native()
+    scene.axion_native.active_index = next(k for k, row in enumerate(scene.axion_native.rows) if row.name == "Rock")
+    bpy.context.view_layer.objects.active = None
+
+
 BODY = "AXION_PT_body"
 JOINT = "AXION_PT_joint"
 PICTURES = (
@@ -181,4 +206,5 @@ PICTURES = (
         ),
         workflow,
     ),
+    Picture("conversion", "VIEW_3D", "", ("AXION_PT_sidebar", "AXION_PT_sidebar_native"), converted),
 )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One writer a cache.  The operating system holds the lock, so it goes with the process, however that ends."""
 
+import errno
 import json
 import os
 import platform
@@ -16,29 +17,46 @@ except ImportError:  # Windows
 HELD_AT = 1 << 30  # Windows locks bytes: one far behind the text, so that others can read who holds it
 
 
+BUSY = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK}
+"""What the systems say where somebody else holds a lock."""
+
+
 class Lock:
     """Holds the lock file at ``path`` until ``release``.  Raises CacheError where another bake holds it."""
 
     def __init__(self, path):
-        self.path = path
-        while True:
-            try:
-                self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-            except OSError as error:
+        self.path, self._handle = path, None
+        while not self._try():
+            pass  # its last holder took the file away
+
+    def _try(self):
+        """Whether the file that is locked now is the one at the path."""
+        path = self.path
+        try:
+            self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise writing_failed(path.parent, error) from error
+        held = False
+        try:
+            _take(self._handle)
+            held = True
+            if not _is_at(self._handle, path):
+                self.release()
+                return False
+            os.ftruncate(self._handle, 0)
+            os.write(self._handle, json.dumps({"process": os.getpid(), "host": platform.node()}).encode())
+        except OSError as error:
+            self.release()
+            if held:
                 raise writing_failed(path.parent, error) from error
-            try:
-                _take(self._handle)
-                if _is_at(self._handle, path):
-                    break
-                os.close(self._handle)  # its last holder took the file away
-            except OSError as error:
-                os.close(self._handle)
+            if error.errno in BUSY:
                 raise CacheError(
                     f"Another bake{_holder(path)} is writing the cache {path.parent}: let it finish or stop it first"
                 ) from error
-        text = json.dumps({"process": os.getpid(), "host": platform.node()}).encode()
-        os.ftruncate(self._handle, 0)
-        os.write(self._handle, text)
+            raise CacheError(
+                f"The file system of {path.parent} has no locks ({error.strerror}): choose another Cache Folder"
+            ) from error
+        return True
 
     def release(self):
         """Let others have it."""

@@ -7,6 +7,7 @@ that what is read is one unbroken motion from frame 1 on; the first file that do
 
 import contextlib
 import math
+import os
 import re
 import uuid
 from dataclasses import dataclass, field
@@ -70,17 +71,22 @@ class Cache:
             raise writing_failed(self.folder, error) from error
         self._lock = Lock(self.folder / LOCK)
         for path in self._own(LEFT_OVER):
-            path.unlink(missing_ok=True)
+            self._unlink(path)
         return self
 
     def close(self):
         """Let others write.  A folder without frames is not left behind."""
         if self._lock is None:
             return
-        if not (self.folder / HEAD).exists():
-            _remove(self.folder)
-        self._lock.release()
-        self._lock = None
+        empty = not (self.folder / HEAD).exists()
+        try:
+            if empty:
+                _remove(self.folder)
+        finally:
+            self._lock.release()
+            self._lock = None
+        if empty and os.name == "nt":
+            _remove(self.folder)  # the lock file too, which Windows keeps while it is held
 
     def __enter__(self):
         return self.open()
@@ -221,6 +227,8 @@ def free_cache(folder):
         raise writing_failed(folder, error) from error
     finally:
         lock.release()
+    if os.name == "nt":
+        _remove(folder)  # the lock file too, which Windows keeps while it is held
     return size
 
 

@@ -11,29 +11,33 @@ from . import meshes, motion
 def shapes_of(item, children, pose, cook):
     """Collision shapes of one body, in its frame.
 
-    children: objects whose shapes form a COMPOUND; pose: Pose of the body in Blender units.  Raises SceneError naming
-    the object.
+    children: objects whose shapes form a COMPOUND, compounds in it and their parts among them; pose: Pose of the body
+    in Blender units.  Raises SceneError naming the object.
     """
     passive = motion.stands(item)
     if item.axion.collision_shape != "COMPOUND":
         return [cook.shape(item, pose.scale, passive)]
     if not children:
-        raise SceneError(
-            f"{item.name}: its shape is Compound Parent, but no direct child is an Axion body: add the children, "
-            "or choose another shape"
-        )
+        raise _empty_compound(item)
     shapes = []
     rotation = conventions.rotation_matrix(pose.orientation)
     for child in children:
         if child.axion.collision_shape == "COMPOUND":
-            raise SceneError(
-                f"{child.name}: it is a Compound Parent within another ({item.name}): only one level is possible"
-            )
+            if not any(other.parent == child for other in children):
+                raise _empty_compound(child)
+            continue
         own = world_pose(child, cook.depsgraph)
         shape = cook.shape(child, own.scale, passive)
         position = rotation.T @ (own.position - pose.position) * cook.metres
         shapes.append(meshes.placed(shape, position, rotation.T @ conventions.rotation_matrix(own.orientation)))
     return shapes
+
+
+def _empty_compound(item):
+    return SceneError(
+        f"{item.name}: its shape is Compound Parent, but no direct child is an Axion body: add the children, "
+        "or choose another shape"
+    )
 
 
 def world_pose(item, depsgraph):

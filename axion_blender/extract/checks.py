@@ -46,14 +46,19 @@ def frame_range(scene):
 
 
 def compound_parts(view_layer):
-    """[(object whose shape belongs to another body, that body's object)]."""
-    found = []
+    """[(object whose shape belongs to another body, that body's object)]; of compounds in compounds the outermost."""
+    layer, found = set(view_layer.objects), []
     for item in view_layer.objects:
-        parent = item.parent
-        if item.axion.enabled and parent is not None and parent.axion.enabled:
-            if parent.axion.collision_shape == "COMPOUND" and parent.name in view_layer.objects:
-                found.append((item, parent))
+        owner = item
+        while owner.axion.enabled and _is_compound(owner.parent, layer):
+            owner = owner.parent
+        if owner != item:
+            found.append((item, owner))
     return found
+
+
+def _is_compound(item, layer):
+    return item is not None and item in layer and item.axion.enabled and item.axion.collision_shape == "COMPOUND"
 
 
 def check(scene, view_layer, items, problems, warnings):

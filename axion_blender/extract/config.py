@@ -20,4 +20,5 @@ def solver_config(scene, device=None, quality=None):
         tolerance=settings.tolerance * metres if settings.use_tolerance else None,
         substeps=settings.substeps or "auto",
         joint_damping=settings.joint_damping,
+        record_forces=settings.record_forces or settings.use_keyed_speed or settings.use_keyed_forces,
     )

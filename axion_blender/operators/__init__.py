@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """``bpy.ops.axion.*``: one file a subject.  Each returns FINISHED, or CANCELLED with the reason as its report."""
 
-from . import bake, bodies, cache, check, joints, materials, native, selecting, session
+from . import bake, bodies, cache, check, joints, limits, materials, native, report, selecting, session
 
 CLASSES = (
     *session.CLASSES,
@@ -13,6 +13,8 @@ CLASSES = (
     *check.CLASSES,
     *bake.CLASSES,
     *cache.CLASSES,
+    *report.CLASSES,
+    *limits.CLASSES,
 )
 
 attach, detach = session.attach, session.detach

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convert Blender's own rigid bodies to Axion."""
+"""Convert Blender's own rigid bodies to Axion; the report stays in the scene until it is cleared."""
 
 import bpy
 
 from .. import native
-from .session import is_unlocked
+from ..native import store
+from .session import in_object_mode
+
+SAID = 10
+"""Sentences in the info log; the report has all of them."""
 
 
 class AXION_OT_convert_native(bpy.types.Operator):
@@ -17,19 +21,34 @@ class AXION_OT_convert_native(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return is_unlocked(cls)
+        return in_object_mode(cls, context)  # other modes undo only what is theirs
 
     def execute(self, context):
-        done = native.convert_native(context.scene, context.evaluated_depsgraph_get())
-        for note in done.notes:
-            self.report({"WARNING"}, note)
-        if not done.bodies and not done.joints:
-            self.report(
-                {"WARNING"}, "There was nothing to convert: the scene has no rigid bodies of Blender's that are on"
-            )
+        scene = context.scene
+        done = native.convert_native(scene, context.evaluated_depsgraph_get())
+        if done.reason:
+            self.report({"WARNING"}, done.reason)
             return {"CANCELLED"}
+        store.keep(scene, done)
+        for sentence in done.notes[:SAID]:
+            self.report({"WARNING"}, sentence)
+        if len(done.notes) > SAID:
+            self.report({"WARNING"}, f"and {len(done.notes) - SAID} more, in the sidebar under Conversion Report")
         self.report({"INFO"}, f"Converted to Axion: bodies {done.bodies}, joints {done.joints}")
         return {"FINISHED"}
 
 
-CLASSES = (AXION_OT_convert_native,)
+class AXION_OT_clear_conversion_report(bpy.types.Operator):
+    """Remove the conversion report from the scene."""
+
+    bl_idname = "axion.clear_conversion_report"
+    bl_label = "Clear Conversion Report"
+    bl_description = "Remove the list of what became of native settings from the scene; what was converted stays"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context):
+        store.forget(context.scene)
+        return {"FINISHED"}
+
+
+CLASSES = (AXION_OT_convert_native, AXION_OT_clear_conversion_report)

@@ -9,15 +9,18 @@ import bpy
 
 from .body import AXION_PG_body
 from .joint import AXION_PG_joint
+from .native import AXION_PG_native, AXION_PG_native_row
+from .overlays import AXION_PG_overlays
 from .scene import AXION_PG_scene
 
-CLASSES = (AXION_PG_body, AXION_PG_joint, AXION_PG_scene)
+CLASSES = (AXION_PG_body, AXION_PG_joint, AXION_PG_overlays, AXION_PG_scene, AXION_PG_native_row, AXION_PG_native)
 """Property groups, to be registered before ``attach``."""
 
 OWNERS = (
     (bpy.types.Object, "axion", AXION_PG_body, "Axion Rigid Body", "Rigid body simulated by Axion"),
     (bpy.types.Object, "axion_joint", AXION_PG_joint, "Axion Joint", "Joint between two bodies simulated by Axion"),
     (bpy.types.Scene, "axion", AXION_PG_scene, "Axion", "Settings of the Axion simulation in this scene"),
+    (bpy.types.Scene, "axion_native", AXION_PG_native, "Conversion Report", "What became of Blender's rigid bodies"),
 )
 
 

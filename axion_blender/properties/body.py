@@ -26,7 +26,7 @@ SHAPES = (
     (
         "COMPOUND",
         "Compound Parent",
-        "The shapes of all direct children that are bodies, as one",
+        "The shapes of all children that are bodies, as one",
         "MESH_DATA",
         7,
     ),

@@ -2,9 +2,10 @@
 """``Scene.axion``: settings of the whole simulation.  What they mean to the solver stands in ``extract/config.py``."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from .body import STILL
+from .overlays import AXION_PG_overlays
 
 QUALITIES = (
     ("PREVIEW", "Preview", "Half a millimetre: fast, for blocking"),
@@ -122,6 +123,31 @@ class AXION_PG_scene(bpy.types.PropertyGroup):
     )
     frame_start: IntProperty(name="Start", description="First frame of the bake", default=1, **STILL)
     frame_end: IntProperty(name="End", description="Last frame of the bake", default=250, **STILL)
+    record_forces: BoolProperty(
+        name="Record Forces",
+        description="Keep what contacts and joints carried in the file, to be shown in the viewport (up to 42 bytes a "
+        "contact and frame)",
+        default=True,
+        **STILL,
+    )
+    use_keyed_speed: BoolProperty(
+        name="Keyframe Speeds",
+        description="Bake each body's speed and contact force into custom properties too, to drive shaders and sound",
+        default=False,
+        **STILL,
+    )
+    use_keyed_forces: BoolProperty(
+        name="Keyframe Joint Forces",
+        description="Bake each joint's force and torque into custom properties, to drive shaders and sound",
+        default=False,
+        **STILL,
+    )
+    overlays: PointerProperty(
+        name="Overlays",
+        description="What the viewport shows of the physics",
+        type=AXION_PG_overlays,
+        override={"LIBRARY_OVERRIDABLE"},
+    )
     use_cache: BoolProperty(
         name="Use Cache",
         description="Keep every solved frame on disk, so that a bake that was stopped goes on where it was",

@@ -1,7 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Panels and menus.  They draw; whatever decides is in the operators."""
 
-from . import joint, lists, menu, physics, presets, scene, sidebar
+from . import (
+    frame_gizmos,
+    joint,
+    limit_gizmos,
+    lists,
+    menu,
+    native,
+    overlays,
+    physics,
+    presets,
+    report_graph,
+    scene,
+    sidebar,
+)
 
 CLASSES = (
     *presets.CLASSES,
@@ -10,7 +23,12 @@ CLASSES = (
     *scene.CLASSES,
     *lists.CLASSES,
     *sidebar.CLASSES,
+    *native.CLASSES,
     *menu.CLASSES,
+    *overlays.CLASSES,
+    *report_graph.CLASSES,
+    *frame_gizmos.CLASSES,
+    *limit_gizmos.CLASSES,
 )
 
 
@@ -18,9 +36,11 @@ def attach():
     """Add to Blender's own panels and menus."""
     physics.attach()
     menu.attach()
+    overlays.attach()
 
 
 def detach():
     """Take it away again, the last first."""
+    overlays.detach()
     menu.detach()
     physics.detach()

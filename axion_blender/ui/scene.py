@@ -49,7 +49,15 @@ def draw_fields(layout, settings):
     layout.column().prop(settings, "gravity_factor", text="Gravity", slider=True)
 
 
-PARTS = (draw_settings, draw_surfaces, draw_frames, draw_fields)
+def draw_forces(layout, settings):
+    """What is kept of forces and speeds."""
+    column = layout.column()
+    column.prop(settings, "record_forces")
+    column.prop(settings, "use_keyed_speed")
+    column.prop(settings, "use_keyed_forces")
+
+
+PARTS = (draw_settings, draw_surfaces, draw_frames, draw_fields, draw_forces)
 """Everything there is to set, in this order."""
 
 
@@ -101,10 +109,18 @@ class AXION_PT_scene_fields(ScenePanel, bpy.types.Panel):
     part = staticmethod(draw_fields)
 
 
+class AXION_PT_scene_forces(ScenePanel, bpy.types.Panel):
+    """What is kept of forces and speeds."""
+
+    bl_label, bl_parent_id, bl_options = "Forces", "AXION_PT_scene", {"DEFAULT_CLOSED"}
+    part = staticmethod(draw_forces)
+
+
 CLASSES = (
     AXION_PT_scene,
     AXION_PT_scene_settings,
     AXION_PT_scene_surfaces,
     AXION_PT_scene_cache,
     AXION_PT_scene_fields,
+    AXION_PT_scene_forces,
 )

@@ -11,9 +11,10 @@
 
 import bpy
 
-from .. import baking, report
+from .. import baking
 from ..properties.joint import is_joint
 from .bake import draw_bake, lock
+from .report import draw_report
 from .scene import PARTS
 from .texts import note, wrapped
 
@@ -129,15 +130,10 @@ class AXION_PT_sidebar_report(SidebarPanel, bpy.types.Panel):
     bl_label, bl_order = "Report", 30
 
     def draw(self, context):
-        column = self.layout.column(align=True)
         if baking.SUMMARY not in context.scene:
-            column.label(text="Nothing is baked yet")
+            self.layout.label(text="Nothing is baked yet")
             return
-        summary = baking.last_summary(context.scene)
-        column.alert = bool(summary["missed"])
-        for line in report.summary_lines(summary):
-            for part in wrapped(line, context):
-                column.label(text=part)
+        draw_report(self.layout, context, wrapped)
 
 
 CLASSES = (

@@ -10,6 +10,7 @@ leads nowhere, so keys, handles, modifiers and order come back bit for bit.  A b
 """
 
 GROUP = "Axion Bake"
+LINEAR = 1  # BEZIER would overshoot at impacts, CONSTANT would give motion blur nothing to blur
 ASIDE = "axion_before_bake."
 HIDDEN = "axion_bake_hidden."
 

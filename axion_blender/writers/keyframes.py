@@ -5,9 +5,7 @@ import bpy
 import numpy as np
 
 from ...solver import SceneError
-from . import actions, curves, overrides, placing, records
-
-LINEAR = 1  # BEZIER would overshoot at impacts, CONSTANT would give motion blur nothing to blur
+from . import actions, curves, custom_properties, overrides, placing, records
 
 
 def write(trajectory, objects, frame_start, scene=None, view_layer=None, scale_length=1.0, rotation="KEEP"):
@@ -59,6 +57,7 @@ def clear(scene, objects=None):
     records.check(items)
     cleared = sum(records.end(item) for item in items)
     if objects is None:
+        custom_properties.clear(scene)
         actions.remove_unused()
     if cleared:
         _replay(scene)
@@ -90,7 +89,7 @@ def resume(scene, objects):
 def _store(item, scene, mode, frames, location, turned):
     """Frames (T,), location (T, 3) [Blender units], turned (T, 3 or 4) -> F-curves."""
     bag = records.begin(item, scene, mode)
-    linear = np.full(len(frames), LINEAR, dtype=np.int32)
+    linear = np.full(len(frames), curves.LINEAR, dtype=np.int32)
     keys = np.empty((len(frames), 2), dtype=np.float32)
     keys[:, 0] = frames
     for path, values in (("location", location), (records.rotation_path(mode), turned)):

@@ -26,6 +26,8 @@ FIELDS = {
     "slot",
     "created",
 }
+VALUES = ("axion_speed", "axion_spin", "axion_contact_force", "axion_force", "axion_torque")
+"""Custom properties that ``custom_properties.py`` may bake beside the motion; they end with it."""
 ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 ROTATIONS = (*ROTATION_PATHS.values(), "rotation_euler")
 
@@ -67,14 +69,18 @@ def begin(item, scene, mode):
         "rotation_mode": item.rotation_mode,
         "baked_mode": mode,
         "rotation": {path: list(getattr(item, path)) for path in ROTATIONS},  # a change of mode rewrites all of them
-        "animation_data": item.animation_data is not None,
-        "last_slot": "",
-        "action": "own",
-        "slot": True,
-        "created": [],
     }
-    data = item.animation_data_create()
     item.rotation_mode = mode
+    bag = claim(item, scene, record)
+    item[RECORD] = json.dumps(record)
+    curves.prepare(bag, ("location", rotation_path(mode)))
+    return bag
+
+
+def claim(item, scene, record):
+    """The channelbag for new curves on an object; ``record`` takes in what ``give_action_back`` needs."""
+    record |= {"animation_data": item.animation_data is not None, "action": "own", "slot": True, "created": []}
+    data = item.animation_data_create()
     record["last_slot"] = data.last_slot_identifier
     created = record["created"]
     if data.action is None:
@@ -90,10 +96,7 @@ def begin(item, scene, mode):
         record["slot"] = False
         data.action_slot = data.action.slots.new("OBJECT", item.name)
         created.append("slot")
-    bag = actions.ensure_bag(data.action, data.action_slot, created)
-    item[RECORD] = json.dumps(record)
-    curves.prepare(bag, ("location", rotation_path(mode)))
-    return bag
+    return actions.ensure_bag(data.action, data.action_slot, created)
 
 
 def hide(item):
@@ -124,9 +127,9 @@ def end(item):
         bag = compat.channelbag(item)
         if bag is not None:
             curves.remove(bag)
-        _give_action_back(item, record, action, slot, bag)
+        give_action_back(item, record, action, slot, bag)
     _restore_values(item, record)
-    for key in (RECORD, ORIGINAL_ACTION):
+    for key in (RECORD, ORIGINAL_ACTION, *VALUES):
         if key in item:
             del item[key]
     return True
@@ -140,7 +143,8 @@ def _restore_values(item, record):
     item.update_tag()
 
 
-def _give_action_back(item, record, action, slot, bag):
+def give_action_back(item, record, action, slot, bag):
+    """Undo ``claim``, once the curves are gone from the bag."""
     data = item.animation_data
     used = bag is not None and len(bag.fcurves) > 0
     if record["action"] == "copy":

@@ -20,7 +20,8 @@ import axion.solver  # noqa: E402
 from axion.axion_blender import cache_place, cli  # noqa: E402
 from axion.axion_blender.cache import Cache  # noqa: E402
 from axion.axion_blender.ui import cache as cache_ui  # noqa: E402
-from blend_scenes import box, plane  # noqa: E402
+from blend_scenes import box, key, plane  # noqa: E402
+from cached import small_files  # noqa: E402
 
 TESTS = Path(__file__).resolve().parents[1]
 wheel_only = pytest.mark.skipif(not bpy.app.module, reason="a process of its own needs the bpy wheel")
@@ -89,6 +90,21 @@ def test_a_file_without_a_name_keeps_its_cache_and_takes_it_along_when_saved(tmp
     shutil.rmtree(first.folder)
 
 
+def test_caches_of_files_that_were_never_saved_go_after_a_month(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache_place, "user_folder", lambda: tmp_path)
+    scene = make()
+    old, mine = claim(scene).folder, tmp_path / "mine"
+    mine.mkdir()
+    (mine / "head.txt").write_text("mine")
+    bpy.ops.wm.read_homefile(use_empty=True)
+    fresh = cache_place.place(bpy.context.scene).folder
+    assert fresh != old and old.exists(), "of today"
+    month_ago = os.stat(old / "head").st_mtime - 31 * 24 * 3600
+    os.utime(old / "head", (month_ago, month_ago))
+    cache_place.place(bpy.context.scene)
+    assert not old.exists() and (mine / "head.txt").exists()
+
+
 def test_a_copy_of_a_scene_has_a_cache_of_its_own(tmp_path):
     scene = make(tmp_path / "shot.blend")
     first = claim(scene)
@@ -142,6 +158,27 @@ def test_a_second_bake_takes_its_keys_from_the_cache_and_the_operator_frees_it(t
     assert bpy.ops.axion.free_cache() == {"FINISHED"} and not (tmp_path / "axion_cache").exists()
     assert bpy.ops.axion.free_cache() == {"CANCELLED"}
     assert heights() == first, "the keys stay"
+
+
+def test_a_collider_whose_keys_changed_late_goes_back_before_them(tmp_path, capfd, monkeypatch):
+    small_files(monkeypatch)
+    make(tmp_path / "shot.blend", 16)
+    table = box("Table", (2, 2, 0.2), (0, 0, -0.1), type="PASSIVE")
+    key(table, "location", [(1, (0, 0, -0.1)), (10, (0, 0, 0.2)), (16, (0, 0, 0.2))])
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    assert "all 15 frames are in the cache" in capfd.readouterr().out
+    key(table, "location", [(16, (0, 0, 0.5))])
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    assert "resuming at frame 8" in capfd.readouterr().out.splitlines(), "frames 1 to 10 are as before: three a file"
+    changed = heights(frames=range(1, 17))
+    assert bpy.ops.axion.free_cache() == {"FINISHED"} and bpy.ops.axion.bake() == {"FINISHED"}
+    assert heights(frames=range(1, 17)) == changed
+    bpy.context.scene.frame_end = 12
+    capfd.readouterr()
+    assert bpy.ops.axion.bake() == {"FINISHED"} and "resuming at frame 11" in capfd.readouterr().out
+    bpy.context.scene.frame_end = 16
+    assert bpy.ops.axion.bake() == {"FINISHED"} and "all 15 frames" in capfd.readouterr().out
 
 
 def test_clear_bake_and_undo_do_not_touch_the_cache(tmp_path):
@@ -206,6 +243,16 @@ def test_the_command_resumes_after_ctrl_c(tmp_path, capfd, monkeypatch):
     assert motions[0] == motions[1]
 
 
+def test_the_command_says_in_one_line_why_it_cannot_keep_frames(tmp_path, capfd):
+    blend, out = tmp_path / "shot.blend", tmp_path / "out.blend"
+    make(blend, 3)
+    (tmp_path / "axion_cache").write_text("mine")
+    capfd.readouterr()
+    assert command(blend, out) == 1
+    (line,) = capfd.readouterr().err.strip().splitlines()
+    assert "The cache folder" in line and "choose another Cache Folder" in line and not out.exists()
+
+
 @wheel_only
 @pytest.mark.slow
 def test_a_command_that_is_killed_resumes(tmp_path):
@@ -246,5 +293,5 @@ def test_the_panel_tells_the_size(tmp_path):
         def operator(self, name):
             shown.append(name)
 
-    cache_ui.draw_cache(Layout(), bpy.context)
+    cache_ui.draw_cache(Layout(), bpy.context.scene)
     assert shown == ["Cache: empty", "axion.free_cache"]

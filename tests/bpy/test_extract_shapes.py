@@ -228,8 +228,12 @@ def test_compound_without_children_and_compound_in_compound():
         extract()
     inner = add("Inner", None, type="ACTIVE", collision_shape="COMPOUND")
     inner.parent = parent
-    with pytest.raises(SceneError, match="Inner.*one level"):
+    with pytest.raises(SceneError, match="Inner.*no direct child"):
         extract()
+    leaf = box("Leaf", size=(1, 1, 1), location=(0, 0, 2))
+    leaf.parent, inner.location.x = inner, 1.0
+    (made,) = extract().scene.bodies
+    assert made.name == "Compound" and np.allclose(made.shapes[0].center_of_mass(), (1, 0, 2), atol=1e-6)
 
 
 def test_hulls_hold_all_vertices():

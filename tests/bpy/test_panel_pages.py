@@ -28,7 +28,9 @@ def test_pages_are_what_the_add_on_says_now(empty_file):
 def test_every_setting_stands_on_its_page(page, owner, pointer):
     text = (writer.PAGES / f"{page}.md").read_text(encoding="utf-8")
     group = getattr(bpy.types, owner).bl_rna.properties[pointer].fixed_type
-    hidden = {"rna_type", "name", "uuid"} | ({"enabled"} if page == "body" else set())  # the button above the panel
+    hidden = {"rna_type", "name", "uuid", "overlays"} | (
+        {"enabled"} if page == "body" else set()
+    )  # the button above the panel
     wanted = {p.identifier for p in group.properties} - hidden
     assert {name for name in wanted if f"`{owner}.{pointer}.{name}`" not in text} == set()
 

@@ -15,7 +15,7 @@ UNITS = ("newton", "metre", "radian", "kilogram", "second", "frame", "turn")
 PLAIN = {
     # Ratios, counts and numbers whose unit is in the field itself.
     *("concavity", "friction", "restitution", "linear_damping", "angular_damping", "device_index", "time_scale"),
-    *("gravity_factor", "checked", "neighbors"),
+    *("gravity_factor", "checked", "neighbors", "force_scale"),
 }
 
 

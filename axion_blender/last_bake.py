@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a .blend keeps of a scene's last bake: the report, and what contacts and joints carried.
+
+Both live in one text datablock, the report as its text and the forces as bytes in a custom property: it is saved with
+the file, undone with the bake, and no dependency graph ever copies it.  What was read is remembered until it changes.
+"""
+
+import json
+import uuid
+
+import bpy
+
+from . import recording
+
+SUMMARY = "axion_bake_summary"
+"""Custom property of a baked scene: the summary of its report, JSON; of its text: the scene."""
+FORCES, STAMP = "axion_bake_forces", "axion_bake_stamp"
+"""Custom properties of the text: bytes of a Recording, and a name that no other bake has."""
+REMEMBERED = 4
+
+_read = {}  # (stamp, what) -> what was read
+
+
+def text_of(scene):
+    """The text that holds a scene's report, or None."""
+    return next((text for text in bpy.data.texts if text.get(SUMMARY) == scene), None)
+
+
+def keep(text, trajectory, first_frame, tolerance, metres):
+    """Put a trajectory's forces, where it has them, beside the report in ``text``; earlier ones go.
+
+    tolerance: in metres; metres: per Blender unit.
+    """
+    text[STAMP] = uuid.uuid4().hex
+    if FORCES in text:
+        del text[FORCES]  # Blender 5.2 ends bytes that replace others at the first zero
+    if trajectory.forces is not None:
+        made = recording.Recording(trajectory.forces, trajectory.names, first_frame, tolerance, metres)
+        text[FORCES] = recording.pack(made)
+
+
+def document(scene):
+    """The whole report, the tree that ``report.document`` made; None where there is none or somebody broke it."""
+    return _remembered(scene, "document", _parsed)
+
+
+def forces(scene):
+    """The Recording of the last bake, or None.  Raises SceneError where it is damaged."""
+    return _remembered(scene, "forces", lambda text: recording.unpack(text[FORCES]) if FORCES in text else None)
+
+
+def stamp(scene):
+    """A name of the scene's last bake that no other bake has, or ""."""
+    text = text_of(scene)
+    return "" if text is None else str(text.get(STAMP, ""))
+
+
+def _parsed(text):
+    try:
+        tree = json.loads(text.as_string())
+        return tree if isinstance(tree["frames"], list) and "summary" in tree else None
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _remembered(scene, what, read):
+    text = text_of(scene)
+    if text is None:
+        return None
+    key = str(text.get(STAMP, "")), what
+    if key not in _read:
+        while len(_read) >= REMEMBERED:
+            del _read[next(iter(_read))]
+        _read[key] = read(text)
+    return _read[key]

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sums up what contacts and joints carry in the accepted steps of a frame: impulses in, FrameForces out.
+
+A step's impulses are those of its velocity phase where it had one, because they are what the motion goes on with; those
+of its position phase elsewhere.  A joint's are both together: there the velocity phase only adds.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from . import rotations
+from .constraints.breaking import impulse_share
+from .forces import CONTACT, FrameForces
+from .joint_types import JOINT_TYPES
+from .metrics import joint_directions
+from .problem import Coordinate, world_impulses
+from .reference.rows import gaps, jacobians, normals
+from .velocity_phase import at_one_point
+
+
+class ForceRecorder:
+    """Collects one frame after the other; keeps nothing from frame to frame."""
+
+    def __init__(self, scene):
+        self._carried = _carried_frames(scene)
+        self._names = [joint.name for joint in scene.joints]
+        self._begin()
+
+    def _begin(self):
+        self._steps, self._last, self._count = [], None, 0
+        self._wrench = np.zeros((len(self._names), 6))
+        self._error = np.zeros((len(self._names), 2))
+
+    def add(self, assembly, solution, end, residuals):
+        """Take in an accepted step.  end: step_end.EndVelocity; residuals: metrics.StepResiduals."""
+        problem = assembly.problem
+        self._add_joints(problem, solution, end.phase, residuals)
+        contacts, scene = problem.contacts, assembly.numbering.scene
+        impulse = world_impulses(contacts.normal, solution.contact_impulse)
+        midpoint = problem.bodies.midpoint
+        impulse *= (1.0 + np.maximum(midpoint[contacts.body_a], midpoint[contacts.body_b]))[:, None]
+        if end.phase is not None:
+            velocity_problem, velocity_solution, taken = end.phase
+            impulse[taken] = world_impulses(velocity_problem.contacts.normal, velocity_solution.contact_impulse)
+        pose = solution.position, solution.orientation
+        normal = normals(contacts, pose[1])
+        place = at_one_point(replace(contacts, normal=normal), solution)
+        point = pose[0][contacts.body_a] + rotations.rotate(pose[1][contacts.body_a], place.point_a)
+        body = np.stack([scene[contacts.body_a], scene[contacts.body_b]], axis=1).astype(int)
+        step = body, point, normal, impulse, gaps(contacts, *pose)
+        self._steps.append((self._chains(assembly), *step))
+
+    def _chains(self, assembly):
+        """(C,) a number for each contact of the step: that which it had in the step before, where it goes on."""
+        contacts = assembly.contacts
+        chain = np.full(len(assembly.problem.contacts), -1)
+        if self._last is not None:
+            known = np.nonzero(contacts.previous >= 0)[0]
+            chain[known] = self._last[contacts.previous[known]]
+        new = chain < 0
+        chain[new] = self._count + np.arange(np.count_nonzero(new))
+        self._count += np.count_nonzero(new)
+        self._last = chain[: len(contacts)]
+        return chain
+
+    def _add_joints(self, problem, solution, phase, residuals):
+        rows = problem.joints
+        impulse = impulse_share(problem) * solution.joint_impulse
+        self._push(rows, joint_directions(problem, solution.position, solution.orientation)[1], impulse)
+        if phase is not None:
+            at_end, result, _ = phase
+            bodies = at_end.bodies
+            self._push(at_end.joints, jacobians(at_end.joints, bodies.position, bodies.orientation)[1],
+                       result.joint_impulse)  # fmt: skip
+        kind = residuals.joint_row_is_angle.astype(int)
+        np.maximum.at(self._error, (rows.joint, kind), residuals.joint_row)
+
+    def _push(self, rows, direction, impulse):
+        """Add rows' impulses along their directions (R, 6) on body b.  About the anchor, lengths have no lever."""
+        push = direction * impulse[:, None]
+        turning = np.isin(rows.coordinate, (Coordinate.DOT, Coordinate.TWIST))
+        push[~turning, 3:] = 0.0
+        np.add.at(self._wrench, rows.joint, push)
+
+    def take(self, position, orientation, seconds):
+        """The FrameForces of the frame that ends here; the next frame begins.
+
+        position (B, 3), orientation (B, 4): poses of the body frames; seconds: length of the frame.
+        """
+        arrays = self._contact_arrays(seconds)
+        anchor, frame = self._carried(position, orientation)
+        wrench, error = self._wrench / seconds, self._error
+        self._begin()
+        return FrameForces(
+            self._names, **arrays, joint_anchor=anchor, joint_frame=frame, joint_force=wrench[:, :3],
+            joint_torque=wrench[:, 3:], joint_error=error[:, 0], joint_error_angle=error[:, 1],
+        )  # fmt: skip
+
+    def _contact_arrays(self, seconds):
+        """CONTACT arrays: a contact that goes on through several steps is one, with its impulses summed."""
+        chain, body, point, normal, impulse, gap = (np.concatenate(column) for column in zip(*self._steps, strict=True))
+        force = np.zeros((self._count, 3))
+        np.add.at(force, chain, impulse / seconds)
+        last = np.zeros(self._count, int)
+        np.maximum.at(last, chain, np.arange(len(chain)))
+        kept = np.nonzero(force.any(axis=1) | (gap[last] < 0.0))[0]
+        last = last[kept]
+        return dict(zip(CONTACT, (body[last], point[last], normal[last], force[kept], gap[last]), strict=True))
+
+
+def _carried_frames(scene):
+    """A function (position (B, 3), orientation (B, 4)) -> where bodies a and b take each joint's frame to."""
+    number = {body.name: i for i, body in enumerate(scene.bodies)}
+    world = len(scene.bodies)
+    start = [body.start() for body in scene.bodies]
+    position = np.array([*(s[0] for s in start), np.zeros(3)]).reshape(-1, 3)
+    orientation = np.array([*(s[1] for s in start), rotations.IDENTITY]).reshape(-1, 4)
+    joints = scene.joints
+    sides = [[world if name is None else number[name] for name in (j.body_a, j.body_b)] for j in joints]
+    body = np.array(sides, int).reshape(-1, 2)
+    anchored = [JOINT_TYPES[joint.kind].anchors for joint in joints]
+    spot = [j.anchors if two else (j.position, j.position) for j, two in zip(joints, anchored, strict=True)]
+    spot = np.array(spot, float).reshape(-1, 2, 3)
+    turn = [rotations.IDENTITY if two else j.orientation for j, two in zip(joints, anchored, strict=True)]
+    turn = np.repeat(np.array(turn, float).reshape(-1, 1, 4), 2, axis=1)
+    back = rotations.conjugate(orientation[body])
+    local, local_turn = rotations.rotate(back, spot - position[body]), rotations.multiply(back, turn)
+
+    def carried(position, orientation):
+        position = np.vstack([position, np.zeros(3)])[body]
+        orientation = np.vstack([orientation, rotations.IDENTITY])[body]
+        return position + rotations.rotate(orientation, local), rotations.multiply(orientation, local_turn)
+
+    return carried
