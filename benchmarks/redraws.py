@@ -11,6 +11,7 @@ where the sidebar was drawn less than ten times a second.
 import argparse
 import csv
 import itertools
+import os
 import sys
 import time
 from pathlib import Path
@@ -25,7 +26,11 @@ LIMIT = 10.0
 """Redraws a second that the interface must reach."""
 IDLE = 3.0
 """Seconds of watching Blender redraw as fast as the bake's timer asks, with no bake."""
-COLUMNS = ("driver", "phase", "seconds", "redraws_per_second", "longest_gap_ms", "viewport_per_second")
+COLUMNS = (
+    *("driver", "phase", "seconds", "redraws_per_second", "longest_gap_ms", "viewport_per_second"),
+    *("load_per_core", "renderer"),
+)
+"""The last two say what the figures are worth: what else the machine did, and who drew."""
 
 
 def main(argv):
@@ -62,6 +67,7 @@ def inside():
 def measure(driver, bodies, frames, path):
     """Steps of the measurement, a generator for ``blender_window.play``."""
     import bpy
+    import gpu
     from axion.axion_blender import preferences, running
     from axion.axion_blender.job import Phase
 
@@ -97,12 +103,14 @@ def measure(driver, bodies, frames, path):
         yield 0.02
     if not job.done:
         raise RuntimeError(f"the bake is {job.phase.value}: {job.error}")
+    load = f"{os.getloadavg()[0] / os.cpu_count():.1f}" if hasattr(os, "getloadavg") else ""
+    renderer = gpu.platform.renderer_get().partition(",")[0].partition(" (")[0]
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for name, (began, until) in seen.items():
             if until - began > 0.2:
-                writer.writerow([driver.lower(), name, *figures(drawn, began, until)])
+                writer.writerow([driver.lower(), name, *figures(drawn, began, until), load, renderer])
 
 
 def figures(drawn, began, until):
