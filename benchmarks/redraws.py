@@ -11,6 +11,7 @@ where the sidebar was drawn less than ten times a second.
 import argparse
 import csv
 import itertools
+import os
 import sys
 import time
 from pathlib import Path
@@ -18,14 +19,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-import window_program  # noqa: E402
+import blender_window  # noqa: E402
 
 RESULT = ROOT / "benchmarks" / "results" / "redraws.csv"
 LIMIT = 10.0
 """Redraws a second that the interface must reach."""
 IDLE = 3.0
 """Seconds of watching Blender redraw as fast as the bake's timer asks, with no bake."""
-COLUMNS = ("driver", "phase", "seconds", "redraws_per_second", "longest_gap_ms", "viewport_per_second")
+COLUMNS = (
+    *("driver", "phase", "seconds", "redraws_per_second", "longest_gap_ms", "viewport_per_second"),
+    *("load_per_core", "renderer"),
+)
+"""The last two say what the figures are worth: what else the machine did, and who drew."""
 
 
 def main(argv):
@@ -38,7 +43,7 @@ def main(argv):
     rows = []
     for driver in ("THREAD", "PROCESS"):
         part = RESULT.with_suffix(f".{driver.lower()}")
-        status = window_program.start(__file__, [driver, str(options.bodies), str(options.frames), str(part)])
+        status = blender_window.start(__file__, [driver, str(options.bodies), str(options.frames), str(part)])
         if status:
             return status
         with part.open(newline="", encoding="utf-8") as file:
@@ -55,13 +60,14 @@ def main(argv):
 
 def inside():
     """Inside Blender."""
-    driver, bodies, frames, path = window_program.arguments()
-    window_program.play(measure(driver, int(bodies), int(frames), path))
+    driver, bodies, frames, path = blender_window.arguments()
+    blender_window.play(measure(driver, int(bodies), int(frames), path))
 
 
 def measure(driver, bodies, frames, path):
-    """Steps of the measurement, a generator for ``window_program.play``."""
+    """Steps of the measurement, a generator for ``blender_window.play``."""
     import bpy
+    import gpu
     from axion.axion_blender import preferences, running
     from axion.axion_blender.job import Phase
 
@@ -97,12 +103,14 @@ def measure(driver, bodies, frames, path):
         yield 0.02
     if not job.done:
         raise RuntimeError(f"the bake is {job.phase.value}: {job.error}")
+    load = f"{os.getloadavg()[0] / os.cpu_count():.1f}" if hasattr(os, "getloadavg") else ""
+    renderer = gpu.platform.renderer_get().partition(",")[0].partition(" (")[0]
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for name, (began, until) in seen.items():
             if until - began > 0.2:
-                writer.writerow([driver.lower(), name, *figures(drawn, began, until)])
+                writer.writerow([driver.lower(), name, *figures(drawn, began, until), load, renderer])
 
 
 def figures(drawn, began, until):
@@ -137,7 +145,7 @@ def pile(bodies, frames):
 
 
 if __name__ == "__main__":
-    if window_program.in_blender():
+    if blender_window.in_blender():
         inside()
     else:
         sys.exit(main(sys.argv[1:]))

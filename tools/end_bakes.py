@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-import window_program  # noqa: E402
+import blender_window  # noqa: E402
 
 FRAMES = 2000
 LIMIT = 60.0
@@ -28,7 +28,7 @@ def main(names):
     failed = []
     for name in names or WAYS:
         for worker in WORKERS:
-            status = window_program.start(__file__, [name, worker], size=(900, 600), simulate=True, limit=120)
+            status = blender_window.start(__file__, [name, worker], size=(900, 600), simulate=True, limit=120)
             print(f"{'ok    ' if status == 0 else 'FAILED'} {name}, {worker.lower()}", flush=True)
             failed += [name] * (status != 0)
     return len(failed)
@@ -36,12 +36,12 @@ def main(names):
 
 def inside():
     """Inside Blender."""
-    name, worker = window_program.arguments()
+    name, worker = blender_window.arguments()
     from axion.axion_blender import preferences
 
     chosen = preferences.get
     preferences.get = lambda asked: worker if asked == "solve_in" else chosen(asked)
-    window_program.play(WAYS[name]())
+    blender_window.play(WAYS[name]())
 
 
 def build(frames=FRAMES):
@@ -253,7 +253,7 @@ WAYS = {
 
 
 if __name__ == "__main__":
-    if window_program.in_blender():
+    if blender_window.in_blender():
         inside()
     else:
         sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A simulated mouse for Blender's window: it finds a button by what it would do, not by where it was once drawn.
 
-Blender must run with ``--enable-event-simulate``.  Methods are generators for ``window_program.play``.
+Blender must run with ``--enable-event-simulate``.  Methods are generators for ``blender_window.play``.
 """
 
 STEP = 9

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-import window_program  # noqa: E402
+import blender_window  # noqa: E402
 from mouse import Mouse  # noqa: E402
 
 FRAMES = 1000
@@ -34,11 +34,11 @@ def main(argv):
     parser.add_argument("--capture", default="", help="command that writes a picture of the screen to {}")
     options = parser.parse_args(argv)
     folder = str(Path(options.pictures).resolve())
-    return window_program.start(__file__, [folder, options.capture], size=(1000, 760), simulate=True)
+    return blender_window.start(__file__, [folder, options.capture], size=(1000, 760), simulate=True)
 
 
 class Play:
-    """The steps; each is a generator for ``window_program.play``."""
+    """The steps; each is a generator for ``blender_window.play``."""
 
     def __init__(self, folder, capture):
         import bpy
@@ -207,8 +207,8 @@ def shrink(path, window):
 
 
 if __name__ == "__main__":
-    if window_program.in_blender():
-        given = Play(*window_program.arguments())
-        window_program.play(given.steps(), on_failure=given.failure)
+    if blender_window.in_blender():
+        given = Play(*blender_window.arguments())
+        blender_window.play(given.steps(), on_failure=given.failure)
     else:
         sys.exit(main(sys.argv[1:]))
