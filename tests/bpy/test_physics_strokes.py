@@ -199,3 +199,13 @@ def test_a_rope_is_a_line_from_anchor_to_anchor(empty_file):
     only(empty_file, "joints")
     ends, _ = arrays(empty_file)
     np.testing.assert_allclose(ends[:2], [(0, 0, 3), (1.5, 0, 1)], atol=1e-6)
+
+
+def test_forces_come_out_of_the_cache_as_well(baked, capfd):
+    first = last_bake.forces(baked).history
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    assert "frames are in the cache" in capfd.readouterr().out
+    second = last_bake.forces(baked).history
+    assert second is not first
+    for name, values in first.tree().items():
+        np.testing.assert_array_equal(getattr(second, name), values)
