@@ -25,11 +25,15 @@ def array(value):
 
 
 def singles(value):
-    """A float32 copy of ``value``, for arrays that are many frames long, or ``value`` where it holds no numbers."""
+    """A float32 copy of ``value``, for arrays that are many frames long, or ``value`` where it holds no numbers.
+
+    What is beyond float32 becomes infinite, which is refused.
+    """
     if value is None:
         return None
     try:
-        return np.array(value, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            return np.array(value, dtype=np.float32)
     except (TypeError, ValueError, OverflowError):
         return value
 

@@ -87,7 +87,7 @@ class SolverAxion(newton.solvers.SolverBase):
         bodies = SimpleNamespace(body_size=np.full(len(free), np.inf), body_radius=np.zeros(len(free)))
         self._phase = PositionPhase(
             self._assembler,
-            SimpleNamespace(model=bodies),
+            SimpleNamespace(model=bodies, deform=_nothing_deforms),
             self._frames,
             self._joints,
             self._solver,
@@ -115,7 +115,7 @@ class SolverAxion(newton.solvers.SolverBase):
         self._require_unreduced_contacts(contacts)
         state = self._read(state_in)
         self._load(state, state_in, control)
-        touching = self._reader.read(contacts, self._assembler.release == 0.0).at(state.position, state.orientation)
+        touching = self._reader.read(contacts, self._assembler.free(0.0)).at(state.position, state.orientation)
         most = float(np.abs(self._assembler.gravity).max(initial=0.0))
         touching = touching.take(touching.near(state.orientation, state.velocity, most, dt))
         self._tolerances(dt)
@@ -234,6 +234,10 @@ class _Written:
     position: np.ndarray
     orientation: np.ndarray
     velocity: np.ndarray
+
+
+def _nothing_deforms(time, step, at_end=False):
+    """Colliders of a newton.Model keep their shape."""
 
 
 class _NewtonAssembler(Assembler):

@@ -144,6 +144,8 @@ def _check_shape(says, what, shape, motion):
             return says.problem(f"half_extents of {what} are ({sizes}) m: all must be from {SMALLEST:g} to {LARGEST:g}")
         return placed
     if kind == "ConvexDecomposition":
+        if shape.times is not None or shape.moving_vertices is not None:
+            return says.problem(f"{what} has moving_vertices, but its convex pieces cannot deform: use a TriangleMesh")
         return _check_vertices(says, what, shape) and _check_pieces(says, what, shape) and placed
     if kind in ("ConvexHull", "TriangleMesh"):
         good = _check_vertices(says, what, shape) and placed

@@ -74,7 +74,8 @@ def test_simulate_stays_a_function_when_its_module_is_imported():
     # Importing axion.solver.simulate would put the module of that name into the package.
     module = importlib.import_module("axion.solver.simulate")
     assert solver.simulate is module.simulate
-    assert list(inspect.signature(solver.simulate).parameters) == ["scene", "frames", "fps", "config", "on_frame"]
+    names = list(inspect.signature(solver.simulate).parameters)
+    assert names == ["scene", "frames", "fps", "config", "on_frame", "resume"]
     with pytest.raises(AttributeError, match="simulator"):
         solver.simulator  # noqa: B018
 
