@@ -28,7 +28,7 @@ def table(figures):
     worst = figures["summary"]
     lines = ["| promise | bound | measured |", "|---|---|---|"]
     for promise in figures["promises"]:
-        measured = f"{promise['value']:.3g} {promise['unit']}".strip()
+        measured = f"{promise['value']:.4g} {promise['unit']}".strip()
         lines.append(f"| {promise['text']} | {promise['bound']} | {measured} |")
     lines += [
         "",
