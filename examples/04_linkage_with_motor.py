@@ -58,7 +58,7 @@ def add_engine():
     crank = bar("Crank", red, CRANK, CRANK_PIN, -0.24)
     rod = bar("Rod", steel, CRANK_PIN, BEAM_LEFT, -0.12)
     left = bar("Beam", green, BEAM_LEFT, BEAM, 0.0, width=0.2)
-    right = bar("Arm", green, BEAM, BEAM_RIGHT, 0.0, width=0.2)
+    right = bar("Arm", green, BEAM, BEAM_RIGHT, 0.0, width=0.17)
     push = bar("Push rod", steel, BEAM_RIGHT, RAM, 0.12)
     ram = workshop.box("Ram", red, RAM, (0.3, 0.4, 0.3))
     moving = [crank, rod, left, right, push, ram]
@@ -100,7 +100,7 @@ def build_scene():
     workshop.new_scene(FRAMES)
     add_engine()
     add_surroundings()
-    studio.add_camera((2.6, -8.2, 2.6), (0.75, 0.0, 1.35), lens=56.0)
+    studio.add_camera((2.6, -8.2, 2.6), (0.85, 0.0, 1.35), lens=52.0)
     studio.add_sun((0.3, 0.8, -0.9), 4.0, math.radians(5), (1.0, 0.95, 0.88))
     studio.set_sky((0.6, 0.72, 0.9), 0.7)
     studio.set_render(400, 300, samples=8)

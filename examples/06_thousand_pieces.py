@@ -29,7 +29,7 @@ GAP = 0.025
 """Width of the cracks [m]: pieces start free of each other."""
 SPRING, RISE = 1.6, 1.4
 """Height of the vault's edge, and of its crown above that [m]."""
-SPIN = 0.2
+SPIN = 0.8
 """Fastest spin of a piece that has just broken off, both ways together [rad/s]."""
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
