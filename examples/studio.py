@@ -104,7 +104,7 @@ def _pixels(path):
 
 
 def render_strip(path, frames, columns, gap=6):
-    """Render ``frames`` into one PNG at ``path``, row by row, ``columns`` in a row, ``gap`` pixels apart."""
+    """Render ``frames`` into one PNG or JPEG at ``path``, row by row, ``columns`` in a row, ``gap`` pixels apart."""
     scene = bpy.context.scene
     tiles = []
     with tempfile.TemporaryDirectory() as folder:
@@ -124,6 +124,7 @@ def render_strip(path, frames, columns, gap=6):
     image = bpy.data.images.new("strip", sheet.shape[1], sheet.shape[0])
     image.pixels.foreach_set(sheet.ravel())
     image.filepath_raw = str(path)
-    image.file_format = "PNG"
-    image.save()
+    jpeg = Path(path).suffix == ".jpg"
+    image.file_format = "JPEG" if jpeg else "PNG"
+    image.save(quality=85)
     bpy.data.images.remove(image)
