@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...solver import Scene, validate
-from .. import conventions
+from .. import compat, conventions
 from . import bodies, checks, deforming, fields, geometry, hand_over, joints, motion
 from .meshes import Cook
 
@@ -154,6 +154,7 @@ class _Reader:
         fields.watch(winds, sampler)
         self.problems.stop()
         yield from sampler.play()
+        self.scene.frame_set(self.first)  # what is read from here on is that of the first frame, not of the last
         result = self._new_scene()
         for item, pose, shapes in starts:
             with self.problems.of(item):
@@ -219,6 +220,9 @@ class _Reader:
         return names | {part.name_full: parent.name_full for part, parent in self.parts}
 
     def _new_scene(self):
+        for name in ("gravity", "use_gravity"):
+            if any(curve.data_path == name for curve in compat.curves_of(self.scene) + compat.drivers_of(self.scene)):
+                self.warnings.append(f"{self.scene.name} animates {name}, which is read at the first frame only")
         pull = self.settings.gravity_factor * self.metres if self.scene.use_gravity else 0.0
         return Scene(
             gravity=[pull * component for component in self.scene.gravity],

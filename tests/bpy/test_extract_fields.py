@@ -127,6 +127,16 @@ def test_strength_that_is_animated_and_a_field_that_moves():
     assert np.allclose(made.path.pose(0.5)[0], (3, 0, 0), atol=1e-4)
 
 
+def test_what_a_bake_does_not_follow_is_read_at_the_first_frame():
+    item = effector("WIND", flow=0.0)
+    key(item, "field.flow", [(1, 1.0), (25, 5.0)])
+    box("Cube")
+    bpy.context.scene.frame_end = 25
+    read = extract()
+    assert np.isclose(read.scene.fields[0].flow, 1.0)
+    assert any("field.flow" in note and "first frame" in note for note in read.warnings)
+
+
 def test_a_field_on_an_active_body_goes_with_it_and_spares_it():
     item = box("Fan", location=(1, 2, 3))
     bpy.context.view_layer.objects.active = item

@@ -128,6 +128,16 @@ def test_gravity():
     assert np.allclose(extract().scene.gravity, 0.0)
 
 
+def test_gravity_that_is_animated_is_that_of_the_first_frame_and_told():
+    scene = bpy.context.scene
+    box("Box", type="PASSIVE")
+    key(bpy.data.objects["Box"], "location", [(1, (0, 0, 0)), (25, (1, 0, 0))])  # so that the animation is played
+    key(scene, "gravity", [(1, (0, 0, -9)), (25, (0, 0, 0))])
+    read = extract()
+    assert np.allclose(read.scene.gravity, (0, 0, -9))
+    assert f"{scene.name} animates gravity, which is read at the first frame only" in read.warnings
+
+
 def test_unit_scale_turns_what_panels_show_into_si():
     scene = bpy.context.scene
     item = box("Box", size=(2, 2, 2), location=(100, 0, 0), mass=5.0, linear_velocity=(10, 0, 0))
