@@ -33,11 +33,12 @@ def forget(scene):
 def export(context, path, kind, first, last):
     """Write the baked bodies of a scene to ``path``.
 
-    path: absolute.  kind: a key of FORMATS.  first, last: frames.  Raises SceneError where there is no bake, this Blender
-    cannot write such files, or the file cannot be written.
+    path: absolute.  kind: a key of FORMATS.  first, last: frames.  Raises SceneError where there is no bake, this
+    Blender cannot write such files, or the file cannot be written.
     """
     scene = context.scene
-    if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
+    # What is there and no file, such as /dev/null, would be replaced by one.
+    if not os.path.isdir(os.path.dirname(path)) or (os.path.exists(path) and not os.path.isfile(path)):
         raise SceneError(f"{path} cannot be written: give an existing folder and the name of a file")
     if kind == "NPZ":
         if scene.session_uid not in _trajectories:
