@@ -116,7 +116,8 @@ class Cache:
             return found
         except OSError as error:
             raise CacheError(
-                f"The cache {self.folder} cannot be read ({error.strerror or error}): mend that, or choose another Cache Folder"
+                f"The cache {self.folder} cannot be read ({error.strerror or error}): mend that, or choose another "
+                "Cache Folder"
             ) from error
         except (DamagedError, *STRANGE) as error:
             found.notes.append(f"{_sentence(error)}: the bake begins at the first frame")
