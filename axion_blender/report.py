@@ -97,6 +97,14 @@ def is_document(tree):
     return isinstance(frames, list) and all(_is_entry(entry) for entry in frames)
 
 
+def is_summary(tree):
+    """Whether ``tree`` is a summary that ``summary_lines`` can read: it may have been edited, or be an old one."""
+    try:
+        return tree["missed"] >= 0 and bool(summary_lines(tree))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False
+
+
 def _is_entry(entry):
     if not isinstance(entry, dict) or not isinstance(entry.get("converged"), bool):
         return False
@@ -106,7 +114,7 @@ def _is_entry(entry):
     if not all(isinstance(name, str) for key in lists for name in entry.get(key, ())):
         return False
     numbers = (value for key, value in entry.items() if key not in lists)
-    return "residual" in entry and all(value is None or isinstance(value, int | float) for value in numbers)
+    return all(value is None or isinstance(value, int | float) for value in numbers)
 
 
 def guilty(entry):

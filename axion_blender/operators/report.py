@@ -100,7 +100,7 @@ class AXION_OT_report_jump(bpy.types.Operator):
 def _target(document, target, now):
     frames = document["frames"]
     if target == "WORST":
-        worst = max(frames, key=lambda f: float("inf") if f["residual"] is None else f["residual"], default=None)
+        worst = max(frames, key=lambda f: float("inf") if f.get("residual") is None else f["residual"], default=None)
         return None if worst is None else worst["blender_frame"]
     bad = [frame["blender_frame"] for frame in frames if not frame["converged"]]
     if target == "NEXT":

@@ -11,8 +11,8 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 import blend_scenes as build  # noqa: E402
-from axion.axion_blender import baking, last_bake  # noqa: E402
-from axion.axion_blender.writers import exchange, keyframes  # noqa: E402
+from axion.axion_blender import baking, cli, last_bake  # noqa: E402
+from axion.axion_blender.writers import exchange, keyframes, points  # noqa: E402
 from axion.solver import Trajectory  # noqa: E402
 from test_bad_input import bake  # noqa: E402
 
@@ -132,7 +132,7 @@ def test_an_exporter_that_leaves_no_file_is_not_believed(exported, tmp_path, kin
         pytest.skip("this Blender was built without it")
     old = tmp_path / f"motion{exchange.FORMATS[kind]}"
     old.mkdir()  # in the way of the exporters, which say that they are done nevertheless
-    monkeypatch.setattr(exchange.os.path, "isdir", lambda path: str(path) == str(tmp_path))
+    monkeypatch.setattr(exchange.os.path, "isfile", lambda path: True)
     with pytest.raises(RuntimeError, match="was not written"):
         bpy.ops.axion.export_motion(filepath=str(old), format=kind)
 
@@ -171,3 +171,55 @@ def test_a_report_that_somebody_edited_counts_as_none(tree):
     for operator in (bpy.ops.axion.report_jump, bpy.ops.axion.export_report, bpy.ops.axion.select_guilty):
         with pytest.raises(RuntimeError, match="bake first"):
             operator()
+
+
+@pytest.mark.parametrize("summary", ("junk", 7, "[]", "{}", '{"missed": 0}'))
+def test_a_summary_that_somebody_edited_leaves_the_panel_alive(summary):
+    bpy.context.scene[baking.SUMMARY] = summary
+    assert baking.last_summary(bpy.context.scene) is None
+
+
+@pytest.mark.parametrize("record", ("junk", "[]", "{}", 7))
+def test_a_broken_record_of_points_is_told_and_nothing_is_touched(record):
+    scene, box = bpy.context.scene, build.box("Box")
+    bake(build.box("Whole"))
+    box[points.HIDDEN] = record
+    for operator in (bpy.ops.axion.clear_bake, bpy.ops.axion.bake):
+        with pytest.raises(RuntimeError, match=f"Box: the record of its bake is broken: .*{points.HIDDEN}"):
+            operator()
+    assert keyframes.holds(scene.objects["Whole"])
+
+
+def test_clear_leaves_the_bakes_of_linked_objects_to_their_file(tmp_path, capfd):
+    bake(build.box("Box"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"), copy=True)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Box"]
+    (linked,) = wanted.objects
+    bpy.context.scene.collection.objects.link(linked)
+    assert bpy.ops.axion.clear_bake() == {"CANCELLED"}
+    assert keyframes.holds(linked) and "Box is linked from another file and keeps its bake" in capfd.readouterr().out
+    bake(build.box("Local"))
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert keyframes.holds(linked) and not keyframes.holds(bpy.data.objects["Local"])
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    """What is there and no file.  Never a device: who fails this test may be allowed to replace those."""
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    os.mkfifo(tmp_path / "pipe")
+    return tmp_path / "pipe"
+
+
+def test_an_output_that_is_no_file_is_not_replaced(exported, pipe, capsys):
+    source = pipe.with_name("in.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=str(source), copy=True)
+    assert cli.main([str(source), "-o", str(pipe)]) == 1
+    assert cli.main([str(source), "-o", str(pipe.with_name("out.blend")), "--report", str(pipe)]) == 1
+    assert capsys.readouterr().err.count(f"{pipe} cannot be written") == 2
+    with pytest.raises(RuntimeError, match="cannot be written"):
+        bpy.ops.axion.export_motion(filepath=str(pipe))
+    assert pipe.is_fifo()
