@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 import blend_scenes as build  # noqa: E402
 from axion.axion_blender import baking, cli, last_bake  # noqa: E402
 from axion.axion_blender.writers import exchange, keyframes, points  # noqa: E402
-from axion.solver import Trajectory  # noqa: E402
+from axion.solver import SceneError, Trajectory  # noqa: E402
 from test_bad_input import bake  # noqa: E402
 
 
@@ -223,3 +223,19 @@ def test_an_output_that_is_no_file_is_not_replaced(exported, pipe, capsys):
     with pytest.raises(RuntimeError, match="cannot be written"):
         bpy.ops.axion.export_motion(filepath=str(pipe))
     assert pipe.is_fifo()
+
+
+def test_a_parent_that_shrinks_to_nothing_is_named():
+    box, carrier = build.box("Box"), build.add("Carrier")
+    box.parent = carrier
+    build.key(carrier, "scale", ((1, (1, 1, 1)), (2, (0, 0, 0))))
+    with pytest.raises(SceneError, match="^Box cannot hold its motion: its parent Carrier, .* scale of 0"):
+        bake(box)
+    assert not keyframes.holds(box)
+
+
+def test_an_object_that_was_shrunk_to_nothing_during_the_bake_is_named():
+    box = build.box("Box")
+    box.scale = (0, 1, 1)
+    with pytest.raises(SceneError, match="^Box: its scale is .0, 1, 1.: all three must differ from 0"):
+        bake(box)
