@@ -239,3 +239,14 @@ def test_an_object_that_was_shrunk_to_nothing_during_the_bake_is_named():
     box.scale = (0, 1, 1)
     with pytest.raises(SceneError, match="^Box: its scale is .0, 1, 1.: all three must differ from 0"):
         bake(box)
+
+
+def test_a_strength_that_becomes_no_number_is_named_with_its_time():
+    make()
+    bpy.ops.object.effector_add(type="WIND")
+    wind = bpy.context.object
+    for frame, strength in ((1, 1.0), (3, math.nan)):
+        wind.field.strength = strength
+        wind.keyframe_insert("field.strength", frame=frame)
+    problems, _ = baking.check(bpy.context)
+    assert len(problems) == 1 and problems[0].startswith(f"{wind.name}: strength is nan at ")
