@@ -190,5 +190,9 @@ def forget_report(scene):
 
 
 def last_summary(scene):
-    """The summary of the scene's last bake; ``report.summary`` says what is in it."""
-    return json.loads(scene[SUMMARY])
+    """The summary of the scene's last bake, or None where somebody broke it; ``report.summary`` says what is in it."""
+    try:
+        tree = json.loads(scene[SUMMARY])
+    except (ValueError, TypeError):
+        return None
+    return tree if report.is_summary(tree) else None

@@ -12,6 +12,7 @@ scene, and hands on the frames as they arrive.  No bpy, and no pickle: a line of
                                     {"kind": "error", "type", "text", "problems"}
 """
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -88,7 +89,8 @@ def _start(folder, log):
 def _end(process):
     """No child is left: one that does not know that it should go is ended."""
     process.stdout.close()
-    process.stdin.close()
+    with contextlib.suppress(OSError):  # a "stop" that did not reach it any more
+        process.stdin.close()
     try:
         process.wait(timeout=5.0)
     except subprocess.TimeoutExpired:
@@ -101,7 +103,7 @@ class _Listener:
 
     def __init__(self, process, folder, on_frame, ears, on_found):
         self.process, self.folder, self.on_frame, self.ears, self.on_found = process, folder, on_frame, ears, on_found
-        self.solved, self.stopped = 0, False
+        self.solved, self.stopped, self.spoken = 0, False, False
 
     def listen(self):
         from ..solver import Trajectory
@@ -138,10 +140,22 @@ class _Listener:
                 return  # it died meanwhile, which the next message will tell
 
     def _message(self):
-        line = self.process.stdout.readline()
-        if not line.endswith(b"\n"):
-            raise RuntimeError(self._obituary())
-        return json.loads(line)
+        while True:
+            line = self.process.stdout.readline()
+            if not line.endswith(b"\n"):
+                raise RuntimeError(self._obituary())
+            try:
+                message = json.loads(line)
+            except ValueError:
+                message = None
+            if isinstance(message, dict) and "kind" in message:
+                self.spoken = True
+                return message
+            if self.spoken:
+                raise RuntimeError(
+                    f"The process that solved the bake sent {line[:80]!r}, which means nothing: bake again"
+                )
+            # Before the child has its own way out, whatever starts with Python there may print: sitecustomize.
 
     def _result(self, message):
         from ..solver import FrameResult, StepReport
@@ -246,7 +260,9 @@ def _send(out, **message):
 
 
 def _wait_for_stop(stop):
-    sys.stdin.buffer.readline()  # "stop", or nothing more: the parent is gone
+    # "stop", or nothing more: the parent is gone.  Not through sys.stdin: this thread would hold its lock while Python
+    # ends, which aborts the process.
+    os.read(0, 1)
     stop.set()
 
 

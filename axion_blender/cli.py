@@ -50,7 +50,7 @@ def parser(program=NAME):
         epilog="Exit status: 0 baked; 1 the scene cannot be baked; 2 usage; 3 baked, but frames missed the tolerance"
         " and --strict was given; 130 stopped by Ctrl-C.  OUT is written only at 0 and 3.",
     )
-    arguments.add_argument("input", metavar="IN.blend", help="file to bake; it is not changed")
+    arguments.add_argument("input", metavar="IN.blend", help="file to bake; it is not changed, unless OUT is the same")
     arguments.add_argument("-o", "--output", metavar="OUT.blend", required=True, help="file to write")
     arguments.add_argument("--frames", nargs=2, type=int, metavar=("A", "B"), help="first and last frame")
     arguments.add_argument("--device", help='"auto", "cpu", "cuda:0" and the like; default: as the scene says')
@@ -109,7 +109,8 @@ def _bake(options, program):
     if not source.is_file():
         return _say(program, f"{source} is not a file", FAILED)
     for path in filter(None, (target, report_target)):
-        if not path.parent.is_dir() or path.is_dir():
+        # What is there and no file, such as /dev/null, would be replaced by one.
+        if not os.path.isdir(path.parent) or (os.path.exists(path) and not os.path.isfile(path)):
             return _say(
                 program, f"{path} cannot be written: it needs an existing folder and the name of a file", FAILED
             )

@@ -10,7 +10,7 @@ import uuid
 
 import bpy
 
-from . import recording
+from . import recording, report
 
 SUMMARY = "axion_bake_summary"
 """Custom property of a baked scene: the summary of its report, JSON; of its text: the scene."""
@@ -58,9 +58,9 @@ def stamp(scene):
 def _parsed(text):
     try:
         tree = json.loads(text.as_string())
-        return tree if isinstance(tree["frames"], list) and "summary" in tree else None
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, RecursionError):
         return None
+    return tree if report.is_document(tree) else None
 
 
 def _remembered(scene, what, read):

@@ -89,6 +89,34 @@ def of_frame(document, frame):
     return next((entry for entry in document["frames"] if entry["blender_frame"] == frame), None)
 
 
+def is_document(tree):
+    """Whether ``tree`` is a document such as ``document`` makes: it may have been edited since."""
+    if not isinstance(tree, dict) or not isinstance(tree.get("summary"), dict):
+        return False
+    frames = tree.get("frames")
+    return isinstance(frames, list) and all(_is_entry(entry) for entry in frames)
+
+
+def is_summary(tree):
+    """Whether ``tree`` is a summary that ``summary_lines`` can read: it may have been edited, or be an old one."""
+    try:
+        return tree["missed"] >= 0 and bool(summary_lines(tree))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False
+
+
+def _is_entry(entry):
+    if not isinstance(entry, dict) or not isinstance(entry.get("converged"), bool):
+        return False
+    lists = ("worst_bodies", "worst_joints", "contradictory_joints")
+    if not isinstance(entry.get("worst_bodies"), list) or type(entry.get("blender_frame")) is not int:
+        return False
+    if not all(isinstance(name, str) for key in lists for name in entry.get(key, ())):
+        return False
+    numbers = (value for key, value in entry.items() if key not in lists)
+    return all(value is None or isinstance(value, int | float) for value in numbers)
+
+
 def guilty(entry):
     """(bodies, joints) that a frame's entry blames, worst first, each once."""
     joints = [*entry.get("worst_joints", ()), *entry.get("contradictory_joints", ())]

@@ -4,6 +4,7 @@
 A file can be handed to anybody: reading one runs no code, whatever it contains.
 """
 
+import errno
 import io
 import json
 import os
@@ -37,9 +38,11 @@ UNREADABLE = (
 def write(path, kind, version, tree):
     """Writes ``tree`` (dicts with string keys, lists, strings, numbers, None, arrays) to exactly ``path``.
 
-    The file appears whole or not at all.
+    The file appears whole or not at all.  Raises OSError where it cannot be written.
     """
     path = Path(path)
+    if path.exists() and not path.is_file():  # such as /dev/null, which a file would replace
+        raise FileExistsError(errno.EEXIST, "It is there and is no file", str(path))
     arrays = []
     header = {"axion": kind, "version": version, "content": _flatten(tree, arrays)}
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), np.uint8)

@@ -38,11 +38,11 @@ def guide(
         ("x y z", stiffness, damping, max_force),
         ("rx ry rz", angular_stiffness, angular_damping, max_torque),
     ):
-        if k > 0.0:
+        if k != 0.0:  # what is no number gets its axis, too, so that it is refused
             own = Axis(stiffness=k, damping=d, drive="position", max_force=most)
         else:
             own = Axis(damping=d, drive="velocity", max_force=most)
-        if k > 0.0 or d > 0.0:
+        if k != 0.0 or d != 0.0:
             axes |= dict.fromkeys(names.split(), own)
     anchor = place + rotations.rotate(turn, ghost.center_of_mass)
     return ghost, scene.add(Joint(name, "generic", name, body.name, anchor, turn, axes))

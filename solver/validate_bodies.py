@@ -167,7 +167,17 @@ def _check_deformation(says, what, shape, motion):
         return False
     if len(shape.times) == 0 or (np.diff(shape.times) <= 0.0).any():
         return says.problem(f"the {len(shape.times)} times of {what} do not increase: give at least one, sorted")
-    return says.vector(f"moving_vertices of {what}", shape.moving_vertices, len(shape.times), len(shape.vertices), 3)
+    name = f"moving_vertices of {what}"
+    if not says.vector(name, shape.moving_vertices, len(shape.times), len(shape.vertices), 3):
+        return False
+    reach = np.abs(shape.moving_vertices).max(axis=(1, 2), initial=0.0)
+    if reach.max(initial=0.0) > LARGEST:
+        worst = int(reach.argmax())
+        return says.problem(
+            f"{name} reach {reach[worst]:g} m from its origin at {shape.times[worst]:g} s: "
+            f"it must be up to {LARGEST:g} m"
+        )
+    return True
 
 
 def _check_pieces(says, what, shape):

@@ -44,8 +44,13 @@ def _check_series(says, what, value):
     if not isinstance(value, tuple):
         return says.number(what, value)
     times, values = (np.array(column, float) for column in value)
-    if len(times) == 0 or len(times) != len(values) or not np.isfinite(times).all() or not np.isfinite(values).all():
-        return says.problem(f"{what} has {len(times)} times and {len(values)} values, all of which must be finite")
+    if len(times) == 0 or len(times) != len(values) or not np.isfinite(times).all():
+        return says.problem(
+            f"{what} has {len(times)} times and {len(values)} values: give as many of each, at least one, all finite"
+        )
+    if not np.isfinite(values).all():
+        worst = int(np.argmin(np.isfinite(values)))
+        return says.problem(f"{what} is {values[worst]:g} at {times[worst]:g} s: give finite numbers")
     if (np.diff(times) <= 0.0).any():
         return says.problem(f"the times of {what} do not increase: sort them")
     return True

@@ -84,3 +84,35 @@ def test_no_python_to_start_is_told_with_the_cure(monkeypatch, program):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(RuntimeError, match=r"cannot be started .+ set Solve In to Blender"):
         child.solve(ball(), 2, 24.0, CPU, lambda result: None)
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The processes that were started."""
+    found, start = [], child._start
+
+    def spy(*given):
+        found.append(start(*given))
+        return found[-1]
+
+    monkeypatch.setattr(child, "_start", spy)
+    return found
+
+
+def test_the_process_ends_in_order_and_does_not_abort(started):
+    child.solve(ball(), 2, 24.0, CPU, lambda result: None)
+    child.solve(ball(), 100_000, 24.0, CPU, lambda result: result.frame < 2)
+    assert [process.returncode for process in started] == [0, 0]
+
+
+def test_what_starts_with_python_may_print(tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text('print("welcome to the studio")\nprint(7)\nprint([])')
+    monkeypatch.syspath_prepend(tmp_path)
+    assert len(child.solve(ball(), 2, 24.0, CPU, lambda result: None).reports) == 2
+
+
+def test_a_python_that_only_prints_is_told(tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text('import os\nprint("no", flush=True)\nos._exit(3)')
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(RuntimeError, match="died before the first frame .exit status 3"):
+        child.solve(ball(), 2, 24.0, CPU, lambda result: None)

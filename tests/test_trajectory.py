@@ -124,3 +124,10 @@ def test_a_broken_off_save_leaves_the_old_file(tmp_path):
         bad.save(tmp_path / "bake.npz")
     assert (tmp_path / "bake.npz").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["bake.npz"]
+
+
+def test_what_is_there_and_no_file_is_not_replaced(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(FileExistsError, match="is no file"):
+        Trajectory([], [0], [[]], [[]], [[]], [[]], [], {}).save(tmp_path / "folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]

@@ -17,6 +17,8 @@ except ImportError:  # Windows
 HELD_AT = 1 << 30  # Windows locks bytes: one far behind the text, so that others can read who holds it
 
 
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+"""A link in place of the lock file may lead to anything: what is there is neither locked nor overwritten."""
 BUSY = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK}
 """What the systems say where somebody else holds a lock."""
 
@@ -33,7 +35,7 @@ class Lock:
         """Whether the file that is locked now is the one at the path."""
         path = self.path
         try:
-            self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            self._handle = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
         except OSError as error:
             raise writing_failed(path.parent, error) from error
         held = False

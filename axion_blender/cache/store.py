@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import files, frames
-from .errors import CacheError, DamagedError, ForeignError, writing_failed
+from .errors import CacheError, DamagedError, writing_failed
 from .inputs import Inputs
 from .lock import Lock
 from .progress import NAME as PROGRESS
@@ -115,7 +115,10 @@ class Cache:
         except FileNotFoundError:
             return found
         except OSError as error:
-            raise CacheError(f"The cache {self.folder} cannot be read: {error.strerror or error}") from error
+            raise CacheError(
+                f"The cache {self.folder} cannot be read ({error.strerror or error}): mend that, or choose another "
+                "Cache Folder"
+            ) from error
         except (DamagedError, *STRANGE) as error:
             found.notes.append(f"{_sentence(error)}: the bake begins at the first frame")
             return found
@@ -139,7 +142,7 @@ class Cache:
                 return False
             results, checkpoint = frames.unpack(header, arrays, len(scene.bodies))
             start, broken = checkpoint.start(), checkpoint.broken_joints(scene.joints)
-        except (DamagedError, ForeignError, OSError, *STRANGE) as error:
+        except (DamagedError, OSError, *STRANGE) as error:
             found.notes.append(f"{_sentence(error)}: the bake goes on from the frames before it")
             return False
         found.results += results[: count + 1 - begin]

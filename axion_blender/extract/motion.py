@@ -51,6 +51,7 @@ class Track:
     held: list = field(default_factory=list)
     defect: float = 0.0
     resized: tuple | None = None  # first frame at which the number of vertices differs, number at the start and then
+    broken: tuple | None = None  # first frame at which vertices hold no numbers, and how many do
 
 
 class Sampler:
@@ -133,7 +134,7 @@ class Sampler:
         if not np.isfinite(matrices).all():
             bad = self.frames[samples][int(np.argmin(np.isfinite(matrices).all(axis=(1, 2))))]
             raise SceneError(f"{item.name}: its world matrix holds NaN at frame {bad:g}: mend its animation")
-        self._check_size(item, track)
+        self._check_vertices(item, track)
         if track.defect > RIGID:
             raise SceneError(
                 f"{item.name}: its mesh deforms over time by {track.defect:.2g} of its size (limit {RIGID:g}): make it "
@@ -157,16 +158,22 @@ class Sampler:
         of an object whose vertices were kept and deform, else None.  Raises SceneError where their number changes.
         """
         track = self.tracks.get(item.name_full, (None, None))[1]
-        if track is None or not (track.frames or track.resized):
+        if track is None or not (track.frames or track.resized or track.broken):
             return None
-        self._check_size(item, track)
+        self._check_vertices(item, track)
         if track.defect <= RIGID:
             return None
         numbers = np.arange(len(track.frames)) * SAMPLES_PER_FRAME
         return np.array(track.own), numbers, np.array(track.frames)
 
     @staticmethod
-    def _check_size(item, track):
+    def _check_vertices(item, track):
+        if track.broken:
+            frame, count = track.broken
+            raise SceneError(
+                f"{item.name}: {count} of its vertices are NaN or infinite at frame {frame:g}: mend its shape keys, "
+                "drivers and modifiers"
+            )
         if track.resized:
             frame, start, now = track.resized
             raise SceneError(
@@ -197,6 +204,10 @@ class Sampler:
         track.own.append(self._matrix(item))
         if now.shape != start.shape:
             track.resized = track.resized or (self.frames[len(track.own) - 1], len(start), len(now))
+            return matrix
+        bad = ~np.isfinite(now).all(axis=1)
+        if bad.any():
+            track.broken = track.broken or (self.frames[len(track.own) - 1], int(bad.sum()))
             return matrix
         if keep and self._is_whole:
             track.frames.append(now.astype(np.float32))

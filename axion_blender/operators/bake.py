@@ -152,8 +152,14 @@ class AXION_OT_clear_bake(bpy.types.Operator):
         except SceneError as error:
             return refuse(self, error)
         baking.forget_report(context.scene)
+        linked = [item for item in context.scene.objects if outputs.holds(item)]
+        if linked:
+            self.report(
+                {"WARNING"}, f"{linked[0].name} is linked from another file and keeps its bake: clear it in that file"
+            )
         if not cleared:
-            self.report({"WARNING"}, "Nothing was cleared: no object of this scene holds a bake")
+            if not linked:
+                self.report({"WARNING"}, "Nothing was cleared: no object of this scene holds a bake")
             return {"CANCELLED"}
         self.report({"INFO"}, f"Bake of {cleared} {'object' if cleared == 1 else 'objects'} cleared")
         return {"FINISHED"}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What becomes of a bake: Apply makes it ordinary animation, Export Motion hands it to other programs."""
 
+import os
+
 import bpy
 from bpy.props import EnumProperty, StringProperty
 
@@ -79,10 +81,13 @@ class AXION_OT_export_motion(bpy.types.Operator):
     def execute(self, context):
         if not self.filepath:
             return refuse(self, SceneError("no file was named: give filepath"))
-        path = bpy.path.abspath(self.filepath)
+        if self.filepath.startswith("//") and not bpy.data.filepath:
+            text = f"{self.filepath} is beside a file that has no name yet: save it, or give a whole path"
+            return refuse(self, SceneError(text))
+        path = os.path.abspath(bpy.path.abspath(self.filepath))
         try:
             exchange.export(context, path, self.format, *baking.frame_range(context.scene))
-        except (SceneError, OSError, RuntimeError) as error:
+        except (SceneError, RuntimeError) as error:
             return refuse(self, error)
         self.report({"INFO"}, f"Motion written to {path}")
         return {"FINISHED"}

@@ -100,7 +100,7 @@ class AXION_OT_report_jump(bpy.types.Operator):
 def _target(document, target, now):
     frames = document["frames"]
     if target == "WORST":
-        worst = max(frames, key=lambda f: float("inf") if f["residual"] is None else f["residual"], default=None)
+        worst = max(frames, key=lambda f: float("inf") if f.get("residual") is None else f["residual"], default=None)
         return None if worst is None else worst["blender_frame"]
     bad = [frame["blender_frame"] for frame in frames if not frame["converged"]]
     if target == "NEXT":
@@ -124,14 +124,21 @@ class AXION_OT_export_report(bpy.types.Operator, ExportHelper):
         return has_report(cls, context)
 
     def execute(self, context):
-        path = Path(bpy.path.abspath(self.filepath))
+        if self.filepath.startswith("//") and not bpy.data.filepath:
+            self.report(
+                {"ERROR"}, f"{self.filepath} is beside a file that has no name yet: save it, or give a whole path"
+            )
+            return {"CANCELLED"}
+        path = Path(bpy.path.abspath(self.filepath)).absolute()
         try:
             path.write_bytes(report_files.contents(last_bake.document(context.scene), path.suffix.lower()))
         except ValueError as error:
             self.report({"ERROR"}, f"{path.name} cannot be written, {error}")
             return {"CANCELLED"}
         except OSError as error:
-            self.report({"ERROR"}, f"The report was not written to {path}: {error.strerror or error}")
+            self.report(
+                {"ERROR"}, f"The report was not written to {path}, {error.strerror or error}: choose another place"
+            )
             return {"CANCELLED"}
         self.report({"INFO"}, f"Report written to {path}")
         return {"FINISHED"}

@@ -11,6 +11,9 @@ def draw_report(layout, context, wrapped):
     """Draw the report of the scene's last bake.  wrapped: (text, context) -> lines that fit the region."""
     column = layout.column()
     summary = baking.last_summary(context.scene)
+    if summary is None:
+        layout.label(text="The report cannot be read: bake again", icon="ERROR")
+        return
     column.alert = bool(summary["missed"])
     for line in report.summary_lines(summary):
         for part in wrapped(line, context):

@@ -51,9 +51,10 @@ def write_slices(trajectory, objects, frame_start, scene=None, view_layer=None, 
 def clear(scene, objects=None):
     """Take back the bakes of a scene's objects, or of those given.  Returns how many objects held one.
 
-    Raises SceneError, before anything is changed, where an object's record of its bake is broken.
+    Objects linked from another file keep theirs: it is part of that file.  Raises SceneError, before anything is
+    changed, where an object's record of its bake is broken.
     """
-    items = list(scene.objects if objects is None else objects)
+    items = [item for item in (scene.objects if objects is None else objects) if item.is_editable]
     records.check(items)
     cleared = sum(records.end(item) for item in items)
     if objects is None:

@@ -43,6 +43,8 @@ def write(*arguments, **options):
 
 def clear(scene, objects=None):
     """Take back the bakes of a scene's objects, or the keyframes of those given.  Returns how many objects held one."""
+    if objects is None:
+        points.check(scene)
     cleared = keyframes.clear(scene, objects)
     return cleared + (points.clear(scene) if objects is None else 0)
 
@@ -54,6 +56,7 @@ def holds(item):
 
 def suspend(scene):
     """Hide bakes for a while, so that the scene below them can be read.  Returns the objects for ``resume``."""
+    points.check(scene)
     return [*keyframes.suspend(scene), *points.suspend(scene)]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from mathutils import Matrix
 
+from ...solver import SceneError
 from .records import rotation_path
 
 
@@ -56,7 +57,7 @@ def sample(scene, view_layer, objects, frames):
                 above = ancestors[item.name]
                 if above is not None:
                     above_now = scene.objects[above].evaluated_get(depsgraph).matrix_world
-                    matrix = np.linalg.inv(np.array(above_now)) @ matrix
+                    matrix = inverse(np.array(above_now), item) @ matrix
                 if count:
                     spaces[item.name].matrices[count] = matrix
                 else:
@@ -76,6 +77,17 @@ def sample(scene, view_layer, objects, frames):
                     space = spaces[item.name]
                     space.matrices = np.repeat(space.matrices, len(frames), axis=0)
     return spaces
+
+
+def inverse(matrices, item):
+    """Inverse of the matrices (..., 4, 4) of what is above ``item``.  Raises SceneError where they are flat."""
+    try:
+        return np.linalg.inv(matrices)
+    except np.linalg.LinAlgError as error:
+        raise SceneError(
+            f"{item.name} cannot hold its motion: its parent {item.parent.name}, or one above that, has a scale of 0 "
+            "at some frame; give each a scale other than 0 or clear the parent."
+        ) from error
 
 
 @contextmanager

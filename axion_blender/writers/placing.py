@@ -39,7 +39,7 @@ def plan(trajectory, objects, frame_start, scene, view_layer, scale_length, rota
             if space.ancestor is not None:
                 above = [scene.objects[space.ancestor]]
                 matrices = _worlds(trajectory, above, column, spaces, scale_length)[:, 0] @ matrices
-            basis[:, n] = np.linalg.inv(matrices) @ basis[:, n]
+            basis[:, n] = parents.inverse(matrices, item) @ basis[:, n]
         done += _channels(chunk, basis, [spaces[item.name] for item in chunk], rotation)
     return done
 
@@ -67,6 +67,10 @@ def _worlds(trajectory, items, column, spaces, scale_length):
 def _channels(items, basis, spaces, rotation):
     """Basis matrices (T, N, 4, 4) -> rows of the plan."""
     scale = np.stack([space.scale for space in spaces])
+    for item, own in zip(items, scale, strict=True):
+        if not own.all():
+            sizes = ", ".join(f"{size:g}" for size in own)
+            raise SceneError(f"{item.name}: its scale is ({sizes}): all three must differ from 0")
     turned = basis[..., :3, :3] / scale[:, None, :]
     defect = np.abs(np.einsum("tnki,tnkj->tnij", turned, turned) - np.eye(3)).max(axis=(0, 2, 3))
     for item, amount in zip(items, defect, strict=True):

@@ -63,7 +63,11 @@ def write(trajectory, objects, frame_start, scene, view_layer, scale_length):
 
 
 def clear(scene):
-    """Take back the points of a scene.  Returns how many objects were shown by them."""
+    """Take back the points of a scene.  Returns how many objects were shown by them.
+
+    Raises SceneError, before anything is changed, as ``suspend`` does.
+    """
+    check(scene)
     for shown in [item for item in scene.objects if item.get(OWNER) == scene]:
         meshes = [shown.data]
         motion, nodes, prototypes = (shown.get(PARTS[part]) for part in ("motion", "nodes", "prototypes"))
@@ -85,10 +89,31 @@ def clear(scene):
 
 
 def suspend(scene):
-    """Show the bodies behind the points for a while, so that they can be read.  Returns them for ``resume``."""
+    """Show the bodies behind the points for a while, so that they can be read.  Returns them for ``resume``.
+
+    Raises SceneError, before anything is changed, where an object's record of how it was hidden is broken.
+    """
     items = [item for item in scene.objects if HIDDEN in item]
-    _set_flags(scene, {item.name_full: json.loads(item[HIDDEN]) for item in items})
+    _set_flags(scene, {item.name_full: _flags(item) for item in items})
     return items
+
+
+def check(scene):
+    """Raises SceneError where ``suspend`` would."""
+    for item in scene.objects:
+        if HIDDEN in item:
+            _flags(item)
+
+
+def _flags(item):
+    """How an object was hidden before its points were shown, {flag: bool}."""
+    try:
+        found = json.loads(item[HIDDEN])
+        return {flag: bool(found[flag]) for flag in FLAGS}
+    except (ValueError, TypeError, KeyError) as error:
+        raise SceneError(
+            f"{item.name}: the record of its bake is broken: delete its custom property {HIDDEN} and show the object"
+        ) from error
 
 
 def resume(scene, items):
