@@ -82,7 +82,7 @@ def write(wanted, frame_start, frames, scene):
         if taken or stop:
             warnings += stop or [f"{item.name} has a custom property {taken[0]} of its own: rename it to bake forces."]
             continue
-        bag = _bag(item, scene)
+        bag = _bag(item, scene, [name for name, values in columns.items() if len(values)])
         for name, values in columns.items():
             if len(values):
                 _key(item, bag, name, frame_start + frames - len(values) + 1, np.nan_to_num(values))
@@ -100,9 +100,7 @@ def clear(scene):
             if bag is not None:
                 curves.remove(bag)
             records.give_action_back(item, record, action, slot, bag)
-        for key in (RECORD, records.ORIGINAL_ACTION, *records.VALUES):
-            if key in item:
-                del item[key]
+        records.forget(item, RECORD, records.ORIGINAL_ACTION, *record.get("values", ()))
         item.update_tag()
     actions.remove_unused()
 
@@ -131,11 +129,12 @@ def _owners():
                     yield tree
 
 
-def _bag(item, scene):
-    """The channelbag for an object's values, with the group for baked curves."""
+def _bag(item, scene, names):
+    """The channelbag for an object's values, with the group for baked curves; its record lists their names."""
     if records.is_baked(item):
+        item[records.RECORD] = json.dumps(json.loads(item[records.RECORD]) | {"values": names})
         return compat.channelbag(item)
-    record = {}
+    record = {"values": names}
     bag = records.claim(item, scene, record)
     item[RECORD] = json.dumps(record)
     curves.prepare(bag, ())

@@ -27,7 +27,8 @@ FIELDS = {
     "created",
 }
 VALUES = ("axion_speed", "axion_spin", "axion_contact_force", "axion_force", "axion_torque")
-"""Custom properties that ``custom_properties.py`` may bake beside the motion; they end with it."""
+"""Custom properties that ``custom_properties.py`` may bake beside the motion.  The record of the bake lists those that
+it made, as "values": only they end with it."""
 ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 ROTATIONS = (*ROTATION_PATHS.values(), "rotation_euler")
 
@@ -129,10 +130,15 @@ def end(item):
             curves.remove(bag)
         give_action_back(item, record, action, slot, bag)
     _restore_values(item, record)
-    for key in (RECORD, ORIGINAL_ACTION, *VALUES):
+    forget(item, RECORD, ORIGINAL_ACTION, *record.get("values", ()))
+    return True
+
+
+def forget(item, *keys):
+    """Delete those of the custom properties that an object has."""
+    for key in keys:
         if key in item:
             del item[key]
-    return True
 
 
 def _restore_values(item, record):

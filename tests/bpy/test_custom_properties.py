@@ -112,3 +112,23 @@ def test_a_property_of_the_users_is_left_alone(scene, capfd):
     assert "Rod has a custom property axion_force of its own" in capfd.readouterr().out
     assert bpy.ops.axion.clear_bake() == {"FINISHED"}
     assert bpy.data.objects["Rod"]["axion_force"] == "mine"
+
+
+def test_clear_leaves_a_property_of_the_users_on_a_body(scene):
+    falling = bpy.data.objects["Falling"]
+    falling["axion_speed"] = 42.0
+    for _ in range(2):
+        assert bpy.ops.axion.bake() == {"FINISHED"}
+        assert falling["axion_speed"] == 42.0
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert falling["axion_speed"] == 42.0
+
+
+def test_a_bake_after_apply_leaves_what_was_applied(scene):
+    assert bpy.ops.axion.bake() == {"FINISHED"} and bpy.ops.axion.apply_bake() == {"FINISHED"}
+    falling = bpy.data.objects["Falling"]
+    paths = [c.data_path for c in compat.curves_of(falling)]
+    assert '["axion_speed"]' in paths
+    falling.axion.enabled = scene.axion.use_keyed_speed = True
+    assert bpy.ops.axion.bake() == {"FINISHED"} and bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert "axion_speed" in falling and sorted(c.data_path for c in compat.curves_of(falling)) == sorted(paths)
