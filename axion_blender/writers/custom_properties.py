@@ -105,6 +105,11 @@ def clear(scene):
     actions.remove_unused()
 
 
+def holds(item):
+    """Whether an object holds these values and nothing else of a bake."""
+    return RECORD in item
+
+
 def _wake_drivers():
     """Let drivers that found no value, before this bake, look again: Blender skips them for ever otherwise."""
     paths = {f'["{name}"]' for name in records.VALUES}

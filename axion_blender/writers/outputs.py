@@ -4,7 +4,7 @@
 Either replaces the other.  The functions are those of ``keyframes`` and mean the same for both.
 """
 
-from . import keyframes, points
+from . import custom_properties, keyframes, points
 
 KEYFRAMES, POINTS = "KEYFRAMES", "POINTS"
 
@@ -43,8 +43,12 @@ def write(*arguments, **options):
 
 def clear(scene, objects=None):
     """Take back the bakes of a scene's objects, or the keyframes of those given.  Returns how many objects held one."""
-    cleared = keyframes.clear(scene, objects)
-    return cleared + (points.clear(scene) if objects is None else 0)
+    if objects is not None:
+        return keyframes.clear(scene, objects)
+    held = sum(holds(item) or custom_properties.holds(item) for item in scene.objects)
+    keyframes.clear(scene)
+    points.clear(scene)
+    return held
 
 
 def holds(item):

@@ -124,10 +124,8 @@ def keep(scene):
         for key in (OWNER, *PARTS.values()):
             if key in shown:
                 del shown[key]
-    items = [item for item in scene.objects if HIDDEN in item]
-    for item in items:
+    for item in [item for item in scene.objects if HIDDEN in item]:
         del item[HIDDEN]
-    return len(items)
 
 
 def _poses(trajectory, objects, frame_start, scene, view_layer, scale_length):

@@ -132,3 +132,23 @@ def test_a_bake_after_apply_leaves_what_was_applied(scene):
     falling.axion.enabled = scene.axion.use_keyed_speed = True
     assert bpy.ops.axion.bake() == {"FINISHED"} and bpy.ops.axion.clear_bake() == {"FINISHED"}
     assert "axion_speed" in falling and sorted(c.data_path for c in compat.curves_of(falling)) == sorted(paths)
+
+
+@pytest.mark.parametrize("output", ["KEYFRAMES", "POINTS"])
+def test_apply_keeps_the_values_of_joints_and_points(scene, output):
+    scene.axion.output = output
+    assert bpy.ops.axion.bake() == {"FINISHED"} and bpy.ops.axion.apply_bake() == {"FINISHED"}
+    for _ in range(2):
+        for name, prop in (("Rod", "axion_force"), ("Falling", "axion_speed")):
+            item = bpy.data.objects[name]
+            assert prop in item and len(curve(name, prop).keyframe_points) > 5
+            assert not {key for key in item.keys() if key.startswith("axion_bake")}
+        assert bpy.ops.axion.clear_bake() == {"CANCELLED"}
+
+
+def test_clear_says_that_it_took_the_values_of_a_joint(scene):
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    for name in ("Weight", "Falling"):
+        bpy.data.objects.remove(bpy.data.objects[name])
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert "axion_force" not in bpy.data.objects["Rod"]
