@@ -18,7 +18,7 @@ import numpy as np
 from .. import compat
 from . import actions, curves, overrides, records
 
-RECORD = "axion_bake_values"  # custom property of an object that only these values are baked on: JSON
+RECORD = records.VALUES_RECORD
 LABELS = {
     "axion_speed": "Speed in metres per second",
     "axion_spin": "Angular speed in radians per second",

@@ -4,7 +4,7 @@
 Either replaces the other.  The functions are those of ``keyframes`` and mean the same for both.
 """
 
-from . import custom_properties, keyframes, points
+from . import custom_properties, keyframes, points, records
 
 KEYFRAMES, POINTS = "KEYFRAMES", "POINTS"
 
@@ -15,6 +15,7 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
     A generator: it yields the part done, 0 to 1, and returns warnings.  Arguments as ``keyframes.write``.  Raises
     SceneError, before anything is changed, where an object cannot hold the motion.
     """
+    records.check(scene.objects)
     if output == POINTS:
         hidden = keyframes.suspend(scene, objects.values())
         try:
@@ -57,8 +58,17 @@ def holds(item):
 
 
 def suspend(scene):
-    """Hide bakes for a while, so that the scene below them can be read.  Returns the objects for ``resume``."""
-    return [*keyframes.suspend(scene), *points.suspend(scene)]
+    """Hide bakes for a while, so that the scene below them can be read.  Returns the objects for ``resume``.
+
+    Raises SceneError, before anything is changed, where an object's record of its bake is broken.
+    """
+    records.check(scene.objects)
+    hidden = keyframes.suspend(scene)
+    try:
+        return [*hidden, *points.suspend(scene)]
+    except BaseException:
+        keyframes.resume(scene, hidden)
+        raise
 
 
 def resume(scene, objects):

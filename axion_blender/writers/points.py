@@ -13,11 +13,11 @@ import numpy as np
 
 from ...solver import SceneError
 from .. import compat, conventions
-from . import parents, point_nodes
+from . import parents, point_nodes, records
 
 OWNER = "axion_points_scene"  # custom property of the object that shows the points: the scene they are of
 PARTS = {"motion": "axion_points_motion", "nodes": "axion_points_nodes", "prototypes": "axion_points_prototypes"}
-HIDDEN = "axion_points_hidden"  # custom property of a body that is shown as a point: how it was hidden before
+HIDDEN = records.POINTS_RECORD
 FLAGS = ("hide_viewport", "hide_render")
 
 

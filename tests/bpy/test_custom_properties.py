@@ -5,6 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from axion.axion_blender import compat
+from axion.axion_blender.writers import outputs, points
 from blend_scenes import box, joint, key
 
 GROUPS = {"axion", "axion_joint"}  # Blender 4.5 lists property groups among custom properties
@@ -152,3 +153,31 @@ def test_clear_says_that_it_took_the_values_of_a_joint(scene):
         bpy.data.objects.remove(bpy.data.objects[name])
     assert bpy.ops.axion.clear_bake() == {"FINISHED"}
     assert "axion_force" not in bpy.data.objects["Rod"]
+
+
+@pytest.mark.parametrize("name", ["axion_bake", "axion_bake_values", "axion_points_hidden"])
+def test_a_broken_record_is_named_before_anything_changes(scene, name):
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    broken = bpy.data.objects["Rod"]
+    for record in ("junk", "{}", 1.5):
+        broken[name] = record
+        before = snapshot()
+        for operator in (bpy.ops.axion.bake, bpy.ops.axion.clear_bake, bpy.ops.axion.apply_bake):
+            with pytest.raises(RuntimeError, match=f"Rod: the record of its bake is broken: delete .* {name} and") as e:
+                operator()
+            assert "Traceback" not in str(e.value)
+            assert snapshot() == before
+        assert broken[name] == record
+
+
+def test_keyframes_play_again_where_points_cannot_be_hidden(scene, monkeypatch):
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    before = snapshot()
+
+    def fail(scene):
+        raise MemoryError
+
+    monkeypatch.setattr(points, "suspend", fail)
+    with pytest.raises(MemoryError):
+        outputs.suspend(scene)
+    assert snapshot() == before
