@@ -34,6 +34,13 @@ def refresh_findings(session, context):
             found.name = next((name for name in names if sentence.startswith((f"{name}: ", f"{name} "))), "")
 
 
+def list_findings(context, scene, problems, warnings):
+    """Show what was found in a scene, sentences or what turns into them by ``str``, in the sidebar's list."""
+    session = context.window_manager.axion
+    session.problems, session.warnings = "\n".join(map(str, problems)), "\n".join(map(str, warnings))
+    session.checked = scene.session_uid
+
+
 def select_finding(session, context):
     """Select the object of the finding that was clicked."""
     if session.finding_index < len(session.findings):
