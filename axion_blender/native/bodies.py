@@ -27,6 +27,12 @@ FLAT = 1e-5
 """Thickness of a bounding box, relative to its size, below which an active body has no volume."""
 UNEVEN = 1e-3
 """Relative difference of two scales that is worth a word."""
+NOT_DYNAMIC = (
+    "is not Dynamic, and follows its animation throughout now: Blender stops it at the simulation's first frame, or "
+    "one frame later, as it happens"
+)
+"""It builds its world one frame after the simulation's first, in parallel with that frame's animation: either place is
+seen in 4.5.15, 5.0.1 and 5.2.2, and with one thread, measured in 5.2.2, always the later."""
 ANIMATED = {"kinematic": animation.Target("axion.kinematic", shift=-1)}
 """Bullet reads a frame's key before it computes the motion that leads there: it lets go a frame earlier, but catches at
 the key itself."""
@@ -45,7 +51,7 @@ def convert(item, around, depsgraph, entry):
     part = is_part(item, around.members)
     own.dynamic = native.enabled
     if native.type == "ACTIVE" and not native.enabled and not part and motion.can_move(item):
-        entry.changed("enabled", "is not Dynamic, and follows its animation now, which Blender did not let it")
+        entry.changed("enabled", NOT_DYNAMIC)
     for name in PLAIN:
         setattr(own, name, getattr(native, name))
     _convert_surface(native, own, entry)

@@ -16,7 +16,7 @@ from ..job import Phase
 from ..ui.preview import Preview
 from ..writers import outputs
 from . import events
-from .session import in_object_mode
+from .session import in_object_mode, list_findings
 
 TICK = 0.04
 """Seconds between two looks at a running bake."""
@@ -171,6 +171,8 @@ CLASSES = (AXION_OT_bake, AXION_OT_cancel_bake, AXION_OT_clear_bake)
 def finish(operator, context, job, scene):
     """Report on a job that has ended; keeps the report of one that is done.  Returns the operator's result."""
     if job.phase is Phase.FAILED:
+        if isinstance(job.error, SceneError):
+            list_findings(context, scene, job.error.problems or [job.error], job.warnings)
         return refuse(operator, job.error)
     if job.phase is Phase.CANCELLED:
         kept = ", the next bake goes on from here" if job.solved and scene.axion.use_cache else ""

@@ -6,7 +6,7 @@ import sys
 import bpy
 
 from .. import baking
-from .session import in_object_mode
+from .session import in_object_mode, list_findings
 
 
 class AXION_OT_check_scene(bpy.types.Operator):
@@ -23,9 +23,7 @@ class AXION_OT_check_scene(bpy.types.Operator):
 
     def execute(self, context):
         problems, warnings = baking.check(context)
-        session = context.window_manager.axion
-        session.problems, session.warnings = "\n".join(problems), "\n".join(warnings)
-        session.checked = context.scene.session_uid
+        list_findings(context, context.scene, problems, warnings)
         for sentence in warnings:
             self.report({"WARNING"}, sentence)
         if not problems:

@@ -8,7 +8,7 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
 from .. import last_bake, report, report_files
-from .session import in_object_mode
+from .session import may_select
 
 TARGETS = (
     ("FRAME", "Frame", "The frame that is given"),
@@ -53,7 +53,7 @@ class AXION_OT_select_guilty(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return in_object_mode(cls, context) and has_report(cls, context)
+        return may_select(cls, context) and has_report(cls, context)
 
     def execute(self, context):
         frame = context.scene.frame_current
@@ -82,7 +82,7 @@ class AXION_OT_report_jump(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return in_object_mode(cls, context) and has_report(cls, context)
+        return may_select(cls, context) and has_report(cls, context)
 
     def execute(self, context):
         document, scene = last_bake.document(context.scene), context.scene

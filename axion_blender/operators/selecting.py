@@ -4,7 +4,7 @@
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from .session import in_object_mode, select
+from .session import may_select, select
 
 
 class AXION_OT_select_object(bpy.types.Operator):
@@ -20,7 +20,7 @@ class AXION_OT_select_object(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return in_object_mode(cls, context)
+        return may_select(cls, context)
 
     def execute(self, context):
         why_not = select(context, self.name, self.extend)

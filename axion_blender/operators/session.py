@@ -5,6 +5,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from .. import running
+from ..job import Phase
 from ..properties.joint import TYPES
 from .placing import ORIENTATIONS, PIVOTS
 
@@ -32,6 +33,13 @@ def refresh_findings(session, context):
             found = session.findings.add()
             found.text, found.kind = sentence, kind
             found.name = next((name for name in names if sentence.startswith((f"{name}: ", f"{name} "))), "")
+
+
+def list_findings(context, scene, problems, warnings):
+    """Show what was found in a scene, sentences or what turns into them by ``str``, in the sidebar's list."""
+    session = context.window_manager.axion
+    session.problems, session.warnings = "\n".join(map(str, problems)), "\n".join(map(str, warnings))
+    session.checked = scene.session_uid
 
 
 def select_finding(session, context):
@@ -126,8 +134,22 @@ def select(context, name, extend=False):
 
 def in_object_mode(operator, context):
     """Whether mode and bakes let an operator run; a script or a tooltip that asks why not is told."""
-    if not is_unlocked(operator):
+    return is_unlocked(operator) and _is_in_object_mode(operator, context)
+
+
+def may_select(operator, context):
+    """Whether an operator may select objects: also beside a bake that is being solved, as it changes no setup.
+
+    Not while the bake reads or writes the scene, for an undo step of that moment would hold the scene half written.
+    """
+    bake = running.current()
+    if bake is not None and (bake.ticker is None or bake.ticker.writing or bake.job.phase is Phase.READY):
+        operator.poll_message_set("The running bake reads or writes the scene: wait until it has done so")
         return False
+    return _is_in_object_mode(operator, context)
+
+
+def _is_in_object_mode(operator, context):
     if context.mode == "OBJECT":
         return True
     operator.poll_message_set(f"Blender is in {context.mode.replace('_', ' ').title()} Mode: go to Object Mode first")

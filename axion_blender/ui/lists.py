@@ -4,6 +4,7 @@
 import bpy
 
 from ..properties.joint import is_joint
+from .bake import lock
 from .joint import amiss
 
 
@@ -17,7 +18,9 @@ class AXION_UL_joints(bpy.types.UIList):
         row.label(text=item.name, icon="RIGID_BODY_CONSTRAINT", translate=False)
         if amiss(joint):
             row.label(text="", icon="ERROR")
-        layout.prop(joint, "enabled", text="", icon="CHECKBOX_HLT" if joint.enabled else "CHECKBOX_DEHLT", emboss=False)
+        switch = layout.row()
+        lock(switch)
+        switch.prop(joint, "enabled", text="", icon="CHECKBOX_HLT" if joint.enabled else "CHECKBOX_DEHLT", emboss=False)
 
     def filter_items(self, context, data, property):
         return filtered(getattr(data, property), self.filter_name, self.bitflag_filter_item)

@@ -58,13 +58,14 @@ class AXION_PT_sidebar_joints(SidebarPanel, bpy.types.Panel):
     def draw(self, context):
         layout, scene = self.layout, context.scene
         session = context.window_manager.axion
-        lock(layout)
         column = layout.column()
+        lock(column)
         column.use_property_split, column.use_property_decorate = True, False
         column.prop(session, "joint_type")
         column.prop(session, "joint_pivot")
         column.prop(session, "joint_orientation")
         column = layout.column(align=True)
+        lock(column)
         for made in (
             column.operator("axion.add_joint"),
             column.operator_menu_enum("axion.connect_selected", "connection_pattern", text="Connect Selected"),

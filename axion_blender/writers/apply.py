@@ -3,14 +3,14 @@
 
 from ...solver import SceneError
 from .. import compat
-from . import actions, curves, keyframes, points, records
+from . import actions, curves, custom_properties, keyframes, outputs, points, records
 
 GROUP = "Object Transforms"
 """Blender's own name for the group of location and rotation channels."""
 
 
 def apply(scene):
-    """Keep the motion that was baked in a scene, and drop its Axion setup.  Returns how many objects kept a bake.
+    """Keep what was baked in a scene, and drop its Axion setup.  Returns how many objects kept their motion.
 
     What the bake had set aside, an earlier animation of the same channels, is gone then.  Raises SceneError, before
     anything is changed, where an object's record of its bake is broken or a body or joint cannot be changed.
@@ -18,15 +18,14 @@ def apply(scene):
     items = list(scene.objects)
     records.check(items)
     members = [item for item in items if item.axion.enabled or item.axion_joint.enabled]
-    for item in [*members, *(item for item in items if keyframes.holds(item))]:
+    keyed = [item for item in items if keyframes.holds(item) or custom_properties.holds(item)]
+    for item in [*members, *keyed]:
         if not item.is_editable:
             raise SceneError(f"{item.name} is linked from another file and cannot be changed: make it local first")
-    kept = 0
-    for item in items:
-        if keyframes.holds(item):
-            _keep_keys(item)
-            kept += 1
-    kept += points.keep(scene)
+    kept = sum(outputs.holds(item) for item in items)
+    for item in keyed:
+        _keep_keys(item)
+    points.keep(scene)
     for item in members:
         for group in (item.axion, item.axion_joint):
             _reset(group)
@@ -41,9 +40,7 @@ def _keep_keys(item):
         action = item.animation_data.action
         if actions.SHARED in action:
             del action[actions.SHARED]
-    for key in (records.RECORD, records.ORIGINAL_ACTION):
-        if key in item:
-            del item[key]
+    records.forget(item, records.RECORD, records.ORIGINAL_ACTION, custom_properties.RECORD)
 
 
 def _reset(group):

@@ -18,7 +18,7 @@ import numpy as np
 from .. import compat
 from . import actions, curves, overrides, records
 
-RECORD = "axion_bake_values"  # custom property of an object that only these values are baked on: JSON
+RECORD = records.VALUES_RECORD
 LABELS = {
     "axion_speed": "Speed in metres per second",
     "axion_spin": "Angular speed in radians per second",
@@ -82,7 +82,7 @@ def write(wanted, frame_start, frames, scene):
         if taken or stop:
             warnings += stop or [f"{item.name} has a custom property {taken[0]} of its own: rename it to bake forces."]
             continue
-        bag = _bag(item, scene)
+        bag = _bag(item, scene, [name for name, values in columns.items() if len(values)])
         for name, values in columns.items():
             if len(values):
                 _key(item, bag, name, frame_start + frames - len(values) + 1, np.nan_to_num(values))
@@ -100,11 +100,14 @@ def clear(scene):
             if bag is not None:
                 curves.remove(bag)
             records.give_action_back(item, record, action, slot, bag)
-        for key in (RECORD, records.ORIGINAL_ACTION, *records.VALUES):
-            if key in item:
-                del item[key]
+        records.forget(item, RECORD, records.ORIGINAL_ACTION, *record.get("values", ()))
         item.update_tag()
     actions.remove_unused()
+
+
+def holds(item):
+    """Whether an object holds these values and nothing else of a bake."""
+    return RECORD in item
 
 
 def _wake_drivers():
@@ -131,11 +134,12 @@ def _owners():
                     yield tree
 
 
-def _bag(item, scene):
-    """The channelbag for an object's values, with the group for baked curves."""
+def _bag(item, scene, names):
+    """The channelbag for an object's values, with the group for baked curves; its record lists their names."""
     if records.is_baked(item):
+        item[records.RECORD] = json.dumps(json.loads(item[records.RECORD]) | {"values": names})
         return compat.channelbag(item)
-    record = {}
+    record = {"values": names}
     bag = records.claim(item, scene, record)
     item[RECORD] = json.dumps(record)
     curves.prepare(bag, ())

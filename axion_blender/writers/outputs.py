@@ -4,7 +4,7 @@
 Either replaces the other.  The functions are those of ``keyframes`` and mean the same for both.
 """
 
-from . import keyframes, points
+from . import custom_properties, keyframes, points, records
 
 KEYFRAMES, POINTS = "KEYFRAMES", "POINTS"
 
@@ -15,6 +15,7 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
     A generator: it yields the part done, 0 to 1, and returns warnings.  Arguments as ``keyframes.write``.  Raises
     SceneError, before anything is changed, where an object cannot hold the motion.
     """
+    records.check(scene.objects)
     if output == POINTS:
         hidden = keyframes.suspend(scene, objects.values())
         try:
@@ -43,10 +44,13 @@ def write(*arguments, **options):
 
 def clear(scene, objects=None):
     """Take back the bakes of a scene's objects, or the keyframes of those given.  Returns how many objects held one."""
-    if objects is None:
-        points.check(scene)
-    cleared = keyframes.clear(scene, objects)
-    return cleared + (points.clear(scene) if objects is None else 0)
+    if objects is not None:
+        return keyframes.clear(scene, objects)
+    points.check(scene)
+    held = sum(item.is_editable and (holds(item) or custom_properties.holds(item)) for item in scene.objects)
+    keyframes.clear(scene)
+    points.clear(scene)
+    return held
 
 
 def holds(item):
@@ -55,9 +59,18 @@ def holds(item):
 
 
 def suspend(scene):
-    """Hide bakes for a while, so that the scene below them can be read.  Returns the objects for ``resume``."""
+    """Hide bakes for a while, so that the scene below them can be read.  Returns the objects for ``resume``.
+
+    Raises SceneError, before anything is changed, where an object's record of its bake is broken.
+    """
     points.check(scene)
-    return [*keyframes.suspend(scene), *points.suspend(scene)]
+    records.check(scene.objects)
+    hidden = keyframes.suspend(scene)
+    try:
+        return [*hidden, *points.suspend(scene)]
+    except BaseException:
+        keyframes.resume(scene, hidden)
+        raise
 
 
 def resume(scene, objects):

@@ -13,11 +13,11 @@ import numpy as np
 
 from ...solver import SceneError
 from .. import compat, conventions
-from . import parents, point_nodes
+from . import parents, point_nodes, records
 
 OWNER = "axion_points_scene"  # custom property of the object that shows the points: the scene they are of
 PARTS = {"motion": "axion_points_motion", "nodes": "axion_points_nodes", "prototypes": "axion_points_prototypes"}
-HIDDEN = "axion_points_hidden"  # custom property of a body that is shown as a point: how it was hidden before
+HIDDEN = records.POINTS_RECORD
 FLAGS = ("hide_viewport", "hide_render")
 
 
@@ -149,10 +149,8 @@ def keep(scene):
         for key in (OWNER, *PARTS.values()):
             if key in shown:
                 del shown[key]
-    items = [item for item in scene.objects if HIDDEN in item]
-    for item in items:
+    for item in [item for item in scene.objects if HIDDEN in item]:
         del item[HIDDEN]
-    return len(items)
 
 
 def _poses(trajectory, objects, frame_start, scene, view_layer, scale_length):

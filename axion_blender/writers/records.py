@@ -15,19 +15,19 @@ from . import actions, curves
 
 RECORD = "axion_bake"  # custom property of a baked object: JSON
 ORIGINAL_ACTION = "axion_bake_original_action"  # custom property: the action that a private copy stands in for
+VALUES_RECORD = "axion_bake_values"  # the same of an object that only custom properties are baked on
+POINTS_RECORD = "axion_points_hidden"  # of a body that is shown as a point: how it was hidden before
+CLAIMED = {"animation_data", "last_slot", "action", "slot", "created"}
 FIELDS = {
-    "location",
-    "rotation_mode",
-    "baked_mode",
-    "rotation",
-    "animation_data",
-    "last_slot",
-    "action",
-    "slot",
-    "created",
+    RECORD: CLAIMED | {"location", "rotation_mode", "baked_mode", "rotation"},
+    VALUES_RECORD: CLAIMED,
+    POINTS_RECORD: {"hide_viewport", "hide_render"},
 }
+CURES = dict.fromkeys((RECORD, VALUES_RECORD), f'delete the channels in its group "{curves.GROUP}"')
+CURES[POINTS_RECORD] = "enable it again in viewports and renders"
 VALUES = ("axion_speed", "axion_spin", "axion_contact_force", "axion_force", "axion_torque")
-"""Custom properties that ``custom_properties.py`` may bake beside the motion; they end with it."""
+"""Custom properties that ``custom_properties.py`` may bake beside the motion.  The record of the bake lists those that
+it made, as "values": only they end with it."""
 ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 ROTATIONS = (*ROTATION_PATHS.values(), "rotation_euler")
 
@@ -43,19 +43,21 @@ def is_baked(item):
 
 
 def check(items):
-    """Raises SceneError where the record of an object's bake, which anybody can edit, says nothing."""
+    """Raises SceneError where a record of an object's bake, which anybody can edit, says nothing."""
     for item in items:
-        if is_baked(item):
-            try:
-                record = json.loads(item[RECORD])
-                whole = record.keys() >= FIELDS
-            except (TypeError, ValueError, AttributeError):
-                whole = False
-            if not whole:
+        for key, fields in FIELDS.items():
+            if key in item and not _is_whole(item[key], fields):
                 raise SceneError(
-                    f"{item.name}: the record of its bake is broken: delete its custom property {RECORD} and the "
-                    f'channels in its group "{curves.GROUP}"'
+                    f"{item.name}: the record of its bake is broken: delete its custom property {key} and {CURES[key]}"
                 )
+
+
+def _is_whole(text, fields):
+    try:
+        record = json.loads(text)
+        return record.keys() >= fields and set(VALUES).issuperset(record.get("values", ()))
+    except (TypeError, ValueError, AttributeError):
+        return False
 
 
 def begin(item, scene, mode):
@@ -129,10 +131,15 @@ def end(item):
             curves.remove(bag)
         give_action_back(item, record, action, slot, bag)
     _restore_values(item, record)
-    for key in (RECORD, ORIGINAL_ACTION, *VALUES):
+    forget(item, RECORD, ORIGINAL_ACTION, *record.get("values", ()))
+    return True
+
+
+def forget(item, *keys):
+    """Delete those of the custom properties that an object has."""
+    for key in keys:
         if key in item:
             del item[key]
-    return True
 
 
 def _restore_values(item, record):

@@ -5,6 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from axion.axion_blender import compat
+from axion.axion_blender.writers import outputs, points
 from blend_scenes import box, joint, key
 
 GROUPS = {"axion", "axion_joint"}  # Blender 4.5 lists property groups among custom properties
@@ -112,3 +113,71 @@ def test_a_property_of_the_users_is_left_alone(scene, capfd):
     assert "Rod has a custom property axion_force of its own" in capfd.readouterr().out
     assert bpy.ops.axion.clear_bake() == {"FINISHED"}
     assert bpy.data.objects["Rod"]["axion_force"] == "mine"
+
+
+def test_clear_leaves_a_property_of_the_users_on_a_body(scene):
+    falling = bpy.data.objects["Falling"]
+    falling["axion_speed"] = 42.0
+    for _ in range(2):
+        assert bpy.ops.axion.bake() == {"FINISHED"}
+        assert falling["axion_speed"] == 42.0
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert falling["axion_speed"] == 42.0
+
+
+def test_a_bake_after_apply_leaves_what_was_applied(scene):
+    assert bpy.ops.axion.bake() == {"FINISHED"} and bpy.ops.axion.apply_bake() == {"FINISHED"}
+    falling = bpy.data.objects["Falling"]
+    paths = [c.data_path for c in compat.curves_of(falling)]
+    assert '["axion_speed"]' in paths
+    falling.axion.enabled = scene.axion.use_keyed_speed = True
+    assert bpy.ops.axion.bake() == {"FINISHED"} and bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert "axion_speed" in falling and sorted(c.data_path for c in compat.curves_of(falling)) == sorted(paths)
+
+
+@pytest.mark.parametrize("output", ["KEYFRAMES", "POINTS"])
+def test_apply_keeps_the_values_of_joints_and_points(scene, output):
+    scene.axion.output = output
+    assert bpy.ops.axion.bake() == {"FINISHED"} and bpy.ops.axion.apply_bake() == {"FINISHED"}
+    for _ in range(2):
+        for name, prop in (("Rod", "axion_force"), ("Falling", "axion_speed")):
+            item = bpy.data.objects[name]
+            assert prop in item and len(curve(name, prop).keyframe_points) > 5
+            assert not {"axion_bake", "axion_bake_values", "axion_points_hidden"} & set(item.keys())
+        assert bpy.ops.axion.clear_bake() == {"CANCELLED"}
+
+
+def test_clear_says_that_it_took_the_values_of_a_joint(scene):
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    for name in ("Weight", "Falling"):
+        bpy.data.objects.remove(bpy.data.objects[name])
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert "axion_force" not in bpy.data.objects["Rod"]
+
+
+@pytest.mark.parametrize("name", ["axion_bake", "axion_bake_values", "axion_points_hidden"])
+def test_a_broken_record_is_named_before_anything_changes(scene, name):
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    broken = bpy.data.objects["Rod"]
+    for record in ("junk", "{}", 1.5):
+        broken[name] = record
+        before = snapshot()
+        for operator in (bpy.ops.axion.bake, bpy.ops.axion.clear_bake, bpy.ops.axion.apply_bake):
+            with pytest.raises(RuntimeError, match=f"Rod: the record of its bake is broken: delete .* {name} and") as e:
+                operator()
+            assert "Traceback" not in str(e.value)
+            assert snapshot() == before
+        assert broken[name] == record
+
+
+def test_keyframes_play_again_where_points_cannot_be_hidden(scene, monkeypatch):
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    before = snapshot()
+
+    def fail(scene):
+        raise MemoryError
+
+    monkeypatch.setattr(points, "suspend", fail)
+    with pytest.raises(MemoryError):
+        outputs.suspend(scene)
+    assert snapshot() == before

@@ -124,6 +124,21 @@ def test_the_setup_is_locked_while_a_bake_runs(solver):
     assert all(getattr(bpy.ops.axion, name).poll() for name in names)
 
 
+def test_objects_can_be_selected_while_a_bake_is_solved(solver):
+    box = body("box")
+    body("other", (5, 0, 10))
+    bpy.ops.object.select_all(action="DESELECT")
+    bake = start()
+    assert not bpy.ops.axion.select_object.poll(), "an undo step would hold the scene as it is while it is read"
+    tick_until(bake, lambda: bake.job.phase is Phase.GATHERED)
+    assert bpy.ops.axion.select_object(name="box") == {"FINISHED"}
+    assert bpy.context.selected_objects == [box] and not bpy.ops.axion.add_bodies.poll()
+    solver.gate.release(5)
+    tick_until(bake, lambda: bake.job.ended)
+    running.end(bake)
+    assert bake.job.done
+
+
 def test_a_cancelled_bake_leaves_the_earlier_one(solver):
     box = body("box")
     solver.gate.release(5)

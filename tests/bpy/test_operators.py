@@ -232,6 +232,16 @@ def test_check_scene_lists_every_problem_by_object(scene):
     assert not any(records.is_baked(item) for item in scene.objects)
 
 
+def test_a_refused_bake_lists_what_it_found(scene):
+    first, second = body("first", (0, 0, 1)), body("second", (0, 0, 5))
+    first.axion.mass, second.axion.mass = -1.0, 0.0
+    with pytest.raises(RuntimeError, match="first"):
+        bpy.ops.axion.bake()
+    session = bpy.context.window_manager.axion
+    assert [(found.name, found.kind) for found in session.findings] == [("first", "ERROR"), ("second", "ERROR")]
+    assert session.checked == scene.session_uid
+
+
 def test_check_scene_leaves_a_bake_as_it_is(scene):
     box = body("box", (0, 0, 10))
     bpy.ops.axion.bake()
