@@ -216,6 +216,7 @@ class _Step:
     """One phase: times it, turns what an artist can mend into FAILED, a stop into CANCELLED; a bug goes through."""
 
     # What the world can do to a bake: a scene that is wrong, a device, a disk or memory that gives out.
+    # The solver's ValueErrors are such, too: a device that does not exist; elsewhere a ValueError is a bug.
     FAILURES = (SceneError, OSError, RuntimeError, MemoryError, FloatingPointError, ImportError)
 
     def __init__(self, job, after):
@@ -236,4 +237,4 @@ class _Step:
             job.phase = Phase.CANCELLED
             return not isinstance(error, GeneratorExit)
         job.phase, job.error = Phase.FAILED, error
-        return isinstance(error, self.FAILURES)
+        return isinstance(error, self.FAILURES) or (self.after is Phase.SOLVED and isinstance(error, ValueError))

@@ -26,7 +26,7 @@ from .joint_types import JOINT_TYPES, JointType
 from .materials import combine
 from .scene import Axis, Body, Joint, MotionPath, Scene
 from .shapes import Box, Capsule, Cone, ConvexDecomposition, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
-from .trajectory import Checkpoint, FrameResult, StepReport, Trajectory
+from .trajectory import Checkpoint, CheckpointError, FrameResult, StepReport, Trajectory
 from .validate import Problem, validate
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "simulate",
     "FrameResult",
     "Checkpoint",
+    "CheckpointError",
     "FrameForces",
     "ForceHistory",
     "Trajectory",

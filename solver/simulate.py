@@ -19,7 +19,7 @@ from .proximal import ProximalSolver
 from .schur import SchurSolver
 from .step import Stepper
 from .substeps import Substeps
-from .trajectory import FrameResult, StepReport, Trajectory
+from .trajectory import CheckpointError, FrameResult, StepReport, Trajectory
 
 DEFAULT = SolverConfig()
 SOLVERS = {"proximal": ProximalSolver, "schur": SchurSolver}
@@ -42,8 +42,8 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
 
     Raises:
         SceneError: the scene cannot be simulated (see ``validate``).
-        ValueError: frames, fps or config are out of range, the device does not exist, or ``resume`` does not belong to
-            this scene.
+        ValueError: frames, fps or config are out of range, or the device does not exist.
+        CheckpointError: a ValueError; ``resume`` does not belong to this scene, frames or fps.
     """
     _check_arguments(frames, fps, resume)
     scene.check()
@@ -85,7 +85,7 @@ def _check_arguments(frames, fps, resume):
     if isinstance(fps, bool) or not isinstance(fps, Real) or not np.isfinite(fps) or fps <= 0.0:
         raise ValueError(f"fps is {fps!r}: give a positive number of frames per second")
     if resume is not None and (resume.fps != fps or not 0 <= resume.frame <= frames):
-        raise ValueError(
+        raise CheckpointError(
             f"the checkpoint is of frame {resume.frame} at {resume.fps:g} frames per second: it cannot go on to frame"
             f" {frames} at {fps:g}"
         )

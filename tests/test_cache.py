@@ -184,6 +184,18 @@ def test_frames_of_a_solve_that_broke_down_are_kept(tmp_path):
     assert_same(resumed.trajectory, simulate(pile(2), 9, config=CPU))
 
 
+def test_a_device_that_is_gone_is_no_fault_of_the_cache(tmp_path, monkeypatch):
+    bake(tmp_path, pile(2), 3)
+    monkeypatch.setattr("warp.is_cuda_available", lambda: False)
+    cuda = dataclasses.replace(CPU, device="cuda")
+    monkeypatch.setattr(
+        "axion.axion_blender.cache.solve.inputs_of", lambda scene, fps, config: inputs_of(scene, fps, CPU)
+    )
+    with pytest.raises(ValueError, match="no CUDA device was found: choose"):
+        bake(tmp_path, pile(2), 6, config=cuda)
+    assert first_to_solve(tmp_path, pile(2), 6) == 4
+
+
 def test_frames_that_cannot_be_gone_on_from_are_not_kept(tmp_path):
     def stranger(scene, frames, fps, config, on_frame):
         state = [np.zeros((len(scene.bodies), n)) for n in (3, 4, 3, 3)]

@@ -56,6 +56,14 @@ def test_a_failure_keeps_its_reason_and_ends_the_bake(where, error):
     assert stage.calls.count("write") == (where == "write")
 
 
+def test_what_the_solver_refuses_is_a_failure_and_elsewhere_a_bug():
+    refused = Stage(fail_in="frame 1", error=ValueError('device is "cuda", but no CUDA device was found'))
+    assert refused.job.run() is Phase.FAILED and refused.job.error is refused.error
+    for where in ("gather", "write"):
+        with pytest.raises(ValueError, match="a bug"):
+            Stage(fail_in=where, error=ValueError("a bug")).job.run()
+
+
 def test_a_bug_is_not_swallowed():
     stage = Stage(fail_in="frame 2", error=TypeError("a bug"))
     with pytest.raises(TypeError):

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from ...solver import SceneError, Trajectory
+from ...solver import CheckpointError, Trajectory
 from .errors import CacheError
 from .inputs import inputs_of
 from .progress import Progress
@@ -149,12 +149,8 @@ class _Bake:
         more = {"resume": found.checkpoint} if done else {}
         try:
             trajectory = simulate(self.scene, self.frames, fps=fps, config=config, on_frame=keep, **more)
-        except ValueError as error:
-            if not done or writer.results or isinstance(error, SceneError):
-                raise
-            raise CacheError(
-                f"The cache {self.cache.folder} holds what Axion did not write ({error}): free it"
-            ) from error
+        except CheckpointError as error:
+            raise self._strange(error) from error
         finally:
             writer.flush()
         if not done:
