@@ -246,7 +246,9 @@ def _send(out, **message):
 
 
 def _wait_for_stop(stop):
-    sys.stdin.buffer.readline()  # "stop", or nothing more: the parent is gone
+    # "stop", or nothing more: the parent is gone.  Past the buffered sys.stdin, whose lock a thread that still reads
+    # would hold when the interpreter ends, which aborts it.
+    os.read(0, 64)
     stop.set()
 
 

@@ -57,6 +57,18 @@ def test_what_was_stopped_goes_on_from_its_cache(tmp_path):
     assert np.array_equal(found[2].position, expected.position[3])
 
 
+def test_a_child_whose_parent_takes_its_time_ends_in_order(monkeypatch):
+    codes, end = [], child._end
+
+    def late(process):
+        codes.append(process.wait(timeout=60.0))
+        end(process)
+
+    monkeypatch.setattr(child, "_end", late)
+    child.solve(ball(), 1, 24.0, CPU, lambda result: None)
+    assert codes == [0]
+
+
 def test_an_error_keeps_its_kind_and_its_problems():
     with pytest.raises(SceneError, match="Ball") as caught:
         child.solve(ball(mass=-1.0), 2, 24.0, CPU, lambda result: None)
