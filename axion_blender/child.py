@@ -12,6 +12,7 @@ scene, and hands on the frames as they arrive.  No bpy, and no pickle: a line of
                                     {"kind": "error", "type", "text", "problems"}
 """
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -88,7 +89,8 @@ def _start(folder, log):
 def _end(process):
     """No child is left: one that does not know that it should go is ended."""
     process.stdout.close()
-    process.stdin.close()
+    with contextlib.suppress(OSError):  # a "stop" that a dead child did not take is still to be flushed
+        process.stdin.close()
     try:
         process.wait(timeout=5.0)
     except subprocess.TimeoutExpired:

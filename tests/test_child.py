@@ -82,6 +82,24 @@ def test_a_death_is_told_in_one_sentence():
     assert "\n" not in str(caught.value)
 
 
+def test_a_stop_that_meets_a_dead_child_is_told_as_its_death(monkeypatch):
+    processes, start = [], child._start
+
+    def keep(*given):
+        processes.append(start(*given))
+        return processes[0]
+
+    def kill(result):
+        processes[0].kill()
+        processes[0].wait()
+        return False
+
+    monkeypatch.setattr(child, "_start", keep)
+    with pytest.raises(RuntimeError, match=r"^The process that solved the bake died after frame \d+ "):
+        child.solve(ball(), 100_000, 24.0, CPU, kill)
+    assert processes[0].stdin.closed and processes[0].stdout.closed
+
+
 def test_a_child_that_cannot_start_is_told_with_its_last_words(monkeypatch, tmp_path):
     broken = tmp_path / "broken.py"
     broken.write_text("raise SystemExit('no such thing')\n", encoding="utf-8")
