@@ -79,6 +79,7 @@ class Job:
     missed: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
     _abort: object = None
+    _aborted: bool = False
 
     def cancel(self):
         """Ask the job to stop after the frame it is at; may be called from any thread."""
@@ -92,6 +93,7 @@ class Job:
         """End the solving at once where that is possible; returns whether it is."""
         self.cancel()
         if self._abort is not None:
+            self._aborted = True
             self._abort()
         return self._abort is not None
 
@@ -232,7 +234,7 @@ class _Step:
         if error is None and not (job.cancelling and self.after is not Phase.DONE):
             job.phase = self.after
             return True
-        aborted = job.cancelling and job._abort is not None and isinstance(error, RuntimeError)
+        aborted = job._aborted and isinstance(error, RuntimeError)
         if error is None or aborted or isinstance(error, (KeyboardInterrupt, _CancelledError, GeneratorExit)):
             job.phase = Phase.CANCELLED
             return not isinstance(error, GeneratorExit)

@@ -84,6 +84,19 @@ def test_a_cancel_lets_the_frame_finish_and_writes_nothing():
     assert stage.calls == ["gather", "frame 1", "frame 2"]
 
 
+@pytest.mark.parametrize(("end", "phase"), (("cancel", Phase.FAILED), ("abort", Phase.CANCELLED)))
+def test_only_an_abort_excuses_a_failure(end, phase):
+    stage = Stage(on_frame=lambda result: getattr(stage.job, end)())
+
+    def solve(*given, **named):
+        stage.solve(*given, **named)
+        raise RuntimeError("the disk is full")
+
+    stage.job.solve_scene = solve
+    stage.job.may_abort_by(lambda: None)
+    assert stage.job.run() is phase
+
+
 def test_a_cancel_while_the_scene_is_read_stops_before_the_solver():
     stage = Stage()
     stage.job.cancel()
