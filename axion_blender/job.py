@@ -9,6 +9,7 @@ slices, and both leave the scene as it was if they fail or are closed.  ``solve`
 all three in turn; ``drivers.py`` has the other ways.
 """
 
+import contextlib
 import math
 import threading
 import time
@@ -21,6 +22,17 @@ from ..solver import SceneError
 
 RECENT = 8
 """Frames whose cost foretells that of the frames to come."""
+
+leaving = []
+"""Threads that nobody waited for, at the last frame of a job.  The next solve begins when they are gone."""
+
+
+def wait_for_leaving():
+    """Wait until the threads that are ``leaving`` are gone: Warp is one thread's at a time."""
+    for thread in list(leaving):
+        thread.join()
+        with contextlib.suppress(ValueError):  # another that waited was faster
+            leaving.remove(thread)
 
 
 class Phase(Enum):
@@ -150,6 +162,7 @@ class Job:
     def do_solve(self):
         """GATHERED -> SOLVED: compute the motion."""
         with self._step(Phase.GATHERED, Phase.SOLVED):
+            wait_for_leaving()
             self.trajectory = self.solve_scene(
                 self.scene, self.frames, fps=self.fps, config=self.config, on_frame=self._one_frame
             )
