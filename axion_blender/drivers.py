@@ -77,7 +77,7 @@ class Ticker:
             else:
                 self._gather_up()
         if not self.job.ended:
-            self.job.phase = Phase.CANCELLED
+            self.job.end(Phase.CANCELLED)
 
     def _advance(self):
         if self._slices is None:

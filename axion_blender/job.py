@@ -59,6 +59,8 @@ class Job:
         config: solver.SolverConfig.
         on_frame: called with each FrameResult.
         on_found: called once with the FrameResults that come from the cache, if any do.
+        on_end: called with the job whenever it has ended, from the thread it ended on; twice where a thread was left
+            behind, the second time when that is gone.
         first_frame: Blender's number of the frame that the motion begins at.
         phase, error, trajectory, reports, warnings, wall_time: the outcome; ``error`` is the exception of a FAILED job.
         latest: the newest FrameResult.
@@ -84,6 +86,7 @@ class Job:
     warnings: list = field(default_factory=list)
     wall_time: float = 0.0
     on_found: object = None
+    on_end: object = None
     latest: object = None
     said: str = ""
     part: float = 0.0
@@ -196,6 +199,12 @@ class Job:
         finally:
             work.close()
 
+    def end(self, phase, error=None):
+        """Nothing will happen any more: phase DONE, FAILED or CANCELLED; error: the exception of a FAILED job."""
+        self.phase, self.error = phase, error
+        if self.on_end is not None:
+            self.on_end(self)
+
     def take_found(self, results):
         """Count FrameResults that need not be solved, because they were kept from an earlier bake, as done."""
         for result in results:
@@ -245,11 +254,14 @@ class _Step:
         job.wall_time += time.perf_counter() - self.began
         job.said = ""
         if error is None and not (job.cancelling and self.after is not Phase.DONE):
-            job.phase = self.after
+            if self.after is Phase.DONE:
+                job.end(Phase.DONE)
+            else:
+                job.phase = self.after
             return True
         aborted = job._aborted and isinstance(error, RuntimeError)
         if error is None or aborted or isinstance(error, (KeyboardInterrupt, _CancelledError, GeneratorExit)):
-            job.phase = Phase.CANCELLED
+            job.end(Phase.CANCELLED)
             return not isinstance(error, GeneratorExit)
-        job.phase, job.error = Phase.FAILED, error
+        job.end(Phase.FAILED, error)
         return isinstance(error, self.FAILURES) or (self.after is Phase.SOLVED and isinstance(error, ValueError))
