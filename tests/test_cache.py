@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from axion.axion_blender.cache import Cache, CacheError, Place, cache_size, cached_solve, free_cache
 from axion.axion_blender.cache.inputs import inputs_of
+from axion.axion_blender.cache.lock import Lock
 from axion.solver import Axis, FrameResult, Joint, Sphere, StepReport, simulate
 from cached import CPU, OWNER, assert_same, bake, first_to_solve, small_files, table
 from scenes import pile
@@ -248,6 +249,32 @@ def test_freeing_leaves_what_is_not_of_the_cache(tmp_path):
     assert size > 1000 and free_cache(tmp_path / "one") == size
     assert names(tmp_path / "one") == ["notes.txt"]
     assert cache_size(tmp_path / "one") == 0 == free_cache(tmp_path / "none")
+
+
+def test_a_folder_that_axion_did_not_make_stays(tmp_path):
+    for parent, chosen, stays in (("mine", False, True), ("axion_cache", True, True), ("axion_cache", False, False)):
+        folder = tmp_path / parent / "one"
+        folder.parent.mkdir(exist_ok=True)
+        with Cache(folder):
+            pass
+        assert folder.parent.is_dir() and not folder.exists(), "closing an empty cache"
+        folder.mkdir()
+        (folder / "head").write_bytes(b"old")
+        assert free_cache(folder, chosen) > 0 and folder.parent.is_dir() == stays and not folder.exists()
+
+
+def test_a_folder_that_goes_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    taken = []
+
+    def lock(path):
+        taken.append(path)
+        if len(taken) == 1:
+            path.parent.rmdir()
+        return Lock(path)
+
+    monkeypatch.setattr("axion.axion_blender.cache.store.Lock", lock)
+    with Cache(tmp_path / "one"):
+        assert names(tmp_path / "one") == ["lock"] and len(taken) == 2
 
 
 def test_a_cache_has_one_writer(tmp_path):
