@@ -277,6 +277,23 @@ def test_a_folder_that_goes_before_it_is_locked_is_made_again(tmp_path, monkeypa
         assert names(tmp_path / "one") == ["lock"] and len(taken) == 2
 
 
+@pytest.mark.parametrize("end", [lambda folder: Cache(folder).open().close(), free_cache], ids=("close", "free"))
+def test_who_takes_the_lock_when_it_is_released_keeps_its_files(tmp_path, monkeypatch, end):
+    release, folder = Lock.release, tmp_path / "one"
+    folder.mkdir()
+
+    def take(lock):
+        release(lock)
+        folder.mkdir(exist_ok=True)
+        for name in ("head", "000001-000003.frames", "lock"):
+            (folder / name).write_bytes(b"another's")
+
+    monkeypatch.setattr("axion.axion_blender.cache.store.KEEPS_OPEN_FILES", True)
+    monkeypatch.setattr(Lock, "release", take)
+    end(folder)
+    assert {"head", "000001-000003.frames"} <= set(names(folder))
+
+
 def test_a_cache_has_one_writer(tmp_path):
     bake(tmp_path, pile(2), 3)
     with Cache(tmp_path):

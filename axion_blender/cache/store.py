@@ -22,6 +22,8 @@ from .progress import NAME as PROGRESS
 HEAD, LOCK = "head", "lock"
 FOLDER = "axion_cache"
 """Name of the folder of all caches of a file that Axion makes by itself."""
+KEEPS_OPEN_FILES = os.name == "nt"
+"""Whether the system keeps the lock file while it is held."""
 ATTEMPTS = 10
 """How often a folder is made that another bake, which leaves nothing, removes before it is locked."""
 FRAMES = re.compile(r"(\d{6,})-(\d{6,})\.frames")
@@ -97,8 +99,8 @@ class Cache:
         finally:
             self._lock.release()
             self._lock = None
-        if empty and os.name == "nt":
-            _remove(self.folder, self._made_parent)  # the lock file too, which Windows keeps while it is held
+        if empty and KEEPS_OPEN_FILES:
+            _remove_lock(self.folder, self._made_parent)
 
     def __enter__(self):
         return self.open()
@@ -242,8 +244,8 @@ def free_cache(folder, chosen=False):
         raise writing_failed(folder, error) from error
     finally:
         lock.release()
-    if os.name == "nt":
-        _remove(folder, with_parent)  # the lock file too, which Windows keeps while it is held
+    if KEEPS_OPEN_FILES:
+        _remove_lock(folder, with_parent)
     return size
 
 
@@ -264,6 +266,13 @@ def _remove(folder, with_parent):
             if path.name != LOCK:  # Windows removes no open file, and this one is held
                 raise
     _remove_empty(folder, with_parent)
+
+
+def _remove_lock(folder, with_parent):
+    """After its release, when the cache may be another's already: that keeps its lock then, and all its files."""
+    with contextlib.suppress(OSError):
+        (folder / LOCK).unlink(missing_ok=True)
+        _remove_empty(folder, with_parent)
 
 
 def _remove_empty(folder, with_parent):
