@@ -49,6 +49,7 @@ __all__ = [
     "Plane",
     "SolverConfig",
     "simulate",
+    "resolve",
     "FrameResult",
     "Checkpoint",
     "CheckpointError",
@@ -68,8 +69,8 @@ __all__ = [
 
 def __getattr__(name):
     # simulate.py imports Warp and newton, so it is loaded when first asked for.
-    if name == "simulate":
-        return importlib.import_module(".simulate", __name__).simulate
+    if name in ("simulate", "resolve"):
+        return getattr(importlib.import_module(".simulate", __name__), name)
     if name == "reference":
         return importlib.import_module(".reference", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

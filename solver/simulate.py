@@ -47,10 +47,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
     """
     _check_arguments(frames, fps, resume)
     scene.check()
-    device = _device(config.device)
-    precision = config.precision
-    if precision == "auto":
-        precision = "float64" if device.is_cpu else "float32"
+    device, precision = _device(config.device), resolve(config)[1]
     body = body_frames(scene)
     joints = JointTable(scene, body)
     solver = SOLVERS[config.method](device, precision)
@@ -77,6 +74,17 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
         if isinstance(answer, (bool, np.bool_)) and not answer:
             break
     return record.trajectory()
+
+
+def resolve(config):
+    """(name of the device, precision) that ``simulate`` computes with where ``config`` leaves them open: two texts.
+
+    Raises ValueError where the device does not exist.
+    """
+    device, precision = _device(config.device), config.precision
+    if precision == "auto":
+        precision = "float64" if device.is_cpu else "float32"
+    return "cpu" if device.is_cpu else device.name, precision
 
 
 def _check_arguments(frames, fps, resume):

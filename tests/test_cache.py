@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 
+import axion.solver
 import numpy as np
 import pytest
 from axion.axion_blender.cache import Cache, CacheError, Place, cache_size, cached_solve, free_cache
@@ -292,6 +293,17 @@ def test_who_takes_the_lock_when_it_is_released_keeps_its_files(tmp_path, monkey
     monkeypatch.setattr(Lock, "release", take)
     end(folder)
     assert {"head", "000001-000003.frames"} <= set(names(folder))
+
+
+def test_frames_of_another_device_are_told(tmp_path, monkeypatch):
+    config = dataclasses.replace(CPU, device="auto", precision="auto")
+    with monkeypatch.context() as patch:
+        patch.setattr("warp.is_cuda_available", lambda: False)
+        bake(tmp_path, pile(2), 3, config=config)
+        assert bake(tmp_path, pile(2), 6, config=config).warned == []
+        patch.setitem(vars(axion.solver), "resolve", lambda config: ("NVIDIA H100", "float32"))
+        (warning,) = bake(tmp_path, pile(2), 9, config=config).warned
+    assert "up to 7 were computed with device cpu, precision float64, the others with device NVIDIA H100" in warning
 
 
 def test_a_cache_has_one_writer(tmp_path):
