@@ -59,19 +59,6 @@ def make_job(
         return solving.solve(described, count, fps, config, on_frame, **told)
 
     def write(trajectory):
-        phase, error = "failed", None
-        try:
-            warnings = yield from write_keys(trajectory)
-            phase = "done"
-            return warnings
-        except Exception as failure:
-            error = failure
-            raise
-        finally:
-            if places[0] is not None:
-                solving.tell_end(places[0], first, last - first, trajectory.reports, phase, error)
-
-    def write_keys(trajectory):
         (extraction,) = extractions
         scene = identity.scene_of(scene_uid)
         view_layer = scene.view_layers.get(layer_name) or scene.view_layers[0]
@@ -97,6 +84,7 @@ def make_job(
         say(report.progress_line(result.report, first + result.frame, last))
 
     job = Job(gather, solve, write, last - first, 0.0, config, tell, first)
+    job.on_end = lambda ended: places[0] and solving.tell_end(places[0], ended)
     if show is not None:
         job.on_found = results.extend
     return job

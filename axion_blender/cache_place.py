@@ -17,9 +17,8 @@ from pathlib import Path
 import bpy
 
 from . import preferences
-from .cache import HEAD, Cache, CacheError, Place, cache_size, free_cache
+from .cache import FOLDER, HEAD, Cache, CacheError, Place, cache_size, free_cache
 
-FOLDER = "axion_cache"
 NAMES = uuid.UUID("6a0c8b52-5d2b-4a5e-9d5f-3c1f1c6d7a10")
 """Namespace of the UUIDs made from names."""
 LOOK = 1.0  # [s] between two looks at the disk

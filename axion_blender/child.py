@@ -89,7 +89,7 @@ def _start(folder, log):
 def _end(process):
     """No child is left: one that does not know that it should go is ended."""
     process.stdout.close()
-    with contextlib.suppress(OSError):  # a "stop" that did not reach it any more
+    with contextlib.suppress(OSError):  # a "stop" that a dead child did not take is still to be flushed
         process.stdin.close()
     try:
         process.wait(timeout=5.0)
@@ -260,9 +260,9 @@ def _send(out, **message):
 
 
 def _wait_for_stop(stop):
-    # "stop", or nothing more: the parent is gone.  Not through sys.stdin: this thread would hold its lock while Python
-    # ends, which aborts the process.
-    os.read(0, 1)
+    # "stop", or nothing more: the parent is gone.  Past the buffered sys.stdin, whose lock a thread that still reads
+    # would hold when the interpreter ends, which aborts it.
+    os.read(0, 64)
     stop.set()
 
 

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-from .job import Phase
+from .job import Phase, leaving, wait_for_leaving
 
 SLICE = 0.025
 """Seconds that a tick may take of the main thread."""
@@ -21,9 +21,6 @@ SWITCH = 5e-4
 
 PATIENCE = 1.0
 """Seconds that a process which solves has for its last frame, before it is ended."""
-
-_leaving = []
-"""Threads that nobody waited for, at their last frame.  The next solve begins when they are gone."""
 
 
 class Ticker:
@@ -76,11 +73,11 @@ class Ticker:
             if self._thread.is_alive() and (self.job.abort() or patience is None):
                 self._thread.join()
             if self._thread.is_alive():
-                _leaving.append(self._thread)
+                leaving.append(self._thread)
             else:
                 self._gather_up()
         if not self.job.ended:
-            self.job.phase = Phase.CANCELLED
+            self.job.end(Phase.CANCELLED)
 
     def _advance(self):
         if self._slices is None:
@@ -96,8 +93,7 @@ class Ticker:
         self._slices = self._left = None
 
     def _solve(self):
-        while _leaving:
-            _leaving.pop().join()
+        wait_for_leaving()  # before the interval is read, which they set back
         before = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         try:

@@ -9,6 +9,7 @@ slices, and both leave the scene as it was if they fail or are closed.  ``solve`
 all three in turn; ``drivers.py`` has the other ways.
 """
 
+import contextlib
 import math
 import threading
 import time
@@ -21,6 +22,17 @@ from ..solver import SceneError
 
 RECENT = 8
 """Frames whose cost foretells that of the frames to come."""
+
+leaving = []
+"""Threads that nobody waited for, at the last frame of a job.  The next solve begins when they are gone."""
+
+
+def wait_for_leaving():
+    """Wait until the threads that are ``leaving`` are gone: Warp is one thread's at a time."""
+    for thread in list(leaving):
+        thread.join()
+        with contextlib.suppress(ValueError):  # another that waited was faster
+            leaving.remove(thread)
 
 
 class Phase(Enum):
@@ -47,6 +59,8 @@ class Job:
         config: solver.SolverConfig.
         on_frame: called with each FrameResult.
         on_found: called once with the FrameResults that come from the cache, if any do.
+        on_end: called with the job whenever it has ended, from the thread it ended on; twice where a thread was left
+            behind, the second time when that is gone.
         first_frame: Blender's number of the frame that the motion begins at.
         phase, error, trajectory, reports, warnings, wall_time: the outcome; ``error`` is the exception of a FAILED job.
         latest: the newest FrameResult.
@@ -72,6 +86,7 @@ class Job:
     warnings: list = field(default_factory=list)
     wall_time: float = 0.0
     on_found: object = None
+    on_end: object = None
     latest: object = None
     said: str = ""
     part: float = 0.0
@@ -79,6 +94,7 @@ class Job:
     missed: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
     _abort: object = None
+    _aborted: bool = False
 
     def cancel(self):
         """Ask the job to stop after the frame it is at; may be called from any thread."""
@@ -92,6 +108,7 @@ class Job:
         """End the solving at once where that is possible; returns whether it is."""
         self.cancel()
         if self._abort is not None:
+            self._aborted = True
             self._abort()
         return self._abort is not None
 
@@ -148,6 +165,7 @@ class Job:
     def do_solve(self):
         """GATHERED -> SOLVED: compute the motion."""
         with self._step(Phase.GATHERED, Phase.SOLVED):
+            wait_for_leaving()
             self.trajectory = self.solve_scene(
                 self.scene, self.frames, fps=self.fps, config=self.config, on_frame=self._one_frame
             )
@@ -180,6 +198,12 @@ class Job:
             return end.value
         finally:
             work.close()
+
+    def end(self, phase, error=None):
+        """Nothing will happen any more: phase DONE, FAILED or CANCELLED; error: the exception of a FAILED job."""
+        self.phase, self.error = phase, error
+        if self.on_end is not None:
+            self.on_end(self)
 
     def take_found(self, results):
         """Count FrameResults that need not be solved, because they were kept from an earlier bake, as done."""
@@ -216,6 +240,7 @@ class _Step:
     """One phase: times it, turns what an artist can mend into FAILED, a stop into CANCELLED; a bug goes through."""
 
     # What the world can do to a bake: a scene that is wrong, a device, a disk or memory that gives out.
+    # The solver's ValueErrors are such, too: a device that does not exist; elsewhere a ValueError is a bug.
     FAILURES = (SceneError, OSError, RuntimeError, MemoryError, FloatingPointError, ImportError)
 
     def __init__(self, job, after):
@@ -229,11 +254,14 @@ class _Step:
         job.wall_time += time.perf_counter() - self.began
         job.said = ""
         if error is None and not (job.cancelling and self.after is not Phase.DONE):
-            job.phase = self.after
+            if self.after is Phase.DONE:
+                job.end(Phase.DONE)
+            else:
+                job.phase = self.after
             return True
-        aborted = job.cancelling and job._abort is not None and isinstance(error, RuntimeError)
+        aborted = job._aborted and isinstance(error, RuntimeError)
         if error is None or aborted or isinstance(error, (KeyboardInterrupt, _CancelledError, GeneratorExit)):
-            job.phase = Phase.CANCELLED
+            job.end(Phase.CANCELLED)
             return not isinstance(error, GeneratorExit)
-        job.phase, job.error = Phase.FAILED, error
-        return isinstance(error, self.FAILURES)
+        job.end(Phase.FAILED, error)
+        return isinstance(error, self.FAILURES) or (self.after is Phase.SOLVED and isinstance(error, ValueError))

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The solving of a bake, with Warp and the cache, in this process or another.  No bpy, so that threads may use it."""
 
+import contextlib
 import sys
 from pathlib import Path
 
-from .cache import cached_solve
+from .cache import Cache, CacheError, cached_solve
 from .cache.progress import Progress
+from .job import Phase
 
+ENDS = {Phase.DONE: "done", Phase.CANCELLED: "cancelled", Phase.FAILED: "failed"}
 FIRST_RUN = "Compiling kernels, first run only"
 
 
@@ -42,12 +45,15 @@ def solve(
     return trajectory
 
 
-def tell_end(place, first, frames, reports, phase, error=None):
-    """Say in the cache's progress.json how a bake ended: "done", "cancelled" or "failed".  reports: StepReports."""
-    told = Progress(place.folder, first, frames, place.owner.get("scene", ""))
-    for report in reports:
+def tell_end(place, job):
+    """Say in the cache's progress.json how a Job ended, unless there is no cache or another bake writes it now."""
+    if not place.folder.is_dir():
+        return
+    told = Progress(place.folder, job.first_frame, job.frames, place.owner.get("scene", ""))
+    for report in job.reports:
         told.frame(report, write=False)
-    told.end(phase, error)
+    with contextlib.suppress(CacheError, OSError), Cache(place.folder):
+        told.end(ENDS[job.phase], job.error)
 
 
 def start_warp(folder=None):

@@ -26,7 +26,7 @@ from .joint_types import JOINT_TYPES, JointType
 from .materials import combine
 from .scene import Axis, Body, Joint, MotionPath, Scene
 from .shapes import Box, Capsule, Cone, ConvexDecomposition, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
-from .trajectory import Checkpoint, FrameResult, StepReport, Trajectory
+from .trajectory import Checkpoint, CheckpointError, FrameResult, StepReport, Trajectory
 from .validate import Problem, validate
 
 __all__ = [
@@ -49,8 +49,10 @@ __all__ = [
     "Plane",
     "SolverConfig",
     "simulate",
+    "resolve",
     "FrameResult",
     "Checkpoint",
+    "CheckpointError",
     "FrameForces",
     "ForceHistory",
     "Trajectory",
@@ -67,8 +69,8 @@ __all__ = [
 
 def __getattr__(name):
     # simulate.py imports Warp and newton, so it is loaded when first asked for.
-    if name == "simulate":
-        return importlib.import_module(".simulate", __name__).simulate
+    if name in ("simulate", "resolve"):
+        return getattr(importlib.import_module(".simulate", __name__), name)
     if name == "reference":
         return importlib.import_module(".reference", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

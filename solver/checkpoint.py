@@ -15,7 +15,7 @@ import numpy as np
 from .collision import ContactSet
 from .manifold import Manifolds
 from .state import State
-from .trajectory import START, Checkpoint
+from .trajectory import START, Checkpoint, CheckpointError
 
 
 def capture(frame, fps, stepper, substeps, start):
@@ -39,7 +39,7 @@ def capture(frame, fps, stepper, substeps, start):
 def restore(checkpoint, stepper, substeps):
     """Put a Stepper that was just started, and its Substeps, where ``capture`` found them.
 
-    Raises ValueError where the checkpoint does not belong to such a scene, before anything is changed.
+    Raises CheckpointError where the checkpoint does not belong to such a scene, before anything is changed.
     """
     joints, collider, count = stepper.joints, stepper.collider, len(stepper.state.position)
     read = _Reader(checkpoint.arrays, count, len(stepper.model.shape_body))
@@ -54,7 +54,7 @@ def restore(checkpoint, stepper, substeps):
     deepest, failures = read.indices("stepper", (2,)).tolist()
     learned = read.indices("substeps", (3,), 2**20).tolist()
     if not (learned[0] and learned[1]):
-        raise ValueError("the checkpoint asks for no steps at all: begin at the start")
+        raise CheckpointError("the checkpoint asks for no steps at all: begin at the start")
     capacity = read.indices("collider.capacity", (3,), 2**31).tolist()
     origin = read.floats("collider.origin", (3,)) if "collider.origin" in checkpoint.arrays else None
     stepper.state = state
@@ -95,14 +95,14 @@ class _Reader:
         """A copy of the array ``name``; ``shape``: None stands for any length."""
         found = self.arrays.get(name)
         if found is None:
-            raise ValueError(f"the checkpoint lacks {name}: it was written by another version; begin at the start")
+            raise CheckpointError(f"the checkpoint lacks {name}: it was written by another version; begin at the start")
         found = np.array(found)
         fits = len(found.shape) == len(shape) and all(
             w is None or w == n for w, n in zip(shape, found.shape, strict=True)
         )
         if found.dtype.kind not in kinds or not fits:
             wanted = "x".join("n" if size is None else str(size) for size in shape) or "one"
-            raise ValueError(
+            raise CheckpointError(
                 f"{name} of the checkpoint has {'x'.join(map(str, found.shape)) or 'one'} values of type {found.dtype},"
                 f" where the scene needs {wanted}: it belongs to another scene; begin at the start"
             )
@@ -116,7 +116,7 @@ class _Reader:
         """Whole numbers from ``least`` to below ``below``."""
         found = self.array(name, "i", shape)
         if found.size and (found.min() < least or found.max() >= below):
-            raise ValueError(f"{name} of the checkpoint counts beyond {below}: it belongs to another scene")
+            raise CheckpointError(f"{name} of the checkpoint counts beyond {below}: it belongs to another scene")
         return found
 
     def state(self):
@@ -129,7 +129,7 @@ class _Reader:
             self.floats("state.eps", (count,)),
         )
         if not all(np.isfinite(values).all() for values in (state.time, state.position, state.orientation)):
-            raise ValueError("the checkpoint holds a pose that is not finite: begin at the start")
+            raise CheckpointError("the checkpoint holds a pose that is not finite: begin at the start")
         for item in fields(State):  # the others are numbers a body, which may not be there yet
             name = f"state.{item.name}"
             if item.default is None and name in self.arrays:
@@ -139,7 +139,7 @@ class _Reader:
             state.contacts = self.contacts()
         state.contact_force = self.floats("state.contact_force", (0 if state.contacts is None else None, 3))
         if state.contacts is not None and len(state.contact_force) != len(state.contacts):
-            raise ValueError("the checkpoint has other contacts than contact forces: begin at the start")
+            raise CheckpointError("the checkpoint has other contacts than contact forces: begin at the start")
         return state
 
     def contacts(self):
@@ -147,7 +147,7 @@ class _Reader:
         whole = Manifolds(**self._fields(Manifolds, "state.contacts.manifolds"))
         own = self._fields(ContactSet, "state.contacts", manifolds=whole)
         if own["source"].size and own["source"].max() >= len(whole):
-            raise ValueError("the checkpoint has contacts without a manifold: begin at the start")
+            raise CheckpointError("the checkpoint has contacts without a manifold: begin at the start")
         return ContactSet(**own)
 
     def _fields(self, cls, prefix, **made):
@@ -162,7 +162,7 @@ class _Reader:
                 made[item.name] = self.array(name, "f", (None, *TRAILING.get(item.name, ())))
         lengths = {len(made[item.name]) for item in fields(cls) if item.name != "manifolds"}
         if len(lengths) > 1:
-            raise ValueError(f"{prefix} of the checkpoint has columns of different length: begin at the start")
+            raise CheckpointError(f"{prefix} of the checkpoint has columns of different length: begin at the start")
         return made
 
     def _limit(self, name):

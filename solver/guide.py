@@ -21,6 +21,7 @@ def guide(
     angular_damping=0.0,
     max_force=inf,
     max_torque=inf,
+    name=None,
 ):
     """Add to ``scene`` a guide that pulls Body ``body`` along MotionPath ``path``.
 
@@ -28,9 +29,9 @@ def guide(
     [N m s/rad] on the rotation; both relative to the path as it moves; an axis with neither stays free.  max_force [N]
     and max_torque [N m] limit each axis of them.  The body's place on the path is the one it has at the start.
 
-    Returns (Body, Joint), both called "Guide of <body>".
+    Returns (Body, Joint), both called ``name``, or "Guide of <body>" where that is None.
     """
-    name = f"Guide of {body.name}"
+    name = f"Guide of {body.name}" if name is None else name
     ghost = scene.add(Body(name, [], motion="kinematic", path=path, center_of_mass=body.mass_properties()[1]))
     place, turn = body.start()
     axes = {}

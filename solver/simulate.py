@@ -19,7 +19,7 @@ from .proximal import ProximalSolver
 from .schur import SchurSolver
 from .step import Stepper
 from .substeps import Substeps
-from .trajectory import FrameResult, StepReport, Trajectory
+from .trajectory import CheckpointError, FrameResult, StepReport, Trajectory
 
 DEFAULT = SolverConfig()
 SOLVERS = {"proximal": ProximalSolver, "schur": SchurSolver}
@@ -42,15 +42,12 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
 
     Raises:
         SceneError: the scene cannot be simulated (see ``validate``).
-        ValueError: frames, fps or config are out of range, the device does not exist, or ``resume`` does not belong to
-            this scene.
+        ValueError: frames, fps or config are out of range, or the device does not exist.
+        CheckpointError: a ValueError; ``resume`` does not belong to this scene, frames or fps.
     """
     _check_arguments(frames, fps, resume)
     scene.check()
-    device = _device(config.device)
-    precision = config.precision
-    if precision == "auto":
-        precision = "float64" if device.is_cpu else "float32"
+    device, precision = _device(config.device), resolve(config)[1]
     body = body_frames(scene)
     joints = JointTable(scene, body)
     solver = SOLVERS[config.method](device, precision)
@@ -79,13 +76,24 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
     return record.trajectory()
 
 
+def resolve(config):
+    """(name of the device, precision) that ``simulate`` computes with where ``config`` leaves them open: two texts.
+
+    Raises ValueError where the device does not exist.
+    """
+    device, precision = _device(config.device), config.precision
+    if precision == "auto":
+        precision = "float64" if device.is_cpu else "float32"
+    return "cpu" if device.is_cpu else device.name, precision
+
+
 def _check_arguments(frames, fps, resume):
     if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 0:
         raise ValueError(f"frames is {frames!r}: give a whole number of at least 0")
     if isinstance(fps, bool) or not isinstance(fps, Real) or not np.isfinite(fps) or fps <= 0.0:
         raise ValueError(f"fps is {fps!r}: give a positive number of frames per second")
     if resume is not None and (resume.fps != fps or not 0 <= resume.frame <= frames):
-        raise ValueError(
+        raise CheckpointError(
             f"the checkpoint is of frame {resume.frame} at {resume.fps:g} frames per second: it cannot go on to frame"
             f" {frames} at {fps:g}"
         )

@@ -136,6 +136,10 @@ class Checkpoint:
         return FrameResult(0, 0.0, *(self.arrays[f"start.{name}"] for name in START), None)
 
 
+class CheckpointError(ValueError):
+    """A Checkpoint that does not belong to the scene, or to frames and fps, that it was to go on with."""
+
+
 @dataclass
 class Trajectory:
     """The motion of B bodies over F frames.  World frame; state 0 is the start, or the checkpoint resumed from.

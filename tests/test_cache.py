@@ -8,10 +8,12 @@ import os
 import subprocess
 import sys
 
+import axion.solver
 import numpy as np
 import pytest
 from axion.axion_blender.cache import Cache, CacheError, Place, cache_size, cached_solve, free_cache
 from axion.axion_blender.cache.inputs import inputs_of
+from axion.axion_blender.cache.lock import Lock
 from axion.solver import Axis, FrameResult, Joint, Sphere, StepReport, simulate
 from cached import CPU, OWNER, assert_same, bake, first_to_solve, small_files, table
 from scenes import pile
@@ -184,6 +186,18 @@ def test_frames_of_a_solve_that_broke_down_are_kept(tmp_path):
     assert_same(resumed.trajectory, simulate(pile(2), 9, config=CPU))
 
 
+def test_a_device_that_is_gone_is_no_fault_of_the_cache(tmp_path, monkeypatch):
+    bake(tmp_path, pile(2), 3)
+    monkeypatch.setattr("warp.is_cuda_available", lambda: False)
+    cuda = dataclasses.replace(CPU, device="cuda")
+    monkeypatch.setattr(
+        "axion.axion_blender.cache.solve.inputs_of", lambda scene, fps, config: inputs_of(scene, fps, CPU)
+    )
+    with pytest.raises(ValueError, match="no CUDA device was found: choose"):
+        bake(tmp_path, pile(2), 6, config=cuda)
+    assert first_to_solve(tmp_path, pile(2), 6) == 4
+
+
 def test_frames_that_cannot_be_gone_on_from_are_not_kept(tmp_path):
     def stranger(scene, frames, fps, config, on_frame):
         state = [np.zeros((len(scene.bodies), n)) for n in (3, 4, 3, 3)]
@@ -236,6 +250,60 @@ def test_freeing_leaves_what_is_not_of_the_cache(tmp_path):
     assert size > 1000 and free_cache(tmp_path / "one") == size
     assert names(tmp_path / "one") == ["notes.txt"]
     assert cache_size(tmp_path / "one") == 0 == free_cache(tmp_path / "none")
+
+
+def test_a_folder_that_axion_did_not_make_stays(tmp_path):
+    for parent, chosen, stays in (("mine", False, True), ("axion_cache", True, True), ("axion_cache", False, False)):
+        folder = tmp_path / parent / "one"
+        folder.parent.mkdir(exist_ok=True)
+        with Cache(folder):
+            pass
+        assert folder.parent.is_dir() and not folder.exists(), "closing an empty cache"
+        folder.mkdir()
+        (folder / "head").write_bytes(b"old")
+        assert free_cache(folder, chosen) > 0 and folder.parent.is_dir() == stays and not folder.exists()
+
+
+def test_a_folder_that_goes_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    taken = []
+
+    def lock(path):
+        taken.append(path)
+        if len(taken) == 1:
+            path.parent.rmdir()
+        return Lock(path)
+
+    monkeypatch.setattr("axion.axion_blender.cache.store.Lock", lock)
+    with Cache(tmp_path / "one"):
+        assert names(tmp_path / "one") == ["lock"] and len(taken) == 2
+
+
+@pytest.mark.parametrize("end", [lambda folder: Cache(folder).open().close(), free_cache], ids=("close", "free"))
+def test_who_takes_the_lock_when_it_is_released_keeps_its_files(tmp_path, monkeypatch, end):
+    release, folder = Lock.release, tmp_path / "one"
+    folder.mkdir()
+
+    def take(lock):
+        release(lock)
+        folder.mkdir(exist_ok=True)
+        for name in ("head", "000001-000003.frames", "lock"):
+            (folder / name).write_bytes(b"another's")
+
+    monkeypatch.setattr("axion.axion_blender.cache.store.KEEPS_OPEN_FILES", True)
+    monkeypatch.setattr(Lock, "release", take)
+    end(folder)
+    assert {"head", "000001-000003.frames"} <= set(names(folder))
+
+
+def test_frames_of_another_device_are_told(tmp_path, monkeypatch):
+    config = dataclasses.replace(CPU, device="auto", precision="auto")
+    with monkeypatch.context() as patch:
+        patch.setattr("warp.is_cuda_available", lambda: False)
+        bake(tmp_path, pile(2), 3, config=config)
+        assert bake(tmp_path, pile(2), 6, config=config).warned == []
+        patch.setitem(vars(axion.solver), "resolve", lambda config: ("NVIDIA H100", "float32"))
+        (warning,) = bake(tmp_path, pile(2), 9, config=config).warned
+    assert "up to 7 were computed with device cpu, precision float64, the others with device NVIDIA H100" in warning
 
 
 def test_a_cache_has_one_writer(tmp_path):

@@ -2,6 +2,7 @@
 """Caches that are not as they were written: refused with a sentence, never executed, never half read."""
 
 import dataclasses
+import errno
 import json
 import os
 import pickle
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from axion.axion_blender.cache import Cache, CacheError, files, frames
-from axion.axion_blender.cache.errors import DamagedError, ForeignError, NewerError
+from axion.axion_blender.cache.errors import DamagedError, ForeignError, NewerError, writing_failed
 from axion.axion_blender.cache.inputs import inputs_of
 from axion.solver import simulate
 from cached import CPU, assert_same, bake, first_to_solve, small_files
@@ -263,6 +264,11 @@ def test_a_start_that_does_not_fit_is_a_sentence(folder):
     rewrite(folder / FILES[3], other)
     with pytest.raises(CacheError, match="holds what Axion did not write .* free it"):
         bake(folder, pile(2), 9)
+
+
+def test_a_refusal_names_both_that_it_may_mean(tmp_path):
+    text = str(writing_failed(tmp_path, PermissionError(errno.EACCES, "Permission denied")))
+    assert "it is read-only, or another program has a file of it open: close that program, choose another" in text
 
 
 @posix

@@ -57,6 +57,18 @@ def test_what_was_stopped_goes_on_from_its_cache(tmp_path):
     assert np.array_equal(found[2].position, expected.position[3])
 
 
+def test_a_child_whose_parent_takes_its_time_ends_in_order(monkeypatch):
+    codes, end = [], child._end
+
+    def late(process):
+        codes.append(process.wait(timeout=60.0))
+        end(process)
+
+    monkeypatch.setattr(child, "_end", late)
+    child.solve(ball(), 1, 24.0, CPU, lambda result: None)
+    assert codes == [0]
+
+
 def test_an_error_keeps_its_kind_and_its_problems():
     with pytest.raises(SceneError, match="Ball") as caught:
         child.solve(ball(mass=-1.0), 2, 24.0, CPU, lambda result: None)
@@ -68,6 +80,24 @@ def test_a_death_is_told_in_one_sentence():
     with pytest.raises(RuntimeError, match=r"^The process that solved the bake died after frame 2 \(.+\)") as caught:
         child.solve(ball(), 100_000, 24.0, CPU, lambda r: ends[0]() if r.frame == 2 else None, started=ends.append)
     assert "\n" not in str(caught.value)
+
+
+def test_a_stop_that_meets_a_dead_child_is_told_as_its_death(monkeypatch):
+    processes, start = [], child._start
+
+    def keep(*given):
+        processes.append(start(*given))
+        return processes[0]
+
+    def kill(result):
+        processes[0].kill()
+        processes[0].wait()
+        return False
+
+    monkeypatch.setattr(child, "_start", keep)
+    with pytest.raises(RuntimeError, match=r"^The process that solved the bake died after frame \d+ "):
+        child.solve(ball(), 100_000, 24.0, CPU, kill)
+    assert processes[0].stdin.closed and processes[0].stdout.closed
 
 
 def test_a_child_that_cannot_start_is_told_with_its_last_words(monkeypatch, tmp_path):

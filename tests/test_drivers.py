@@ -6,9 +6,8 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from axion.axion_blender import drivers
 from axion.axion_blender.drivers import Ticker
-from axion.axion_blender.job import Job, Phase
+from axion.axion_blender.job import Job, Phase, leaving
 from axion.solver import SceneError, StepReport
 
 PATIENCE = 20.0
@@ -130,11 +129,24 @@ def test_a_thread_that_was_left_is_waited_for_by_the_next():
     first, second = Stage(frames=5, free=False), Stage()
     first.tick_until(lambda: "solve" in first.threads)
     first.ticker.close(patience=0.0)
-    assert first.job.phase is Phase.CANCELLED and drivers._leaving == [first.threads["solve"]]
+    assert first.job.phase is Phase.CANCELLED and leaving == [first.threads["solve"]]
     second.tick_until(lambda: second.job.phase is Phase.GATHERED)
     for _ in range(5):
         second.ticker.tick()
     assert "solve" not in second.threads
     first.gate.release()
     second.tick_until(lambda: second.job.ended)
-    assert second.job.done and not first.threads["solve"].is_alive() and not drivers._leaving
+    assert second.job.done and not first.threads["solve"].is_alive() and not leaving
+
+
+def test_a_thread_that_was_left_is_waited_for_by_a_bake_that_blocks():
+    first, second = Stage(frames=5, free=False), Stage()
+    first.tick_until(lambda: "solve" in first.threads)
+    first.ticker.close(patience=0.0)
+    alive = []
+    solve = second.job.solve_scene
+    second.job.solve_scene = lambda *given, **named: (
+        alive.append(first.threads["solve"].is_alive()) or solve(*given, **named)
+    )
+    threading.Timer(0.2, first.gate.release).start()
+    assert second.job.run() is Phase.DONE and alive == [False] and not leaving

@@ -56,6 +56,14 @@ def test_a_failure_keeps_its_reason_and_ends_the_bake(where, error):
     assert stage.calls.count("write") == (where == "write")
 
 
+def test_what_the_solver_refuses_is_a_failure_and_elsewhere_a_bug():
+    refused = Stage(fail_in="frame 1", error=ValueError('device is "cuda", but no CUDA device was found'))
+    assert refused.job.run() is Phase.FAILED and refused.job.error is refused.error
+    for where in ("gather", "write"):
+        with pytest.raises(ValueError, match="a bug"):
+            Stage(fail_in=where, error=ValueError("a bug")).job.run()
+
+
 def test_a_bug_is_not_swallowed():
     stage = Stage(fail_in="frame 2", error=TypeError("a bug"))
     with pytest.raises(TypeError):
@@ -74,6 +82,19 @@ def test_a_cancel_lets_the_frame_finish_and_writes_nothing():
     stage = Stage(on_frame=lambda result: stage.job.cancel() if result.frame == 2 else None)
     assert stage.job.run() is Phase.CANCELLED
     assert stage.calls == ["gather", "frame 1", "frame 2"]
+
+
+@pytest.mark.parametrize(("end", "phase"), (("cancel", Phase.FAILED), ("abort", Phase.CANCELLED)))
+def test_only_an_abort_excuses_a_failure(end, phase):
+    stage = Stage(on_frame=lambda result: getattr(stage.job, end)())
+
+    def solve(*given, **named):
+        stage.solve(*given, **named)
+        raise RuntimeError("the disk is full")
+
+    stage.job.solve_scene = solve
+    stage.job.may_abort_by(lambda: None)
+    assert stage.job.run() is phase
 
 
 def test_a_cancel_while_the_scene_is_read_stops_before_the_solver():

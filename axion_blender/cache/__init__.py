@@ -11,6 +11,6 @@ Each file appears whole or not at all, carries a checksum over all of it, and ho
 
 from .errors import CacheError
 from .solve import Place, cached_solve
-from .store import HEAD, Cache, cache_size, free_cache
+from .store import FOLDER, HEAD, Cache, cache_size, free_cache
 
-__all__ = ["HEAD", "CacheError", "Cache", "Place", "cached_solve", "cache_size", "free_cache"]
+__all__ = ["FOLDER", "HEAD", "CacheError", "Cache", "Place", "cached_solve", "cache_size", "free_cache"]

@@ -29,8 +29,9 @@ def writing_failed(folder, error):
     if error.errno in FULL:
         reason, cure = "the disk is full", "free some space and bake again, which goes on from the frames already kept"
     elif error.errno in FORBIDDEN:
-        reason = "it is read-only"
-        cure = "choose another Cache Folder, or turn off Use Cache in the scene's Axion settings"
+        # Windows says the same of a file that somebody has open.
+        reason = "it is read-only, or another program has a file of it open"
+        cure = "close that program, choose another Cache Folder, or turn off Use Cache in the scene's Axion settings"
     else:
         reason = error.strerror or type(error).__name__
         cure = "mend that, choose another Cache Folder, or turn off Use Cache in the scene's Axion settings"

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from ...solver import SceneError, Trajectory
+from ...solver import CheckpointError, Trajectory
 from .errors import CacheError
 from .inputs import inputs_of
 from .progress import Progress
@@ -80,9 +80,18 @@ def cached_solve(
             raise
 
 
+def makers(config):
+    """What the bits of a motion depend on beside the inputs: processor, system, libraries, and the device and precision
+    that ``config`` comes to here.  Loads Warp.
+    """
+    from ...solver import resolve
+
+    device, precision = resolve(config)
+    return {**_machine(), "device": device, "precision": precision}
+
+
 @cache
-def makers():
-    """What the bits of a motion depend on beside the inputs: processor, system and the libraries that compute."""
+def _machine():
     found = {"processor": _processor(), "system": platform.system()}
     for name in ("numpy", "warp-lang", "newton"):
         try:
@@ -112,7 +121,7 @@ class _Bake:
     def __init__(self, cache, owner, scene, frames, first):
         self.cache, self.owner, self.scene, self.frames, self.first = cache, owner, scene, frames, first
         self.progress = Progress(cache.folder, first, frames, owner.get("scene", ""))
-        self.inputs, self.found = None, Found()
+        self.inputs, self.found, self.config = None, Found(), None
 
     def find(self, inputs, resume, warn):
         """Look at what is there; without ``resume`` too, so that a cache that is not Axion's stays."""
@@ -128,18 +137,20 @@ class _Bake:
 
     def solve(self, simulate, fps, config, on_frame, say, warn):
         found, done = self.found, len(self.found.results)
+        self.config = config
         if done and done == self.frames:
             say(f"all {done} frames are in the cache")
             return self._whole(found.results, found.broken_joints)
         if done:
             say(f"resuming at frame {self.first + done + 1}")
-            self._compare_makers(warn)
         # A bake of fewer frames reads animation less far: it takes what it can from the cache of the longer one, and
         # leaves that as it is.
         keeps = found.same or not found.shorter
         writer = _Writer(self._begin if keeps else None, self.progress)
 
         def keep(result):
+            if done and not writer.results:  # not before: Warp has to be there
+                self._compare_makers(warn)
             writer.take(result)
             answer = on_frame(result)
             if answer is False:
@@ -149,12 +160,8 @@ class _Bake:
         more = {"resume": found.checkpoint} if done else {}
         try:
             trajectory = simulate(self.scene, self.frames, fps=fps, config=config, on_frame=keep, **more)
-        except ValueError as error:
-            if not done or writer.results or isinstance(error, SceneError):
-                raise
-            raise CacheError(
-                f"The cache {self.cache.folder} holds what Axion did not write ({error}): free it"
-            ) from error
+        except CheckpointError as error:
+            raise self._strange(error) from error
         finally:
             writer.flush()
         if not done:
@@ -172,11 +179,11 @@ class _Bake:
         return CacheError(f"The cache {self.cache.folder} holds what Axion did not write ({error}): free it")
 
     def _begin(self):
-        self.cache.begin(self.inputs, self.found, self.owner, makers())
+        self.cache.begin(self.inputs, self.found, self.owner, makers(self.config))
         return self.cache
 
     def _compare_makers(self, warn):
-        before, now = self.found.maker, makers()
+        before, now = self.found.maker, makers(self.config)
         differ = [name for name in now if before.get(name) != now[name]]
         if differ:
             words = (", ".join(f"{name} {made.get(name)}" for name in differ) for made in (before, now))

@@ -20,6 +20,12 @@ from .lock import Lock
 from .progress import NAME as PROGRESS
 
 HEAD, LOCK = "head", "lock"
+FOLDER = "axion_cache"
+"""Name of the folder of all caches of a file that Axion makes by itself."""
+KEEPS_OPEN_FILES = os.name == "nt"
+"""Whether the system keeps the lock file while it is held."""
+ATTEMPTS = 10
+"""How often a folder is made that another bake, which leaves nothing, removes before it is locked."""
 FRAMES = re.compile(r"(\d{6,})-(\d{6,})\.frames")
 STRANGE = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 """What comes of values that are not what they should be, in a file whose checksum is right: Axion did not write it."""
@@ -61,15 +67,23 @@ class Cache:
         """folder: path; need not exist."""
         self.folder = Path(folder)
         self._lock = None
+        self._made_parent = False
         self._bake = self._last = None
 
     def open(self):
         """Make the folder where it is missing, and lock it.  Raises CacheError.  Returns the Cache."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise writing_failed(self.folder, error) from error
-        self._lock = Lock(self.folder / LOCK)
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                self._made_parent = not self.folder.parent.is_dir()
+                self.folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise writing_failed(self.folder, error) from error
+            try:
+                self._lock = Lock(self.folder / LOCK)
+                break
+            except CacheError as error:
+                if not left or not isinstance(error.__cause__, FileNotFoundError):
+                    raise
         for path in self._own(LEFT_OVER):
             self._unlink(path)
         return self
@@ -81,12 +95,12 @@ class Cache:
         empty = not (self.folder / HEAD).exists()
         try:
             if empty:
-                _remove(self.folder)
+                _remove(self.folder, self._made_parent)
         finally:
             self._lock.release()
             self._lock = None
-        if empty and os.name == "nt":
-            _remove(self.folder)  # the lock file too, which Windows keeps while it is held
+        if empty and KEEPS_OPEN_FILES:
+            _remove_lock(self.folder, self._made_parent)
 
     def __enter__(self):
         return self.open()
@@ -214,24 +228,27 @@ def cache_size(folder):
     return total
 
 
-def free_cache(folder):
+def free_cache(folder, chosen=False):
     """Remove a cache.  Files that are not Axion's stay, and the folder with them.  Returns the bytes freed.
+
+    chosen: whether the user chose the folder above, which stays then.
 
     Raises CacheError where a bake is writing it, or the system refuses.
     """
     folder = Path(folder)
     if not folder.is_dir():
         return 0
+    with_parent = folder.parent.name == FOLDER and not chosen
     lock = Lock(folder / LOCK)
     try:
         size = cache_size(folder)
-        _remove(folder)
+        _remove(folder, with_parent)
     except OSError as error:
         raise writing_failed(folder, error) from error
     finally:
         lock.release()
-    if os.name == "nt":
-        _remove(folder)  # the lock file too, which Windows keeps while it is held
+    if KEEPS_OPEN_FILES:
+        _remove_lock(folder, with_parent)
     return size
 
 
@@ -244,14 +261,25 @@ def _files(folder):
     return [*sorted(known, reverse=True), *(p for n in (HEAD, PROGRESS, LOCK) if (p := folder / n).is_file())]
 
 
-def _remove(folder):
+def _remove(folder, with_parent):
     for path in _files(folder):
         try:
             path.unlink(missing_ok=True)
         except PermissionError:
             if path.name != LOCK:  # Windows removes no open file, and this one is held
                 raise
-    for empty in (folder, folder.parent):
+    _remove_empty(folder, with_parent)
+
+
+def _remove_lock(folder, with_parent):
+    """After its release, when the cache may be another's already: that keeps its lock then, and all its files."""
+    with contextlib.suppress(OSError):
+        (folder / LOCK).unlink(missing_ok=True)
+        _remove_empty(folder, with_parent)
+
+
+def _remove_empty(folder, with_parent):
+    for empty in (folder, folder.parent) if with_parent else (folder,):
         try:
             empty.rmdir()
         except OSError:

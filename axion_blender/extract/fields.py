@@ -47,8 +47,7 @@ def watch(items, sampler):
 class FieldReader:
     """Makes the fields of one scene.
 
-    scene: of Blender.  sampler: which has played.  metres: per Blender unit.  bodies: {full name: solver.Body}.  parts:
-    {full name of a compound's part: that of its body}.
+    scene: of Blender.  sampler: which has played.  metres: per Blender unit.  bodies: {full name: solver.Body}.
     """
 
     def __init__(self, scene, sampler, metres, bodies):

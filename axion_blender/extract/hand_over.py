@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Active bodies and their animation -> who moves them when: held throughout, let go, taken back, guided."""
 
+import itertools
+
+import bpy
 import numpy as np
 
 from ...solver import MotionPath, guide
@@ -62,4 +65,11 @@ def add_guide(scene, made, item, metres, sampler):
     limits = (own.guide_max_force, own.guide_max_torque) if own.use_guide_limit else (np.inf, np.inf)
     path = sampler.path(item, metres, still=True)
     springs = own.guide_stiffness, own.guide_damping, own.guide_angular_stiffness, own.guide_angular_damping
-    guide(scene, made, path, *springs, *limits)
+    guide(scene, made, path, *springs, *limits, name=_free_name(scene, f"Guide of {made.name}"))
+
+
+def _free_name(scene, wanted):
+    """``wanted``, or with a number behind it where a body of ``scene`` or any object, perhaps a joint, is called so."""
+    taken = {body.name for body in scene.bodies} | {item.name_full for item in bpy.data.objects}
+    names = itertools.chain([wanted], (f"{wanted} {number}" for number in itertools.count(2)))
+    return next(name for name in names if name not in taken)

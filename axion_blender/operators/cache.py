@@ -29,7 +29,7 @@ class AXION_OT_free_cache(bpy.types.Operator):
     def execute(self, context):
         folder = cache_place.existing(context.scene)
         try:
-            freed = 0 if folder is None else free_cache(folder)
+            freed = 0 if folder is None else free_cache(folder, chosen=bool(context.scene.axion.cache_folder))
         except CacheError as error:
             return refuse(self, error)
         if not freed:

@@ -252,6 +252,14 @@ def test_guided_bodies_get_a_spring_to_their_animation():
     assert extract().scene.joints[0].axes["z"].max_force == 7.0
 
 
+def test_a_guide_takes_a_name_that_is_free():
+    lift(box("Ball", use_guide=True))
+    box("Guide of Ball", location=(9, 0, 0))
+    scene = extract().scene
+    assert [made.name for made in scene.bodies] == ["Ball", "Guide of Ball", "Guide of Ball 2"]
+    assert scene.joints[0].name == "Guide of Ball 2"
+
+
 def test_a_guided_body_that_stands_still_is_pulled_to_its_place():
     box("Ball", location=(1, 2, 3), use_guide=True)
     ghost = extract().scene.bodies[1]
