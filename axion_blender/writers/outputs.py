@@ -46,7 +46,7 @@ def clear(scene, objects=None):
     """Take back the bakes of a scene's objects, or the keyframes of those given.  Returns how many objects held one."""
     if objects is not None:
         return keyframes.clear(scene, objects)
-    points.check(scene)
+    records.check([item for item in scene.objects if points.holds(item)])
     held = sum(item.is_editable and (holds(item) or custom_properties.holds(item)) for item in scene.objects)
     keyframes.clear(scene)
     points.clear(scene)
@@ -63,7 +63,6 @@ def suspend(scene):
 
     Raises SceneError, before anything is changed, where an object's record of its bake is broken.
     """
-    points.check(scene)
     records.check(scene.objects)
     hidden = keyframes.suspend(scene)
     try:

@@ -67,7 +67,7 @@ def clear(scene):
 
     Raises SceneError, before anything is changed, as ``suspend`` does.
     """
-    check(scene)
+    records.check(_stood_in_for(scene))
     for shown in [item for item in scene.objects if item.get(OWNER) == scene]:
         meshes = [shown.data]
         motion, nodes, prototypes = (shown.get(PARTS[part]) for part in ("motion", "nodes", "prototypes"))
@@ -93,27 +93,11 @@ def suspend(scene):
 
     Raises SceneError, before anything is changed, where an object's record of how it was hidden is broken.
     """
-    items = [item for item in scene.objects if HIDDEN in item]
-    _set_flags(scene, {item.name_full: _flags(item) for item in items})
+    items = _stood_in_for(scene)
+    records.check(items)
+    before = {item.name_full: json.loads(item[HIDDEN]) for item in items}
+    _set_flags(scene, {name: {flag: bool(flags[flag]) for flag in FLAGS} for name, flags in before.items()})
     return items
-
-
-def check(scene):
-    """Raises SceneError where ``suspend`` would."""
-    for item in scene.objects:
-        if HIDDEN in item:
-            _flags(item)
-
-
-def _flags(item):
-    """How an object was hidden before its points were shown, {flag: bool}."""
-    try:
-        found = json.loads(item[HIDDEN])
-        return {flag: bool(found[flag]) for flag in FLAGS}
-    except (ValueError, TypeError, KeyError) as error:
-        raise SceneError(
-            f"{item.name}: the record of its bake is broken: delete its custom property {HIDDEN} and show the object"
-        ) from error
 
 
 def resume(scene, items):
@@ -138,6 +122,11 @@ def _set_flags(scene, wanted):
         setattr(last, flag, wanted[last.name_full][flag])
 
 
+def _stood_in_for(scene):
+    """The objects of a scene that points stand in for."""
+    return [item for item in scene.objects if holds(item)]
+
+
 def holds(item):
     """Whether points stand in for an object."""
     return HIDDEN in item
@@ -149,7 +138,7 @@ def keep(scene):
         for key in (OWNER, *PARTS.values()):
             if key in shown:
                 del shown[key]
-    for item in [item for item in scene.objects if HIDDEN in item]:
+    for item in _stood_in_for(scene):
         del item[HIDDEN]
 
 
