@@ -8,6 +8,7 @@ import numpy as np
 from . import rotations
 from .force_fields import ForceTable
 from .held import HandOver, Holding
+from .manifold import NOISE
 from .materials import combine
 from .predict import free_rotation, free_velocity, reach
 from .problem import Bodies, Contacts, Coordinate, StepProblem
@@ -15,7 +16,6 @@ from .reference.impact import rebounds
 from .topology import connected_components
 
 HELD = 0.5  # of the tolerance at rest: gaps and overlaps within it stay as they are, or mending them is what moves
-NOISE = 1e-5  # of the smallest half extent: detection is in single precision, and no finer among many bodies
 
 
 @dataclass

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .manifold import turn, turn_back
+from .manifold import along_runs, turn, turn_back
 from .shapes import Box, Cone, ConvexHull, Cylinder, Plane, TriangleMesh
 
 ALIKE = 1.0 - 1e-6  # cosine above which a contact's normal is a face's: 0.08 degrees
@@ -27,9 +27,8 @@ class FaceTable:
 
     def has(self, shape, direction):
         """Whether each shape (K,) has a face with this outward normal (K, 3), in the shape's body's frame."""
-        count = self.first[shape + 1] - self.first[shape]
-        run = np.repeat(np.arange(len(shape)), count)
-        face = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count) + self.first[shape][run]
+        run, offset = along_runs(self.first[shape + 1] - self.first[shape])
+        face = self.first[shape][run] + offset
         alike = np.einsum("ki,ki->k", self.normal[face], direction[run]) > ALIKE
         return self.mesh[shape] | (np.bincount(run[alike], minlength=len(shape)) > 0)
 

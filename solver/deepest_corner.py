@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .manifold import Manifolds, segments, turn, turn_back
+from .manifold import NOISE, Manifolds, along_runs, segments, turn, turn_back
 from .problem import tangents
 from .shapes import Box, ConvexHull, Plane
 
 FLAT = np.cos(np.radians(0.5))  # a face counts where its normal is that near to the contact's
 REDUCED = 4  # points of a manifold that may have left some out
-NOISE = 1e-5  # of the smallest half extent: detection is in single precision
 
 
 @dataclass
@@ -32,9 +31,8 @@ class FacePolygons:
 
     def nearest(self, shape, direction):
         """The face of each shape (K,) whose normal is nearest to a direction (K, 3), and its cosine; -1 for none."""
-        count = self.first[shape + 1] - self.first[shape]
-        run = np.repeat(np.arange(len(shape)), count)
-        face = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count) + self.first[shape][run]
+        run, offset = along_runs(self.first[shape + 1] - self.first[shape])
+        face = self.first[shape][run] + offset
         cosine = np.einsum("ki,ki->k", self.normal[face], direction[run])
         order = np.lexsort((-cosine, run))
         begins, owner = segments(run[order])

@@ -10,6 +10,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+NOISE = 1e-5  # of the smallest half extent: detection is in single precision, and no finer among many bodies
+
 
 def turn(rotation, vector):
     """Vectors (N, 3) turned by rotation matrices (N, 3, 3)."""
@@ -80,11 +82,15 @@ def _locate(wanted, available):
     return np.where(available[index] == wanted, index, -1)
 
 
+def along_runs(count):
+    """(run, offset) of runs that are ``count`` (N,) long: the run of each of their elements, and its place in it."""
+    run = np.repeat(np.arange(len(count)), count)
+    return run, np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count)
+
+
 def _blocks(first_start, first_count, second_start, second_count):
     """Index pairs (i, j) of every element of each first run with every element of its second run."""
-    area = first_count * second_count
-    run = np.repeat(np.arange(len(area)), area)
-    offset = np.arange(len(run)) - np.repeat(np.cumsum(area) - area, area)
+    run, offset = along_runs(first_count * second_count)
     width = second_count[run]
     return first_start[run] + offset // width, second_start[run] + offset % width
 

@@ -16,7 +16,7 @@ it sorts before the above can be repaired, and may keep a false contact in place
 
 import numpy as np
 
-from .manifold import Manifolds, relative_place, turn, turn_back
+from .manifold import Manifolds, along_runs, relative_place, turn, turn_back
 from .mesh_features import closest_points, features
 
 TILT = np.cos(np.radians(2.0))  # a normal farther from the face's is not that of a flat surface
@@ -194,9 +194,7 @@ def thin_out(model, found, position, rotation):
 def _vertices(table, first):
     """All vertices of each shape of ``first``: (index into ``first`` (N,), number of the vertex in the table (N,))."""
     mesh = table.shape_mesh[first]
-    count = table.first_vertex[mesh + 1] - table.first_vertex[mesh]
-    run = np.repeat(np.arange(len(first)), count)
-    offset = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count)
+    run, offset = along_runs(table.first_vertex[mesh + 1] - table.first_vertex[mesh])
     return run, table.first_vertex[mesh[run]] + offset
 
 
