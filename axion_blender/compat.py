@@ -41,6 +41,11 @@ def drivers_of(owner):
     return [] if owner.animation_data is None else list(owner.animation_data.drivers)
 
 
+def animated_paths(owner):
+    """Data paths of ``owner`` (an ID) that its action or a driver animates, a set."""
+    return {curve.data_path for curve in curves_of(owner) + drivers_of(owner)}
+
+
 def is_animated(owner):
     """Whether an action, an NLA track or a driver may change a property of ``owner`` (an ID)."""
     animation = owner.animation_data

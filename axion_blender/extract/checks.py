@@ -81,8 +81,7 @@ def check(scene, view_layer, items, problems, warnings):
                 item.name, "it is linked from another file, so it cannot hold keys: make a library override of it"
             )
         _check_leaders(item, problems)
-        curves = compat.curves_of(item) + compat.drivers_of(item)
-        if not motion.stands(item) and any(curve.data_path == "scale" for curve in curves):
+        if not motion.stands(item) and "scale" in compat.animated_paths(item):
             warnings.append(f"{item.name} has an animated scale: its shape stays as large as at the first frame")
     for item in scene.objects:
         if item.is_missing:

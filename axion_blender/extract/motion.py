@@ -290,8 +290,7 @@ def stands(item):
 
 
 def _may_switch(item):
-    curves = compat.curves_of(item) + compat.drivers_of(item)
-    if any(curve.data_path == "axion.kinematic" for curve in curves):
+    if "axion.kinematic" in compat.animated_paths(item):
         return True
     return item.animation_data is not None and len(item.animation_data.nla_tracks) > 0
 

@@ -220,9 +220,8 @@ class _Reader:
         return names | {part.name_full: parent.name_full for part, parent in self.parts}
 
     def _new_scene(self):
-        for name in ("gravity", "use_gravity"):
-            if any(curve.data_path == name for curve in compat.curves_of(self.scene) + compat.drivers_of(self.scene)):
-                self.warnings.append(f"{self.scene.name} animates {name}, which is read at the first frame only")
+        for name in sorted(compat.animated_paths(self.scene) & {"gravity", "use_gravity"}):
+            self.warnings.append(f"{self.scene.name} animates {name}, which is read at the first frame only")
         pull = self.settings.gravity_factor * self.metres if self.scene.use_gravity else 0.0
         return Scene(
             gravity=[pull * component for component in self.scene.gravity],

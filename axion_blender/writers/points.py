@@ -233,7 +233,6 @@ def _warnings(scene, items):
         if child.parent is not None and child.parent.name_full in shown and child.name_full not in shown
     ]
     for item in items:
-        curves = compat.curves_of(item) + compat.drivers_of(item)
-        if any(curve.data_path in FLAGS for curve in curves):
+        if not compat.animated_paths(item).isdisjoint(FLAGS):
             found.append(f"{item.name} animates its visibility, so it may show beside its point")
     return found
