@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From a scene, its state and its contacts to a StepProblem: who moves, what is prescribed, what touches what."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +61,7 @@ class Assembler:
     """Builds the StepProblem of each step of one scene."""
 
     force_fields = None
+    asleep = None  # (B,) bool: bodies that rest in this step (rest.py), or None where nothing does
 
     def __init__(self, scene, frames, joints, config):
         self.scene, self.frames, self.joints = scene, frames, joints
@@ -83,9 +85,19 @@ class Assembler:
         """(B,) bool: which bodies move freely in a step that starts at ``time`` [s]."""
         return self.holding.free(time)
 
+    @contextmanager
+    def sleeping(self, asleep):
+        """Put steps together with the bodies ``asleep`` (B,) bool left as they are."""
+        before, self.asleep = self.asleep, asleep
+        try:
+            yield
+        finally:
+            self.asleep = before
+
     def numbering(self, time):
-        """Who moves freely in a step that starts at ``time`` [s]; release comes at the first step after a path."""
-        free = np.concatenate([self.free(time), [False]])
+        """Who is to be solved in a step that starts at ``time`` [s]: bodies that move freely and do not rest."""
+        free = self.free(time) if self.asleep is None else self.free(time) & ~self.asleep
+        free = np.concatenate([free, [False]])
         order = np.concatenate([np.nonzero(free)[0], np.nonzero(~free)[0]])
         solver = np.empty(len(order), np.int64)
         solver[order] = np.arange(len(order))

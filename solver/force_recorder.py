@@ -16,14 +16,17 @@ from .joint_types import JOINT_TYPES
 from .metrics import joint_directions
 from .problem import Coordinate, world_impulses
 from .reference.rows import gaps, jacobians, normals
+from .rest import KINDS
 from .velocity_phase import at_one_point
 
 
 class ForceRecorder:
     """Collects one frame after the other; keeps nothing from frame to frame."""
 
-    def __init__(self, scene):
+    def __init__(self, scene, frames, joints):
+        """frames: BodyFrames; joints: JointTable."""
         self._carried = _carried_frames(scene)
+        self._frames, self._table = frames, joints
         self._names = [joint.name for joint in scene.joints]
         self._begin()
 
@@ -33,8 +36,10 @@ class ForceRecorder:
         self._wrench = np.zeros((len(self._names), 6))
         self._error = np.zeros((len(self._names), 2))
 
-    def add(self, assembly, solution, end, residuals):
-        """Take in an accepted step.  end: step_end.EndVelocity; residuals: metrics.StepResiduals."""
+    def add(self, assembly, solution, end, residuals, sleep, state):
+        """Take in an accepted step.  end: step_end.EndVelocity; residuals: metrics.StepResiduals; sleep: rest.Sleep,
+        of what did not take part; state: State at the step's start.
+        """
         problem = assembly.problem
         self._add_joints(problem, solution, end.phase, residuals)
         contacts, scene = problem.contacts, assembly.numbering.scene
@@ -50,9 +55,46 @@ class ForceRecorder:
         point = pose[0][contacts.body_a] + rotations.rotate(pose[1][contacts.body_a], place.point_a)
         body = np.stack([scene[contacts.body_a], scene[contacts.body_b]], axis=1).astype(int)
         step = body, point, normal, impulse, gaps(contacts, *pose)
-        self._steps.append((self._chains(assembly.contacts, body, point), *step))
+        if sleep.solved is not None:
+            whole = self._resting_contacts(sleep, state)
+            for column, values in zip(whole, step, strict=True):
+                column[sleep.solved] = values[: len(sleep.solved)]
+            late = len(sleep.solved)
+            step = tuple(np.concatenate([c, values[late:]]) for c, values in zip(whole, step, strict=True))
+        self._steps.append((self._chains(sleep.contacts, step[0], step[1]), *step))
+        self._add_resting_joints(sleep.asleep, state, problem.step)
 
-    def _chains(self, contacts, body, point):
+    def add_resting(self, sleep, seconds, state):
+        """Take in ``seconds`` in which everything rests."""
+        step = self._resting_contacts(sleep, state)
+        self._steps.append((self._chains(sleep.contacts, step[0], step[1]), *step))
+        self._add_resting_joints(sleep.asleep, state, seconds)
+
+    def _resting_contacts(self, sleep, state):
+        """(body, point, normal, impulse, gap) of all contacts, as they were found and with the forces they keep."""
+        found = sleep.contacts
+        position, orientation = self._frames.to_body(state.position, state.orientation)
+        a, b = found.body_a, found.body_b
+        margin_a, margin_b = found.margin_a[:, None] * found.normal, found.margin_b[:, None] * found.normal
+        on_a = position[a] + rotations.rotate(orientation[a], found.point_a) - margin_a
+        on_b = position[b] + rotations.rotate(orientation[b], found.point_b) + margin_b
+        body = np.stack([a, b], axis=1).astype(int)
+        return body, 0.5 * (on_a + on_b), found.normal.copy(), sleep.impulses.copy(), found.gap.copy()
+
+    def _add_resting_joints(self, asleep, state, seconds):
+        """Joints that bodies at rest hang on pull on as they did."""
+        rows, wide = self._table.fixed, np.append(asleep, False)
+        if not len(rows) or not asleep.any():
+            return
+        rests = self._table.alive[rows.joint] & (wide[rows.body_a] | wide[rows.body_b])
+        some, force = rows.take(rests), self._table.force[rests]
+        pose = np.vstack([state.position, np.zeros(3)]), np.vstack([state.orientation, rotations.IDENTITY])
+        self._push(some, jacobians(some, *pose)[1], force * seconds)
+        for kind, name in enumerate(("joint_error", "joint_error_angle")):
+            error = np.append(state.proof[:, KINDS.index(name)], np.inf)
+            np.maximum.at(self._error[:, kind], some.joint, np.minimum(error[some.body_a], error[some.body_b]))
+
+    def _chains(self, contacts, body, point, follow=True):
         """(C,) a number for each contact of a step: that which it had in the step before.
 
         body (C, 2), point (C, 3): of the step's contacts.  One that is new takes up the nearest of the same bodies that

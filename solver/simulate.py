@@ -63,11 +63,15 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
     for frame in range(first + 1, frames + 1):
         began = clock.perf_counter()
         outcomes = []
-        steps = substeps.take(gyroscopes.steps(stepper.state, 1.0 / fps, stepper.assembler.free(stepper.state.time)))
-        for _ in range(steps):
-            outcomes += stepper.advance(1.0 / (fps * steps))
-        hopeless = stepper.learn(any(outcome.given_up is not None for outcome in outcomes))
-        substeps.learn(len(outcomes), hopeless)
+        if stepper.idle(1.0 / fps):
+            outcomes.append(stepper.pause(1.0 / fps, substeps.count))
+        else:
+            free = stepper.assembler.free(stepper.state.time)
+            steps = substeps.take(gyroscopes.steps(stepper.state, 1.0 / fps, free))
+            for _ in range(steps):
+                outcomes += stepper.advance(1.0 / (fps * steps))
+            hopeless = stepper.learn(any(outcome.given_up is not None for outcome in outcomes))
+            substeps.learn(len(outcomes), hopeless)
         result = record.add(frame, outcomes, clock.perf_counter() - began)
         result._capture = lambda frame=frame: _checkpoint(frame, record, substeps, began_with)
         answer = None if on_frame is None else on_frame(result)

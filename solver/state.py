@@ -19,3 +19,7 @@ class State:
     contact_force: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))  # (C, 3) world, on body a [N]
     way: np.ndarray | None = None  # (B,) how far any point of each body moved in the last step [m]
     glide: np.ndarray | None = None  # (B, 13) what bodies taken back still have to go to their paths (held.py)
+    still: np.ndarray | None = (
+        None  # (B, 8) the pose each body has hardly left, after the time since when [s] (rest.py)
+    )
+    proof: np.ndarray | None = None  # (B, 10) residuals each resting body has a part in; inf where awake (rest.py)

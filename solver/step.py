@@ -24,6 +24,7 @@ judge, solve for the end velocity.  A step that misses is done again as two halv
 """
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase, island_speed
 from .problem import Coordinate, world_impulses
 from .reference.rows import coordinates
+from .rest import KINDS, Rest, Sleep
 from .state import State
 from .step_end import FIRST_EPS, end_velocity, moved_state
 from .velocity_phase import calm
@@ -75,9 +77,10 @@ class Stepper:
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
         self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
         self.fast, self.joint_damping = config.tolerances()[1], config.joint_damping
+        self.rest = Rest(self.assembler, joints, model, config.tolerances()[0])
         self.state = None
         self.deepest, self.failures = DEEPEST, 0
-        self.recorder = ForceRecorder(scene) if config.record_forces else None
+        self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
 
     def start(self, position, orientation, velocity):
         """Begin from solver poses (B, 3), (B, 4) and velocities (B, 6)."""
@@ -94,15 +97,22 @@ class Stepper:
 
     def advance(self, step, depth=0):
         """Move on by ``step`` seconds.  Returns the StepOutcomes of the steps it took."""
-        state = self.state
-        self.joints.observe(state.position, state.orientation, self.assembler.prescribed_velocity(state, step))
-        contacts, impulses = self._contacts(step)
-        assembly = self.assembler.build(state, step, contacts, impulses)
+        velocity = self.assembler.prescribed_velocity(self.state, step)
+        self.joints.observe(self.state.position, self.state.orientation, velocity)
+        contacts, impulses = self._contacts(step, velocity)
+        sleep, state = self.rest.sleep(self.state, contacts, impulses, velocity, step)
+        self.state, self.assembler.asleep = state, sleep.asleep
+        assembly = self.assembler.build(state, step, *sleep.awake())
         assembly, solution, statistics, tolerance, check, solves = self.position_phase.solve(
             assembly, state, depth >= self.deepest
         )
         overlap, unsolved = (0.0, 0.0) if check is None else (check.overlap, check.unsolved)
         spent = solution.newton_iterations, solution.linear_iterations, solves
+        struck = sleep.struck(assembly)
+        if len(struck):
+            self.state = self.rest.wake(state, struck)
+            again = self.advance(step, depth)
+            return [again[0].after(*spent), *again[1:]]
         residuals = step_residuals(assembly.problem, solution)
         residuals.penetration = max(residuals.penetration, overlap)
         error = body_residuals(assembly.problem, residuals, penetration=False)
@@ -124,10 +134,12 @@ class Stepper:
         if missed and depth < self.deepest:
             return self._halves(step, depth, spent)
         calm(assembly, end.velocity, sound)
-        self._accept(assembly, solution, statistics, end.velocity)
+        still = np.ones(len(state.position), bool)
+        still[assembly.numbering.scene[:n]] = ~spurious & (error[:n] <= tolerance)
+        self._accept(assembly, solution, statistics, end.velocity, sleep, still)
         if self.recorder is not None:
-            self.recorder.add(assembly, solution, end, residuals)
-        worst = np.zeros(len(state.position))
+            self.recorder.add(assembly, solution, end, residuals, sleep, state)
+        worst = sleep.add_to(residuals, state)
         worst[assembly.numbering.scene[:n]] = error[:n]
         joint = step * end.joint
         np.maximum.at(joint, assembly.problem.joints.joint, residuals.joint_row)
@@ -135,11 +147,11 @@ class Stepper:
             StepOutcome(
                 residuals=residuals,
                 converged=bool(np.all(~spurious & (error[:n] <= tolerance))) and unsolved <= self.fast,
-                residual=float(np.maximum(error[:n].max(initial=0.0), unsolved)),
+                residual=float(np.maximum(worst.max(initial=0.0), unsolved)),
                 velocity_residual=float(end.body.max(initial=0.0)),
                 worst=worst,
                 worst_joint=joint,
-                contacts=len(assembly.problem.contacts),
+                contacts=len(sleep.contacts) + len(assembly.problem.contacts) - len(assembly.contacts),
                 newton=spent[0],
                 linear=spent[1],
                 solves=solves,
@@ -152,11 +164,13 @@ class Stepper:
         halves = self.advance(0.5 * step, depth + 1) + self.advance(0.5 * step, depth + 1)
         return [halves[0].after(*spent), *halves[1:]]
 
-    def _contacts(self, step):
-        """Contacts at the present state, and the impulses [N s] they carried, for a warm start."""
+    def _contacts(self, step, velocity):
+        """Contacts at the present state, and the impulses [N s] they carried, for a warm start.
+
+        velocity: (B, 6), that of prescribed bodies the mean over the step.
+        """
         state = self.state
         position, orientation = self.frames.to_body(state.position, state.orientation)
-        velocity = self.assembler.prescribed_velocity(state, step)
         free = self.assembler.free(self.state.time)
         self.collider.deform(state.time, step)
         contacts = self.collider.collide(position, orientation, velocity[:, :3], velocity[:, 3:], step, free)
@@ -167,18 +181,36 @@ class Stepper:
         contacts = plausible(contacts, known, state.way, self.model)
         return contacts, carry_impulses(state.contacts, state.contact_force * step, contacts)
 
-    def _accept(self, assembly, solution, statistics, velocity):
+    def idle(self, seconds):
+        """Whether nothing will move in the next ``seconds``, and ``pause`` may take the place of ``advance``."""
+        return self.rest.everything(self.state, seconds)
+
+    def pause(self, seconds, steps):
+        """Let ``seconds`` go by in which everything rests; ``steps`` it counts as.  Returns its StepOutcome."""
+        state, found = self.state, self.state.contacts
+        sleep = Sleep(self.assembler.free(state.time), found, state.contact_force * seconds)
+        residuals = SimpleNamespace(**dict.fromkeys(KINDS, 0.0))
+        worst = sleep.add_to(residuals, state)
+        if self.recorder is not None:
+            self.recorder.add_resting(sleep, seconds, state)
+        self.state = replace(state, time=state.time + seconds)
+        residual = float(worst.max(initial=0.0))
+        joint = np.zeros(len(self.joints.joints))
+        return StepOutcome(residuals, True, residual, 0.0, worst, joint, len(found), 0, 0, steps, None)
+
+    def _accept(self, assembly, solution, statistics, velocity, sleep, still):
+        """Make the step's end the present; ``still``: (B,) bool, bodies within the tolerance."""
         problem, order, h = assembly.problem, assembly.numbering.scene[:-1], assembly.problem.step
         moved = moved_state(self.state, assembly, solution, statistics, velocity)
         moved.way = np.zeros(len(order))
         moved.way[order] = way_moved(solution.velocity[:-1], self.model.body_radius[order], h)
         held = self.model.movable & ~self.assembler.free(self.state.time)
         moved.way[held] = np.inf  # nobody looked at their overlaps
-        moved.contacts = assembly.contacts
+        moved.contacts = sleep.contacts
         count = len(assembly.contacts)
-        impulse = solution.contact_impulse[:count]
-        moved.contact_force = world_impulses(problem.contacts.normal[:count], impulse) / h
-        self.collider.accept(assembly.contacts)
+        impulse = world_impulses(problem.contacts.normal[:count], solution.contact_impulse[:count])
+        moved.contact_force = sleep.impulses_after(impulse) / h
+        self.collider.accept(sleep.contacts)
         rows, joints = problem.joints, self.joints
         if len(rows):
             joints.force[assembly.row_number] = row_forces(assembly, solution)
@@ -186,4 +218,5 @@ class Stepper:
             turned = coordinates(rows, solution.position, solution.orientation)
             joints.angle[assembly.row_number[twist]] = (rows.offset + turned)[twist]
         self.assembler.hand_over.apply(self.state, moved)
+        self.rest.track(moved, still, sleep.asleep)
         self.state = moved

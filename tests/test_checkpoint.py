@@ -237,19 +237,19 @@ def test_a_spoilt_checkpoint_is_refused_or_gives_numbers_but_never_crashes():
 
 CARRIED = {
     "Stepper": "state deepest failures",
-    "State": "time position orientation velocity eps contacts contact_force way glide",
+    "State": "time position orientation velocity eps contacts contact_force way glide still proof",
     "Collider": "accepted _origin _contact_capacity _pair_capacity _triangle_capacity",
     "JointTable": "angle force alive broken",
     "Substeps": "count taken _quiet",
 }
 """What checkpoint.py saves."""
 MADE = {
-    "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder",
+    "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder rest",
     "Collider": "model _pipeline _state _contacts _graph",
     "JointTable": "joints _asks _joint _places _position _orientation fixed _speed _mobility _inverse _strength",
     "Substeps": "fixed",
     "Assembler": "scene frames joints release linear_damping angular_damping friction restitution surface_velocity slow"
-    " noise _moving holding hand_over force_fields",
+    " noise _moving holding hand_over force_fields asleep",
     "PositionPhase": "assembler collider frames joints solver slow fast",
     "Gyroscopes": "frames joints ball",
     "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting _eps_joint"
