@@ -62,6 +62,7 @@ class Assembler:
 
     force_fields = None
     asleep = None  # (B,) bool: bodies that rest in this step (rest.py), or None where nothing does
+    carried = None  # parts.Carried: bodies that have done this step already, or None
 
     def __init__(self, scene, frames, joints, config):
         self.scene, self.frames, self.joints = scene, frames, joints
@@ -95,8 +96,14 @@ class Assembler:
             self.asleep = before
 
     def numbering(self, time):
-        """Who is to be solved in a step that starts at ``time`` [s]: bodies that move freely and do not rest."""
-        free = self.free(time) if self.asleep is None else self.free(time) & ~self.asleep
+        """Who is to be solved in a step that starts at ``time`` [s]: bodies that move freely, do not rest and are not
+        carried.
+        """
+        free = self.free(time)
+        if self.asleep is not None:
+            free = free & ~self.asleep
+        if self.carried is not None:
+            free = free & ~self.carried.mask
         free = np.concatenate([free, [False]])
         order = np.concatenate([np.nonzero(free)[0], np.nonzero(~free)[0]])
         solver = np.empty(len(order), np.int64)
@@ -112,6 +119,9 @@ class Assembler:
                 place, turn = self.hand_over.plan(i, state.time, time, state.glide)
                 position[i] = place + rotations.rotate(turn, self.frames.center[i])
                 orientation[i] = rotations.multiply(turn, self.frames.principal[i])
+        if self.carried is not None:
+            bodies, place, turn = self.carried.pose(time)
+            position[bodies], orientation[bodies] = place, turn
         return position, orientation
 
     def prescribed_velocity(self, state, step):
@@ -126,6 +136,8 @@ class Assembler:
                 velocity[i, :3] = (position[i] - state.position[i]) / step
                 turn = rotations.multiply(orientation[i], rotations.conjugate(state.orientation[i]))
                 velocity[i, 3:] = rotations.logarithm(turn) / step
+        if self.carried is not None:
+            velocity[self.carried.mask] = self.carried.velocity[self.carried.mask]
         return velocity
 
     def build(self, state, step, contacts, impulses, missed=None, row_force=None, pressed=None):

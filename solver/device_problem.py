@@ -240,7 +240,10 @@ class DeviceProblem:
         upload(target.contact_start, topology.island_contact_start)
         upload(target.row_start, topology.island_row_start)
         upload(target.row_index, topology.island_row_index)
-        upload(target.outer_active, topology.constrained.astype(np.int32))
+        active = topology.constrained
+        if options.done is not None:
+            active = active & (strictest(options.done, np.minimum, 1.0) == 0.0)
+        upload(target.outer_active, active.astype(np.int32))
         upload(target.tolerance, strictest(options.tolerance, np.minimum, np.inf) / problem.step)
         upload(target.eps, strictest(options.eps, np.maximum, 0.0))
         upload(target.eps_joint, np.full(count, eps_joint))

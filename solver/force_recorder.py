@@ -36,13 +36,13 @@ class ForceRecorder:
         self._wrench = np.zeros((len(self._names), 6))
         self._error = np.zeros((len(self._names), 2))
 
-    def add(self, assembly, solution, end, residuals, sleep, state):
-        """Take in an accepted step.  end: step_end.EndVelocity; residuals: metrics.StepResiduals; sleep: rest.Sleep,
-        of what did not take part; state: State at the step's start.
-        """
-        problem = assembly.problem
-        self._add_joints(problem, solution, end.phase, residuals)
-        contacts, scene = problem.contacts, assembly.numbering.scene
+    def add(self, attempt, part):
+        """Take in an accepted Attempt and what rests; with ``part`` (B,) bool only what it says of those bodies."""
+        assembly, solution, end, sleep = attempt.assembly, attempt.solution, attempt.end, attempt.sleep
+        problem, scene = assembly.problem, assembly.numbering.scene
+        wide = np.ones(len(scene), bool) if part is None else np.append(part, False)[scene]
+        self._add_joints(problem, solution, end.phase, attempt.residuals, wide)
+        contacts = problem.contacts
         impulse = world_impulses(contacts.normal, solution.contact_impulse)
         midpoint = problem.bodies.midpoint
         impulse *= (1.0 + np.maximum(midpoint[contacts.body_a], midpoint[contacts.body_b]))[:, None]
@@ -55,14 +55,19 @@ class ForceRecorder:
         point = pose[0][contacts.body_a] + rotations.rotate(pose[1][contacts.body_a], place.point_a)
         body = np.stack([scene[contacts.body_a], scene[contacts.body_b]], axis=1).astype(int)
         step = body, point, normal, impulse, gaps(contacts, *pose)
+        shown = wide[contacts.body_a] | wide[contacts.body_b]
         if sleep.solved is not None:
-            whole = self._resting_contacts(sleep, state)
+            whole, late = self._resting_contacts(sleep, attempt.state), len(sleep.solved)
             for column, values in zip(whole, step, strict=True):
-                column[sleep.solved] = values[: len(sleep.solved)]
-            late = len(sleep.solved)
+                column[sleep.solved] = values[:late]
             step = tuple(np.concatenate([c, values[late:]]) for c, values in zip(whole, step, strict=True))
-        self._steps.append((self._chains(sleep.contacts, step[0], step[1]), *step))
-        self._add_resting_joints(sleep.asleep, state, problem.step)
+            rests = np.append(sleep.asleep, False)[whole[0]].any(axis=1) & (part is None)
+            rests[sleep.solved] = shown[:late]
+            shown = np.concatenate([rests, shown[late:]])
+        chain = self._chains(sleep.contacts, step[0], step[1])
+        self._steps.append(tuple(column[shown] for column in (chain, *step)))
+        if part is None:
+            self._add_resting_joints(sleep.asleep, attempt.state, problem.step)
 
     def add_resting(self, sleep, seconds, state):
         """Take in ``seconds`` in which everything rests."""
@@ -119,17 +124,19 @@ class ForceRecorder:
         self._last = chain[: len(contacts)]
         return chain
 
-    def _add_joints(self, problem, solution, phase, residuals):
+    def _add_joints(self, problem, solution, phase, residuals, wide):
+        """wide: (bodies,) bool, solver bodies whose rows count."""
         rows = problem.joints
-        impulse = impulse_share(problem) * solution.joint_impulse
+        taken = wide[rows.body_a] | wide[rows.body_b]
+        impulse = impulse_share(problem) * solution.joint_impulse * taken
         self._push(rows, joint_directions(problem, solution.position, solution.orientation)[1], impulse)
         if phase is not None:
             at_end, result, _ = phase
-            bodies = at_end.bodies
-            self._push(at_end.joints, jacobians(at_end.joints, bodies.position, bodies.orientation)[1],
-                       result.joint_impulse)  # fmt: skip
+            bodies, late = at_end.bodies, at_end.joints
+            impulse = result.joint_impulse * (wide[late.body_a] | wide[late.body_b])
+            self._push(late, jacobians(late, bodies.position, bodies.orientation)[1], impulse)
         kind = residuals.joint_row_is_angle.astype(int)
-        np.maximum.at(self._error, (rows.joint, kind), residuals.joint_row)
+        np.maximum.at(self._error, (rows.joint[taken], kind[taken]), residuals.joint_row[taken])
 
     def _push(self, rows, direction, impulse):
         """Add rows' impulses along their directions (R, 6) on body b.  About the anchor, lengths have no lever."""

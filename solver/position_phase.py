@@ -18,6 +18,7 @@ from .redetect import check_end
 
 SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
 CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
+AIM = 0.95  # of the loose tolerance: detection and poses in single precision take the rest
 REPEATS = 3  # solves with contacts that only showed at the end pose
 CHANGES = 2  # solves with the integrator of other loads: a load may come and go with it
 
@@ -34,8 +35,8 @@ class PositionPhase:
     def solve(self, assembly, state, last):
         """Position phase, repeated with contacts that only show at the end pose, and where load is not as thought.
 
-        A solve that missed is given back at once unless it is the ``last`` resort: contacts found at the end of a wrong
-        way are wrong themselves.
+        Contacts found at the end of a wrong way are wrong themselves: unless it is the ``last`` resort, islands that
+        missed get none, and a solve most of which missed is given back at once.
 
         Returns (Assembly, StepSolution, SolveStatistics, tolerance (n,), EndCheck or None,
         number of solves).
@@ -44,21 +45,22 @@ class PositionPhase:
         solution, statistics = self.solver.solve(assembly.problem, options)
         for repeat in range(REPEATS + 1):
             check = None
-            if not last and not (statistics.residual <= self.fast).all():
+            bad = ~(statistics.residual <= self.fast) & (not last)
+            if bad.any() and 2 * np.count_nonzero(bad) >= len(bad):
                 break
             self.collider.deform(state.time, assembly.problem.step, at_end=True)
-            check = check_end(assembly, solution, self.collider, self.frames, self.assembler, self.fast, last)
-            missed = None if check is None else check.missed
+            check = check_end(assembly, solution, self.collider, self.frames, self.assembler, AIM * self.fast, last)
+            missed = None if check is None else _of_others(check.missed, bad)
             pressed = self.assembler.wrongly_pressed(assembly, solution) if repeat < CHANGES else None
             if repeat == REPEATS or (missed is None and pressed is None):
                 break
-            spent = solution.newton_iterations, solution.linear_iterations
+            before = assembly, solution, statistics
             assembly = self._again(assembly, solution, missed, pressed, state)
             options, tolerance = self.options(assembly, state)
-            options = replace(options, start=solution.velocity[: len(tolerance)])
+            done = _unchanged(before[0], assembly) & (statistics.residual <= tolerance)
+            options = replace(options, start=solution.velocity[: len(tolerance)], done=done)
             solution, statistics = self.solver.solve(assembly.problem, options)
-            solution.newton_iterations += spent[0]
-            solution.linear_iterations += spent[1]
+            _keep(done, *before, solution, statistics)
         return assembly, solution, statistics, tolerance, check, 1 + repeat
 
     def _again(self, assembly, solution, missed, pressed, state):
@@ -81,8 +83,46 @@ class PositionPhase:
         speed = island_speed(assembly, assembly.problem.bodies.velocity[:n])
         tolerance = np.where(speed > SLOW, self.fast, self.slow)
         calm = (speed <= CALM) & ~assembly.island_jointed[assembly.island]
-        share = np.where(calm, self.solver.resting, np.where(speed > SLOW, 1.0, 1.0 - HELD))
+        share = np.where(calm, self.solver.resting, np.where(speed > SLOW, AIM, 1.0 - HELD))
         return SolveOptions(share * tolerance, state.eps[assembly.numbering.scene[:n]], speed > CALM), tolerance
+
+
+def _of_others(contacts, bad):
+    """The Contacts that touch none of the dynamic bodies ``bad`` (n,) bool; None where there are none."""
+    if contacts is None or not bad.any():
+        return contacts
+    bodies = np.flatnonzero(bad)
+    keep = ~(np.isin(contacts.body_a, bodies) | np.isin(contacts.body_b, bodies))
+    return contacts.take(keep) if keep.any() else None
+
+
+def _unchanged(before, after):
+    """(n,) bool: bodies of islands that are the same in Assembly ``after`` as in the one ``before`` it."""
+    n, known = len(after.island), len(before.problem.contacts)
+    changed = before.problem.bodies.midpoint[:n] != after.problem.bodies.midpoint[:n]
+    for side in (after.problem.contacts.body_a, after.problem.contacts.body_b):
+        late = side[known:]
+        changed[late[late < n]] = True
+    marked = np.zeros(len(after.island_jointed), bool)
+    marked[after.island[changed]] = True
+    return ~marked[after.island]
+
+
+def _keep(done, assembly, before, earlier, solution, statistics):
+    """Take over, in place, what the bodies ``done`` (n,) had in StepSolution ``before`` and SolveStatistics ``earlier``
+    of ``assembly``, whose contacts and rows come first in the new solution.
+    """
+    solution.newton_iterations += before.newton_iterations
+    solution.linear_iterations += before.linear_iterations
+    bodies = np.flatnonzero(done)
+    for name in ("velocity", "position", "orientation"):
+        getattr(solution, name)[bodies] = getattr(before, name)[bodies]
+    for name in ("newton", "residual", "eps", "constrained"):
+        getattr(statistics, name)[bodies] = getattr(earlier, name)[bodies]
+    wide = np.append(done, np.zeros(len(before.velocity) - len(done), bool))
+    for table, name in ((assembly.problem.contacts, "contact_impulse"), (assembly.problem.joints, "joint_impulse")):
+        kept = np.flatnonzero(wide[table.body_a] | wide[table.body_b])
+        getattr(solution, name)[kept] = getattr(before, name)[kept]
 
 
 def island_speed(assembly, velocity):

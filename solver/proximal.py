@@ -36,6 +36,7 @@ class SolveOptions:
     eps: np.ndarray  # proximal strength to start from, as the last step left it
     sweeps: np.ndarray  # bool: Gauss-Seidel may help (it moves fast)
     start: np.ndarray | None = None  # (n, 6) first iterate; None: the velocity at the start
+    done: np.ndarray | None = None  # (n,) bool: bodies of islands that are solved already and are left out; None: none
 
 
 @dataclass

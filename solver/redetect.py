@@ -23,6 +23,8 @@ class EndCheck:
     overlap: float  # deepest overlap there [m]
     unsolved: float  # the part of it that the step was not allowed to keep [m]
     missed: object  # Contacts to add to those of the step, or None if none is missing
+    deepest: np.ndarray  # (B,) overlap of each scene body there [m]
+    excess: np.ndarray  # (B,) the part of it that the step was not allowed to keep [m]
 
 
 def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
@@ -56,25 +58,29 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     if not last and (
         came_through(problem, found, order).any() or passed(assembly, solution, collider, frames, assembler, free)
     ):
-        return EndCheck(0.0, np.inf, None)
+        return EndCheck(0.0, np.inf, None, np.zeros(len(order)), np.full(len(order), np.inf))
     overlap = float(max(0.0, -found.gap.min(initial=0.0)))
     allowed = max(0.0, -float(start.min(initial=0.0)) - problem.push_out_speed * h)
     unsolved = max(0.0, overlap - allowed)
+    deepest = np.zeros(len(order))
+    for side in (found.body_a, found.body_b):
+        np.maximum.at(deepest, side, -found.gap)
+    bodies = deepest, np.maximum(0.0, deepest - allowed)
     ahead = _unforeseen(assembly, solution, collider, frames, way, free)
     if ahead is not None:
         added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), assembly.numbering, problem.bodies.orientation)
         closed = gaps(added, solution.position, solution.orientation) < -tolerance
         if closed.any():
-            return EndCheck(overlap, unsolved, added.take(closed))
+            return EndCheck(overlap, unsolved, added.take(closed), *bodies)
     index = np.nonzero(found.gap < -tolerance)[0]
     if not len(index):
-        return EndCheck(overlap, unsolved, None)
+        return EndCheck(overlap, unsolved, None, *bodies)
     rest = np.zeros((len(found), 3))
     added = assembler.contacts(found, rest, assembly.numbering, problem.bodies.orientation).take(index)
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
     added.start_gap = known.of(found.body_a, found.body_b)[index]
     added.normal = normals(added, problem.bodies.orientation)
-    return EndCheck(overlap, unsolved, added)
+    return EndCheck(overlap, unsolved, added, *bodies)
 
 
 def _unforeseen(assembly, solution, collider, frames, way, free):

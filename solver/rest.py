@@ -102,16 +102,13 @@ class Rest:
         for held ones the mean over the step.
         """
         free = self.assembler.free(state.time)
-        nobody = Sleep(np.zeros(len(free), bool), contacts, impulses)
-        if state.still is None:
-            return nobody, state
-        since = state.time - state.still[:, 0]
-        if not (free & (since >= REST - SLACK)).any():
-            return nobody, state
-        group, resting = self._resting_groups(state, contacts, velocity, step, free, since)
-        asleep = free & resting[group]
+        since = np.zeros(len(free)) if state.still is None else state.time - state.still[:, 0]
+        asleep = free & (since >= REST - SLACK)
+        if asleep.any():
+            group, resting = self._resting_groups(state, contacts, velocity, step, free, since)
+            asleep = free & resting[group]
         if not asleep.any():
-            return nobody, state
+            return self._split(asleep, free, contacts, impulses), state
         state = replace(state, proof=state.proof.copy())
         unproven = np.zeros(len(resting), bool)
         unproven[group[asleep & np.isinf(state.proof[:, RESIDUAL])]] = True
@@ -126,9 +123,15 @@ class Rest:
             state.still[again, 0] = state.time
             asleep &= ~again
         state.velocity = np.where(asleep[:, None], 0.0, state.velocity)
+        return self._split(asleep, free, contacts, impulses), state
+
+    def _split(self, asleep, free, contacts, impulses):
+        """Contacts that touch nothing awake keep their forces and take no part."""
         awake = free & ~asleep
+        if self.assembler.carried is not None:
+            awake &= ~self.assembler.carried.mask
         part = awake[contacts.body_a] | awake[contacts.body_b]
-        return Sleep(asleep, contacts, impulses, None if part.all() else np.flatnonzero(part)), state
+        return Sleep(asleep, contacts, impulses, None if part.all() else np.flatnonzero(part))
 
     def wake(self, state, bodies):
         """The State with the islands of ``bodies`` (numbers), which rested, awake."""
@@ -192,6 +195,8 @@ class Rest:
             for side in (contacts.body_a[runs], contacts.body_b[runs]):
                 restless[group[side[free[side]]]] = True
         restless[group[self._blown(state, free, step)]] = True
+        if self.assembler.carried is not None:
+            restless[group[self.assembler.carried.mask]] = True
         if self._soft.any():
             soft = np.zeros(len(restless), bool)
             self._mark(soft, group, movable, self._soft & self.joints.alive)

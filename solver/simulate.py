@@ -71,7 +71,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
             for _ in range(steps):
                 outcomes += stepper.advance(1.0 / (fps * steps))
             hopeless = stepper.learn(any(outcome.given_up is not None for outcome in outcomes))
-            substeps.learn(len(outcomes), hopeless)
+            substeps.learn(sum(not outcome.partial for outcome in outcomes), hopeless)
         result = record.add(frame, outcomes, clock.perf_counter() - began)
         result._capture = lambda frame=frame: _checkpoint(frame, record, substeps, began_with)
         answer = None if on_frame is None else on_frame(result)

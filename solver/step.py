@@ -20,24 +20,25 @@
     mu       friction coefficient                 1            (C,)
 
 A step is: detect contacts, predict free motion, solve for the end pose, look for contacts that came up on the way,
-judge, solve for the end velocity.  A step that misses is done again as two halves.
+judge, solve for the end velocity.  What misses is done again as two halves: islands that missed, or all where they are
+the larger part.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 
 from .assemble import Assembler
+from .attempt import Attempt, Spent, StepOutcome
 from .collision import Collider, carry_impulses
-from .constraints.breaking import row_forces
 from .force_recorder import ForceRecorder
 from .metrics import body_residuals, step_residuals
+from .parts import Carried, ReachedError, Snapshot, keep_forces, keep_rows, pressed
 from .passing import gained
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase, island_speed
-from .problem import Coordinate, world_impulses
-from .reference.rows import coordinates
+from .problem import world_impulses
 from .rest import KINDS, Rest, Sleep
 from .state import State
 from .step_end import FIRST_EPS, end_velocity, moved_state
@@ -45,27 +46,6 @@ from .velocity_phase import calm
 
 DEEPEST = 4  # a step is halved at most this often
 PATIENCE = 3  # frames given up on before steps are halved less
-
-
-@dataclass
-class StepOutcome:
-    """How one accepted step went."""
-
-    residuals: object  # metrics.StepResiduals
-    converged: bool
-    residual: float  # worst of all, at the length of this step [m]
-    velocity_residual: float  # of the velocity phase [m/s]
-    worst: np.ndarray  # (B,) worst residual of each scene body [m]
-    worst_joint: np.ndarray  # (J,) worst residual of each joint's rows [m or rad]
-    contacts: int
-    newton: int
-    linear: int
-    solves: int
-    given_up: tuple | None  # StepProblem, StepSolution, (n,) bool bodies that missed; no halving was left
-
-    def after(self, newton, linear, solves):
-        """The outcome with the work of an attempt that was thrown away added."""
-        return replace(self, newton=self.newton + newton, linear=self.linear + linear, solves=self.solves + solves)
 
 
 class Stepper:
@@ -81,6 +61,7 @@ class Stepper:
         self.state = None
         self.deepest, self.failures = DEEPEST, 0
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
+        self.records = []  # Attempts accepted in the step under way, with the bodies (B,) bool they are kept for
 
     def start(self, position, orientation, velocity):
         """Begin from solver poses (B, 3), (B, 4) and velocities (B, 6)."""
@@ -95,74 +76,119 @@ class Stepper:
         self.deepest = max(0, DEEPEST - max(0, self.failures - PATIENCE))
         return self.failures > PATIENCE
 
-    def advance(self, step, depth=0):
+    def advance(self, step):
         """Move on by ``step`` seconds.  Returns the StepOutcomes of the steps it took."""
+        outcomes = self._advance(step, 0)
+        for record in self.records:
+            self.recorder.add(*record)
+        self.records.clear()
+        return outcomes
+
+    def _advance(self, step, depth):
+        attempt = self._attempt(step, depth)
+        if attempt.again:
+            return self._after(attempt.spent, self._advance(step, depth))
+        if attempt.failed.any() and depth < self.deepest:
+            if self._few(attempt):
+                return self._halve_part(step, depth, attempt)
+            return self._halves(step, depth, attempt.spent)
+        self._accept(attempt)
+        if self.recorder is not None:
+            self.records.append((attempt, None))
+        return [attempt.outcome()]
+
+    def _attempt(self, step, depth):
+        """The Attempt at a step from the present state; nothing of the state but who rests is changed."""
         velocity = self.assembler.prescribed_velocity(self.state, step)
         self.joints.observe(self.state.position, self.state.orientation, velocity)
-        contacts, impulses = self._contacts(step, velocity)
-        sleep, state = self.rest.sleep(self.state, contacts, impulses, velocity, step)
+        sleep, state = self.rest.sleep(self.state, *self._contacts(step, velocity), velocity, step)
         self.state, self.assembler.asleep = state, sleep.asleep
-        assembly = self.assembler.build(state, step, *sleep.awake())
         assembly, solution, statistics, tolerance, check, solves = self.position_phase.solve(
-            assembly, state, depth >= self.deepest
+            self.assembler.build(state, step, *sleep.awake()), state, depth >= self.deepest
         )
-        overlap, unsolved = (0.0, 0.0) if check is None else (check.overlap, check.unsolved)
-        spent = solution.newton_iterations, solution.linear_iterations, solves
+        spent = Spent(solution.newton_iterations, solution.linear_iterations, solves)
+        attempt = Attempt(state, sleep, assembly, solution, statistics, check, spent)
+        reached = pressed(assembly, solution, self.assembler.carried)
+        if len(reached):
+            raise ReachedError(reached, spent)
         struck = sleep.struck(assembly)
         if len(struck):
-            self.state = self.rest.wake(state, struck)
-            again = self.advance(step, depth)
-            return [again[0].after(*spent), *again[1:]]
-        residuals = step_residuals(assembly.problem, solution)
-        residuals.penetration = max(residuals.penetration, overlap)
-        error = body_residuals(assembly.problem, residuals, penetration=False)
+            self.state, attempt.again = self.rest.wake(state, struck), True
+            return attempt
+        residuals = attempt.residuals = step_residuals(assembly.problem, solution)
+        if check is not None:
+            residuals.penetration = max(residuals.penetration, check.overlap)
         n = assembly.problem.bodies.dynamic_count
-        tolerance = np.where(island_speed(assembly, solution.velocity[:n]) > SLOW, self.fast, tolerance)
-        spurious = gained(assembly, solution, self.fast)
-        sound = (error[:n] <= self.fast) & ~spurious  # NaN is not
-        missed = not sound.all() or unsolved > self.fast
-        if missed and depth < self.deepest:
-            return self._halves(step, depth, spent)
-        if self.joints.break_overloaded(assembly, solution, state.time + step, sound):
-            again = self.advance(step, depth)
-            return [again[0].after(*spent), *again[1:]]
-        end = end_velocity(assembly, solution, state, self.position_phase, self.joint_damping, sound)
-        spent = spent[0] + end.newton, spent[1] + end.linear, solves
-        error[:n] = np.maximum(error[:n], step * end.body)
-        sound = (error[:n] <= self.fast) & ~spurious
-        missed = not sound.all() or unsolved > self.fast
-        if missed and depth < self.deepest:
-            return self._halves(step, depth, spent)
-        calm(assembly, end.velocity, sound)
-        still = np.ones(len(state.position), bool)
-        still[assembly.numbering.scene[:n]] = ~spurious & (error[:n] <= tolerance)
-        self._accept(assembly, solution, statistics, end.velocity, sleep, still)
-        if self.recorder is not None:
-            self.recorder.add(assembly, solution, end, residuals, sleep, state)
-        worst = sleep.add_to(residuals, state)
-        worst[assembly.numbering.scene[:n]] = error[:n]
-        joint = step * end.joint
-        np.maximum.at(joint, assembly.problem.joints.joint, residuals.joint_row)
-        return [
-            StepOutcome(
-                residuals=residuals,
-                converged=bool(np.all(~spurious & (error[:n] <= tolerance))) and unsolved <= self.fast,
-                residual=float(np.maximum(worst.max(initial=0.0), unsolved)),
-                velocity_residual=float(end.body.max(initial=0.0)),
-                worst=worst,
-                worst_joint=joint,
-                contacts=len(sleep.contacts) + len(assembly.problem.contacts) - len(assembly.contacts),
-                newton=spent[0],
-                linear=spent[1],
-                solves=solves,
-                given_up=(assembly.problem, solution, ~sound) if missed else None,
-            )
-        ]
+        error = attempt.error = body_residuals(assembly.problem, residuals, penetration=False)[:n]
+        attempt.tolerance = np.where(island_speed(assembly, solution.velocity[:n]) > SLOW, self.fast, tolerance)
+        attempt.spurious = gained(assembly, solution, self.fast)
+        attempt.judge(self.fast)
+        if attempt.failed.any() and depth < self.deepest and not self._few(attempt):
+            return attempt
+        if self.joints.break_overloaded(assembly, solution, state.time + step, attempt.sound):
+            attempt.again = True
+            return attempt
+        end = attempt.end = end_velocity(
+            assembly, solution, state, self.position_phase, self.joint_damping, attempt.sound
+        )
+        attempt.spent = Spent(spent.newton + end.newton, spent.linear + end.linear, solves)
+        np.maximum(error, step * end.body, out=error)
+        attempt.judge(self.fast)
+        calm(assembly, end.velocity, attempt.sound)
+        return attempt
+
+    @staticmethod
+    def _after(spent, outcomes):
+        """The outcomes with work in vain added to the first."""
+        return [outcomes[0].after(*spent), *outcomes[1:]]
 
     def _halves(self, step, depth, spent):
-        """The outcomes of the step done as two halves; spent: Newton and linear iterations and solves in vain."""
-        halves = self.advance(0.5 * step, depth + 1) + self.advance(0.5 * step, depth + 1)
-        return [halves[0].after(*spent), *halves[1:]]
+        """The outcomes of the step done as two halves; spent: work in vain."""
+        return self._after(spent, self._advance(0.5 * step, depth + 1) + self._advance(0.5 * step, depth + 1))
+
+    def _few(self, attempt):
+        """Whether the attempt is worth keeping for the islands that did not fail: the others are the smaller part."""
+        start = self.state.time
+        same = np.array_equal(self.assembler.free(start), self.assembler.free(start + attempt.assembly.problem.step))
+        return same and 2 * np.count_nonzero(attempt.failed) < attempt.assembly.numbering.dynamic_count
+
+    def _halve_part(self, step, depth, attempt):
+        """The outcomes of the step, kept where it is sound and done as two halves where it failed."""
+        before, moved, failed = Snapshot(self), self._moved(attempt), attempt.failed
+        dynamic = np.zeros(len(failed), bool)
+        dynamic[attempt.assembly.numbering.scene[: attempt.assembly.numbering.dynamic_count]] = True
+        spent = attempt.spent
+        while True:
+            kept = dynamic & ~failed
+            self.state = keep_forces(self, attempt, kept)
+            self.collider.accept(attempt.sleep.contacts)
+            self.assembler.carried = Carried.over(self.state, moved, kept, before.carried)
+            if self.recorder is not None:
+                self.records.append((attempt, kept))
+            try:
+                halves = self._advance(0.5 * step, depth + 1) + self._advance(0.5 * step, depth + 1)
+                break
+            except ReachedError as reached:
+                before.restore()
+                spent = Spent(*np.add(spent, reached.spent))
+                more = np.zeros(len(kept), bool)
+                more[reached.bodies] = True
+                if not (more & kept).any():
+                    raise ReachedError(reached.bodies, spent) from None
+                attempt.failed = failed = failed | attempt.islands_of(more)
+                if not self._few(attempt):
+                    return self._halves(step, depth, spent)
+        self.assembler.carried = before.carried
+        self._merge(moved, kept)
+        return [attempt.outcome(kept).after(*spent), *(replace(half, partial=True) for half in halves)]
+
+    def _merge(self, moved, kept):
+        """Bodies ``kept`` (B,) bool end as in State ``moved``."""
+        state = self.state = replace(self.state)
+        for name in ("position", "orientation", "velocity", "eps"):
+            values = getattr(state, name).copy()
+            values[kept] = getattr(moved, name)[kept]
+            setattr(state, name, values)
 
     def _contacts(self, step, velocity):
         """Contacts at the present state, and the impulses [N s] they carried, for a warm start.
@@ -198,10 +224,15 @@ class Stepper:
         joint = np.zeros(len(self.joints.joints))
         return StepOutcome(residuals, True, residual, 0.0, worst, joint, len(found), 0, 0, steps, None)
 
-    def _accept(self, assembly, solution, statistics, velocity, sleep, still):
-        """Make the step's end the present; ``still``: (B,) bool, bodies within the tolerance."""
+    def _moved(self, attempt):
+        """The State that an attempt leads to, as far as poses and velocities go."""
+        return moved_state(self.state, attempt.assembly, attempt.solution, attempt.statistics, attempt.end.velocity)
+
+    def _accept(self, attempt):
+        """Make the end of the attempt the present."""
+        assembly, solution, sleep = attempt.assembly, attempt.solution, attempt.sleep
         problem, order, h = assembly.problem, assembly.numbering.scene[:-1], assembly.problem.step
-        moved = moved_state(self.state, assembly, solution, statistics, velocity)
+        moved = self._moved(attempt)
         moved.way = np.zeros(len(order))
         moved.way[order] = way_moved(solution.velocity[:-1], self.model.body_radius[order], h)
         held = self.model.movable & ~self.assembler.free(self.state.time)
@@ -211,12 +242,7 @@ class Stepper:
         impulse = world_impulses(problem.contacts.normal[:count], solution.contact_impulse[:count])
         moved.contact_force = sleep.impulses_after(impulse) / h
         self.collider.accept(sleep.contacts)
-        rows, joints = problem.joints, self.joints
-        if len(rows):
-            joints.force[assembly.row_number] = row_forces(assembly, solution)
-            twist = rows.coordinate == Coordinate.TWIST
-            turned = coordinates(rows, solution.position, solution.orientation)
-            joints.angle[assembly.row_number[twist]] = (rows.offset + turned)[twist]
+        keep_rows(self.joints, assembly, solution, np.ones(len(problem.joints), bool))
         self.assembler.hand_over.apply(self.state, moved)
-        self.rest.track(moved, still, sleep.asleep)
+        self.rest.track(moved, attempt.still(), sleep.asleep)
         self.state = moved

@@ -244,12 +244,12 @@ CARRIED = {
 }
 """What checkpoint.py saves."""
 MADE = {
-    "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder rest",
+    "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder rest records",
     "Collider": "model _pipeline _state _contacts _graph",
     "JointTable": "joints _asks _joint _places _position _orientation fixed _speed _mobility _inverse _strength",
     "Substeps": "fixed",
     "Assembler": "scene frames joints release linear_damping angular_damping friction restitution surface_velocity slow"
-    " noise _moving holding hand_over force_fields asleep",
+    " noise _moving holding hand_over force_fields asleep carried",
     "PositionPhase": "assembler collider frames joints solver slow fast",
     "Gyroscopes": "frames joints ball",
     "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting _eps_joint"
@@ -264,11 +264,11 @@ def test_every_attribute_is_carried_or_made_anew():
     """Whoever adds an attribute decides which it is: what is carried belongs into solver/checkpoint.py."""
     found = {}
 
-    def look(stepper, step, depth=0):
+    def look(stepper, step):
         things = stepper, stepper.state, stepper.collider, stepper.joints, stepper.assembler, stepper.position_phase
         for thing in (*things, stepper.solver, stepper.solver.problem):
             found[type(thing).__name__] = set(vars(thing))
-        return advance(stepper, step, depth)
+        return advance(stepper, step)
 
     advance = Stepper.advance
     with pytest.MonkeyPatch.context() as patch:

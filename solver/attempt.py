@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One attempt at a step: what was solved, how well, for which bodies it failed, and what is reported of it."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from .parts import of_islands, worst_of
+
+
+class Spent(NamedTuple):
+    """Work done."""
+
+    newton: int
+    linear: int
+    solves: int
+
+
+@dataclass
+class StepOutcome:
+    """How one accepted step went."""
+
+    residuals: object  # with rest.KINDS as attributes
+    converged: bool
+    residual: float  # worst of all, at the length of this step [m]
+    velocity_residual: float  # of the velocity phase [m/s]
+    worst: np.ndarray  # (B,) worst residual of each scene body [m]
+    worst_joint: np.ndarray  # (J,) worst residual of each joint's rows [m or rad]
+    contacts: int
+    newton: int
+    linear: int
+    solves: int
+    given_up: tuple | None = None  # StepProblem, StepSolution, (n,) bool bodies that missed; no halving was left
+    partial: bool = False  # some of the scene's islands needed a shorter step than the others
+
+    def after(self, newton, linear, solves):
+        """The outcome with the work of an attempt that was thrown away added."""
+        return replace(self, newton=self.newton + newton, linear=self.linear + linear, solves=self.solves + solves)
+
+
+@dataclass
+class Attempt:
+    """A step solved from ``state``; the fields after ``spent`` come one after the other."""
+
+    state: object  # State it starts from
+    sleep: object  # rest.Sleep
+    assembly: object  # Assembly
+    solution: object  # StepSolution
+    statistics: object  # SolveStatistics
+    check: object  # EndCheck or None
+    spent: Spent
+    residuals: object = None  # StepResiduals
+    error: np.ndarray | None = None  # (n,) worst residual each body has a part in [m]
+    tolerance: np.ndarray | None = None  # (n,) [m]
+    spurious: np.ndarray | None = None  # (n,) bool: energy out of nothing
+    sound: np.ndarray | None = None  # (n,) bool: within the loose tolerance
+    failed: np.ndarray | None = None  # (B,) bool: scene bodies of islands with a body that missed
+    end: object = None  # EndVelocity
+    again: bool = False  # the step must be put together anew: a joint broke, or what rested was struck
+
+    def judge(self, fast):
+        """Find what is ``sound`` and what ``failed``.  fast: the loose tolerance [m]."""
+        self.sound = (self.error <= fast) & ~self.spurious  # NaN is not
+        bad = ~self.sound
+        if self.check is not None:
+            bad = bad | (self.check.excess[self.dynamic()] > fast)
+        self.failed = of_islands(self.assembly, bad)
+
+    def dynamic(self):
+        """(n,) scene numbers of the bodies that were solved."""
+        return self.assembly.numbering.scene[: self.assembly.numbering.dynamic_count]
+
+    def islands_of(self, bodies):
+        """(B,) bool: scene bodies of the islands that have one of ``bodies`` (B,) bool."""
+        return of_islands(self.assembly, bodies[self.dynamic()])
+
+    def still(self):
+        """(B,) bool: bodies within the tolerance they are held to, or not solved."""
+        still = np.ones(len(self.failed), bool)
+        still[self.dynamic()] = self._kept()
+        return still
+
+    def _kept(self):
+        return ~self.spurious & (self.error <= self.tolerance)
+
+    def outcome(self, part=None):
+        """The StepOutcome; with ``part`` (B,) bool that of those bodies alone, without the work."""
+        assembly, problem, dynamic = self.assembly, self.assembly.problem, self.dynamic()
+        shown = np.ones(len(dynamic), bool) if part is None else part[dynamic]
+        wide = np.append(shown, np.zeros(len(problem.bodies.mass) - len(dynamic), bool))
+        worst, residuals = np.zeros(len(self.failed)), self.residuals
+        rows = problem.joints
+        joint = problem.step * self.end.joint
+        if part is None:
+            worst = self.sleep.add_to(residuals, self.state)
+        else:
+            residuals = worst_of(residuals, problem, wide)
+            if self.check is not None:
+                seen = self.check.deepest[dynamic[shown]]
+                residuals.penetration = max(residuals.penetration, float(seen.max(initial=0.0)))
+            joint[rows.joint[~(wide[rows.body_a] | wide[rows.body_b])]] = 0.0
+        taken = wide[rows.body_a] | wide[rows.body_b] if part is not None else np.ones(len(rows), bool)
+        np.maximum.at(joint, rows.joint[taken], self.residuals.joint_row[taken])
+        worst[dynamic[shown]] = self.error[shown]
+        unsolved = 0.0 if part is not None or self.check is None else self.check.unsolved
+        given_up = part is None and self.failed.any()
+        return StepOutcome(
+            residuals=residuals,
+            converged=bool(self._kept()[shown].all()) and not given_up,
+            residual=float(np.maximum(worst.max(initial=0.0), unsolved)),
+            velocity_residual=float(self.end.body[shown].max(initial=0.0)),
+            worst=worst,
+            worst_joint=joint,
+            contacts=len(self.sleep.contacts) + len(problem.contacts) - len(assembly.contacts),
+            newton=self.spent.newton if part is None else 0,
+            linear=self.spent.linear if part is None else 0,
+            solves=self.spent.solves if part is None else 0,
+            given_up=(problem, self.solution, ~self.sound) if given_up else None,
+        )
