@@ -86,6 +86,11 @@ class Assembler:
         """(B,) bool: which bodies move freely in a step that starts at ``time`` [s]."""
         return self.holding.free(time)
 
+    @property
+    def prescribes(self):
+        """Whether any body of the scene has a path."""
+        return bool(self._moving)
+
     @contextmanager
     def sleeping(self, asleep):
         """Put steps together with the bodies ``asleep`` (B,) bool left as they are."""

@@ -90,8 +90,7 @@ class Rest:
             return False
         if not np.array_equal(free, self.assembler.free(state.time + step)):
             return False
-        held = ~free
-        if held.any() and self.assembler.prescribed_velocity(state, step)[held].any():
+        if self.assembler.prescribes and self.assembler.prescribed_velocity(state, step)[~free].any():
             return False
         return not (self._restless_joints(state, step).any() or self._blown(state, free, step).any())
 

@@ -2,6 +2,7 @@
 """Frames made of steps: simulate(scene, frames) -> Trajectory.  No physics here."""
 
 import time as clock
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
@@ -19,7 +20,7 @@ from .proximal import ProximalSolver
 from .schur import SchurSolver
 from .step import Stepper
 from .substeps import Substeps
-from .trajectory import CheckpointError, FrameResult, StepReport, Trajectory
+from .trajectory import START, CheckpointError, FrameResult, StepReport, Trajectory
 
 DEFAULT = SolverConfig()
 SOLVERS = {"proximal": ProximalSolver, "schur": SchurSolver}
@@ -62,8 +63,8 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
     began_with = start_arrays(record.results[0]) if resume is None else starts_of(resume)
     for frame in range(first + 1, frames + 1):
         began = clock.perf_counter()
-        outcomes = []
-        if stepper.idle(1.0 / fps):
+        outcomes, idle = [], stepper.idle(1.0 / fps)
+        if idle:
             outcomes.append(stepper.pause(1.0 / fps, substeps.count))
         else:
             free = stepper.assembler.free(stepper.state.time)
@@ -72,7 +73,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
                 outcomes += stepper.advance(1.0 / (fps * steps))
             hopeless = stepper.learn(any(outcome.given_up is not None for outcome in outcomes))
             substeps.learn(sum(not outcome.partial for outcome in outcomes), hopeless)
-        result = record.add(frame, outcomes, clock.perf_counter() - began)
+        result = record.add(frame, outcomes, began, idle)
         result._capture = lambda frame=frame: _checkpoint(frame, record, substeps, began_with)
         answer = None if on_frame is None else on_frame(result)
         if isinstance(answer, (bool, np.bool_)) and not answer:
@@ -137,6 +138,7 @@ class _Record:
         self.names = [body.name for body in scene.bodies]
         self.dynamic = np.isfinite(frames.mass)
         self.results = [self._result(first, None)]
+        self._idle = False
 
     def _result(self, frame, report, forces=None):
         state = self.stepper.state
@@ -144,15 +146,29 @@ class _Record:
         pose = self.frames.to_body(state.position, state.orientation)
         return FrameResult(frame, frame / self.fps, *pose, velocity[:, :3], velocity[:, 3:], report, forces)
 
-    def add(self, frame, outcomes, seconds):
-        report, forces = self._report(frame, outcomes, seconds), None
+    def add(self, frame, outcomes, began, idle):
+        """The FrameResult of a frame whose work ``began`` then [s]; ``idle``: nothing moved in it."""
+        forces = None
         if self.stepper.recorder is not None:
             state = self.stepper.state
             forces = self.stepper.recorder.take(*self.frames.to_body(state.position, state.orientation), 1.0 / self.fps)
-        self.results.append(self._result(frame, report, forces))
-        return self.results[-1]
+        if idle and self._idle:
+            result = self._repeated(frame, forces)
+        else:
+            result = self._result(frame, self._report(frame, outcomes), forces)
+        self._idle = idle
+        result.report.wall_time = clock.perf_counter() - began
+        self.results.append(result)
+        return result
 
-    def _report(self, frame, outcomes, seconds):
+    def _repeated(self, frame, forces):
+        """The last frame once more, which was idle, too."""
+        last = self.results[-1]
+        report = replace(last.report, frame=frame, worst_bodies=list(last.report.worst_bodies))
+        motion = (getattr(last, name).copy() for name in START)
+        return FrameResult(frame, frame / self.fps, *motion, report, forces)
+
+    def _report(self, frame, outcomes):
         state, frames, moving = self.stepper.state, self.frames, self.dynamic
         worst = np.max([outcome.worst for outcome in outcomes], axis=0)
         residuals = [outcome.residuals for outcome in outcomes]
@@ -182,7 +198,7 @@ class _Record:
                 )
             ),
             potential_energy=float(potential_energy(frames.mass[moving], state.position[moving], self.scene.gravity)),
-            wall_time=seconds,
+            wall_time=0.0,
             worst_bodies=_worst_names(self.names, worst),
             residual=float(np.max([outcome.residual for outcome in outcomes])),
             velocity_residual=float(np.max([outcome.velocity_residual for outcome in outcomes])),
