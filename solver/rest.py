@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Islands at rest: what has come to rest is proven to be in equilibrium once, and not solved again until disturbed.
 
-A body is quiet once it has stayed within WAY of one pose for REST seconds, every step within the tolerance.  An island
+A body is quiet once it has stayed at one pose for REST seconds, but for what solves at rest leave.  An island
 (bodies linked by joints or by contacts) whose bodies are all quiet is put to the judge as it stands: velocity zero,
 pose as it is, the impulses that its contacts and joints carry.  Where every residual is within the tolerance the
 island rests: it keeps that pose, exactly, those forces and those residuals.  It is solved again in the very step in
@@ -19,7 +19,6 @@ from .topology import connected_components
 
 REST = 0.5  # [s]
 SOFT = 8.0  # times as long, for islands with springs and dampers: they may still creep
-WAY = 0.1  # of the tolerance at rest
 SAME_FORCE = 1e-4  # of a field's acceleration: less is no change
 SLACK = 1e-9  # [s] times are sums of steps
 KINDS = ("penetration", "gap_residual", "joint_error", "joint_error_angle", "friction_residual", "momentum_residual")
@@ -73,9 +72,10 @@ class Sleep:
 class Rest:
     """Decides which islands of one scene rest.  Keeps nothing itself: State.still and State.proof do."""
 
-    def __init__(self, assembler, joints, model, tolerance):
-        """tolerance: [m] of slow islands."""
-        self.assembler, self.joints, self.model, self.tolerance = assembler, joints, model, tolerance
+    def __init__(self, assembler, joints, model, tolerance, noise):
+        """tolerance: [m] of slow islands; noise: [m] that solves of islands at rest may be off."""
+        self.assembler, self.joints, self.model = assembler, joints, model
+        self.tolerance, self.noise = tolerance, noise
         axes = [[joint.axis(name) for name in joint.axes] for joint in joints.joints]
         self._series = [
             (k, axis) for k, each in enumerate(axes) for axis in each if axis.drive and isinstance(axis.target, tuple)
@@ -159,8 +159,7 @@ class Rest:
                 np.abs(moved.orientation + moved.still[:, 4:]).max(axis=1),
             )
             way = np.abs(apart).max(axis=1) + 2.0 * self.model.body_radius * turn
-            far = WAY * self.tolerance
-            gone = ~(way <= far) | ~(moved.way <= far) | ~sound | ~self.assembler.free(moved.time)
+            gone = ~(way <= self.noise) | ~(moved.way <= self.noise) | ~sound | ~self.assembler.free(moved.time)
             moved.still, moved.proof = moved.still.copy(), np.where(asleep[:, None], moved.proof, np.inf)
         moved.still[gone, 0] = moved.time
         moved.still[gone, 1:4], moved.still[gone, 4:] = moved.position[gone], moved.orientation[gone]

@@ -57,7 +57,8 @@ class Stepper:
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
         self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
         self.fast, self.joint_damping = config.tolerances()[1], config.joint_damping
-        self.rest = Rest(self.assembler, joints, model, config.tolerances()[0])
+        slow = config.tolerances()[0]
+        self.rest = Rest(self.assembler, joints, model, slow, solver.resting * slow)
         self.state = None
         self.deepest, self.failures = DEEPEST, 0
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
