@@ -5,6 +5,7 @@ from math import inf
 from pathlib import Path
 
 from engines import ENGINES
+from pages import EQUAL, number, table
 from rows import FPS, ROWS
 from truth_table import read_lines, read_runs
 
@@ -12,8 +13,6 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "accuracy.md"
 OURS = "axion"
 NEWTON = tuple(name for name in ENGINES if name.startswith("newton_"))
 OTHERS = tuple(name for name in ENGINES if name not in (OURS, *NEWTON))
-EQUAL = 1e-6
-"""Difference below which two values count as equal, in the unit of the table: single precision tells no more."""
 
 INTRODUCTION = f"""\
 <!-- SPDX-License-Identifier: GPL-3.0-or-later -->
@@ -65,16 +64,6 @@ class Results:
         return min(ran, key=lambda name: (self.misses(row, name), ranks[name]), default=None)
 
 
-def number(value):
-    """Three significant digits, without exponents where they can be avoided; what is below EQUAL is 0."""
-    if abs(value) < EQUAL:
-        return "0"
-    if abs(value) >= 1000.0:
-        return f"{value:.0f}"
-    text = f"{value:.3g}"
-    return text if "e" in text or "." not in text else text.rstrip("0").rstrip(".")
-
-
 def shown(line):
     """One entry of a table."""
     if line is None:
@@ -98,11 +87,6 @@ def bound(line):
 def with_unit(figure):
     """Name and unit."""
     return f"{figure.name} [{figure.unit}]" if figure.unit else figure.name
-
-
-def table(header, body):
-    """A Markdown table."""
-    return ["| " + " | ".join(line) + " |" for line in (header, ["---"] * len(header), *body)]
 
 
 def overview(results):

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from axion.solver import Scene, rotations
 from comparison_scenes import COUPLER, CRANK, CRANK_SPEED, FOLLOWER, GRAVITY, GROUND
-from overlaps import deepest_overlap
+from overlaps import Overlaps
 
 STENCIL = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
 """Central difference of eighth order: weights of the values 1 to 4 frames after, minus those before."""
@@ -46,8 +46,8 @@ class Motion:
     @cached_property
     def overlap(self):
         """(F,) deepest penetration of any two bodies at every frame after the start [m]."""
-        frames = zip(self.position[1:], self.orientation[1:], strict=True)
-        return np.array([deepest_overlap(self.scene, *poses) for poses in frames])
+        frames, overlaps = zip(self.position[1:], self.orientation[1:], strict=True), Overlaps(self.scene)
+        return np.array([overlaps.deepest(*poses) for poses in frames])
 
     @property
     def duration(self):

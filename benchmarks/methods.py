@@ -7,7 +7,6 @@ python benchmarks/methods.py --page     the page alone, from the file as it is
 
 import argparse
 import csv
-import importlib.util
 import platform
 import sys
 import time
@@ -24,17 +23,11 @@ FIELDS = (
 )
 
 
-def load(path):
-    """A Python file as a module of its own: tests/ and benchmarks/ both have a scenes.py."""
-    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def scenes():
     """Name in the table -> function that builds the scene."""
-    plain, large = load(ROOT / "tests" / "scenes.py"), load(ROOT / "benchmarks" / "scenes.py")
+    import method_scenes as large
+    import scenes as plain
+
     return {
         "box that sticks on a slope": plain.slope,
         "box that slides down a slope": lambda: plain.slope(angle=0.55),
@@ -148,7 +141,7 @@ def main():
     parser.add_argument("--device", default="cpu", help="auto, cpu or cuda:0")
     arguments = parser.parse_args()
     if not arguments.page:
-        sys.path.insert(0, str(ROOT / "tests"))
+        sys.path.append(str(ROOT / "tests"))
         lines = []
         for name, build in scenes().items():
             for method in METHODS:

@@ -38,14 +38,27 @@ class Figure:
     ideal: float | None = 0.0
 
 
+def _as_it_is(scene):
+    return scene
+
+
 @dataclass(frozen=True)
 class Row:
-    """One scene of the comparison.  ``build`` () -> Scene; ``seconds`` of motion at FPS frames a second."""
+    """One scene of the comparison.
+
+    Attributes:
+        title: for the page.
+        build: () -> Scene.
+        seconds: of motion, at FPS frames a second.
+        figures: what is judged.
+        judged: (Scene) -> the Scene whose shapes the judge measures, where it cannot measure those of the first.
+    """
 
     title: str
     build: Callable
     seconds: float
     figures: tuple[Figure, ...]
+    judged: Callable = _as_it_is
 
 
 def _mm(name, measure, upper=inf):

@@ -15,54 +15,37 @@ import datetime
 import json
 import math
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import accuracy_page
 from engines import ENGINES
-from rows import FPS, ROWS
-from truth_table import COMPLETE, Line, Run, read_lines, read_runs, write_lines, write_runs
+from engines.common import Watch
+from records import machine
+from rows import ROWS
+from trial import attempt
+from truth_table import Line, Run, read_lines, read_runs, write_lines, write_runs
 
 COMPILING = 300
 """Time that a cell may spend on top of its frames, for compiling kernels and judging [s]."""
 PATIENCE = 6
 """Wall time after which a cell is killed, in units of the time it should need: the machine may have other work."""
-FAR = 1e4
-"""Distance beyond which a scene has exploded [m]."""
-DIGITS = 4
 
 
 def run_cell(row_name, engine_name, cpu_limit):
     """Simulate and judge one cell: {"outcome", "values", "frames", "cpu_ms_per_frame", "version"}."""
-    import numpy as np
-    from judge import Motion
-
     row, engine = ROWS[row_name], ENGINES[engine_name]
-    module = engine.load()
-    scene, wanted = row.build(), round(row.seconds * FPS)
-    position, orientation, cpu_ms = module.run(scene, wanted, FPS, cpu_limit=cpu_limit, **engine.settings)
-    frames = len(cpu_ms)
-    cell = {
+    module, watch = engine.load(), Watch(cpu_limit)
+    outcome, values, _ = attempt(row, module, engine.settings, watch)
+    return {
         "version": module.version(),
-        "frames": frames,
-        "cpu_ms_per_frame": statistics.median(cpu_ms[1:]) if frames > 1 else None,
-        "values": {},
+        "outcome": outcome,
+        "values": values,
+        "frames": len(watch.cpu_ms),
+        "cpu_ms_per_frame": statistics.median(watch.cpu_ms[1:]) if len(watch.cpu_ms) > 1 else None,
     }
-    if not (np.isfinite(position).all() and np.isfinite(orientation).all() and np.abs(position).max() < FAR):
-        cell["outcome"] = "exploded"
-    elif frames < wanted:
-        cell["outcome"] = f"{cpu_limit:g} s of CPU time spent after {frames} of {wanted} frames"
-    else:
-        cell["outcome"] = COMPLETE
-        motion = Motion(scene, position, orientation, FPS)
-        cell["values"] = {
-            figure.name: float(f"{figure.scale * figure.measure(motion):.{DIGITS}g}") for figure in row.figures
-        }
-    return cell
 
 
 def spawn_cell(row_name, engine_name, cpu_limit):
@@ -115,16 +98,6 @@ def in_order(lines):
     }
     keyed = {(line.row, line.engine, line.figure): line for line in lines}
     return [keyed[key] for key in sorted(keyed.keys() & order.keys(), key=order.get)]
-
-
-def machine():
-    """The machine in words."""
-    processor = platform.processor() or platform.machine()
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        names = [line.split(":", 1)[1].strip() for line in information.read_text().splitlines() if "model name" in line]
-        processor = names[0] if names else processor
-    return f"{processor}, {os.cpu_count()} cores, {platform.system()}; one process at a time, one thread"
 
 
 def measure(row_names, engine_names, cpu_limit):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The files that the comparison leaves: one line a figure in truth.csv, one line an engine in truth_machine.csv."""
 
-import csv
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from math import inf
-from pathlib import Path
 
-RESULTS = Path(__file__).resolve().parent / "results"
+import records
+from records import RESULTS
+
 TABLE = RESULTS / "truth.csv"
 MACHINE = RESULTS / "truth_machine.csv"
 COMPLETE = "complete"
@@ -68,49 +68,21 @@ class Run:
     date: str
 
 
-def _write(path, kind, records):
-    path.parent.mkdir(exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(kind)], lineterminator="\n")
-        writer.writeheader()
-        for record in records:
-            writer.writerow({name: _text(value) for name, value in asdict(record).items()})
-
-
-def _text(value):
-    if value is None:
-        return ""
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
-
-
-def _read(path, kind):
-    if not path.exists():
-        return []
-    numbers = {field.name: field.type for field in fields(kind) if field.type is not str}
-    with path.open(newline="", encoding="utf-8") as file:
-        records = []
-        for record in csv.DictReader(file):
-            for name, wanted in numbers.items():
-                record[name] = int(record[name]) if wanted is int else float(record[name]) if record[name] else None
-            records.append(kind(**record))
-    return records
-
-
 def read_lines(path=TABLE):
     """The Lines of a file; none where it does not exist."""
-    return _read(path, Line)
+    return records.read(path, Line)
 
 
 def write_lines(lines, path=TABLE):
     """Replace the file."""
-    _write(path, Line, lines)
+    records.write(path, Line, lines)
 
 
 def read_runs(path=MACHINE):
     """The Runs of a file; none where it does not exist."""
-    return _read(path, Run)
+    return records.read(path, Run)
 
 
 def write_runs(runs, path=MACHINE):
     """Replace the file."""
-    _write(path, Run, runs)
+    records.write(path, Run, runs)

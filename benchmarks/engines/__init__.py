@@ -4,11 +4,11 @@
 Every file offers
 
     version()                                                what ran, as text
-    run(scene, frames, fps, cpu_limit=inf, **settings)
-        -> (position (F+1, B, 3) [m], orientation (F+1, B, 4), cpu_ms (F,))
+    run(scene, frames, fps, watch, **settings)
+        -> (position (F+1, B, 3) [m], orientation (F+1, B, 4))
 
-of all bodies' frames in the scene's order, quaternions xyzw, with the CPU time of each frame.  A run that spends its
-``cpu_limit`` [s] ends with the frames it has.
+of all bodies' frames in the scene's order, quaternions xyzw; ``watch``, a common.Watch, times each frame.  A run
+that the watch ends has fewer frames.  What an engine's file cannot translate raises NotImplementedError.
 """
 
 import importlib

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Axion itself, on the CPU with its defaults."""
+"""Axion itself, with its defaults where nothing else is said."""
 
 import platform
-from math import inf
 
 import warp as wp
 from axion.solver import SolverConfig, simulate
@@ -15,12 +14,12 @@ def version():
     return f"this repository, Warp {wp.__version__}, Python {platform.python_version()}"
 
 
-def run(scene, frames, fps, cpu_limit=inf):
+def run(scene, frames, fps, watch, device="cpu", quality="normal"):
     """See the package."""
-    recording = Recording(scene, cpu_limit)
+    recording = Recording(scene, watch)
 
     def take(result):
         return recording.add(result.position[recording.moving], result.orientation[recording.moving])
 
-    simulate(scene, frames=frames, fps=fps, config=SolverConfig(device="cpu"), on_frame=take)
+    simulate(scene, frames=frames, fps=fps, config=SolverConfig(device=device, quality=quality), on_frame=take)
     return recording.result()

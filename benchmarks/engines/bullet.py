@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's own rigid bodies, which are Bullet, through the bpy wheel."""
 
-from math import inf
-
 import bpy
 import numpy as np
-from axion.solver import Box, Sphere, rotations
+from axion.solver import Box, Capsule, Sphere, TriangleMesh, rotations
 from axion.solver.convex_hull import convex_hull
 from mathutils import Quaternion, Vector
 
 from .common import (
+    angle_limits,
     collides,
     drive_of,
     dynamic_bodies,
+    fixed_boxes,
     has_floor,
     joint_bodies,
     only_shape,
@@ -32,12 +32,14 @@ def version():
     return f"Bullet of Blender {bpy.app.version_string}"
 
 
-def run(scene, frames, fps, cpu_limit=inf, substeps=10, iterations=10):
+def run(scene, frames, fps, watch, substeps=10, iterations=10):
     """See the package.  ``substeps`` a frame, solver ``iterations`` a substep."""
     world = _World(scene, fps, substeps, iterations)
     if has_floor(scene):
         place = (0, 0, -FLOOR_SIZE / 4)
         world.body("Floor", FLOOR_SIZE * CORNERS * (1, 1, 0.25), "BOX", place, UPRIGHT, 0.0)
+    for body in fixed_boxes(scene):
+        world.body(body.name, CORNERS * only_shape(body).half_extents, "BOX", body.position, body.orientation, 0.0)
     objects = [world.dynamic(body) for body in dynamic_bodies(scene)]
     world.add_joints(scene, objects)
     moving = any(np.any(body.linear_velocity) or np.any(body.angular_velocity) for body in dynamic_bodies(scene))
@@ -59,7 +61,7 @@ def run(scene, frames, fps, cpu_limit=inf, substeps=10, iterations=10):
         places = [item.matrix_world.decompose()[:2] for item in objects]
         return [tuple(place) for place, _ in places], [(turn.x, turn.y, turn.z, turn.w) for _, turn in places]
 
-    return record(scene, frames, cpu_limit, read, advance)
+    return record(scene, frames, watch, read, advance)
 
 
 def _carry(item, body, fps):
@@ -97,12 +99,11 @@ class _World:
     def last_frame(self, frame):
         self.world.point_cache.frame_end = self.scene.frame_end = frame
 
-    def body(self, name, vertices, shape, position, orientation, mass):
-        """An object with a rigid body; passive where the mass is 0."""
+    def body(self, name, vertices, shape, position, orientation, mass, triangles=None):
+        """An object with a rigid body; passive where the mass is 0.  ``triangles``: those of the hull if None."""
         mesh = bpy.data.meshes.new(name)
-        mesh.from_pydata(
-            [tuple(vertex) for vertex in vertices], [], [tuple(map(int, f)) for f in convex_hull(vertices)]
-        )
+        faces = convex_hull(vertices) if triangles is None else triangles
+        mesh.from_pydata([tuple(vertex) for vertex in vertices], [], [tuple(map(int, face)) for face in faces])
         mesh.update()
         item = bpy.data.objects.new(name, mesh)
         item.location, item.rotation_mode = position, "QUATERNION"
@@ -120,14 +121,21 @@ class _World:
 
     def dynamic(self, body):
         """The object of a dynamic body."""
-        shape = only_shape(body)
+        shape, triangles = only_shape(body), None
         if isinstance(shape, Box):
             vertices, kind = CORNERS * shape.half_extents, "BOX"
         elif isinstance(shape, Sphere):
             vertices, kind = shape.radius * _ball(), "SPHERE"  # Blender takes the radius from the bounding box
+        elif isinstance(shape, Capsule):  # likewise, and its axis is Z
+            ball = shape.radius * _ball()
+            vertices = ball + np.where(ball[:, 2:] > 0.0, 1.0, -1.0) * (0.0, 0.0, shape.half_height)
+            kind = "CAPSULE"
+        elif isinstance(shape, TriangleMesh):
+            vertices, triangles, kind = shape.vertices, shape.triangles, "MESH"
         else:
             vertices, kind = shape.vertices, "CONVEX_HULL"
-        item = self.body(body.name, vertices, kind, body.position, body.orientation, body.mass_properties()[0])
+        mass = body.mass_properties()[0]
+        item = self.body(body.name, vertices, kind, body.position, body.orientation, mass, triangles)
         if not collides(body):
             self._alone(item)
         return item
@@ -149,7 +157,14 @@ class _World:
             pair = (anchor if a is None else object_of[a.name], object_of[b.name])
             # Blender's hinge turns about the empty's Z, as the joint's frame does, and its motor about the empty's X.
             turn = Quaternion((joint.orientation[3], *joint.orientation[:3]))
-            self._constraint(joint, "HINGE" if joint.kind == "hinge" else "POINT", turn, pair)
+            limits = angle_limits(joint)
+            kind = "HINGE" if joint.kind == "hinge" else "GENERIC" if limits else "POINT"
+            made = self._constraint(joint, kind, turn, pair)
+            for name, limit in limits.items():
+                _limit(made, f"ang_{name[1]}", limit)
+            if kind == "GENERIC":
+                for name in "xyz":
+                    _limit(made, f"lin_{name}", 0.0)
             drive = drive_of(joint)
             if drive is not None:
                 axis = turn @ Vector((0, 0, 1))
@@ -171,6 +186,12 @@ class _World:
         constraint.object1, constraint.object2 = pair
         constraint.disable_collisions = True
         return constraint
+
+
+def _limit(constraint, name, limit):
+    setattr(constraint, f"use_limit_{name}", True)
+    setattr(constraint, f"limit_{name}_lower", -limit)
+    setattr(constraint, f"limit_{name}_upper", limit)
 
 
 def _ball():

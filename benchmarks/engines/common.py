@@ -2,27 +2,50 @@
 """What the engines share: recording a run, and reading a comparison scene."""
 
 import time
+from math import inf
 
 import numpy as np
-from axion.solver import Plane, rotations
+from axion.solver import Box, Plane, rotations
 
 START_TOLERANCE = 1e-5
 """How far an engine's own reading of its start may be from the scene's [m], and each quaternion component: float32."""
+CENTRED = 1e-9
+"""How far a centre of mass may be from the body's origin [m]: rounding."""
+
+
+class Watch:
+    """Times the frames of a run, and ends it when its CPU time is spent.
+
+    The first frame does not count against ``cpu_limit`` [s]: it may compile kernels.
+
+    Attributes:
+        cpu_ms, wall_ms: of every frame so far, lists.
+    """
+
+    def __init__(self, cpu_limit=inf):
+        self.cpu_limit, self.cpu_ms, self.wall_ms = cpu_limit, [], []
+
+    def start(self):
+        """A frame begins."""
+        self._cpu, self._wall = time.process_time(), time.perf_counter()
+
+    def stop(self):
+        """A frame has ended; False when it was the last."""
+        self.cpu_ms.append(1e3 * (time.process_time() - self._cpu))
+        self.wall_ms.append(1e3 * (time.perf_counter() - self._wall))
+        return sum(self.cpu_ms[1:]) < 1e3 * self.cpu_limit
 
 
 class Recording:
-    """Poses of every body and the CPU time of every frame; ends a run whose CPU time is spent.
+    """Poses of every body after every frame of a run that a Watch times."""
 
-    The first frame does not count against ``cpu_limit`` [s]: it may compile kernels.
-    """
-
-    def __init__(self, scene, cpu_limit):
+    def __init__(self, scene, watch):
         start = [body.start() for body in scene.bodies]
         self.position = [np.array([position for position, _ in start])]
         self.orientation = [np.array([orientation for _, orientation in start])]
         self.moving = [i for i, body in enumerate(scene.bodies) if body.motion == "dynamic"]
-        self.cpu_limit, self.cpu_ms = cpu_limit, []
-        self._mark = time.process_time()
+        self.watch = watch
+        watch.start()
 
     def check_start(self, position, orientation):
         """Refuse a translation whose dynamic bodies do not start where the scene has them."""
@@ -32,34 +55,35 @@ class Recording:
             raise RuntimeError(f"the bodies start {apart:.2g} m and {turned:.2g} away from where the scene has them")
 
     def add(self, position, orientation):
-        """Take the poses of the dynamic bodies, (D, 3) and (D, 4), after a frame; False when the CPU time is spent."""
-        self.cpu_ms.append(1e3 * (time.process_time() - self._mark))
+        """Take the poses of the dynamic bodies, (D, 3) and (D, 4), after a frame; False when it was the last."""
+        more = self.watch.stop()
         for series, values in ((self.position, position), (self.orientation, orientation)):
             series.append(series[0].copy())
             series[-1][self.moving] = values
-        self._mark = time.process_time()
-        return sum(self.cpu_ms[1:]) < 1e3 * self.cpu_limit
+        self.watch.start()
+        return more
 
     def result(self):
-        """(position (F+1, B, 3) [m], orientation (F+1, B, 4), cpu_ms (F,)) of the frames so far."""
-        return np.array(self.position), np.array(self.orientation), np.array(self.cpu_ms)
+        """(position (F+1, B, 3) [m], orientation (F+1, B, 4)) of the frames so far."""
+        return np.array(self.position), np.array(self.orientation)
 
 
-def record(scene, frames, cpu_limit, read, advance):
+def record(scene, frames, watch, read, advance):
     """Run an engine that is driven frame by frame.
 
     Args:
         scene: Scene.
         frames: how many to run.
-        cpu_limit: [s].
+        watch: Watch.
         read: () -> (position (D, 3), orientation (D, 4)) of the dynamic bodies, in the scene's order.
         advance: simulates one frame.
 
     Returns:
         what ``Recording.result`` says.
     """
-    recording = Recording(scene, cpu_limit)
+    recording = Recording(scene, watch)
     recording.check_start(*read())
+    watch.start()
     for _ in range(frames):
         advance()
         if not recording.add(*read()):
@@ -72,12 +96,21 @@ def dynamic_bodies(scene):
     return [body for body in scene.bodies if body.motion == "dynamic"]
 
 
+def _fixed(scene, kind):
+    fixed = [body for body in scene.bodies if body.motion != "dynamic"]
+    if any(not isinstance(shape, (Plane, Box)) for body in fixed for shape in body.shapes):
+        raise NotImplementedError("only planes at z = 0 and boxes are translated as fixed bodies")
+    return [body for body in fixed if isinstance(only_shape(body), kind)]
+
+
 def has_floor(scene):
     """Whether the ground z <= 0 is solid."""
-    fixed = [body for body in scene.bodies if body.motion != "dynamic"]
-    if any(not isinstance(shape, Plane) for body in fixed for shape in body.shapes):
-        raise NotImplementedError("only a plane at z = 0 is translated as a fixed body")
-    return bool(fixed)
+    return bool(_fixed(scene, Plane))
+
+
+def fixed_boxes(scene):
+    """The bodies of one box each that stay where they are."""
+    return _fixed(scene, Box)
 
 
 def collides(body):
@@ -96,7 +129,8 @@ def pair_material(scene):
 def only_shape(body):
     """The body's one shape, centred on its frame."""
     (shape,) = body.shapes
-    if np.abs(shape.position).max() > 0.0 or np.abs(body.mass_properties()[1]).max() > 1e-9:
+    centred = body.motion != "dynamic" or np.abs(body.mass_properties()[1]).max() <= CENTRED
+    if np.abs(shape.position).max() > 0.0 or not centred:
         raise NotImplementedError(f"{body.name}: the shape of a body in a comparison scene is centred on its frame")
     return shape
 
@@ -133,3 +167,14 @@ def drive_of(joint):
     """The velocity drive of a hinge, an Axis, or None."""
     axis = joint.axes.get("rz")
     return axis if axis is not None and axis.drive == "velocity" else None
+
+
+def angle_limits(joint):
+    """{axis: limit [rad]} of the angles that a joint keeps between -limit and +limit."""
+    limits = {}
+    for name, axis in joint.axes.items():
+        if np.isfinite([axis.lower, axis.upper]).any():
+            if axis.lower != -axis.upper or name not in ("rx", "ry", "rz"):
+                raise NotImplementedError(f"{joint.name}: only limits of angles, as far to both sides, are translated")
+            limits[name] = float(axis.upper)
+    return limits

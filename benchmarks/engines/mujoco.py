@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """MuJoCo, its C library through the ``mujoco`` package: bodies that hang on joints move in reduced coordinates."""
 
-from math import inf
 from xml.sax.saxutils import quoteattr
 
 import mujoco
 import numpy as np
-from axion.solver import Box, Sphere, rotations
+from axion.solver import Box, Capsule, ConvexHull, Sphere, rotations
 
 from .common import (
+    angle_limits,
     collides,
     drive_of,
     dynamic_bodies,
+    fixed_boxes,
     has_floor,
     in_body,
     joint_bodies,
@@ -32,9 +33,9 @@ def version():
     return f"MuJoCo {mujoco.__version__}"
 
 
-def run(scene, frames, fps, cpu_limit=inf, substeps=40):
-    """See the package.  ``substeps`` a frame."""
-    model = mujoco.MjModel.from_xml_string(_Document(scene, 1.0 / (fps * substeps)).text())
+def run(scene, frames, fps, watch, substeps=40, hard=True):
+    """See the package.  ``substeps`` a frame; ``hard``: contacts and loops as stiff as they go, else MuJoCo's own."""
+    model = mujoco.MjModel.from_xml_string(_Document(scene, 1.0 / (fps * substeps), hard).text())
     data = mujoco.MjData(model)
     bodies = dynamic_bodies(scene)
     joint_of = {joint.body_b: joint for joint in tree_joints(scene)}
@@ -54,7 +55,7 @@ def run(scene, frames, fps, cpu_limit=inf, substeps=40):
     def read():
         return data.xpos[numbers].copy(), data.xquat[numbers][:, [1, 2, 3, 0]]
 
-    return record(scene, frames, cpu_limit, read, advance)
+    return record(scene, frames, watch, read, advance)
 
 
 def _numbers(values):
@@ -65,11 +66,22 @@ def _wxyz(orientation):
     return _numbers([orientation[3], *orientation[:3]])
 
 
+def _range(joint):
+    """Limits of a joint's angles; a ball's is one for the whole turn, whatever its axis."""
+    limits = angle_limits(joint)
+    if not limits:
+        return ""
+    if len(set(limits.values())) > 1:
+        raise NotImplementedError(f"{joint.name}: MuJoCo limits all angles of a ball joint alike")
+    limit = limits.popitem()[1]
+    return f' limited="true" range="{0.0 if joint.kind == "ball" else -limit:.9g} {limit:.9g}"'
+
+
 class _Document:
     """The scene as MuJoCo's XML."""
 
-    def __init__(self, scene, step):
-        self.scene, self.step = scene, step
+    def __init__(self, scene, step, hard):
+        self.scene, self.step, self.hard = scene, step, hard
         self.named = {body.name: body for body in scene.bodies}
         self.tree = {joint.body_b: joint for joint in tree_joints(scene)}
         self.children = {}
@@ -81,7 +93,8 @@ class _Document:
         # An explosion must show: MuJoCo would put everything back to the start and go on.
         option = (
             f'<option timestep="{self.step:.15g}" gravity="{_numbers(self.scene.gravity)}" integrator="implicitfast" '
-            'cone="elliptic" iterations="100" tolerance="1e-8" impratio="10"><flag autoreset="disable"/></option>'
+            f'cone="elliptic" iterations="100" tolerance="1e-8" impratio="{10 if self.hard else 1}">'
+            '<flag autoreset="disable"/></option>'
         )
         floor = '<geom type="plane" size="0 0 1"/>' if has_floor(self.scene) else ""
         parts = [
@@ -93,6 +106,7 @@ class _Document:
             *self._meshes(),
             "</asset><worldbody>",
             floor,
+            *map(self._stair, fixed_boxes(self.scene)),
             *(line for body in self.children.get(None, []) for line in self._body(body)),
             "</worldbody><equality>",
             *self._loops(),
@@ -104,20 +118,19 @@ class _Document:
 
     def _defaults(self):
         friction, restitution = pair_material(self.scene)
-        solref = f"{2 * self.step:.9g} 1"
+        touch = f'solref="{2 * self.step:.9g} 1" solimp="{HARD}"' if self.hard else ""
+        loop = f'<equality solref="{max(2 * self.step, 0.004):.9g} 1" solimp="{HARD}"/>' if self.hard else ""
         if restitution > 0.0:
             logarithm = np.log(restitution)
             ratio = -logarithm / np.sqrt(np.pi**2 + logarithm**2)
-            solref = f"{-BOUNCE_STIFFNESS:.9g} {-2 * ratio * np.sqrt(BOUNCE_STIFFNESS):.9g}"
-        return (
-            f'<default><geom friction="{friction} 0.005 0.0001" solref="{solref}" solimp="{HARD}" condim="3"/>'
-            f'<equality solref="{max(2 * self.step, 0.004):.9g} 1" solimp="{HARD}"/></default>'
-        )
+            damping = -2 * ratio * np.sqrt(BOUNCE_STIFFNESS)
+            touch = f'solref="{-BOUNCE_STIFFNESS:.9g} {damping:.9g}" solimp="{HARD}"'
+        return f'<default><geom friction="{friction} 0.005 0.0001" {touch} condim="3"/>{loop}</default>'
 
     def _meshes(self):
         for body in dynamic_bodies(self.scene):
             shape = only_shape(body)
-            if not isinstance(shape, (Box, Sphere)):
+            if isinstance(shape, ConvexHull):
                 yield f'<mesh name={quoteattr(body.name)} vertex="{_numbers(shape.vertices.ravel())}"/>'
 
     def _body(self, body):
@@ -131,7 +144,7 @@ class _Document:
             axis = rotations.rotate(turned_into(body, joint.orientation), np.array([0.0, 0.0, 1.0]))
             yield (
                 f'<joint name={quoteattr(joint.name)} type="{joint.kind}" '
-                f'pos="{_numbers(in_body(body, joint.position))}" axis="{_numbers(axis)}"/>'
+                f'pos="{_numbers(in_body(body, joint.position))}" axis="{_numbers(axis)}"{_range(joint)}/>'
             )
         yield self._geometry(body)
         for child in self.children.get(body.name, []):
@@ -145,17 +158,29 @@ class _Document:
             form = f'type="box" size="{_numbers(shape.half_extents)}"'
         elif isinstance(shape, Sphere):
             form = f'type="sphere" size="{_numbers(shape.radius)}"'
-        else:
+        elif isinstance(shape, Capsule):
+            form = f'type="capsule" size="{_numbers([shape.radius, shape.half_height])}"'
+        elif isinstance(shape, ConvexHull):
             form = f'type="mesh" mesh={quoteattr(body.name)}'
+        else:
+            raise NotImplementedError(f"{body.name}: MuJoCo would take the convex hull of a {type(shape).__name__}")
         alone = "" if collides(body) else ' contype="0" conaffinity="0"'
         return f'<geom {form} mass="{body.mass_properties()[0]:.12g}"{alone}/>'
+
+    @staticmethod
+    def _stair(body):
+        place, turn = _numbers(body.position), _wxyz(body.orientation)
+        return f'<geom type="box" size="{_numbers(only_shape(body).half_extents)}" pos="{place}" quat="{turn}"/>'
 
     def _loops(self):
         for joint in self.scene.joints:
             if joint is not self.tree[joint.body_b]:
                 a, b = joint_bodies(self.scene, joint)
-                anchor = _numbers(in_body(a, joint.position))
-                yield f'<connect body1={quoteattr(a.name)} body2={quoteattr(b.name)} anchor="{anchor}"/>'
+                # The anchor is the first body's, so that the world, which has no name, comes second.
+                first, second = (b, a) if a is None else (a, b)
+                other = "" if second is None else f" body2={quoteattr(second.name)}"
+                anchor = _numbers(in_body(first, joint.position))
+                yield f'<connect body1={quoteattr(first.name)}{other} anchor="{anchor}"/>'
 
     def _motors(self):
         for joint in self.tree.values():

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Newton's own solvers on the CPU.  A frame is captured once and replayed: no time goes into launching kernels."""
 
-from math import inf
-
 import newton
 import numpy as np
 import warp as wp
-from axion.solver import Box, Sphere, rotations
+from axion.solver import Box, Capsule, ConvexHull, Sphere, rotations
 from axion.solver.convex_hull import convex_hull
 
 from .common import (
+    angle_limits,
     collides,
     drive_of,
     dynamic_bodies,
+    fixed_boxes,
     has_floor,
     in_body,
     joint_bodies,
@@ -23,7 +23,6 @@ from .common import (
     turned_into,
 )
 
-DEVICE = "cpu"
 EAGER_FRAMES = 2
 """Frames before the capture: buffers are allocated and kernels compiled in them."""
 CONTACTS_A_BODY = 40
@@ -35,7 +34,7 @@ def version():
     return f"Newton {newton.__version__}, Warp {wp.__version__}"
 
 
-def run(scene, frames, fps, cpu_limit=inf, solver="xpbd", substeps=10):
+def run(scene, frames, fps, watch, solver="xpbd", substeps=10, device="cpu"):
     """See the package.  ``substeps`` a frame, an even number; ``solver``: a key of SOLVERS."""
     if substeps % 2:
         raise ValueError(f"substeps is {substeps}: give an even number, so that the two states end where they began")
@@ -47,7 +46,7 @@ def run(scene, frames, fps, cpu_limit=inf, solver="xpbd", substeps=10):
     numbers = _fill(builder, scene, build.contact_stiffness)
     if solver == "vbd":
         builder.color()
-    model = builder.finalize(device=DEVICE, skip_validation_joints=bool(scene.joints))
+    model = builder.finalize(device=device, skip_validation_joints=bool(scene.joints))
     states = [model.state(), model.state()]
     control = model.control()
     _set_velocities(model, states[0], scene, numbers)
@@ -71,7 +70,7 @@ def run(scene, frames, fps, cpu_limit=inf, solver="xpbd", substeps=10):
             one_frame()
         else:
             if graph is None:
-                with wp.ScopedCapture(device=DEVICE) as capture:
+                with wp.ScopedCapture(device=device) as capture:
                     one_frame()
                 graph = capture.graph
             wp.capture_launch(graph)
@@ -81,7 +80,7 @@ def run(scene, frames, fps, cpu_limit=inf, solver="xpbd", substeps=10):
         poses = states[0].body_q.numpy()[numbers].astype(float)
         return poses[:, :3], poses[:, 3:]
 
-    return record(scene, frames, cpu_limit, read, advance)
+    return record(scene, frames, watch, read, advance)
 
 
 def _transform(position, orientation):
@@ -105,6 +104,10 @@ def _fill(builder, scene, stiffness):
 
     if has_floor(scene):
         builder.add_ground_plane(cfg=material(0.0))
+    for body in fixed_boxes(scene):
+        x, y, z = map(float, only_shape(body).half_extents)
+        place = _transform(body.position, body.orientation)
+        builder.add_shape_box(-1, xform=place, hx=x, hy=y, hz=z, cfg=material(0.0))
     jointed = {name for joint in scene.joints for name in (joint.body_a, joint.body_b)}
     number_of = {}
     for body in dynamic_bodies(scene):
@@ -117,6 +120,11 @@ def _fill(builder, scene, stiffness):
             builder.add_shape_box(number, hx=x, hy=y, hz=z, cfg=looks)
         elif isinstance(shape, Sphere):
             builder.add_shape_sphere(number, radius=float(shape.radius), cfg=looks)
+        elif isinstance(shape, Capsule):
+            size = {"radius": float(shape.radius), "half_height": float(shape.half_height)}
+            builder.add_shape_capsule(number, **size, cfg=looks)
+        elif not isinstance(shape, ConvexHull):
+            raise NotImplementedError(f"{body.name}: a {type(shape).__name__} is not translated for Newton")
         else:
             triangles = convex_hull(shape.vertices).astype(np.int32).ravel()
             mesh = newton.Mesh(shape.vertices.astype(np.float32), triangles)
@@ -132,6 +140,8 @@ def _fill(builder, scene, stiffness):
 
 def _joint(builder, scene, joint, number_of):
     a, b = joint_bodies(scene, joint)
+    if angle_limits(joint):
+        raise NotImplementedError(f"{joint.name}: limits of angles are not translated for Newton")
     # Joint frames along the world's axes with the hinge's axis named in them, free of rounding: XPBD of Newton 1.8
     # returns NaN on the four-bar linkage when the axis is a little longer than 1, or a turned frame's Z.
     frames = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The scenes of the benchmark, each a function of a size; plain solver scenes, so no Blender is needed."""
+"""The larger scenes of methods.py, each a function of a size; plain solver scenes, so no Blender is needed."""
 
 import numpy as np
 from axion.solver import Body, Box, Capsule, Joint, Plane, Scene, Sphere
@@ -8,14 +8,6 @@ from axion.solver import Body, Box, Capsule, Joint, Plane, Scene, Sphere
 def _with_floor(friction=0.5):
     scene = Scene()
     scene.add(Body("Floor", [Plane()], motion="static", friction=friction))
-    return scene
-
-
-def box_stack(count):
-    """``count`` cubes of 0.2 m on each other, exactly touching: they must stay where they are."""
-    scene = _with_floor()
-    for number in range(count):
-        scene.add(Body(f"Box {number}", [Box((0.1, 0.1, 0.1))], position=(0, 0, 0.1 + 0.2 * number)))
     return scene
 
 
@@ -57,12 +49,3 @@ def falling_boxes(count):
         place = (*generator.uniform(-0.5, 0.5, size=2), 0.6 + 0.25 * number)
         scene.add(Body(f"Box {number}", [Box(half)], position=place, orientation=turn / np.linalg.norm(turn)))
     return scene
-
-
-SCENES = {
-    "box_stack": (box_stack, 10, 10),
-    "brick_wall": (brick_wall, 10, 4),
-    "heavy_pendulum": (heavy_pendulum, 12, 6),
-    "falling_boxes": (falling_boxes, 100, 20),
-}
-"""Name -> (function, size, size of the quick run)."""
