@@ -4,7 +4,7 @@
 PYTHON ?= python3
 # The bpy wheel to work with; empty takes the newest tested one that the Python at hand can use.
 BPY ?=
-# More arguments for make test and bench-truth, e.g. make test ARGS="-k extension".
+# More arguments for make test, bench, bench-quick and bench-truth, e.g. make test ARGS="-k extension".
 ARGS ?=
 
 VENV := .venv$(if $(BPY),-$(BPY))
@@ -43,11 +43,11 @@ format: $(STAMP)
 extension: $(STAMP)
 	$(RUN) tools/build_extension.py
 
-bench: $(STAMP)
-	$(RUN) benchmarks/run.py
+bench: $(BENCH_STAMP)
+	$(RUN) benchmarks/run.py $(ARGS)
 
-bench-quick: $(STAMP)
-	$(RUN) benchmarks/run.py --quick
+bench-quick: $(BENCH_STAMP)
+	$(RUN) benchmarks/run.py --quick $(ARGS)
 
 bench-methods: $(STAMP)
 	$(RUN) benchmarks/methods.py

@@ -15,6 +15,8 @@ from overlaps import Overlaps
 STENCIL = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
 """Central difference of eighth order: weights of the values 1 to 4 frames after, minus those before."""
 REACH = len(STENCIL)
+RESTING = 0.05
+"""Root mean square speed of bodies that have come to rest [m/s]; contacts of soft engines go on trembling."""
 SETTLED = 0.5
 """Time after which a box on a slope has found its contact [s]."""
 
@@ -63,6 +65,19 @@ def penetration(motion):
 def share_within_tenth_millimetre(motion):
     """Share of the frames in which nothing penetrates by 1e-4 m or more."""
     return float((motion.overlap < 1e-4).mean())
+
+
+def share_within_half_millimetre(motion):
+    """Share of the frames in which nothing penetrates by 5e-4 m or more: the tolerance of a preview."""
+    return float((motion.overlap < 5e-4).mean())
+
+
+def rest_frame(motion):
+    """First frame from which the root mean square speed of the bodies stays below RESTING; None if it never does."""
+    steps = np.diff(motion.position[:, motion.moving], axis=0)
+    fast = np.flatnonzero(np.sqrt((steps**2).sum(axis=2).mean(axis=1)) * motion.fps >= RESTING)
+    first = int(fast[-1]) + 1 if len(fast) else 0
+    return first if first < len(steps) else None
 
 
 def joint_error(motion):

@@ -11,7 +11,7 @@ FAR = 1e4
 DIGITS = 4
 
 
-def attempt(row, module, settings, watch, frames=None):
+def attempt(row, module, settings, watch, frames=None, simulated=None):
     """Run an engine on a row.
 
     Args:
@@ -20,6 +20,7 @@ def attempt(row, module, settings, watch, frames=None):
         settings: arguments of its ``run``.
         watch: engines.common.Watch; a run that it ends is not judged.
         frames: how many; None for those of the row.
+        simulated: called between the run and its judging.
 
     Returns:
         (outcome, {name of a figure: value}, Motion): COMPLETE or in words why there are no values; the Motion is None
@@ -30,6 +31,8 @@ def attempt(row, module, settings, watch, frames=None):
         position, orientation = module.run(scene, wanted, FPS, watch, **settings)
     except NotImplementedError as reason:
         return f"not translated: {reason}", {}, None
+    if simulated is not None:
+        simulated()
     if not (np.isfinite(position).all() and np.isfinite(orientation).all() and np.abs(position).max() < FAR):
         return "exploded", {}, None
     if len(position) - 1 < wanted:

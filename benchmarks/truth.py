@@ -13,7 +13,6 @@ make the clock of CPU time coarse on Linux.)  Engines take turns on each row.
 import argparse
 import datetime
 import json
-import math
 import os
 import statistics
 import subprocess
@@ -26,7 +25,7 @@ from engines.common import Watch
 from records import machine
 from rows import ROWS
 from trial import attempt
-from truth_table import Line, Run, read_lines, read_runs, write_lines, write_runs
+from truth_table import Run, lines_of, read_lines, read_runs, write_lines, write_runs
 
 COMPILING = 300
 """Time that a cell may spend on top of its frames, for compiling kernels and judging [s]."""
@@ -65,29 +64,6 @@ def spawn_cell(row_name, engine_name, cpu_limit):
     return {**failed, "outcome": "crashed"}
 
 
-def lines_of(row_name, engine_name, cell):
-    """The Lines of one cell."""
-
-    def finite(bound):
-        return bound if bound is not None and math.isfinite(bound) else None
-
-    cost = cell["cpu_ms_per_frame"]
-    for figure in ROWS[row_name].figures:
-        yield Line(
-            row=row_name,
-            engine=engine_name,
-            figure=figure.name,
-            unit=figure.unit,
-            value=cell["values"].get(figure.name),
-            lower=finite(figure.lower),
-            upper=finite(figure.upper),
-            ideal=figure.ideal,
-            outcome=cell["outcome"],
-            frames=cell["frames"],
-            cpu_ms_per_frame=None if cost is None else float(f"{cost:.3g}"),
-        )
-
-
 def in_order(lines):
     """The Lines of rows, engines and figures that still exist, in the order of the page."""
     order = {
@@ -110,7 +86,7 @@ def measure(row_names, engine_names, cpu_limit):
             if sum(body.motion == "dynamic" for body in ROWS[row_name].build().bodies) > engine.largest:
                 continue
             cell = spawn_cell(row_name, engine_name, cpu_limit)
-            fresh += lines_of(row_name, engine_name, cell)
+            fresh += lines_of(ROWS[row_name], row_name, engine_name, cell)
             if cell["version"]:
                 runs[engine_name] = Run(engine_name, cell["version"], engine.described, machine(), today)
             values = "  ".join(f"{name} {value:g}" for name, value in cell["values"].items())

@@ -2,7 +2,7 @@
 """The files that the comparison leaves: one line a figure in truth.csv, one line an engine in truth_machine.csv."""
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 
 import records
 from records import RESULTS
@@ -86,3 +86,22 @@ def read_runs(path=MACHINE):
 def write_runs(runs, path=MACHINE):
     """Replace the file."""
     records.write(path, Run, runs)
+
+
+def lines_of(row, row_name, engine_name, cell):
+    """The Lines of one cell: ``row`` a rows.Row, ``cell`` {"outcome", and "values", "frames", "cpu_ms_per_frame"}."""
+    cost, values = cell.get("cpu_ms_per_frame"), cell.get("values", {})
+    for figure in row.figures:
+        yield Line(
+            row=row_name,
+            engine=engine_name,
+            figure=figure.name,
+            unit=figure.unit,
+            value=values.get(figure.name),
+            lower=figure.lower if isfinite(figure.lower) else None,
+            upper=figure.upper if isfinite(figure.upper) else None,
+            ideal=figure.ideal,
+            outcome=cell["outcome"],
+            frames=cell.get("frames", 0),
+            cpu_ms_per_frame=None if cost is None else float(f"{cost:.3g}"),
+        )

@@ -188,15 +188,18 @@ def rope_bridge(planks=20, load=100.0):
     return scene
 
 
-def ragdolls(count=10):
-    """Ragdolls of ten capsules with joint limits fall onto stairs."""
+def ragdolls(count=10, columns=3):
+    """Ragdolls of ten capsules with joint limits fall onto stairs, ``columns`` side by side, the others above them."""
     scene, random = Scene(), np.random.default_rng(0)
     ground(scene, friction=0.6)
     for i in range(5):
         place = (0, 0.6 * i - 1.2, 0.2 * (4 - i) - 0.2)
-        scene.add(Body(f"Stair {i + 1}", [Box((3.0, 0.3, 0.2))], motion="static", position=place, friction=0.6))
+        scene.add(
+            Body(f"Stair {i + 1}", [Box((float(columns), 0.3, 0.2))], motion="static", position=place, friction=0.6)
+        )
     for k in range(count):
-        place = np.array([(k % 3 - 1) * 1.75 + 0.02 * random.standard_normal(), 0.0, 2.0 + 1.7 * (k // 3)])
+        across = (k % columns - 0.5 * (columns - 1)) * 1.75 + 0.02 * random.standard_normal()
+        place = np.array([across, 0.0, 2.0 + 1.7 * (k // columns)])
         _ragdoll(scene, f"{k + 1}", place, exponential(np.array([random.uniform(-0.3, 0.3), 0.0, 0.0])))
     return scene
 
