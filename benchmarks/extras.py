@@ -47,3 +47,9 @@ def shares():
                 raise SystemExit(f"the profile of {name} failed: {done.stderr[-2000:]}")
             for part, percent in json.loads(done.stdout.splitlines()[-1]):
                 yield Share(name, part, percent)
+
+
+def roofline():
+    """Let roofline.py measure the first CUDA device and keep its files."""
+    program = Path(__file__).with_name("roofline.py")
+    subprocess.run([sys.executable, str(program), "--device", "cuda:0", "--save"], timeout=PATIENCE, check=True)

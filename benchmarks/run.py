@@ -147,12 +147,14 @@ def full(rows, engines):
         records.write(STARTS, Start, [kept[name] for name in BENCH_ENGINES if name in kept])
     if "profile" in rows and "axion" in engines:
         records.write(SHARES, Share, extras.shares())
+    if "roofline" in rows and "axion_cuda" in engines:
+        extras.roofline()
 
 
 def main():
     """Measure, then write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parts = [*BENCH_ROWS, *GROWTH, "start", "profile"]
+    parts = [*BENCH_ROWS, *GROWTH, "start", "profile", "roofline"]
     parser.add_argument("--quick", action="store_true", help="a few scenes for a few frames, printed only")
     parser.add_argument("--page", action="store_true", help="write the page and the plot alone")
     parser.add_argument("--engines", nargs="+", choices=BENCH_ENGINES, metavar="ENGINE")
