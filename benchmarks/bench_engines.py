@@ -53,7 +53,7 @@ BENCH_ENGINES = {
     "newton_kamino": ENGINES["newton_kamino"],
 }
 """Name in the CSV files -> Engine, in the order of the page."""
-LARGEST = {"axion": 100_000, "bullet": 100_000, "mujoco_soft": 100_000}
+LARGEST = {"axion": 100_000, "bullet": 100_000}
 """Moving bodies up to which an engine of the growth curves is run, where it is more than in the comparison."""
 BENCH_ENGINES = {
     name: replace(engine, largest=LARGEST.get(name, engine.largest)) for name, engine in BENCH_ENGINES.items()

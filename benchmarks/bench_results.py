@@ -47,7 +47,11 @@ class Loss:
 
 @dataclass(frozen=True)
 class Growth:
-    """A series of one engine: the Fit or None, the Cells that could not be fitted, and the bound's verdict or None."""
+    """A series of one engine.
+
+    ``fit``: the Fit or None.  ``left_out``: what it lacks, in words.  ``met``: whether the bound on the exponent holds,
+    which takes all sizes; None where there is no bound.
+    """
 
     series: str
     engine: str
@@ -108,7 +112,9 @@ class Results:
                 if not cells:
                     continue
                 fitted = fit(cells, series.fitted_from, clock(engine))
-                left_out = [cell for cell in cells if not usable(cell, clock(engine))]
+                left_out = [f"{cell.size}: {cell.outcome}" for cell in cells if not usable(cell, clock(engine))]
+                measured = {cell.size for cell in cells}
+                left_out += [f"{size}: not measured" for size in series.sizes if size not in measured]
                 judged = engine in OURS and series.exponent is not None and fitted is not None
                 met = fitted.exponent <= series.exponent and not left_out if judged else None
                 yield Growth(name, engine, fitted, left_out, met)

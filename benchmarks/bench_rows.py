@@ -32,7 +32,7 @@ class BenchRow:
     engines: tuple[str, ...]
     bounds: tuple[Bound, ...] = ()
     phases: tuple[str, ...] = (ALL,)
-    cpu_limit: float = 40.0
+    cpu_limit: float = 30.0
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Series:
     fitted_from: int = 10
     exponent: float | None = None
     judged: Callable | None = None
-    cpu_limit: float = 60.0
+    cpu_limit: float = 45.0
 
     def row(self, size):
         """The BenchRow of one size."""
@@ -138,14 +138,14 @@ PILE_SIZES = (10, 30, 100, 300, 1000, 3000, 10000)
 GROWTH = {
     "boxes_falling": Series(
         "Boxes falling in a heap", "boxes", bench_scenes.falling_boxes, PILE_SIZES, (PENETRATION,), CURVES,
-        fitted_from=100, exponent=1.1,
+        fitted_from=100, exponent=1.1, cpu_limit=120.0,
     ),
     "boxes_resting": Series(
         "Boxes resting in a heap", "boxes", bench_scenes.resting_boxes, PILE_SIZES, (CLOSE,), CURVES,
-        frames=24, fitted_from=100, exponent=1.1,
+        frames=24, fitted_from=100, exponent=1.1, cpu_limit=120.0,
     ),
     "chain_links": Series(
-        "Chain with a ball 1000 times as heavy as a link", "links", comparison_scenes.chain, (10, 30, 100, 300, 1000),
+        "Chain with a ball of 1000 links' weight", "links", comparison_scenes.chain, (10, 30, 100, 300, 1000),
         (JOINTS,), CURVES, exponent=1.1,
     ),
     "rope_net": Series(

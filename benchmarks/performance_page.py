@@ -113,17 +113,17 @@ def losses_section(results, shares):
     for loss in found:
         yield f"- **{title(loss.row)}.**"
         for verdict in loss.verdicts:
-            phase = PHASES[verdict.bound.phase]
+            phase = PHASES[verdict.bound.phase] and f"{PHASES[verdict.bound.phase]}: "
             ratio = "" if verdict.ratio is None else f", {number(verdict.ratio)} times the bound"
-            yield f"  {phase + ': ' if phase else ''}{shown(verdict.ours)} ms, bound {limit_in_words(verdict)}{ratio}."
+            yield f"  - {phase}{shown(verdict.ours)} ms, bound {limit_in_words(verdict)}{ratio}."
         if loss.faster:
             names = ", ".join(f"{label(cell.engine)} {number(cell.cpu_ms)} ms" for cell in loss.faster)
-            yield f"  As accurate and faster: {names}."
-        yield f"  {REASONS.get(loss.row, 'No reason is known yet.')}"
+            yield f"  - As accurate and faster: {names}."
+        yield f"  - {REASONS.get(loss.row, 'No reason is known yet.')}"
         profile = [share for share in shares if share.row == loss.row][:PARTS]
         if profile:
             parts = ", ".join(f"{share.part} {number(share.percent)} %" for share in profile)
-            yield f"  Where the time goes: {parts}."
+            yield f"  - Where the time goes: {parts}."
 
 
 def rows_section(results):
@@ -148,9 +148,8 @@ def growth_section(results):
             continue
         engines = [growth.engine for growth in ours]
         yield f"\n### {series.title}\n"
-        lines = [
-            [str(size), *(shown(results.cell(name, engine, ALL, size)) for engine in engines)] for size in series.sizes
-        ]
+        sizes = [size for size in series.sizes if any(results.cell(name, engine, ALL, size) for engine in engines)]
+        lines = [[str(size), *(shown(results.cell(name, engine, ALL, size)) for engine in engines)] for size in sizes]
         fits = ["**exponent**", *(number(growth.fit.exponent) if growth.fit else "" for growth in ours)]
         yield from table([series.unit, *map(label, engines)], [*lines, fits])
         yield ""
@@ -159,8 +158,7 @@ def growth_section(results):
 
 def sentence(series, growth):
     """What a fit says of Axion, and whether that is what was asked for."""
-    out = "; ".join(f"{cell.size}: {cell.outcome}" for cell in growth.left_out)
-    missing = f" Without {out}." if out else ""
+    missing = f" Without {'; '.join(growth.left_out)}." if growth.left_out else ""
     if growth.fit is None:
         return f"{label(growth.engine)}: too few sizes got to the end for a fit.{missing}"
     sizes = growth.fit.sizes
@@ -173,26 +171,24 @@ def sentence(series, growth):
 
 
 def memory_section(results):
-    """Peak memory of the resting heaps, and what one more body costs."""
+    """Peak memory of the resting heaps, and what one more body costs; nothing where it was not measured."""
     series = GROWTH["boxes_resting"]
-    cells = {
-        engine: [cell for size in series.sizes if (cell := results.cell("boxes_resting", engine, ALL, size))]
+    found = {
+        engine: {size: cell for size in series.sizes if (cell := results.cell("boxes_resting", engine, ALL, size))}
         for engine in series.engines
     }
-    cells = {engine: found for engine, found in cells.items() if any(cell.peak_mib for cell in found)}
-    body = [
-        [
-            str(size),
-            *(
-                next((number(c.peak_mib) for c in found if c.size == size and c.peak_mib), "")
-                for found in cells.values()
-            ),
-        ]
-        for size in series.sizes
-    ]
-    slopes = [bytes_a_body(found) for found in cells.values()]
+    found = {engine: cells for engine, cells in found.items() if any(cell.peak_mib for cell in cells.values())}
+    if not found:
+        return
+    yield "\n## Memory as it grows\n"
+    yield "MiB at the peak of the engine's process, all in.\n"
+    body = []
+    for size in series.sizes:
+        memory = [cells[size].peak_mib if size in cells else None for cells in found.values()]
+        body.append([str(size), *("" if most is None else number(most) for most in memory)])
+    slopes = [bytes_a_body(cells.values()) for cells in found.values()]
     body.append(["**bytes a body**", *("" if slope is None else number(slope) for slope in slopes)])
-    yield from table([f"{series.unit}, resting", *(BENCH_ENGINES[engine].label for engine in cells)], body)
+    yield from table([f"{series.unit}, resting", *(BENCH_ENGINES[engine].label for engine in found)], body)
 
 
 def clocks_section(results):
@@ -287,12 +283,7 @@ def text(sources):
         parts += ["\n## Every scene\n", *rows_section(results)]
         parts += ["\n## Both clocks, and memory\n", *clocks_section(results)]
         parts += ["\n## How it grows\n", f"![Time of a frame against the number of bodies](images/{PLOT.name})"]
-        parts += [
-            *growth_section(results),
-            "\n## Memory as it grows\n",
-            "MiB at the peak, the engine's process whole.\n",
-        ]
-        parts += memory_section(results)
+        parts += [*growth_section(results), *memory_section(results)]
     if sources.starts:
         parts += [
             "\n## From the start to the first frame\n",
