@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass, replace
 
 import records
-from engines import ENGINES, Engine
+from engines import ENGINES
 
 CHEAPEST = records.RESULTS / "cheapest.csv"
 BULLET_GRID = sorted(
@@ -16,8 +16,11 @@ MUJOCO_GRID = [{"substeps": substeps} for substeps in (2, 4, 10, 20, 40, 80, 160
 GRIDS = {"bullet_cheapest": BULLET_GRID, "mujoco_cheapest": MUJOCO_GRID}
 """Engine -> the settings that benchmarks/cheapest.py tries on each row, from the cheapest upwards."""
 
+HEAPS = 100_000
+"""Moving bodies up to which the engines of the largest heaps are run."""
+
 BENCH_ENGINES = {
-    "axion": ENGINES["axion"],
+    "axion": replace(ENGINES["axion"], largest=HEAPS),
     "axion_preview": replace(
         ENGINES["axion"], label="Axion, preview", described="quality preview", settings={"quality": "preview"}
     ),
@@ -26,9 +29,9 @@ BENCH_ENGINES = {
         label="Axion, cuda:0",
         described="defaults, cuda:0, float32",
         settings={"device": "cuda:0"},
-        largest=100_000,
+        largest=HEAPS,
     ),
-    "bullet": ENGINES["bullet"],
+    "bullet": replace(ENGINES["bullet"], largest=HEAPS),
     "bullet_cheapest": replace(
         ENGINES["bullet"],
         label="Bullet, cheapest",
@@ -53,11 +56,6 @@ BENCH_ENGINES = {
     "newton_kamino": ENGINES["newton_kamino"],
 }
 """Name in the CSV files -> Engine, in the order of the page."""
-LARGEST = {"axion": 100_000, "bullet": 100_000}
-"""Moving bodies up to which an engine of the growth curves is run, where it is more than in the comparison."""
-BENCH_ENGINES = {
-    name: replace(engine, largest=LARGEST.get(name, engine.largest)) for name, engine in BENCH_ENGINES.items()
-}
 KERNELS = ("axion", "axion_cuda", "newton_xpbd", "newton_kamino")
 """Engines that compile kernels when they first run."""
 
@@ -98,6 +96,3 @@ def present(name):
 
     wp.config.quiet = True
     return wp.is_cuda_available()
-
-
-__all__ = ["BENCH_ENGINES", "CHEAPEST", "GRIDS", "KERNELS", "Cheapest", "Engine", "found", "present", "settings_for"]

@@ -33,20 +33,18 @@ def _start(arguments, folder):
     return turns.take_turns({"start": arguments}, PATIENCE, {"WARP_CACHE_PATH": folder})["start"]
 
 
-def shares():
-    """The Shares of every row whose time has a bound."""
-    for name, described in BENCH_ROWS.items():
-        if described.bounds:
-            engine = described.bounds[0].ours
-            environment = {**os.environ, **dict.fromkeys(turns.THREADS, "1")}
-            command = [sys.executable, str(Path(__file__).with_name("profiled.py")), name, engine, str(PROFILED)]
-            done = subprocess.run(
-                command, capture_output=True, text=True, env=environment, timeout=PATIENCE, check=False
-            )
-            if done.returncode:
-                raise SystemExit(f"the profile of {name} failed: {done.stderr[-2000:]}")
-            for part, percent in json.loads(done.stdout.splitlines()[-1]):
-                yield Share(name, part, percent)
+def shares(rows):
+    """The Shares of these rows."""
+    environment = {**os.environ, **dict.fromkeys(turns.THREADS, "1")}
+    for name in rows:
+        bounds = BENCH_ROWS[name].bounds
+        engine = bounds[0].ours if bounds else "axion"
+        command = [sys.executable, str(Path(__file__).with_name("profiled.py")), name, engine, str(PROFILED)]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE, check=False)
+        if done.returncode:
+            raise SystemExit(f"the profile of {name} failed: {done.stderr[-2000:]}")
+        for part, percent in json.loads(done.stdout.splitlines()[-1]):
+            yield Share(name, part, percent)
 
 
 def roofline():

@@ -21,6 +21,7 @@ import time
 import records
 import turns
 from bench_engines import BENCH_ENGINES, found, present, settings_for
+from bench_results import Results
 from bench_rows import BENCH_ROWS, GROWTH, QUICK, QUICK_ENGINES, TABLE_SIZE, cells
 from bench_table import CELLS, FIGURES, RUNS, SHARES, STARTS, Cell, Share, Start
 from truth_table import COMPLETE, Run, lines_of, read_lines, read_runs, write_lines, write_runs
@@ -53,11 +54,10 @@ def run_row(name, size, described, engines, frames=None):
     for engine in engines:
         answer = answers.get(engine, {"outcome": refused.get(engine)})
         setting = json.dumps(settings.get(engine)) if settings.get(engine) else ""
-        made = list(lines_of(described.row, name, engine, answer)) if size == TABLE_SIZE else []
-        judged = lines_of(described.row, name, engine, answer)
+        judged = list(lines_of(described.row, name, engine, answer))
         missed = sum(line.bounded and not line.holds for line in judged) if answer["outcome"] == COMPLETE else None
         lines += cells_of(name, size, engine, described, bodies, answer, missed, setting)
-        figures += made
+        figures += judged if size == TABLE_SIZE else []
         if answer.get("version"):
             versions[engine] = answer["version"]
     return lines, figures, versions
@@ -146,7 +146,8 @@ def full(rows, engines):
         kept |= {line.engine: line for line in extras.starts(engines)}
         records.write(STARTS, Start, [kept[name] for name in BENCH_ENGINES if name in kept])
     if "profile" in rows and "axion" in engines:
-        records.write(SHARES, Share, extras.shares())
+        lost = [loss.row for loss in Results(records.read(CELLS, Cell)).losses()]
+        records.write(SHARES, Share, list(extras.shares(lost)))
     if "roofline" in rows and "axion_cuda" in engines:
         extras.roofline()
 
