@@ -205,10 +205,15 @@ class IslandArrays:
 
 
 def allocate(struct, fields, size, device):
-    """An instance of ``struct`` whose array members hold ``fields[name]`` (default ``size``) zeroed elements."""
+    """An instance of ``struct`` whose array members hold ``fields[name]`` (default ``size``) zeroed elements.
+
+    A shape instead of a number makes an array of more dimensions.
+    """
     instance = struct()
     for name, member in struct.vars.items():
-        setattr(instance, name, wp.zeros(max(fields.get(name, size), 1), dtype=member.type.dtype, device=device))
+        shape = fields.get(name, size)
+        shape = shape if isinstance(shape, tuple) else max(shape, 1)
+        setattr(instance, name, wp.zeros(shape, dtype=member.type.dtype, device=device))
     return instance
 
 

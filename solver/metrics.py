@@ -54,7 +54,7 @@ __all__ = [
     "velocity_residuals",
 ]
 
-_WEIGHT_FLOOR = 0.3
+WEIGHT_FLOOR = 0.3
 """Part of the mean inverse mass below which a joint row's w does not fall: a DOT row has J = 0 where its axes align."""
 
 
@@ -313,7 +313,7 @@ def _joint_rows(joints, masses, directions, velocity, impulse, push):
     _scatter(push, pair, (j_a * impulse[:, None], j_b * impulse[:, None]))
     angular = (joints.coordinate == Coordinate.DOT) | (joints.coordinate == Coordinate.TWIST)
     weight = masses.effective(j_a, joints.body_a) + masses.effective(j_b, joints.body_b)
-    weight = np.maximum(weight, _WEIGHT_FLOOR * masses.mean_inverse(pair, angular))
+    weight = np.maximum(weight, WEIGHT_FLOOR * masses.mean_inverse(pair, angular))
     return angular, _row_velocity(j_a, j_b, pair, velocity), weight
 
 

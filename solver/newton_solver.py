@@ -146,7 +146,8 @@ class SolverAxion(newton.solvers.SolverBase):
             known = replace(contacts, previous=np.arange(len(contacts)))
             self._joints.observe(state.position, state.orientation, state.velocity)
             return self._advance(state, known, force, 0.5 * step, depth + 1)
-        end = end_velocity(assembly, solution, state, self._phase, self.config.joint_damping, sound)
+        judged = self._phase.judge.step(assembly, solution, self._phase.fast)
+        end = end_velocity(assembly, solution, judged, state, self._phase, self.config.joint_damping, sound)
         calm(assembly, end.velocity, sound)
         self._last = assembly, solution
         if len(assembly.problem.joints):

@@ -11,13 +11,12 @@ they should not be.
 import numpy as np
 
 from .plausible import pair_number
-from .reference.rotation import conjugate, exponential, multiply, rotate
+from .reference.rotation import exponential, multiply
 from .reference.rows import gaps
 
 TURN = 1.0  # [rad] less in a step is bounded by contacts well enough
 SAMPLE = 0.5  # [rad] between two looks at bodies that turn farther
 MOST = 16  # looks a step
-GAIN = 0.25  # of its kinetic energy in free motion: more than that no step gives an island that nothing drives
 DEEP = 0.1  # of the smallest half extent: how far two bodies may seem to overlap between two looks
 OPPOSED = -0.1  # cosine of two normals that point to different sides
 
@@ -79,41 +78,6 @@ def passed(assembly, solution, collider, frames, assembler, free):
                 return True
         here = there
     return False
-
-
-def gained(assembly, solution, tolerance):
-    """(n,) bool: bodies of islands that contacts and rigid joints, which only take energy, gave a good deal of it.
-
-    tolerance: [m] a step may be off; ten times that a step is no speed yet.
-    Left out: islands with springs, drives and soft joints, with overlap that is pushed out, and those that touch a
-    prescribed body or a surface which moves.
-    """
-    problem = assembly.problem
-    bodies, contacts, rows = problem.bodies, problem.contacts, problem.joints
-    n = bodies.dynamic_count
-    if not len(contacts):
-        return np.zeros(n, bool)
-    driven = np.zeros(int(assembly.island.max(initial=-1)) + 1, bool)
-
-    def mark(table, which):
-        for side in (table.body_a[which], table.body_b[which]):
-            driven[assembly.island[side[side < n]]] = True
-
-    moved = np.any(bodies.velocity != 0.0, axis=1)
-    moved[:n] = False
-    push = (contacts.start_gap < 0.0) | moved[contacts.body_a] | moved[contacts.body_b]
-    if contacts.surface_velocity is not None:
-        push |= contacts.surface_velocity.any(axis=1)
-    mark(contacts, push)
-    mark(rows, (rows.beta != 1.0) | (rows.compliance != 0.0) | moved[rows.body_a] | moved[rows.body_b])
-    energy = []
-    for velocity in (bodies.free_velocity[:n], solution.velocity[:n]):
-        spin = rotate(conjugate(bodies.free_orientation[:n]), velocity[:, 3:])
-        each = bodies.mass[:n] * np.sum(velocity[:, :3] ** 2, axis=1) + np.sum(bodies.inertia[:n] * spin**2, axis=1)
-        energy.append(np.bincount(assembly.island, 0.5 * each, minlength=len(driven)))
-    mass = np.bincount(assembly.island, bodies.mass[:n], minlength=len(driven))
-    least = 0.5 * mass * (10.0 * tolerance / problem.step) ** 2
-    return (~driven & (energy[1] > (1.0 + GAIN) * energy[0] + least))[assembly.island]
 
 
 def _pairs(contacts, order):

@@ -15,6 +15,7 @@ from .constraints.breaking import row_forces
 from .problem import world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end
+from .residuals import Judge
 
 SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
 CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
@@ -31,6 +32,7 @@ class PositionPhase:
         self.assembler, self.collider, self.frames = assembler, collider, frames
         self.joints, self.solver = joints, solver
         self.slow, self.fast = tolerances
+        self.judge = Judge(solver.device)
 
     def solve(self, assembly, state, last):
         """Position phase, repeated with contacts that only show at the end pose, and where load is not as thought.

@@ -100,14 +100,3 @@ def reach(damping, step):
 def angular_acceleration(orientation, torque, inertia):
     """I^-1 torque in world axes.  orientation (n, 4), torque (n, 3) world [N m], inertia (n, 3) -> (n, 3) [rad/s^2]."""
     return rotations.rotate(orientation, rotations.rotate(rotations.conjugate(orientation), torque) / inertia)
-
-
-def carry_momentum(orientation, new_orientation, angular_velocity, inertia):
-    """Angular velocity at ``new_orientation`` with the angular momentum it had at ``orientation``.  All (n, ...).
-
-    I(q+) w+ = I(q) w: this stands in for an implicit gyroscopic term, and keeps fast tops upright.
-    """
-    axes = rotations.matrices(orientation)
-    momentum = np.einsum("nij,nj,nkj,nk->ni", axes, inertia, axes, angular_velocity)
-    local = rotations.rotate(rotations.conjugate(new_orientation), momentum)
-    return rotations.rotate(new_orientation, local / inertia)

@@ -33,9 +33,7 @@ from .assemble import Assembler
 from .attempt import Attempt, Spent, StepOutcome
 from .collision import Collider, carry_impulses
 from .force_recorder import ForceRecorder
-from .metrics import body_residuals, step_residuals
 from .parts import Carried, ReachedError, Snapshot, keep_forces, keep_rows, pressed
-from .passing import gained
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase, island_speed
 from .problem import world_impulses
@@ -116,13 +114,14 @@ class Stepper:
         if len(struck):
             self.state, attempt.again = self.rest.wake(state, struck), True
             return attempt
-        residuals = attempt.residuals = step_residuals(assembly.problem, solution)
+        judged = self.position_phase.judge.step(assembly, solution, self.fast)
+        residuals = attempt.residuals = judged.residuals
+        attempt.spurious = judged.gained
         if check is not None:
             residuals.penetration = max(residuals.penetration, check.overlap)
         n = assembly.problem.bodies.dynamic_count
-        error = attempt.error = body_residuals(assembly.problem, residuals, penetration=False)[:n]
+        error = attempt.error = judged.body[:n]
         attempt.tolerance = np.where(island_speed(assembly, solution.velocity[:n]) > SLOW, self.fast, tolerance)
-        attempt.spurious = gained(assembly, solution, self.fast)
         attempt.judge(self.fast)
         if attempt.failed.any() and depth < self.deepest and not self._few(attempt):
             return attempt
@@ -130,7 +129,7 @@ class Stepper:
             attempt.again = True
             return attempt
         end = attempt.end = end_velocity(
-            assembly, solution, state, self.position_phase, self.joint_damping, attempt.sound
+            assembly, solution, judged, state, self.position_phase, self.joint_damping, attempt.sound
         )
         attempt.spent = Spent(spent.newton + end.newton, spent.linear + end.linear, solves)
         np.maximum(error, step * end.body, out=error)

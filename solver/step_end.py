@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .joint_damping import damp_joints
-from .metrics import velocity_residuals
-from .velocity_phase import moves, needs_velocity_phase, total_velocity, velocity_problem
+from .velocity_phase import velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
 LONGEST_STEP = 1.0 / 24.0  # [s] end velocities are held to tolerance / this, so that short steps do not loosen them
@@ -25,32 +24,32 @@ class EndVelocity:
     phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
 
 
-def end_velocity(assembly, solution, state, phase, joint_damping, sound):
+def end_velocity(assembly, solution, judged, state, phase, joint_damping, sound):
     """The EndVelocity of a step.
 
-    phase: the PositionPhase that found the solution; joint_damping: [1/s]; sound: (n,) bool, bodies within tolerance.
+    judged: its JudgedStep; phase: the PositionPhase that found the solution; joint_damping: [1/s]; sound: (n,) bool,
+    bodies within tolerance.
     """
     n = assembly.problem.bodies.dynamic_count
-    velocity = total_velocity(assembly, solution, sound)
+    velocity = judged.velocity(sound)
     decay = np.exp(-joint_damping * assembly.problem.step)
     if decay < 1.0:
         pose = solution.position, solution.orientation
         velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
-    need = needs_velocity_phase(assembly, solution, phase.fast)
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)))
-    if need.any():
-        problem, loaded, first, mask = velocity_problem(assembly, solution, velocity, need)
+    if judged.need.any():
+        mask = judged.need[assembly.island]
+        problem, loaded, taken = velocity_problem(assembly, solution, judged, velocity, mask)
         options, tolerance = phase.options(assembly, state)
         tolerance = tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
-        options = replace(options, tolerance=tolerance, start=first, sweeps=np.zeros(n, bool))
+        options = replace(options, tolerance=tolerance, start=velocity, sweeps=np.zeros(n, bool))
         result, _ = phase.solver.solve_velocity(problem, options, loaded)
-        velocity[mask] = result.velocity[:n][mask]
+        out.velocity = np.where(mask[:, None], result.velocity[:n], velocity)
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
-        residuals = velocity_residuals(problem, result, loaded)
-        out.body = np.where(mask, residuals.of_bodies(problem)[:n], 0.0)
+        residuals, body = phase.judge.end(problem, result, loaded)
+        out.body = np.where(mask, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
-        contacts = assembly.problem.contacts
-        out.phase = problem, result, moves(contacts, mask, len(assembly.problem.bodies.mass))
+        out.phase = problem, result, taken
     return out
 
 

@@ -12,47 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from .constraints.breaking import impulse_share
-from .metrics import joint_directions
-from .predict import carry_momentum
 from .problem import Bodies, Coordinate, StepProblem, world_impulses
-from .reference.rows import contact_jacobians, coordinates, normals, start_gaps
+from .reference.rotation import cross
+from .reference.rows import normals
 from .rotations import conjugate, rotate
-
-
-def total_velocity(assembly, solution, sound):
-    """(n, 6) velocity at the step's end with all impulses, angular momentum carried to the end pose.
-
-    sound: (n,) bool, bodies within the tolerance; the impulses of others tell nothing.
-    """
-    bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
-    share = 1.0 + bodies.midpoint[:n, None]
-    velocity = assembly.end_velocity + share * _change(assembly, solution, sound)
-    velocity[:, 3:] = carry_momentum(
-        bodies.free_orientation[:n], solution.orientation[:n], velocity[:, 3:], bodies.inertia[:n]
-    )
-    return velocity
-
-
-def _change(assembly, solution, sound):
-    """(n, 6) change of velocity in the position phase: where joints alone hold bodies, that of its impulses.
-
-    What the solve left of momentum has one sign step after step where joints turn: a wheel would gain spin from it.
-    """
-    problem, bodies, n = assembly.problem, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
-    change = solution.velocity[:n] - bodies.free_velocity[:n]
-    jointed = assembly.island_jointed[assembly.island] & sound & (bodies.midpoint[:n] > 0.0)
-    if not jointed.any():
-        return change
-    push = np.zeros((len(bodies.mass), 6))
-    contacts, rows = problem.contacts, problem.joints
-    for table, sides, impulse in (
-        (contacts, contact_jacobians(contacts, bodies.position, bodies.orientation), solution.contact_impulse),
-        (rows, joint_directions(problem, solution.position, solution.orientation), solution.joint_impulse[:, None]),
-    ):
-        for body, side in zip((table.body_a, table.body_b), sides, strict=True):
-            np.add.at(push, body, np.einsum("rki,rk->ri", side.reshape(*impulse.shape, 6), impulse))
-    change[jointed] = _answer(bodies, bodies.free_orientation[:n], push[:n])[jointed]
-    return change
 
 
 def _answer(bodies, orientation, push):
@@ -62,52 +25,32 @@ def _answer(bodies, orientation, push):
     return np.hstack([push[:, :3] / bodies.mass[:n, None], rotate(orientation, local)])
 
 
-def needs_velocity_phase(assembly, solution, tolerance):
-    """(islands,) bool: islands with joints, with a rebound, or with overlap that was pushed out in this step."""
-    problem, need = assembly.problem, assembly.island_jointed.copy()
-    contacts = problem.contacts
-    if not len(contacts):
-        return need
-    island = assembly.island[np.minimum(contacts.body_a, contacts.body_b)]
-    loaded = solution.contact_impulse[:, 0] > 0.0
-    bounce = loaded & ((contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0))
-    pushed = loaded & (start_gaps(problem) < -tolerance)
-    need[island[bounce | pushed]] = True
-    return need
+def velocity_problem(assembly, solution, judged, total, mask):
+    """(StepProblem at velocity level, loaded (C,) bool, which contacts of the step take part).
 
-
-def velocity_problem(assembly, solution, total, need):
-    """(StepProblem at velocity level, loaded (C,) bool, first iterate (n, 6), its bodies' mask (n,)).
-
-    total: (n, 6) velocity with all impulses of the position phase.  Only contacts and rows of islands in ``need`` take
-    part.
+    judged: JudgedStep of the position phase; total: (n, 6) velocity with all impulses of it; mask: (n,) bool, bodies of
+    islands that need the phase.  Only their contacts and rows take part.
     """
     problem, bodies = assembly.problem, assembly.problem.bodies
-    n = bodies.dynamic_count
-    mask = need[assembly.island]
-    contacts, impulse = _needed_contacts(problem, solution, mask)
-    push = np.zeros((n, 6))
-    force, arms = _forces(bodies, contacts, impulse)
-    for body, arm, sign in ((contacts.body_a, arms[0], 1.0), (contacts.body_b, arms[1], -1.0)):
-        inside = body < n
-        six = (1.0 + bodies.midpoint[body])[:, None] * sign * np.hstack([force, np.cross(arm, force)])
-        np.add.at(push, body[inside], six[inside])
-    # Contacts are solved anew: take their share out of the free velocity, and offer it as the first guess.
+    n, contacts = bodies.dynamic_count, problem.contacts
+    pose = solution.position, solution.orientation
     free = bodies.velocity.copy()
-    free[:n] = total - _answer(bodies, solution.orientation[:n], push)
-    at_end = Bodies(
-        n, bodies.mass, bodies.inertia, solution.position, solution.orientation, bodies.velocity, solution.position,
-        solution.orientation, free, np.zeros_like(bodies.midpoint),
-    )  # fmt: skip
-    turned = normals(contacts, solution.orientation)
-    contacts = at_one_point(replace(contacts, impulse=force, normal=turned), solution)
-    rows = _needed_rows(assembly, solution, mask)
-    return StepProblem(problem.step, at_end, contacts, rows), impulse[:, 0] > 0.0, total, mask
-
-
-def _needed_contacts(problem, solution, mask):
-    take = moves(problem.contacts, mask, len(problem.bodies.mass))
-    return problem.contacts.take(take), solution.contact_impulse[take]
+    free[:n] = total
+    taken = moves(contacts, mask, len(bodies.mass))
+    loaded = taken[:0]
+    if taken.any():
+        contacts, impulse = contacts.take(taken), solution.contact_impulse[taken]
+        force = world_impulses(contacts.normal, impulse)
+        # Contacts are solved anew: take their share out of the free velocity, and offer it as the first guess.
+        free[:n] -= _answer(bodies, solution.orientation[:n], _pushes(bodies, contacts, force))
+        turned = normals(contacts, solution.orientation)
+        contacts = at_one_point(replace(contacts, impulse=force, normal=turned), solution)
+        loaded = impulse[:, 0] > 0.0
+    elif len(taken):
+        contacts = contacts.take(taken)
+    at_end = Bodies(n, bodies.mass, bodies.inertia, *pose, bodies.velocity, *pose, free, np.zeros(len(bodies.mass)))
+    rows = _needed_rows(assembly, solution, judged, mask)
+    return StepProblem(problem.step, at_end, contacts, rows), loaded, taken
 
 
 def moves(table, mask, count):
@@ -116,12 +59,17 @@ def moves(table, mask, count):
     return wide[table.body_a] | wide[table.body_b]
 
 
-def _forces(bodies, contacts, impulse):
-    """World impulses (C, 3) on body a, and levers at the start pose, where the position phase took them."""
-    force = world_impulses(contacts.normal, impulse)
-    arm_a = rotate(bodies.orientation[contacts.body_a], contacts.point_a) - contacts.normal * contacts.margin_a[:, None]
-    arm_b = rotate(bodies.orientation[contacts.body_b], contacts.point_b) + contacts.normal * contacts.margin_b[:, None]
-    return force, (arm_a, arm_b)
+def _pushes(bodies, contacts, force):
+    """(n, 6) of world impulses (C, 3) on body a, at the levers of the start pose, which the position phase took."""
+    n, push = bodies.dynamic_count, np.zeros((len(bodies.mass), 6))
+    for body, point, margin, towards in (
+        (contacts.body_a, contacts.point_a, contacts.margin_a, 1.0),
+        (contacts.body_b, contacts.point_b, contacts.margin_b, -1.0),
+    ):
+        arm = rotate(bodies.orientation[body], point) - towards * contacts.normal * margin[:, None]
+        share = towards * (1.0 + bodies.midpoint[body])
+        np.add.at(push, body, share[:, None] * np.hstack([force, cross(arm, force)]))
+    return push[:n]
 
 
 def at_one_point(contacts, solution):
@@ -146,26 +94,24 @@ def at_one_point(contacts, solution):
     return replace(contacts, **points, margin_a=zero, margin_b=zero)
 
 
-def _needed_rows(assembly, solution, mask):
+def _needed_rows(assembly, solution, judged, mask):
     """Rigid rows of the needed islands; what they may still add, given what the position phase used of their force."""
-    problem, rows = assembly.problem, assembly.problem.joints
+    problem, rows, impulse = assembly.problem, assembly.problem.joints, solution.joint_impulse
     if not len(rows):
         return rows
-    share = impulse_share(problem)
     one_sided = (rows.beta == 1.0) & ((rows.lower == 0.0) | (rows.upper == 0.0))
-    active = ~one_sided | (solution.joint_impulse != 0.0)
-    take = moves(rows, mask, len(problem.bodies.mass)) & ~np.isnan(assembly.row_rate) & active
-    out = rows.take(take)
-    used = (share * solution.joint_impulse)[take]
-    out.lower, out.upper = (share[take] * bound - used for bound in (out.lower, out.upper))
-    out.lower, out.upper = np.minimum(out.lower, 0.0), np.maximum(out.upper, 0.0)
-    out.beta[:], out.compliance[:] = 0.0, 0.0
-    out.target_velocity = assembly.row_rate[take].copy()
-    out.impulse[:] = 0.0
-    twist = out.coordinate == Coordinate.TWIST
-    if twist.any():
-        out.offset[twist] += coordinates(out, solution.position, solution.orientation)[twist]
-    return out
+    take = (~one_sided | (impulse != 0.0)) & ~np.isnan(assembly.row_rate)
+    if not mask.all():
+        take &= moves(rows, mask, len(problem.bodies.mass))
+    share = impulse_share(problem)
+    used, count = share * impulse, len(rows)
+    turned = np.where(rows.coordinate == int(Coordinate.TWIST), judged.coordinate, 0.0)
+    rigid = replace(
+        rows, beta=np.zeros(count), compliance=np.zeros(count), impulse=np.zeros(count), offset=rows.offset + turned,
+        lower=np.minimum(share * rows.lower - used, 0.0), upper=np.maximum(share * rows.upper - used, 0.0),
+        target_velocity=assembly.row_rate,
+    )  # fmt: skip
+    return rigid if take.all() else rigid.take(np.nonzero(take)[0])
 
 
 def calm(assembly, velocity, sound):

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver import rotations
-from axion.solver.predict import carry_momentum, free_rotation, free_velocity
+from axion.solver.predict import free_rotation, free_velocity
 from axion.solver.reference.rotation import world_inertia
 from step_problems import unit
 
@@ -138,12 +138,3 @@ def test_damping_is_exponential_whatever_the_step():
     assert once[0, 3:] == pytest.approx(v[0, 3:] * np.exp(-1.0))
     assert once[1] == pytest.approx(v[1] + np.append(0.5 * g, np.zeros(3)))
     assert free_velocity(v, g, d, a, 100.0)[0, 2] == pytest.approx(-9.81 / 3.0)  # terminal velocity
-
-
-def test_carried_momentum_is_the_same_momentum():
-    rng = np.random.default_rng(2)
-    q, new = unit(rng, 20, 4), unit(rng, 20, 4)
-    w, inertia = rng.normal(size=(20, 3)), rng.uniform(0.1, 3.0, (20, 3))
-    carried = carry_momentum(q, new, w, inertia)
-    assert momentum(new, carried, inertia) == pytest.approx(momentum(q, w, inertia), abs=1e-13)
-    assert carry_momentum(q, q, w, inertia) == pytest.approx(w, abs=1e-13)

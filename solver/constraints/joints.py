@@ -64,7 +64,7 @@ def joint_kernels(real):
             v = vec3(rel[0], rel[1], rel[2])
             s = wp.dot(v, k)
             w = rel[3]
-            turn = wp.quat_rotate(qa, (w * (w * k + wp.cross(v, k)) + s * v) / (w * w + s * s))
+            turn = wp.quat_rotate(qa, (w * (w * k + wp.cross(v, k)) + s * v) / wp.max(w * w + s * s, scalar(1.0e-30)))
             angle = scalar(2.0) * wp.atan2(s, w) - rows.offset[r]
             out.c = angle - scalar(TWO_PI) * wp.round(angle / scalar(TWO_PI)) + rows.offset[r]
             out.jac_a = six(zero, -turn)
@@ -278,6 +278,7 @@ def joint_kernels(real):
         row_update=row_update,
         row_residual=row_residual,
         keep_rows=keep_rows,
+        measure=measure,
         stepped=stepped,
         demand=demand,
     )

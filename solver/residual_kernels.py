@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kernels that judge a solved step in float64: the residuals of metrics.py, and how the impulses end the step.
+
+They start from the step's data and its result alone, never from what the solver kept on its way.  In this order:
+
+    begin       clear what is summed up
+    masses      inverse masses of all bodies at ``q_free``; zero for those that do not move
+    motion      kinematics, and kinetic energy of each island in free motion and in the solution
+    contacts    laws, impulses on bodies; which islands are driven, which need a velocity phase
+    rows        laws, impulses on bodies; ``norms``: over the rows of a joint
+    bodies      momentum; velocity at the step's end; islands that gained energy
+
+and begin, masses, contacts_at_end, rows_at_end, norms, bodies_at_end after the velocity phase.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from .arrays import CONTACTS, DYNAMIC, PUSH_OUT, ROWS, STEP, structs
+from .constraints.contact import contact_kernels
+from .constraints.joints import joint_kernels
+from .mathx.complementarity import complementarity_functions
+from .mathx.real import real_types
+from .mathx.rotation import rotation_functions
+from .residual_laws import (
+    BODIES,
+    FRICTION,
+    GAP,
+    JOINT,
+    KINEMATIC,
+    KINEMATIC_ANGLE,
+    OF_CONTACT,
+    TOLERANCE,
+    Judged,
+    residual_laws,
+)
+
+GAIN = 0.25  # of its kinetic energy in free motion: more than that no step gives an island that nothing drives
+NO_SPEED = 10.0  # times the tolerance in a step: that is no speed yet
+
+
+@cache
+def residual_kernels():
+    """The kernels by name."""
+    real = real_types(wp.float64)
+    scalar, vec2, vec3, vec6 = real.scalar, real.vec2, real.vec3, real.vec6
+    arrays, math, laws, of_rows = structs(real), rotation_functions(real), residual_laws(), joint_kernels(real)
+    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
+    exponential, six, linear, angular = math.exponential, math.six, math.linear, math.angular
+    least, most, note, spread, mark = laws.least, laws.most, laws.note, laws.spread, laws.mark
+    doubt = laws.doubt
+    act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
+    momentum, gap = laws.momentum, contact_kernels(real).gap
+    measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
+    fischer_burmeister = complementarity_functions(real).fischer_burmeister
+    kernel, func = wp.kernel(module="axion_residuals", enable_backward=False), wp.func(module="axion_residuals")
+    bodies_slot, dynamic_slot = wp.constant(BODIES), wp.constant(DYNAMIC)
+    contacts_slot, rows_slot = wp.constant(CONTACTS), wp.constant(ROWS)
+    step_slot, push_out_slot, tolerance_slot = wp.constant(STEP), wp.constant(PUSH_OUT), wp.constant(TOLERANCE)
+    ZERO, ONE = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
+
+    @kernel
+    def begin(judged: Judged):
+        i = wp.tid()
+        if i < judged.worst.shape[0]:
+            judged.worst[i] = wp.int64(0)
+        if i < judged.square.shape[0]:
+            judged.square[i] = ZERO
+        if i < judged.push.shape[0]:
+            judged.push[i] = vec6(ZERO)
+            judged.error[i] = wp.int64(0)
+            judged.free_energy[i] = ZERO
+            judged.energy[i] = ZERO
+            judged.mass[i] = ZERO
+            judged.driven[i] = 0
+            judged.need[i] = 0
+
+    @kernel
+    def masses(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, judged: Judged):
+        i = wp.tid()
+        if i >= counts[bodies_slot]:
+            return
+        bodies.inverse_mass[i] = ZERO
+        bodies.inverse_inertia[i] = real.mat33(ZERO)
+        judged.body[0, i] = ZERO
+        if i < counts[dynamic_slot]:
+            bodies.inverse_mass[i] = ONE / bodies.mass[i]
+            axes = wp.quat_to_matrix(bodies.q_free[i])
+            inverse = wp.diag(wp.cw_div(vec3(ONE, ONE, ONE), judged.principal[i]))
+            bodies.inverse_inertia[i] = axes * inverse * wp.transpose(axes)
+
+    @func
+    def kinetic(bodies: BodyArrays, judged: Judged, i: int, u: vec6):
+        spin = wp.quat_rotate_inv(bodies.q_free[i], angular(u))
+        turning = wp.dot(wp.cw_mul(judged.principal[i], spin), spin)
+        return scalar(0.5) * (bodies.mass[i] * wp.length_sq(linear(u)) + turning)
+
+    @kernel
+    def motion(counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, judged: Judged):
+        i = wp.tid()
+        if i >= counts[bodies_slot]:
+            return
+        h = settings[step_slot]
+        change = bodies.u[i] - bodies.u_free[i]
+        error = wp.length(bodies.x[i] - (bodies.x_free[i] + h * linear(change)))
+        d = wp.quat_inverse(exponential(h * angular(change)) * bodies.q_free[i]) * bodies.q[i]
+        angle = scalar(2.0) * wp.atan2(wp.length(vec3(d[0], d[1], d[2])), wp.abs(d[3]))
+        angle += doubt(wp.length_sq(angular(change)))
+        judged.body[1, i] = error
+        judged.body[2, i] = angle
+        note(judged.worst, KINEMATIC, error)
+        note(judged.worst, KINEMATIC_ANGLE, angle)
+        if i >= counts[dynamic_slot]:
+            return
+        note(judged.error, i, error)
+        k = bodies.island[i]
+        wp.atomic_add(judged.free_energy, k, kinetic(bodies, judged, i, bodies.u_free[i]))
+        wp.atomic_add(judged.energy, k, kinetic(bodies, judged, i, bodies.u[i]))
+        wp.atomic_add(judged.mass, k, bodies.mass[i])
+
+    @kernel
+    def contacts(
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays,
+        judged: Judged,
+    ):  # fmt: skip
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        a = con.a[c]
+        b = con.b[c]
+        h = settings[step_slot]
+        p = con.p[c]
+        here = act(con, c, bodies, judged)
+        after = gap(con, c, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
+        allowed = con.rebound_gap[c]
+        if con.start_gap[c] < ZERO:
+            allowed += least(con.start_gap[c] + settings[push_out_slot], ZERO)
+        clear = after - allowed
+        pressed = h * here.w * p[0]
+        radius = con.mu[c] * most(p[0], ZERO)
+        slip = vec2(here.slip[1], here.slip[2])
+        pt = vec2(p[1], p[2])
+        judged.contact[0, c] = wp.abs(least(clear, pressed))
+        judged.contact[1, c] = wp.abs(fischer_burmeister(clear, pressed)[0])
+        judged.contact[2, c] = most(-after, ZERO)
+        judged.contact[3, c] = friction_error(pt, slip, here.w, here.w * radius)
+        judged.contact[4, c] = most(wp.length(pt) - radius, ZERO)
+        judged.contact[5, c] = wp.abs(wp.dot(slip, pt) + radius * wp.length(slip))
+        for kind in range(OF_CONTACT):
+            note(judged.worst, GAP + kind, judged.contact[kind, c])
+        dynamic = counts[dynamic_slot]
+        spread(judged, dynamic, a, b, judged.contact[0, c])
+        spread(judged, dynamic, a, b, h * judged.contact[3, c])
+        runs = wp.length_sq(con.surface_velocity[c]) > ZERO
+        if con.start_gap[c] < ZERO or runs or judged.moves[a] == 1 or judged.moves[b] == 1:
+            mark(judged.driven, bodies, dynamic, a, b)
+        rebounds = con.rebound_speed[c] != ZERO or con.rebound_gap[c] > ZERO
+        if p[0] > ZERO and (rebounds or con.start_gap[c] < -settings[tolerance_slot]):
+            mark(judged.need, bodies, dynamic, a, b)
+
+    @kernel
+    def contacts_at_end(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, judged: Judged):
+        """``loaded`` contacts leave with the speed of their rebound or rest, the others must not push."""
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        p = con.p[c]
+        here = act(con, c, bodies, judged)
+        pressed = here.w * p[0]
+        normal = wp.abs(pressed)
+        if con.loaded[c] == 1:
+            normal = wp.abs(least(here.slip[0] - con.rebound_speed[c], pressed))
+        reach = here.w * con.mu[c] * most(p[0], ZERO)
+        friction = friction_error(vec2(p[1], p[2]), vec2(here.slip[1], here.slip[2]), here.w, reach)
+        judged.contact[0, c] = normal
+        judged.contact[3, c] = friction
+        note(judged.worst, GAP, normal)
+        note(judged.worst, FRICTION, friction)
+        spread(judged, counts[dynamic_slot], con.a[c], con.b[c], normal)
+        spread(judged, counts[dynamic_slot], con.a[c], con.b[c], friction)
+
+    @kernel
+    def rows(
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, rows: RowArrays,
+        judged: Judged,
+    ):  # fmt: skip
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        a = rows.a[r]
+        b = rows.b[r]
+        h = settings[step_slot]
+        dynamic = counts[dynamic_slot]
+        row = stepped(rows, r, bodies, dynamic, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
+        p = rows.p[r] + doubt(wp.dot(bodies.q[a], bodies.q[a]) + wp.dot(bodies.q[b], bodies.q[b]))
+        wp.atomic_add(judged.push, a, row.jac_a * p)
+        wp.atomic_add(judged.push, b, row.jac_b * p)
+        ju = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b])
+        off = demand(rows, r, row.c, ju, h) + rows.compliance[r] * p
+        error = wp.abs(off)
+        if rows.beta[r] != ONE or wp.isfinite(rows.lower[r]) or wp.isfinite(rows.upper[r]):
+            error = clip_error(rows, r, bodies, judged, dynamic, row.jac_a, row.jac_b, off)
+        error *= h
+        wp.atomic_add(judged.square, of_joint(rows, judged, r), error * error)
+        judged.coordinate[r] = row.c
+        if rows.beta[r] != ONE or rows.compliance[r] != ZERO or judged.moves[a] == 1 or judged.moves[b] == 1:
+            mark(judged.driven, bodies, dynamic, a, b)
+
+    @kernel
+    def rows_at_end(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays, judged: Judged):
+        """At the pose that bodies start from in the velocity phase: the end of the step."""
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        a = rows.a[r]
+        b = rows.b[r]
+        p = rows.p[r]
+        row = measure(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
+        wp.atomic_add(judged.push, a, row.jac_a * p)
+        wp.atomic_add(judged.push, b, row.jac_b * p)
+        off = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b])
+        off += rows.compliance[r] * p - rows.target_velocity[r]
+        error = clip_error(rows, r, bodies, judged, counts[dynamic_slot], row.jac_a, row.jac_b, off)
+        wp.atomic_add(judged.square, of_joint(rows, judged, r), error * error)
+
+    @kernel
+    def norms(counts: wp.array(dtype=wp.int32), rows: RowArrays, judged: Judged):
+        """The error of each row's joint: the norm over its rows of lengths, or over those of angles."""
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        slot = of_joint(rows, judged, r)
+        error = wp.sqrt(judged.square[slot])
+        judged.row[r] = error
+        note(judged.worst, JOINT + slot % 2, error)
+        spread(judged, counts[dynamic_slot], rows.a[r], rows.b[r], error)
+
+    @func
+    def carried(bodies: BodyArrays, judged: Judged, i: int, u: vec6):
+        """U with the angular velocity at the end pose that has the angular momentum of ``u`` at the free pose."""
+        start = bodies.q_free[i]
+        end = bodies.q[i]
+        principal = judged.principal[i]
+        spin = wp.quat_rotate(start, wp.cw_mul(principal, wp.quat_rotate_inv(start, angular(u))))
+        return six(linear(u), wp.quat_rotate(end, wp.cw_div(wp.quat_rotate_inv(end, spin), principal)))
+
+    @kernel
+    def bodies(counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, judged: Judged):
+        """Momentum; velocity with all impulses of the step; whether the body's island gained energy from nowhere."""
+        i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        h = settings[step_slot]
+        answer = momentum(bodies, judged, i, h)
+        share = ONE + bodies.midpoint[i]
+        end = judged.end_velocity[i]
+        judged.velocity[1, i] = carried(bodies, judged, i, end + share * (bodies.u[i] - bodies.u_free[i]))
+        judged.velocity[0, i] = judged.velocity[1, i]
+        if judged.jointed[i] == 1 and bodies.midpoint[i] > ZERO:
+            judged.velocity[0, i] = carried(bodies, judged, i, end + share * answer)
+        k = bodies.island[i]
+        speed = scalar(NO_SPEED) * settings[tolerance_slot] / h
+        most_energy = (ONE + scalar(GAIN)) * judged.free_energy[k] + scalar(0.5) * judged.mass[k] * speed * speed
+        judged.gained[i] = 0
+        if counts[contacts_slot] > 0 and judged.driven[k] == 0 and judged.energy[k] > most_energy:
+            judged.gained[i] = 1
+
+    @kernel
+    def bodies_at_end(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, judged: Judged):
+        i = wp.tid()
+        if i < counts[dynamic_slot]:
+            momentum(bodies, judged, i, ONE)
+
+    return SimpleNamespace(
+        begin=begin, masses=masses, motion=motion, contacts=contacts, contacts_at_end=contacts_at_end, rows=rows,
+        rows_at_end=rows_at_end, norms=norms, bodies=bodies, bodies_at_end=bodies_at_end,
+    )  # fmt: skip

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The laws of metrics.py as Warp functions in float64, and the arrays of the kernels that apply them.
+
+Largest values are found on their bit patterns: floats that are not negative sort like integers, NaN above all, so that
+it comes out as NaN, and in any order of the threads.  Warp's own min, max and clamp drop NaN; ``least`` and ``most``
+keep it.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from .arrays import structs
+from .constraints.contact import contact_kernels
+from .mathx.real import real_types
+from .mathx.rotation import rotation_functions
+from .metrics import WEIGHT_FLOOR
+from .problem import Coordinate
+
+BODIES = 5  # slot of ``counts``, beside those of arrays.py: all bodies, immovable ones too
+TOLERANCE = 2  # slot of ``settings``, likewise [m]
+# Slots of the largest values, in the order of metrics.StepResiduals.
+MOMENTUM, GAP, GAP_FISCHER, PENETRATION, FRICTION, CONE, DISSIPATION, JOINT, JOINT_ANGLE = range(9)
+KINEMATIC, KINEMATIC_ANGLE = 9, 10
+KINDS, OF_BODY, OF_CONTACT = 11, 3, 6  # in all, of a body, of a contact
+SIX = wp.types.vector(length=6, dtype=wp.float64)
+
+
+@wp.struct
+class Judged:
+    """What is judged beside the arrays of a solve, and the results."""
+
+    principal: wp.array(dtype=wp.vec3d)  # (B,) moments of inertia
+    moves: wp.array(dtype=wp.int32)  # (B,) 1 where an immovable body has a velocity
+    jointed: wp.array(dtype=wp.int32)  # (n,) 1 in islands held by joints
+    end_velocity: wp.array(dtype=SIX)  # (n,) of free motion, at the step's end
+    joint: wp.array(dtype=wp.int32)  # (R,)
+    push: wp.array(dtype=SIX)  # (B,) impulses on each body
+    square: wp.array(dtype=wp.float64)  # (2 joints,) of the errors of a joint's rows: lengths, angles
+    free_energy: wp.array(dtype=wp.float64)  # (islands,)
+    energy: wp.array(dtype=wp.float64)
+    mass: wp.array(dtype=wp.float64)
+    driven: wp.array(dtype=wp.int32)  # (islands,) 1 where something may give energy
+    need: wp.array(dtype=wp.int32)  # (islands,) 1 where contacts ask for a velocity phase
+    worst: wp.array(dtype=wp.int64)  # (KINDS,) bits of float64
+    error: wp.array(dtype=wp.int64)  # (B,) bits of float64: worst residual each body has a part in, without penetration
+    body: wp.array2d(dtype=wp.float64)  # (OF_BODY, B): momentum, kinematic, its angle
+    contact: wp.array2d(dtype=wp.float64)  # (OF_CONTACT, C): from GAP to DISSIPATION
+    row: wp.array(dtype=wp.float64)  # (R,)
+    coordinate: wp.array(dtype=wp.float64)  # (R,) at the end pose
+    gained: wp.array(dtype=wp.int32)  # (n,)
+    velocity: wp.array2d(dtype=SIX)  # (2, n) at the end: by impulses where joints hold; by the solution
+
+
+@cache
+def residual_laws():
+    """The functions by name."""
+    real = real_types(wp.float64)
+    scalar, vec2, vec3, vec6 = real.scalar, real.vec2, real.vec3, real.vec6
+    arrays, math, of_contacts = structs(real), rotation_functions(real), contact_kernels(real)
+    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
+    tangent, six, linear, angular = math.tangent, math.six, math.linear, math.angular
+    point_velocity, components, world = math.point_velocity, of_contacts.components, of_contacts.world
+    DOT, TWIST = wp.constant(int(Coordinate.DOT)), wp.constant(int(Coordinate.TWIST))
+    ZERO, ONE = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
+    func = wp.func(module="axion_residuals")
+
+    @func
+    def least(a: scalar, b: scalar):
+        if a < b or a != a:
+            return a
+        return b
+
+    @func
+    def most(a: scalar, b: scalar):
+        if a > b or a != a:
+            return a
+        return b
+
+    @func
+    def doubt(value: scalar):
+        """0, or NaN where ``value`` is: what wp.normalize, which makes 0 of NaN, would hide."""
+        return value - value
+
+    @func
+    def note(largest: wp.array(dtype=wp.int64), k: int, value: scalar):
+        wp.atomic_max(largest, k, wp.cast(wp.abs(value), wp.int64))
+
+    @func
+    def spread(judged: Judged, dynamic: int, a: int, b: int, value: scalar):
+        """A residual that bodies a and b have a part in."""
+        if a < dynamic:
+            note(judged.error, a, value)
+        if b < dynamic:
+            note(judged.error, b, value)
+
+    @func
+    def mark(marks: wp.array(dtype=wp.int32), bodies: BodyArrays, dynamic: int, a: int, b: int):
+        """Mark the islands of bodies a and b."""
+        if a < dynamic:
+            marks[bodies.island[a]] = 1
+        if b < dynamic:
+            marks[bodies.island[b]] = 1
+
+    @func
+    def inverse_mass(bodies: BodyArrays, i: int, jac: vec6):
+        """One body's share of the diagonal of J M^-1 J^T."""
+        f = linear(jac)
+        t = angular(jac)
+        return bodies.inverse_mass[i] * wp.dot(f, f) + wp.dot(t, bodies.inverse_inertia[i] * t)
+
+    @func
+    def contact_weight(bodies: BodyArrays, i: int, n: vec3, arm: vec3):
+        """The mean of one body's share over the three directions of a contact."""
+        t1 = tangent(n)
+        t2 = wp.cross(n, t1)
+        total = inverse_mass(bodies, i, six(n, wp.cross(arm, n)))
+        total += inverse_mass(bodies, i, six(t1, wp.cross(arm, t1)))
+        total += inverse_mass(bodies, i, six(t2, wp.cross(arm, t2)))
+        return total / scalar(3.0)
+
+    @wp.struct
+    class Contact:
+        slip: vec3
+        w: scalar
+
+    @func
+    def act(con: ContactArrays, c: int, bodies: BodyArrays, judged: Judged):
+        """Add a contact's impulse to its bodies.  Returns the velocities along (normal, t1, t2), and w."""
+        a = con.a[c]
+        b = con.b[c]
+        n = con.n[c]
+        arm_a = wp.quat_rotate(bodies.q0[a], con.point_a[c]) - n * con.margin_a[c]
+        arm_b = wp.quat_rotate(bodies.q0[b], con.point_b[c]) + n * con.margin_b[c]
+        force = world(n, con.p[c])
+        wp.atomic_add(judged.push, a, six(force, wp.cross(arm_a, force)))
+        wp.atomic_add(judged.push, b, six(-force, wp.cross(arm_b, -force)))
+        running = components(n, con.surface_velocity[c])
+        out = Contact()
+        out.slip = components(n, point_velocity(bodies.u[a], arm_a) - point_velocity(bodies.u[b], arm_b))
+        out.slip += vec3(ZERO, running[1], running[2])
+        out.w = contact_weight(bodies, a, n, arm_a) + contact_weight(bodies, b, n, arm_b)
+        return out
+
+    @func
+    def friction_error(p: vec2, slip: vec2, w: scalar, reach: scalar):
+        """|w p_t - P(w p_t - v_t)|, P: projection on the disc of radius ``reach``."""
+        wanted = w * p - slip
+        length = wp.length(wanted)
+        if length > reach:
+            wanted = wanted * (reach / length)
+        return wp.length(w * p - wanted)
+
+    @func
+    def is_angle(rows: RowArrays, r: int):
+        kind = rows.coordinate[r]
+        return kind == DOT or kind == TWIST
+
+    @func
+    def of_joint(rows: RowArrays, judged: Judged, r: int):
+        """Where the square of row r's error goes."""
+        return 2 * judged.joint[r] + wp.where(is_angle(rows, r), 1, 0)
+
+    @func
+    def mean_inverse(bodies: BodyArrays, judged: Judged, i: int, dynamic: int, angle: bool):
+        if i >= dynamic:
+            return ZERO
+        principal = judged.principal[i]
+        spin = (ONE / principal[0] + ONE / principal[1] + ONE / principal[2]) / scalar(3.0)
+        return wp.where(angle, spin, bodies.inverse_mass[i])
+
+    @func
+    def clip_error(
+        rows: RowArrays, r: int, bodies: BodyArrays, judged: Judged, dynamic: int, jac_a: vec6, jac_b: vec6, off: scalar
+    ):  # fmt: skip
+        """W |p - clip(p - off / (w + compliance), lower, upper)|, w: not below a part of the bodies' mean inverses."""
+        a = rows.a[r]
+        b = rows.b[r]
+        p = rows.p[r]
+        angle = is_angle(rows, r)
+        mean = mean_inverse(bodies, judged, a, dynamic, angle) + mean_inverse(bodies, judged, b, dynamic, angle)
+        w = inverse_mass(bodies, a, jac_a) + inverse_mass(bodies, b, jac_b)
+        w = most(w, scalar(WEIGHT_FLOOR) * mean)
+        total = w + rows.compliance[r]
+        if total <= ZERO:
+            total = ONE
+        return w * wp.abs(p - least(most(p - off / total, rows.lower[r]), rows.upper[r]))
+
+    @func
+    def momentum(bodies: BodyArrays, judged: Judged, i: int, seconds: scalar):
+        """Notes what a body's momentum lacks.  Returns M^-1 times the impulses on it."""
+        push = judged.push[i]
+        answer = six(bodies.inverse_mass[i] * linear(push), bodies.inverse_inertia[i] * angular(push))
+        off = bodies.u[i] - bodies.u_free[i] - answer
+        square = wp.max(judged.principal[i]) / bodies.mass[i]  # of the radius of gyration
+        error = wp.sqrt(wp.length_sq(linear(off)) + square * wp.length_sq(angular(off)))
+        judged.body[0, i] = error
+        note(judged.worst, MOMENTUM, error)
+        note(judged.error, i, seconds * error)
+        return answer
+
+    return SimpleNamespace(
+        least=least, most=most, doubt=doubt, note=note, spread=spread, mark=mark, act=act,
+        friction_error=friction_error, of_joint=of_joint, clip_error=clip_error, momentum=momentum,
+    )  # fmt: skip

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The judge at work: the residuals of metrics.py for every step of a bake, from recorded kernels in float64.
+
+metrics.py says what the residuals are, and tests hold these numbers against it.  Problem and solution are handed over
+as they are, whatever the solver made of them on its device; arrays are sized by capacity and kept from step to step.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from .arrays import CONTACTS, DYNAMIC, PUSH_OUT, ROWS, STEP, allocate, host_view, structs, upload
+from .mathx.real import real_types
+from .metrics import StepResiduals, VelocityResiduals
+from .problem import Coordinate
+from .reference.rows import start_gaps
+from .residual_kernels import residual_kernels
+from .residual_laws import (
+    BODIES,
+    FRICTION,
+    GAP,
+    JOINT,
+    JOINT_ANGLE,
+    KINDS,
+    MOMENTUM,
+    OF_BODY,
+    OF_CONTACT,
+    TOLERANCE,
+    Judged,
+)
+
+# Columns that are taken over from the tables of problem.py, by their names on the device; those of a step's end first.
+_SAME = ("point_a", "point_b", "margin_a", "margin_b", "surface_velocity", "rebound_speed")
+COLUMNS = {
+    "bodies": (
+        {"mass": "mass", "x0": "position", "q0": "orientation"}
+        | {"q_free": "free_orientation", "u_free": "free_velocity"},
+        {"x_free": "free_position", "midpoint": "midpoint"},
+    ),
+    "contacts": (
+        {"a": "body_a", "b": "body_b", "n": "normal", "mu": "friction", **{name: name for name in _SAME}},
+        {name: name for name in ("rebound_gap", "face", "face_normal")},
+    ),
+    "rows": (
+        {"a": "body_a", "b": "body_b"}
+        | {name: name for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset")}
+        | {name: name for name in ("target_velocity", "compliance", "lower", "upper")},
+        {"beta": "beta", "target": "target"},
+    ),
+}
+OWN = {  # what else is used of the solver's structs
+    "bodies": ("inverse_mass", "inverse_inertia", "island", "x", "q", "u"), "contacts": ("start_gap", "loaded", "p"),
+    "rows": ("p",),
+}  # fmt: skip
+DOT, TWIST = int(Coordinate.DOT), int(Coordinate.TWIST)  # NumPy compares with members of an enum ten times slower
+MISSING = {"face": -1}  # the value of a column that a problem leaves out, where it is not 0
+
+
+@dataclass
+class JudgedStep:
+    """What there is to say about a solved step."""
+
+    residuals: StepResiduals
+    body: np.ndarray  # (B,) worst residual each body has a part in, as metrics.body_residuals without penetration [m]
+    gained: np.ndarray  # (n,) bool: bodies of islands that gained energy from what only takes it
+    need: np.ndarray  # (islands,) bool: islands with joints, with a rebound, or with overlap that was pushed out
+    coordinate: np.ndarray  # (R,) joint coordinates at the end pose, minus their offsets [m or rad]
+    _velocity: np.ndarray  # (2, n, 6)
+
+    def velocity(self, sound):
+        """(n, 6) velocity at the step's end with all impulses, angular momentum carried to the end pose.
+
+        Where joints alone hold a body, its change is that of the impulses: what the solve left of momentum has one sign
+        step after step where joints turn, and a wheel would gain spin from it.
+        sound: (n,) bool, bodies within the tolerance; the impulses of others tell nothing.
+        """
+        return self._velocity[0] if sound.all() else np.where(sound[:, None], *self._velocity)
+
+
+class Judge:
+    """Judges the steps of one scene on one device."""
+
+    def __init__(self, device):
+        self.device = wp.get_device(device)
+        self._real, self._kernels = real_types(wp.float64), residual_kernels()
+        self._capacity = dict.fromkeys(("bodies", "contacts", "rows", "joints"), 0)
+        self._counts = wp.zeros(8, dtype=wp.int32, device=self.device)
+        self._settings = wp.zeros(3, dtype=wp.float64, device=self.device)
+        self._columns, self._graphs = {}, {}
+
+    def step(self, assembly, solution, tolerance):
+        """The JudgedStep of a solved position phase.
+
+        Args:
+            assembly: Assembly of the step.
+            solution: StepSolution for its problem.  NaN anywhere in it comes out as NaN.
+            tolerance: [m] overlap that is pushed out without a velocity phase; ten times that is no speed in a step.
+        """
+        problem, bodies, island = assembly.problem, assembly.problem.bodies, assembly.island
+        self._begin(problem, solution, tolerance)
+        judged, target, contacts, n = self.judged, self.bodies, problem.contacts, bodies.dynamic_count
+        self._load("bodies", 1, bodies, len(bodies.mass))
+        upload(target.x, solution.position)
+        upload(target.q, solution.orientation)
+        upload(target.island, island)
+        upload(judged.jointed, assembly.island_jointed[island])
+        upload(judged.end_velocity, assembly.end_velocity)
+        moves = np.zeros(len(bodies.mass), np.int32)
+        moves[n:] = bodies.velocity[n:].any(axis=1)
+        upload(judged.moves, moves)
+        if len(contacts):
+            upload(self.contacts.start_gap, start_gaps(problem))
+            self._load("contacts", 1, contacts, len(contacts))
+        self._load("rows", 1, problem.joints, len(problem.joints))
+        self._replay("step")
+        body, contact, row, worst = self._results(problem)
+        residuals = StepResiduals(
+            *worst, *body, *contact, row, self._angles(problem.joints)
+        )  # fmt: skip
+        need = _copy(judged.need, len(assembly.island_jointed)).astype(bool) | assembly.island_jointed
+        return JudgedStep(
+            residuals, self._of_bodies(problem), _copy(judged.gained, n).astype(bool), need,
+            _copy(judged.coordinate, len(problem.joints)), _copy(judged.velocity, n),
+        )  # fmt: skip
+
+    def end(self, problem, solution, loaded):
+        """(VelocityResiduals, (B,) worst residual each body has a part in [m/s]) of a solved velocity phase.
+
+        Args: as metrics.velocity_residuals.
+        """
+        self._begin(problem, solution, 0.0)
+        upload(self.contacts.loaded, loaded)
+        self._replay("end")
+        body, contact, row, worst = self._results(problem)
+        residuals = VelocityResiduals(
+            *(worst[kind] for kind in (MOMENTUM, GAP, FRICTION, JOINT, JOINT_ANGLE)), body[0], contact[0],
+            contact[FRICTION - GAP], row, self._angles(problem.joints),
+        )  # fmt: skip
+        return residuals, self._of_bodies(problem)
+
+    # Problem in, results out
+
+    def _begin(self, problem, solution, tolerance):
+        """Take over what both phases are judged by."""
+        bodies, contacts, rows = problem.bodies, problem.contacts, problem.joints
+        joints = int(rows.joint.max()) + 1 if len(rows) else 0
+        self._reserve({"bodies": len(bodies.mass), "contacts": len(contacts), "rows": len(rows), "joints": joints})
+        counts = np.zeros(8, np.int32)
+        counts[BODIES], counts[DYNAMIC] = len(bodies.mass), bodies.dynamic_count
+        counts[CONTACTS], counts[ROWS] = len(contacts), len(rows)
+        upload(self._counts, counts)
+        settings = np.zeros(3)
+        settings[STEP], settings[PUSH_OUT] = problem.step, problem.push_out_speed * problem.step
+        settings[TOLERANCE] = tolerance
+        upload(self._settings, settings)
+        self._load("bodies", 0, bodies, len(bodies.mass))
+        upload(self.judged.principal, bodies.inertia)
+        upload(self.bodies.u, solution.velocity)
+        if len(contacts):
+            self._load("contacts", 0, contacts, len(contacts))
+            upload(self.contacts.p, solution.contact_impulse)
+        if len(rows):
+            self._load("rows", 0, rows, len(rows))
+            upload(self.rows.p, solution.joint_impulse)
+            upload(self.judged.joint, rows.joint)
+
+    def _load(self, kind, part, table, count):
+        """Take over ``count`` entries of a table of problem.py.  part: of COLUMNS."""
+        for array, view, source, missing in self._columns[kind, part]:
+            values = getattr(table, source)
+            if values is None:
+                values = np.full((count, *array.numpy().shape[1:]), missing)
+            if view is None:
+                upload(array, values)
+            else:
+                view[:count] = values
+
+    def _results(self, problem):
+        """Residuals of bodies (OF_BODY, B), contacts (OF_CONTACT, C) and rows (R,), and the worst of each kind."""
+        judged = self.judged
+        return (
+            _copy(judged.body, len(problem.bodies.mass)),
+            _copy(judged.contact, len(problem.contacts)),
+            _copy(judged.row, len(problem.joints)),
+            _copy(judged.worst, KINDS).view(float).tolist(),
+        )
+
+    def _of_bodies(self, problem):
+        return _copy(self.judged.error, len(problem.bodies.mass)).view(float)
+
+    @staticmethod
+    def _angles(rows):
+        return (rows.coordinate == DOT) | (rows.coordinate == TWIST)
+
+    # Arrays and graphs
+
+    def _reserve(self, sizes):
+        """Make room, twice what is asked where it lacks."""
+        capacity = self._capacity
+        if all(size <= capacity[name] and capacity[name] for name, size in sizes.items()):
+            return
+        for name, size in sizes.items():
+            if size > capacity[name] or not capacity[name]:
+                capacity[name] = max(2 * capacity[name], size + size // 2, 16)
+        types, device = structs(self._real), self.device
+        self.bodies, self.contacts, self.rows = (
+            self._allocate(kind, struct, capacity[kind])
+            for kind, struct in (
+                ("bodies", types.BodyArrays), ("contacts", types.ContactArrays), ("rows", types.RowArrays),
+            )
+        )  # fmt: skip
+        sizes = dict.fromkeys(("joint", "row", "coordinate"), capacity["rows"])
+        sizes |= {
+            "square": 2 * capacity["joints"], "worst": KINDS, "body": (OF_BODY, capacity["bodies"]),
+            "contact": (OF_CONTACT, capacity["contacts"]), "velocity": (2, capacity["bodies"]),
+        }  # fmt: skip
+        self.judged = allocate(Judged, sizes, capacity["bodies"], device)
+        self._graphs.clear()
+
+    def _allocate(self, kind, struct, size):
+        """One of the solver's structs, with room only in what is used here."""
+        used = {*OWN[kind], *COLUMNS[kind][0], *COLUMNS[kind][1]}
+        arrays = allocate(struct, dict.fromkeys(set(struct.vars) - used, 1), size, self.device)
+        for part, columns in enumerate(COLUMNS[kind]):
+            self._columns[kind, part] = [
+                (array, host_view(array) if self.device.is_cpu else None, source, MISSING.get(name, 0))
+                for name, source in columns.items()
+                for array in [getattr(arrays, name)]
+            ]
+        return arrays
+
+    def _replay(self, phase):
+        if phase in self._graphs:
+            wp.capture_launch(self._graphs[phase])
+            return
+        self._launch(phase)  # loads the kernels, so that recording sees no compilation
+        with wp.ScopedCapture(device=self.device) as capture:
+            self._launch(phase)
+        self._graphs[phase] = capture.graph
+
+    def _launch(self, phase):
+        k, size, judged = self._kernels, self._capacity, self.judged
+        counts, settings = self._counts, self._settings
+
+        def launch(kernel, dim, *inputs):
+            wp.launch(kernel, dim=dim, inputs=[*inputs, judged], device=self.device)
+
+        launch(k.begin, max(size["bodies"], 2 * size["joints"], KINDS))
+        launch(k.masses, size["bodies"], counts, self.bodies)
+        if phase == "step":
+            launch(k.motion, size["bodies"], counts, settings, self.bodies)
+            launch(k.contacts, size["contacts"], counts, settings, self.bodies, self.contacts)
+            launch(k.rows, size["rows"], counts, settings, self.bodies, self.rows)
+            launch(k.norms, size["rows"], counts, self.rows)
+            launch(k.bodies, size["bodies"], counts, settings, self.bodies)
+        else:
+            launch(k.contacts_at_end, size["contacts"], counts, self.bodies, self.contacts)
+            launch(k.rows_at_end, size["rows"], counts, self.bodies, self.rows)
+            launch(k.norms, size["rows"], counts, self.rows)
+            launch(k.bodies_at_end, size["bodies"], counts, self.bodies)
+
+
+def _copy(array, count):
+    """The first ``count`` entries of the last axis of elements, as NumPy of its own."""
+    values = host_view(array) if array.device.is_cpu else array.numpy()
+    return (values[:count] if array.ndim == 1 else values[:, :count]).copy()
