@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The judge of a time step: residuals of the complete nonlinear system in float64 NumPy, from data and result alone.
 
-A step is converged when these numbers say so; no solver's own estimate counts.  q+ is the end pose, u the velocity that
-leads there, h the step, p impulses over the step, w a row's effective inverse mass (diagonal of J M^-1 J^T; a contact's
-is the mean of its three).  M is taken at ``free_orientation``.
+A step is converged when these numbers say so; no solver's own estimate counts.  In a bake the kernels of
+residuals.py find them, which tests hold against this file.  q+ is the end pose, u the velocity that leads there, h the
+step, p impulses over the step, w a row's effective inverse mass (diagonal of J M^-1 J^T; a contact's is the mean of its
+three).  M is taken at ``free_orientation``.
 
     momentum    |M^-1 (M (u - u_free) - J^T p)|                       [m/s]  per dynamic body; its angular part times
                                                                               the radius of gyration sqrt(max I / m)

@@ -104,7 +104,7 @@ class Judge:
         upload(target.x, solution.position)
         upload(target.q, solution.orientation)
         upload(target.island, island)
-        upload(judged.jointed, assembly.island_jointed[island])
+        upload(judged.jointed, assembly.island_jointed[island].astype(np.int32))
         upload(judged.end_velocity, assembly.end_velocity)
         moves = np.zeros(len(bodies.mass), np.int32)
         moves[n:] = bodies.velocity[n:].any(axis=1)
@@ -115,9 +115,7 @@ class Judge:
         self._load("rows", 1, problem.joints, len(problem.joints))
         self._replay("step")
         body, contact, row, worst = self._results(problem)
-        residuals = StepResiduals(
-            *worst, *body, *contact, row, self._angles(problem.joints)
-        )  # fmt: skip
+        residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
         need = _copy(judged.need, len(assembly.island_jointed)).astype(bool) | assembly.island_jointed
         return JudgedStep(
             residuals, self._of_bodies(problem), _copy(judged.gained, n).astype(bool), need,
@@ -130,7 +128,7 @@ class Judge:
         Args: as metrics.velocity_residuals.
         """
         self._begin(problem, solution, 0.0)
-        upload(self.contacts.loaded, loaded)
+        upload(self.contacts.loaded, loaded.astype(np.int32))
         self._replay("end")
         body, contact, row, worst = self._results(problem)
         residuals = VelocityResiduals(
@@ -223,11 +221,9 @@ class Judge:
         used = {*OWN[kind], *COLUMNS[kind][0], *COLUMNS[kind][1]}
         arrays = allocate(struct, dict.fromkeys(set(struct.vars) - used, 1), size, self.device)
         for part, columns in enumerate(COLUMNS[kind]):
-            self._columns[kind, part] = [
-                (array, host_view(array) if self.device.is_cpu else None, source, MISSING.get(name, 0))
-                for name, source in columns.items()
-                for array in [getattr(arrays, name)]
-            ]
+            columns = [(getattr(arrays, name), source, MISSING.get(name, 0)) for name, source in columns.items()]
+            view = host_view if self.device.is_cpu else (lambda array: None)
+            self._columns[kind, part] = [(array, view(array), *rest) for array, *rest in columns]
         return arrays
 
     def _replay(self, phase):

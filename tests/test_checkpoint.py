@@ -250,7 +250,7 @@ MADE = {
     "Substeps": "fixed",
     "Assembler": "scene frames joints release linear_damping angular_damping friction restitution surface_velocity slow"
     " noise _moving holding hand_over force_fields asleep carried",
-    "PositionPhase": "assembler collider frames joints solver slow fast",
+    "PositionPhase": "assembler collider frames joints solver slow fast judge",
     "Gyroscopes": "frames joints ball",
     "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting _eps_joint"
     " _graphs _recorded",
