@@ -10,7 +10,8 @@ They start from the step's data and its result alone, never from what the solver
     rows        laws, impulses on bodies; ``norms``: over the rows of a joint
     bodies      momentum; velocity at the step's end; islands that gained energy
 
-and begin, masses, contacts_at_end, rows_at_end, norms, bodies_at_end after the velocity phase.
+begin, turn and given before a velocity phase, which solves contacts anew at the end pose, and
+begin, masses, contacts_at_end, rows_at_end, norms, bodies_at_end after it.
 """
 
 from functools import cache
@@ -53,6 +54,7 @@ def residual_kernels():
     doubt = laws.doubt
     act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
     momentum, gap = laws.momentum, contact_kernels(real).gap
+    lever, push, world = laws.lever, laws.push, contact_kernels(real).world
     measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
     fischer_burmeister = complementarity_functions(real).fischer_burmeister
     kernel, func = wp.kernel(module="axion_residuals", enable_backward=False), wp.func(module="axion_residuals")
@@ -159,6 +161,47 @@ def residual_kernels():
         rebounds = con.rebound_speed[c] != ZERO or con.rebound_gap[c] > ZERO
         if p[0] > ZERO and (rebounds or con.start_gap[c] < -settings[tolerance_slot]):
             mark(judged.need, bodies, dynamic, a, b)
+
+    @kernel
+    def turn(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, judged: Judged):
+        """Contacts at the end pose: world impulse on body a, normal, both points half way between the two of them.
+
+        The impulses go to the bodies with the levers of the start pose, which the position phase took.
+        """
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        a = con.a[c]
+        b = con.b[c]
+        n = con.n[c]
+        force = world(n, con.p[c])
+        share_a = ONE + bodies.midpoint[a]
+        share_b = ONE + bodies.midpoint[b]
+        push(judged, a, share_a * force, lever(n, bodies.q0[a], con.point_a[c], con.margin_a[c]))
+        push(judged, b, -share_b * force, lever(n, bodies.q0[b], con.point_b[c], -con.margin_b[c]))
+        face = con.face[c]
+        if face >= 0:
+            n = wp.quat_rotate(bodies.q[face], con.face_normal[c])
+        on_a = bodies.x[a] + lever(n, bodies.q[a], con.point_a[c], con.margin_a[c])
+        on_b = bodies.x[b] + lever(n, bodies.q[b], con.point_b[c], -con.margin_b[c])
+        apart = wp.dot(n, on_a - on_b) * n
+        if face == a:
+            on_a = on_b + apart
+        elif face == b:
+            on_b = on_a - apart
+        middle = scalar(0.5) * (on_a + on_b)
+        judged.contact_end[0, c] = force
+        judged.contact_end[1, c] = n
+        judged.contact_end[2, c] = wp.quat_rotate_inv(bodies.q[a], middle - bodies.x[a])
+        judged.contact_end[3, c] = wp.quat_rotate_inv(bodies.q[b], middle - bodies.x[b])
+
+    @kernel
+    def given(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, judged: Judged):
+        i = wp.tid()
+        if i < counts[dynamic_slot]:
+            q = bodies.q[i]
+            spin = wp.cw_div(wp.quat_rotate_inv(q, angular(judged.push[i])), judged.principal[i])
+            judged.given[i] = six(linear(judged.push[i]) / bodies.mass[i], wp.quat_rotate(q, spin))
 
     @kernel
     def contacts_at_end(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, judged: Judged):
@@ -274,6 +317,7 @@ def residual_kernels():
             momentum(bodies, judged, i, ONE)
 
     return SimpleNamespace(
-        begin=begin, masses=masses, motion=motion, contacts=contacts, contacts_at_end=contacts_at_end, rows=rows,
-        rows_at_end=rows_at_end, norms=norms, bodies=bodies, bodies_at_end=bodies_at_end,
+        begin=begin, masses=masses, motion=motion, contacts=contacts, turn=turn, given=given,
+        contacts_at_end=contacts_at_end, rows=rows, rows_at_end=rows_at_end, norms=norms, bodies=bodies,
+        bodies_at_end=bodies_at_end,
     )  # fmt: skip

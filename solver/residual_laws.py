@@ -51,13 +51,15 @@ class Judged:
     coordinate: wp.array(dtype=wp.float64)  # (R,) at the end pose
     gained: wp.array(dtype=wp.int32)  # (n,)
     velocity: wp.array2d(dtype=SIX)  # (2, n) at the end: by impulses where joints hold; by the solution
+    contact_end: wp.array2d(dtype=wp.vec3d)  # (4, C) in the velocity phase: impulse, normal, point_a, point_b
+    given: wp.array(dtype=SIX)  # (n,) velocity that contacts gave, at the end pose
 
 
 @cache
 def residual_laws():
     """The functions by name."""
     real = real_types(wp.float64)
-    scalar, vec2, vec3, vec6 = real.scalar, real.vec2, real.vec3, real.vec6
+    scalar, vec2, vec3, quat, vec6 = real.scalar, real.vec2, real.vec3, real.quat, real.vec6
     arrays, math, of_contacts = structs(real), rotation_functions(real), contact_kernels(real)
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     tangent, six, linear, angular = math.tangent, math.six, math.linear, math.angular
@@ -120,6 +122,15 @@ def residual_laws():
         total += inverse_mass(bodies, i, six(t2, wp.cross(arm, t2)))
         return total / scalar(3.0)
 
+    @func
+    def lever(n: vec3, q: quat, point: vec3, margin: scalar):
+        """From a body's centre to its surface, against the normal."""
+        return wp.quat_rotate(q, point) - n * margin
+
+    @func
+    def push(judged: Judged, i: int, force: vec3, at: vec3):
+        wp.atomic_add(judged.push, i, six(force, wp.cross(at, force)))
+
     @wp.struct
     class Contact:
         slip: vec3
@@ -131,11 +142,11 @@ def residual_laws():
         a = con.a[c]
         b = con.b[c]
         n = con.n[c]
-        arm_a = wp.quat_rotate(bodies.q0[a], con.point_a[c]) - n * con.margin_a[c]
-        arm_b = wp.quat_rotate(bodies.q0[b], con.point_b[c]) + n * con.margin_b[c]
+        arm_a = lever(n, bodies.q0[a], con.point_a[c], con.margin_a[c])
+        arm_b = lever(n, bodies.q0[b], con.point_b[c], -con.margin_b[c])
         force = world(n, con.p[c])
-        wp.atomic_add(judged.push, a, six(force, wp.cross(arm_a, force)))
-        wp.atomic_add(judged.push, b, six(-force, wp.cross(arm_b, -force)))
+        push(judged, a, force, arm_a)
+        push(judged, b, -force, arm_b)
         running = components(n, con.surface_velocity[c])
         out = Contact()
         out.slip = components(n, point_velocity(bodies.u[a], arm_a) - point_velocity(bodies.u[b], arm_b))
@@ -201,6 +212,6 @@ def residual_laws():
         return answer
 
     return SimpleNamespace(
-        least=least, most=most, doubt=doubt, note=note, spread=spread, mark=mark, act=act,
-        friction_error=friction_error, of_joint=of_joint, clip_error=clip_error, momentum=momentum,
+        least=least, most=most, doubt=doubt, note=note, spread=spread, mark=mark, lever=lever, push=push,
+        act=act, friction_error=friction_error, of_joint=of_joint, clip_error=clip_error, momentum=momentum,
     )  # fmt: skip

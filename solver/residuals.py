@@ -5,7 +5,7 @@ metrics.py says what the residuals are, and tests hold these numbers against it.
 as they are, whatever the solver made of them on its device; arrays are sized by capacity and kept from step to step.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import warp as wp
@@ -87,7 +87,7 @@ class Judge:
         self._capacity = dict.fromkeys(("bodies", "contacts", "rows", "joints"), 0)
         self._counts = wp.zeros(8, dtype=wp.int32, device=self.device)
         self._settings = wp.zeros(3, dtype=wp.float64, device=self.device)
-        self._columns, self._graphs = {}, {}
+        self._columns, self._graphs, self._latest = {}, {}, None
 
     def step(self, assembly, solution, tolerance):
         """The JudgedStep of a solved position phase.
@@ -122,6 +122,24 @@ class Judge:
             _copy(judged.coordinate, len(problem.joints)), _copy(judged.velocity, n),
         )  # fmt: skip
 
+    def contacts_at_end(self, problem):
+        """The Contacts of the step judged last at its end pose, and (n, 6) velocity that their impulses gave there.
+
+        The normals of faces have turned; both points are half way between the two, as velocity_phase.at_one_point puts
+        them, and impulses are those of the solution.
+        problem: StepProblem of that step.  RuntimeError: another one was judged since.
+        """
+        if problem is not self._latest:
+            raise RuntimeError("the contacts at the end of a step are asked for after another one was judged")
+        self._replay("turn")
+        count = len(problem.contacts)
+        impulse, normal, point_a, point_b = _copy(self.judged.contact_end, count)
+        turned = replace(
+            problem.contacts, impulse=impulse, normal=normal, point_a=point_a, point_b=point_b,
+            margin_a=np.zeros(count), margin_b=np.zeros(count),
+        )  # fmt: skip
+        return turned, _copy(self.judged.given, problem.bodies.dynamic_count)
+
     def end(self, problem, solution, loaded):
         """(VelocityResiduals, (B,) worst residual each body has a part in [m/s]) of a solved velocity phase.
 
@@ -144,6 +162,7 @@ class Judge:
         bodies, contacts, rows = problem.bodies, problem.contacts, problem.joints
         joints = int(rows.joint.max()) + 1 if len(rows) else 0
         self._reserve({"bodies": len(bodies.mass), "contacts": len(contacts), "rows": len(rows), "joints": joints})
+        self._latest = problem
         counts = np.zeros(8, np.int32)
         counts[BODIES], counts[DYNAMIC] = len(bodies.mass), bodies.dynamic_count
         counts[CONTACTS], counts[ROWS] = len(contacts), len(rows)
@@ -211,7 +230,8 @@ class Judge:
         sizes = dict.fromkeys(("joint", "row", "coordinate"), capacity["rows"])
         sizes |= {
             "square": 2 * capacity["joints"], "worst": KINDS, "body": (OF_BODY, capacity["bodies"]),
-            "contact": (OF_CONTACT, capacity["contacts"]), "velocity": (2, capacity["bodies"]),
+            "contact": (OF_CONTACT, capacity["contacts"]), "contact_end": (4, capacity["contacts"]),
+            "velocity": (2, capacity["bodies"]),
         }  # fmt: skip
         self.judged = allocate(Judged, sizes, capacity["bodies"], device)
         self._graphs.clear()
@@ -243,6 +263,10 @@ class Judge:
             wp.launch(kernel, dim=dim, inputs=[*inputs, judged], device=self.device)
 
         launch(k.begin, max(size["bodies"], 2 * size["joints"], KINDS))
+        if phase == "turn":
+            launch(k.turn, size["contacts"], counts, self.bodies, self.contacts)
+            launch(k.given, size["bodies"], counts, self.bodies)
+            return
         launch(k.masses, size["bodies"], counts, self.bodies)
         if phase == "step":
             launch(k.motion, size["bodies"], counts, settings, self.bodies)

@@ -39,7 +39,7 @@ def end_velocity(assembly, solution, judged, state, phase, joint_damping, sound)
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)))
     if judged.need.any():
         mask = judged.need[assembly.island]
-        problem, loaded, taken = velocity_problem(assembly, solution, judged, velocity, mask)
+        problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask)
         options, tolerance = phase.options(assembly, state)
         tolerance = tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
         options = replace(options, tolerance=tolerance, start=velocity, sweeps=np.zeros(n, bool))

@@ -12,64 +12,36 @@ from dataclasses import replace
 import numpy as np
 
 from .constraints.breaking import impulse_share
-from .problem import Bodies, Coordinate, StepProblem, world_impulses
-from .reference.rotation import cross
-from .reference.rows import normals
+from .problem import Bodies, Coordinate, StepProblem
 from .rotations import conjugate, rotate
 
 
-def _answer(bodies, orientation, push):
-    """M^-1 push (n, 6) of the dynamic bodies, with their inertia at ``orientation`` (n, 4)."""
-    n = bodies.dynamic_count
-    local = rotate(conjugate(orientation), push[:, 3:]) / bodies.inertia[:n]
-    return np.hstack([push[:, :3] / bodies.mass[:n, None], rotate(orientation, local)])
-
-
-def velocity_problem(assembly, solution, judged, total, mask):
+def velocity_problem(assembly, solution, judge, judged, total, mask):
     """(StepProblem at velocity level, loaded (C,) bool, which contacts of the step take part).
 
-    judged: JudgedStep of the position phase; total: (n, 6) velocity with all impulses of it; mask: (n,) bool, bodies of
-    islands that need the phase.  Only their contacts and rows take part.
+    judge: the Judge that last judged this step; judged: the JudgedStep; total: (n, 6) velocity with all impulses of the
+    position phase; mask: (n,) bool, bodies of islands that need the phase.  Only their contacts and rows take part.
     """
     problem, bodies = assembly.problem, assembly.problem.bodies
-    n, contacts = bodies.dynamic_count, problem.contacts
-    pose = solution.position, solution.orientation
+    n, contacts, pose = bodies.dynamic_count, problem.contacts, (solution.position, solution.orientation)
     free = bodies.velocity.copy()
     free[:n] = total
     taken = moves(contacts, mask, len(bodies.mass))
-    loaded = taken[:0]
+    loaded = solution.contact_impulse[taken, 0] > 0.0
     if taken.any():
-        contacts, impulse = contacts.take(taken), solution.contact_impulse[taken]
-        force = world_impulses(contacts.normal, impulse)
         # Contacts are solved anew: take their share out of the free velocity, and offer it as the first guess.
-        free[:n] -= _answer(bodies, solution.orientation[:n], _pushes(bodies, contacts, force))
-        turned = normals(contacts, solution.orientation)
-        contacts = at_one_point(replace(contacts, impulse=force, normal=turned), solution)
-        loaded = impulse[:, 0] > 0.0
-    elif len(taken):
-        contacts = contacts.take(taken)
+        contacts, given = judge.contacts_at_end(problem)
+        free[:n][mask] -= given[mask]
+    if not taken.all():
+        contacts = contacts.take(np.flatnonzero(taken))
     at_end = Bodies(n, bodies.mass, bodies.inertia, *pose, bodies.velocity, *pose, free, np.zeros(len(bodies.mass)))
-    rows = _needed_rows(assembly, solution, judged, mask)
-    return StepProblem(problem.step, at_end, contacts, rows), loaded, taken
+    return StepProblem(problem.step, at_end, contacts, _needed_rows(assembly, solution, judged, mask)), loaded, taken
 
 
 def moves(table, mask, count):
     """Which Contacts or JointRows have a body that ``mask`` (n,) names, of ``count`` bodies in all."""
     wide = np.concatenate([mask, np.zeros(count - len(mask), bool)])
     return wide[table.body_a] | wide[table.body_b]
-
-
-def _pushes(bodies, contacts, force):
-    """(n, 6) of world impulses (C, 3) on body a, at the levers of the start pose, which the position phase took."""
-    n, push = bodies.dynamic_count, np.zeros((len(bodies.mass), 6))
-    for body, point, margin, towards in (
-        (contacts.body_a, contacts.point_a, contacts.margin_a, 1.0),
-        (contacts.body_b, contacts.point_b, contacts.margin_b, -1.0),
-    ):
-        arm = rotate(bodies.orientation[body], point) - towards * contacts.normal * margin[:, None]
-        share = towards * (1.0 + bodies.midpoint[body])
-        np.add.at(push, body, share[:, None] * np.hstack([force, cross(arm, force)]))
-    return push[:n]
 
 
 def at_one_point(contacts, solution):
