@@ -227,6 +227,7 @@ class DeviceProblem:
             if new.any():
                 cold[topology.contact_island[new if plan.order is None else new[plan.order]]] = 1
         into.fill("law", cold)
+        into.fill("convex", np.ones(count, np.int32))
         into.fill("direct", plan.direct)
         into.put("jointed", topology.jointed)
         into.put("sweeps_allowed", strictest(options.sweeps, np.logical_or))
