@@ -14,10 +14,11 @@ from .held import HandOver, Holding
 from .impact import Impacts
 from .manifold import NOISE
 from .materials import combine
+from .numbering import Links, Numbering, held_by_contacts
 from .predict import FreeMotion
 from .problem import Bodies, Contacts, Coordinate, JointRows, StepProblem, frozen
 from .reference.free_motion import reach
-from .topology import build_topology, connected_components
+from .topology import build_topology
 
 NO_ROWS = JointRows.empty()
 NO_CONTACTS = replace(
@@ -28,50 +29,6 @@ NO_CONTACTS = replace(
     gap_noise=np.zeros(0),
 )
 HELD = 0.5  # of the tolerance at rest: gaps and overlaps within it stay as they are, or mending them is what moves
-
-
-@dataclass(eq=False)
-class Numbering:
-    """Which scene body is which solver body in a step.  The world is scene number B."""
-
-    scene: np.ndarray  # (B + 1,) scene number of each solver body, dynamic ones first
-    solver: np.ndarray  # (B + 1,) solver number of each scene body
-    dynamic_count: int
-
-    @classmethod
-    def of(cls, free):
-        """free: (B,) bool, which bodies move."""
-        free = np.append(free, False)
-        order = np.concatenate([np.nonzero(free)[0], np.nonzero(~free)[0]])
-        solver = np.empty(len(order), np.int64)
-        solver[order] = np.arange(len(order))
-        return cls(frozen(order), frozen(solver), int(free.sum()))
-
-
-@dataclass(eq=False)
-class Links:
-    """The joints that hold in a step, as the solver numbers bodies."""
-
-    a: np.ndarray  # (rows,) int32 both bodies of each of their rows
-    b: np.ndarray
-    joint: np.ndarray  # (rows,)
-    take: np.ndarray | None  # (rows,) bool: rows that have a body that moves; None: all
-    group: np.ndarray  # (B + 1,) bodies that joints link share a number; immovable ones have one of their own, the last
-    group_count: int  # that number
-
-    @classmethod
-    def of(cls, fixed, alive, number):
-        """fixed: JointRows of all joints; alive: (joints,) bool, which of them hold; number: Numbering."""
-        holds = alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
-        a, b = (number.solver[side[holds]].astype(np.int32) for side in (fixed.body_a, fixed.body_b))
-        n = number.dynamic_count
-        linked = (a < n) & (b < n)
-        label = connected_components(n, a[linked], b[linked])
-        count = int(label.max()) + 1 if n else 0
-        group = np.append(label, np.full(len(number.scene) - n, count))
-        take = (a < n) | (b < n)
-        a, b, joint, group = (frozen(values) for values in (a, b, fixed.joint[holds], group))
-        return cls(a, b, joint, None if take.all() else take, group, count)
 
 
 @dataclass(eq=False)
@@ -237,7 +194,7 @@ class Assembler:
         if pressed is None:
             new = (contacts.previous < 0) & (contacts.gap <= self.noise)
             pressed = hits | new | touches.impulse.any(axis=1)
-        held = _held_by_contacts(links, touches, pressed)[: number.dynamic_count]
+        held = held_by_contacts(links, touches, pressed)[: number.dynamic_count]
         self._take_mean_velocity(bodies, end_velocity, np.where(held, 0.0, 1.0), step)
         problem.joints, row_number, rate = self._rows(state, bodies, step, links, row_force)
         topology = build_topology(problem)
@@ -269,7 +226,7 @@ class Assembler:
         """
         loaded = solution.contact_impulse[:, 0] > 0.0
         number, bodies = assembly.numbering, assembly.problem.bodies
-        held = _held_by_contacts(self._links(number), assembly.problem.contacts, loaded)[: number.dynamic_count]
+        held = held_by_contacts(self._links(number), assembly.problem.contacts, loaded)[: number.dynamic_count]
         return None if np.array_equal(held, bodies.midpoint[: number.dynamic_count] == 0.0) else loaded
 
     def _links(self, number):
@@ -400,17 +357,3 @@ class Assembler:
             return drift
         world = rotations.rotate(orientation[:-1], self.surface_velocity)
         return world[a] - world[b] + (0.0 if drift is None else drift)
-
-
-def _held_by_contacts(links, contacts, pressed):
-    """(B + 1,) bool: moving bodies with a pressed contact, or linked by joints and pressed contacts to one with it.
-
-    A group of jointed bodies that a pressed contact links to another has one itself: groups say it all.
-    """
-    mark = np.zeros(links.group_count + 1, bool)
-    if not pressed.any():
-        return mark.take(links.group)
-    for side in (contacts.body_a, contacts.body_b):
-        mark[links.group.take(side[pressed])] = True
-    mark[-1] = False
-    return mark.take(links.group)

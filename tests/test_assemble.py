@@ -4,11 +4,12 @@
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Joint, MotionPath, Scene, SolverConfig, Sphere
-from axion.solver.assemble import Assembler, Links, Numbering, _held_by_contacts
+from axion.solver.assemble import Assembler
 from axion.solver.collision import Collider
 from axion.solver.constraints.rows import JointTable
 from axion.solver.frames import body_frames
 from axion.solver.model import build_model
+from axion.solver.numbering import Links, Numbering, held_by_contacts
 from axion.solver.problem import JointRows
 from axion.solver.state import State
 from axion.solver.topology import connected_components
@@ -139,7 +140,7 @@ def test_held_is_what_joints_and_pressed_contacts_link_to_a_pressed_contact(seed
     linked = (first < n) & (second < n)
     group = connected_components(n, first[linked], second[linked])
     marked = {group[k] for k in np.append(i[pressed], j[pressed]) if k < n}
-    held = _held_by_contacts(links, contacts, pressed)
+    held = held_by_contacts(links, contacts, pressed)
     assert held[:n].tolist() == [label in marked for label in group] and not held[n:].any()
 
 
