@@ -94,6 +94,7 @@ class Assembler:
         self.restitution = np.array([body.restitution for body in bodies], float)
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
         self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
+        self._surfaces_run = bool(surface.any())
         self.slow = config.tolerances()[0]
         self.noise = config.tolerances()[1]  # [m] way that residuals may lead in a step
         self._moving = [
@@ -312,7 +313,7 @@ class Assembler:
         if not len(a):
             return Contacts(**vars(NO_CONTACTS))
         point_a, point_b, drift = contacts.point_a, contacts.point_b, None
-        if (contacts.deforms >= 0).any():
+        if contacts.deforms.max() >= 0:
             on_a = (contacts.deforms == a)[:, None]
             point_a, point_b = (
                 point_a + np.where(on_a, contacts.shift, 0.0),
@@ -337,7 +338,7 @@ class Assembler:
             contacts.gap,
             face=face,
             face_normal=face_normal,
-            surface_velocity=self._surface_velocity(a, b, orientation[number.solver], drift),
+            surface_velocity=self._surface_velocity(a, b, orientation, number, drift),
             surface_drift=None if drift is None else np.einsum("ci,ci->c", contacts.normal, drift),
             gap_noise=np.minimum(NOISE * contacts.manifolds.size[contacts.source], HELD * self.slow),
         )
@@ -351,9 +352,9 @@ class Assembler:
             for rule, values in zip(rules, (self.friction, self.restitution), strict=True)
         )
 
-    def _surface_velocity(self, a, b, orientation, drift):
+    def _surface_velocity(self, a, b, orientation, number, drift):
         """(C, 3) world velocity of the surface of bodies a relative to that of b, beyond their motion; or None."""
-        if not self.surface_velocity.any():
+        if not self._surfaces_run:
             return drift
-        world = rotations.rotate(orientation[:-1], self.surface_velocity)
+        world = rotations.rotate(orientation[number.solver[:-1]], self.surface_velocity)
         return world[a] - world[b] + (0.0 if drift is None else drift)

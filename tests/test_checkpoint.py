@@ -251,7 +251,7 @@ MADE = {
     "Substeps": "fixed",
     "Assembler": "scene frames joints release linear_damping angular_damping friction restitution surface_velocity slow"
     " noise _moving holding hand_over force_fields _motion _impacts _places _numbering _linking _inert _materials"
-    " asleep carried",
+    " asleep carried _surfaces_run",
     "PositionPhase": "assembler collider frames joints solver slow fast",
     "Gyroscopes": "frames joints ball _known",
     "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting _eps_joint"
