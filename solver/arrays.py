@@ -11,7 +11,7 @@ import numpy as np
 import warp as wp
 
 # Slots of the ``counts`` array.
-DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS = range(5)
+DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS, BODIES = range(6)
 # Slots of the ``flags`` array: one per graph loop, non-zero while an island still wants another round.
 OUTER, INNER, LINEAR, SEARCH, SWEEP, DIRECT = range(6)
 
@@ -32,6 +32,7 @@ def structs(real):
         inverse_mass: wp.array(dtype=scalar)
         mass: wp.array(dtype=scalar)
         extent: wp.array(dtype=scalar)
+        principal: wp.array(dtype=vec3)  # moments of inertia
         inertia: wp.array(dtype=mat33)  # world, at the free orientation
         inverse_inertia: wp.array(dtype=mat33)
         midpoint: wp.array(dtype=scalar)
@@ -225,16 +226,41 @@ def host_view(array):
     return view
 
 
+class Columns:
+    """The arrays of a struct as the host fills them, step by step."""
+
+    def __init__(self, struct):
+        self._struct, self._lies = struct, {}
+
+    def put(self, name, values, order=None):
+        """Copy ``values`` (n, ...) into the first n elements of an array that no kernel writes, the rest is left.
+
+        order: (n,) read-only, in which they are taken, or None.  A read-only array that lies there already is not
+        copied again: nothing in it has changed.
+        """
+        lies = self._lies.get(name)
+        if lies is not None and lies[0] is values and lies[1] is order:
+            return
+        flags = values.flags
+        self._lies[name] = (values, order) if flags.owndata and not flags.writeable else None
+        upload(getattr(self._struct, name), values if order is None else values.take(order, 0))
+
+    def fill(self, name, values):
+        """Copy ``values`` (n, ...) into an array that kernels write, too."""
+        upload(getattr(self._struct, name), values)
+
+
 def upload(destination, values):
     """Copy ``values`` (n, ...) into the first n elements of a Warp array; the rest is left as it is."""
-    values = np.asarray(values)
-    if not len(values):
+    count = len(values)
+    if not count:
         return
-    if destination.device.is_cpu:
-        host_view(destination)[: len(values)] = values
+    view = getattr(destination, "axion_host_view", None)
+    if view is not None or destination.device.is_cpu:
+        (host_view(destination) if view is None else view)[:count] = values
         return
     staged = wp.array(values, dtype=destination.dtype, device="cpu")
-    wp.copy(destination, staged, count=len(values))
+    wp.copy(destination, staged, count=count)
 
 
 def download(source, count):

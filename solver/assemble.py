@@ -2,30 +2,45 @@
 """From a scene, its state and its contacts to a StepProblem: who moves, what is prescribed, what touches what."""
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from . import rotations
+from .contact_frames import ContactFrames
 from .force_fields import ForceTable
 from .held import HandOver, Holding
+from .impact import Impacts
 from .manifold import NOISE
 from .materials import combine
-from .predict import free_rotation, free_velocity, reach
-from .problem import Bodies, Contacts, Coordinate, StepProblem
-from .reference.impact import rebounds
-from .topology import connected_components
+from .numbering import Links, Numbering, held_by_contacts
+from .predict import FreeMotion
+from .problem import Bodies, Contacts, Coordinate, JointRows, StepProblem, frozen
+from .reference.free_motion import reach
+from .topology import build_topology
 
+NO_ROWS = JointRows.empty()
+NO_CONTACTS = replace(
+    Contacts.empty(),
+    start_gap=np.zeros(0),
+    face=np.zeros(0, np.int32),
+    face_normal=np.zeros((0, 3)),
+    gap_noise=np.zeros(0),
+)
 HELD = 0.5  # of the tolerance at rest: gaps and overlaps within it stay as they are, or mending them is what moves
 
 
-@dataclass
-class Numbering:
-    """Which scene body is which solver body in a step.  The world is scene number B."""
+@dataclass(eq=False)
+class Inert:
+    """What of the moving bodies stays the same from step to step, in the order of the solver."""
 
-    scene: np.ndarray  # (B + 1,) scene number of each solver body, dynamic ones first
-    solver: np.ndarray  # (B + 1,) solver number of each scene body
-    dynamic_count: int
+    mass: np.ndarray  # (B + 1,) [kg], inf for those that do not move; as heavy as damping makes them
+    inertia: np.ndarray  # (B + 1, 3) [kg m^2]
+    moments: np.ndarray  # (n, 3) [kg m^2], without damping
+    reach: np.ndarray  # (n,) [s] for which gravity acts
+    decay: np.ndarray  # (n,) what damping leaves of linear velocity
+    turn_decay: np.ndarray  # (n,) and of angular velocity
 
 
 @dataclass
@@ -58,16 +73,19 @@ def joined(first, second):
 
 
 class Assembler:
-    """Builds the StepProblem of each step of one scene."""
+    """Builds the StepProblem of each step of one scene.
+
+    What only depends on who moves and which joints hold is kept until that changes.
+    """
 
     force_fields = None
     asleep = None  # (B,) bool: bodies that rest in this step (rest.py), or None where nothing does
     carried = None  # parts.Carried: bodies that have done this step already, or None
 
     def __init__(self, scene, frames, joints, config):
-        self.scene, self.frames, self.joints = scene, frames, joints
         bodies = scene.bodies
-        self.holding = Holding.of(bodies)
+        self.scene = scene
+        self.set_out(frames, joints, Holding.of(bodies))
         self.hand_over = HandOver(scene, frames, self.holding)
         self.force_fields = ForceTable(scene, frames) if scene.fields else None
         self.linear_damping = np.array([body.linear_damping for body in bodies], float)
@@ -76,11 +94,21 @@ class Assembler:
         self.restitution = np.array([body.restitution for body in bodies], float)
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
         self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
+        self._surfaces_run = bool(surface.any())
         self.slow = config.tolerances()[0]
         self.noise = config.tolerances()[1]  # [m] way that residuals may lead in a step
         self._moving = [
             i for i, b in enumerate(bodies) if b.motion == "kinematic" or (b.motion == "dynamic" and b.path)
         ]
+
+    def set_out(self, frames, joints, holding):
+        """Take over BodyFrames, the table of joints and Holding; nothing is known of any step yet."""
+        self.frames, self.joints, self.holding = frames, joints, holding
+        self._motion, self._impacts, self._places = FreeMotion(), Impacts(), ContactFrames(frames)
+        self._numbering = None, None
+        self._linking = None, None
+        self._inert = None, None
+        self._materials = lru_cache(maxsize=4)(self._combined)
 
     def free(self, time):
         """(B,) bool: which bodies move freely in a step that starts at ``time`` [s]."""
@@ -109,11 +137,10 @@ class Assembler:
             free = free & ~self.asleep
         if self.carried is not None:
             free = free & ~self.carried.mask
-        free = np.concatenate([free, [False]])
-        order = np.concatenate([np.nonzero(free)[0], np.nonzero(~free)[0]])
-        solver = np.empty(len(order), np.int64)
-        solver[order] = np.arange(len(order))
-        return Numbering(order, solver, int(free.sum()))
+        key = free.tobytes()
+        if self._numbering[0] != key:
+            self._numbering = key, Numbering.of(free)
+        return self._numbering[1]
 
     def prescribed(self, state, time):
         """Solver poses of all bodies at ``time``, where prescribed ones are: (B, 3), (B, 4)."""
@@ -154,32 +181,43 @@ class Assembler:
         None to guess: those that carried some before, those that free motion closes, and new ones that touch.
         """
         number = self.numbering(state.time)
-        n = number.dynamic_count
+        links = self._links(number)
         bodies, end_velocity = self._bodies(state, step, number)
         touches = self.contacts(contacts, impulses, number, bodies.orientation)
         if missed is not None:
             touches = joined(touches, missed)
-        problem = StepProblem(step, bodies, touches)
-        touches.rebound_gap, touches.rebound_speed, hits = rebounds(problem, end_velocity, 2.0 * self.noise / step)
+        problem = StepProblem(step, bodies, touches, NO_ROWS)
+        rebounds = self._impacts.rebounds(problem, end_velocity, 2.0 * self.noise / step)
+        touches.rebound_gap, touches.rebound_speed, hits = rebounds
         touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
         if touches.surface_drift is not None:
             touches.rebound_speed = touches.rebound_speed - touches.surface_drift
         if pressed is None:
             new = (contacts.previous < 0) & (contacts.gap <= self.noise)
             pressed = hits | new | touches.impulse.any(axis=1)
-        a, b, joint = self._joint_links(number)
-        held = self._held_by_contacts(number, (a, b), touches, pressed)
+        held = held_by_contacts(links, touches, pressed)[: number.dynamic_count]
         self._take_mean_velocity(bodies, end_velocity, np.where(held, 0.0, 1.0), step)
+        problem.joints, row_number, rate = self._rows(state, bodies, step, links, row_force)
+        topology = build_topology(problem)
+        return Assembly(
+            problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
+            (links.a, links.b), pressed,
+        )  # fmt: skip
+
+    def _rows(self, state, bodies, step, links, force):
+        """(JointRows, their numbers in the table, rate of each target), those that move somebody."""
+        a, b = links.a, links.b
         of_joint = np.zeros(len(self.joints.joints))
-        np.maximum.at(of_joint, joint, np.maximum(bodies.midpoint[a], bodies.midpoint[b]))
-        rows, row_number, rate = self.joints.rows(state.time + step, step, of_joint, row_force)
-        for side in ("body_a", "body_b"):
-            setattr(rows, side, number.solver[getattr(rows, side)].astype(np.int32))
-        problem.joints, row_number, rate = self._movable_rows(rows, row_number, rate, n)
-        self._expect_turns(problem.joints, bodies, step)
-        island = _components(n, (np.append(a, touches.body_a), np.append(b, touches.body_b)))
-        jointed = _marked(island, (a, b))
-        return Assembly(problem, number, contacts, row_number, rate, end_velocity, island, jointed, (a, b), pressed)
+        if len(a):  # rows of one joint have the same bodies
+            of_joint[links.joint] = np.maximum(bodies.midpoint.take(a), bodies.midpoint.take(b))
+        rows, row_number, rate = self.joints.rows(state.time + step, step, of_joint, force)
+        if not len(rows):
+            return rows, row_number, rate
+        rows.body_a, rows.body_b = a, b
+        if links.take is not None:  # a joint whose body is still held takes no part
+            rows, row_number, rate = rows.take(links.take), row_number[links.take], rate[links.take]
+        self._expect_turns(rows, bodies, step)
+        return rows, row_number, rate
 
     def wrongly_pressed(self, assembly, solution):
         """(C,) bool: which contacts carry load in the solution; None where the integrator was chosen by the same ones.
@@ -188,24 +226,16 @@ class Assembler:
         that nothing holds keeps its energy.
         """
         loaded = solution.contact_impulse[:, 0] > 0.0
-        number, contacts = assembly.numbering, assembly.problem.contacts
-        held = self._held_by_contacts(number, assembly.joint_links, contacts, loaded)
-        same = held == (assembly.problem.bodies.midpoint[: number.dynamic_count] == 0.0)
-        return None if same.all() else loaded
+        number, bodies = assembly.numbering, assembly.problem.bodies
+        held = held_by_contacts(self._links(number), assembly.problem.contacts, loaded)[: number.dynamic_count]
+        return None if np.array_equal(held, bodies.midpoint[: number.dynamic_count] == 0.0) else loaded
 
-    def _joint_links(self, number):
-        """Both solver bodies of every row of joints that hold, and the row's joint."""
-        fixed = self.joints.fixed
-        alive = self.joints.alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
-        return number.solver[fixed.body_a[alive]], number.solver[fixed.body_b[alive]], fixed.joint[alive]
-
-    @staticmethod
-    def _held_by_contacts(number, links, contacts, pressed):
-        """(n,) bool: dynamic bodies with a pressed contact, or linked by joints and pressed contacts to one with it."""
-        n = number.dynamic_count
-        touching = contacts.body_a[pressed], contacts.body_b[pressed]
-        group = _components(n, (np.append(links[0], touching[0]), np.append(links[1], touching[1])))
-        return _marked(group, touching)[group]
+    def _links(self, number):
+        """The Links of the joints that hold now."""
+        key = number, self.joints.alive.tobytes()
+        if self._linking[0] != key:
+            self._linking = key, Links.of(self.joints.fixed, self.joints.alive, number)
+        return self._linking[1]
 
     def acceleration(self, bodies):
         """(3,), or (n, 3) one for each of ``bodies`` (n,): acceleration of free motion [m/s^2]."""
@@ -214,56 +244,61 @@ class Assembler:
     @staticmethod
     def _expect_turns(rows, bodies, step):
         """Unwrap twists around the angle that the present velocity leads to, so that fast wheels are not miscounted."""
-        twist = np.nonzero(rows.coordinate == Coordinate.TWIST)[0]
+        twist = np.flatnonzero(rows.coordinate == int(Coordinate.TWIST))  # NumPy is slow with an enum
+        if not len(twist):
+            return
         a, b = rows.body_a[twist], rows.body_b[twist]
         axis = rotations.rotate(bodies.orientation[a], rows.axis_a[twist])
         turn = step * np.einsum("ri,ri->r", axis, bodies.velocity[b, 3:] - bodies.velocity[a, 3:])
         rows.offset[twist] += turn
         rows.target[twist] -= turn * (rows.beta[twist] != 0.0)
 
-    @staticmethod
-    def _movable_rows(rows, row_number, rate, n):
-        """Rows between two immovable bodies (a joint whose body is still held) take no part."""
-        take = (rows.body_a < n) | (rows.body_b < n)
-        if take.all():
-            return rows, row_number, rate
-        return rows.take(take), row_number[take], rate[take]
-
     def _bodies(self, state, step, number):
         """Bodies with free motion by backward Euler, and the free velocity (n, 6) at the step's end."""
         n, order = number.dynamic_count, number.scene
-        free, fixed = order[:n], order[n:-1]
-        frames = self.frames
-        mass, inertia = np.append(frames.mass, np.inf)[order], np.vstack([frames.inertia, np.full(3, np.inf)])[order]
-        mass[n:], inertia[n:] = np.inf, np.inf
-        position = np.vstack([state.position, np.zeros(3)])[order]
-        orientation = np.vstack([state.orientation, rotations.IDENTITY])[order]
-        velocity = np.vstack([state.velocity, np.zeros(6)])[order]
-        end_position, end_orientation = position.copy(), orientation.copy()
-        planned = self.prescribed(state, state.time + step)
-        end_position[n:-1], end_orientation[n:-1] = planned[0][fixed], planned[1][fixed]
-        velocity[n:-1] = self._mean_velocity(state, step, *planned)[fixed]
-        acceleration, damping = self.acceleration(free), self.linear_damping[free]
+        acceleration, inert = self.acceleration(order[:n]), self._inertness(step, number)
         if self.force_fields is not None:
-            pushed, braked = self.force_fields.on(free, state, step)
-            acceleration, damping = acceleration + pushed, damping + braked
-        end = free_velocity(velocity[:n], acceleration, damping, self.angular_damping[free], step)
-        end_orientation[:n], end[:, 3:] = free_rotation(orientation[:n], end[:, 3:], inertia[:n], step)
-        # Damping acts on what impulses do in the step as it acts on gravity: as if the body were that much heavier.
-        mass[:n] /= reach(damping, step) / step
-        inertia[:n] /= reach(self.angular_damping[free], step)[:, None] / step
-        flow = velocity.copy()
-        flow[:n] = end
-        end_position[:n] = position[:n] + step * flow[:n, :3]
-        bodies = Bodies(
-            n, mass, inertia, position, orientation, velocity, end_position, end_orientation, flow, np.zeros(len(order))
+            pushed, braked = self.force_fields.on(order[:n], state, step)
+            acceleration, inert = acceleration + pushed, self._inert_of(step, number, braked)
+        position, orientation, velocity, end_position, end_orientation, flow = self._motion.run(
+            (state.position, state.orientation), state.velocity, order, inert.moments, acceleration,
+            inert.reach, inert.decay, inert.turn_decay, step,
         )  # fmt: skip
-        return bodies, end
+        if len(self._moving) or self.carried is not None:
+            planned, fixed = self.prescribed(state, state.time + step), order[n:-1]
+            end_position[n:-1], end_orientation[n:-1] = planned[0][fixed], planned[1][fixed]
+            velocity[n:-1] = flow[n:-1] = self._mean_velocity(state, step, *planned)[fixed]
+        bodies = Bodies(
+            n, inert.mass, inert.inertia, position, orientation, velocity, end_position, end_orientation, flow,
+            np.zeros(len(order)),
+        )  # fmt: skip
+        return bodies, flow[:n].copy()
+
+    def _inertness(self, step, number):
+        """The Inert of steps without force fields."""
+        if self._inert[0] != (step, number):
+            self._inert = (step, number), self._inert_of(step, number, 0.0)
+        return self._inert[1]
+
+    def _inert_of(self, step, number, braked):
+        """The Inert of a step in which fields brake by ``braked`` (n,) more [1/s]."""
+        n, order = number.dynamic_count, number.scene
+        free = order[:n]
+        mass, inertia = np.full(len(order), np.inf), np.full((len(order), 3), np.inf)
+        damping, turn_damping = self.linear_damping[free] + braked, self.angular_damping[free]
+        acts = reach(damping, step)
+        # Damping acts on what impulses do in the step as it acts on gravity: as if the body were that much heavier.
+        mass[:n] = self.frames.mass[free] / (acts / step)
+        inertia[:n] = self.frames.inertia[free] / (reach(turn_damping, step)[:, None] / step)
+        columns = mass, inertia, self.frames.inertia[free], acts, np.exp(-damping * step), np.exp(-turn_damping * step)
+        return Inert(*(frozen(values) for values in columns))
 
     @staticmethod
     def _take_mean_velocity(bodies, end_velocity, midpoint, step):
         """The unknown is the velocity that carries the pose: the mean (u+ + a u-) / (1 + a), a = midpoint (n,)."""
         n = bodies.dynamic_count
+        if not midpoint.any():
+            return
         bodies.midpoint[:n], share = midpoint, midpoint[:, None]
         flow = (end_velocity[:, :3] + share * bodies.velocity[:n, :3]) / (1.0 + share)
         bodies.free_velocity[:n, :3] = flow
@@ -275,53 +310,51 @@ class Assembler:
         impulses: (C, 3) world start impulses on body a [N s]; orientation: of the solver bodies at the step's start.
         """
         a, b = contacts.body_a, contacts.body_b
+        if not len(a):
+            return Contacts(**vars(NO_CONTACTS))
         point_a, point_b, drift = contacts.point_a, contacts.point_b, None
-        if (contacts.deforms >= 0).any():
+        if contacts.deforms.max() >= 0:
             on_a = (contacts.deforms == a)[:, None]
             point_a, point_b = (
                 point_a + np.where(on_a, contacts.shift, 0.0),
                 point_b + np.where(on_a, 0.0, contacts.shift),
             )
             drift = np.where(on_a, contacts.drift, -contacts.drift)
-        rules = self.scene.friction_combine, self.scene.restitution_combine
+        body_a, body_b, face, point_a, point_b, face_normal = self._places.turned(
+            (a, b), (point_a, point_b), contacts.face, contacts.face_normal, number.solver
+        )
+        friction, restitution = self._materials(body_a.tobytes(), body_b.tobytes(), number)
         return Contacts(
-            number.solver[a].astype(np.int32),
-            number.solver[b].astype(np.int32),
-            self.frames.local(a, point_a),
-            self.frames.local(b, point_b),
+            body_a,
+            body_b,
+            point_a,
+            point_b,
             contacts.margin_a,
             contacts.margin_b,
             contacts.normal,
-            combine(rules[0], self.friction[a], self.friction[b]),
-            combine(rules[1], self.restitution[a], self.restitution[b]),
+            friction,
+            restitution,
             impulses,
             contacts.gap,
-            face=np.where(contacts.face >= 0, number.solver[contacts.face], -1).astype(np.int32),
-            face_normal=self.frames.local_direction(contacts.face, contacts.face_normal),
-            surface_velocity=self._surface_velocity(a, b, orientation[number.solver], drift),
+            face=face,
+            face_normal=face_normal,
+            surface_velocity=self._surface_velocity(a, b, orientation, number, drift),
             surface_drift=None if drift is None else np.einsum("ci,ci->c", contacts.normal, drift),
             gap_noise=np.minimum(NOISE * contacts.manifolds.size[contacts.source], HELD * self.slow),
         )
 
-    def _surface_velocity(self, a, b, orientation, drift):
+    def _combined(self, body_a, body_b, number):
+        """(friction (C,), restitution (C,)) of contacts; body_a, body_b: bytes of the solver's bodies, int32."""
+        a, b = (number.scene[np.frombuffer(side, np.int32)] for side in (body_a, body_b))
+        rules = self.scene.friction_combine, self.scene.restitution_combine
+        return tuple(
+            frozen(combine(rule, values[a], values[b]))
+            for rule, values in zip(rules, (self.friction, self.restitution), strict=True)
+        )
+
+    def _surface_velocity(self, a, b, orientation, number, drift):
         """(C, 3) world velocity of the surface of bodies a relative to that of b, beyond their motion; or None."""
-        if not self.surface_velocity.any():
+        if not self._surfaces_run:
             return drift
-        world = rotations.rotate(orientation[:-1], self.surface_velocity)
+        world = rotations.rotate(orientation[number.solver[:-1]], self.surface_velocity)
         return world[a] - world[b] + (0.0 if drift is None else drift)
-
-
-def _components(count, links):
-    """(count,) label of each dynamic body's group; links to immovable bodies join nobody."""
-    a, b = links
-    linked = (a < count) & (b < count)
-    return connected_components(count, a[linked], b[linked])
-
-
-def _marked(group, links):
-    """(groups,) bool: which have a body among the links."""
-    count = len(group)
-    mark = np.zeros(int(group.max()) + 1 if count else 0, bool)
-    for side in links:
-        mark[group[side[side < count]]] = True
-    return mark

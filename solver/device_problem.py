@@ -4,10 +4,14 @@
 ``generation`` rises whenever arrays were allocated, which makes recorded graphs stale.
 """
 
+from dataclasses import dataclass
+from functools import lru_cache
+
 import numpy as np
 import warp as wp
 
 from .arrays import (
+    BODIES,
     CONTACTS,
     DYNAMIC,
     ISLANDS,
@@ -15,6 +19,7 @@ from .arrays import (
     PUSH_OUT,
     ROWS,
     STEP,
+    Columns,
     IslandArrays,
     allocate,
     structs,
@@ -22,13 +27,16 @@ from .arrays import (
 )  # fmt: skip
 from .linear.ldlt import BlockFactor
 from .linear.ordering import analyse
-from .problem import Coordinate
+from .problem import Coordinate, JointRows, frozen
 from .reference.rows import start_gaps
-from .rotations import matrices
-from .topology import build_topology
+from .topology import KEPT, build_topology, group
 
 DIRECT_MOST = 300  # bodies of an island that is still factorised
 CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
+ROW_COLUMNS = (
+    "coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset", "beta", "target",
+    "target_velocity", "compliance", "lower", "upper",
+)  # fmt: skip
 
 
 class DeviceProblem:
@@ -41,7 +49,7 @@ class DeviceProblem:
         self.topology = None
         self.factor = BlockFactor(device, real)
         self._factor_generation = self.factor.generation
-        self._factor_key = None
+        self._factored = None  # (bodies, Plan) whose matrix the factor is laid out for
         self.counts = wp.zeros(8, dtype=wp.int32, device=device)
         self.flags = wp.zeros(8, dtype=wp.int32, device=device)
         self.settings = wp.zeros(2, dtype=real.scalar, device=device)
@@ -54,6 +62,8 @@ class DeviceProblem:
     def upload(self, problem, options, eps_joint, loaded=None):
         """Take over a problem: topology, arrays, island settings.  loaded: (C,) bool, see ProximalSolver."""
         topology = self.topology = build_topology(problem)
+        plan = _plan(topology)
+        self.direct, self.order = plan.direct, plan.order
         sizes = {
             "bodies": len(problem.bodies.mass),
             "contacts": len(problem.contacts),
@@ -61,25 +71,19 @@ class DeviceProblem:
             "pairs": len(topology.pair_i),
             "islands": topology.island_count,
         }
-        self.direct = self._choose_direct(topology)
         self._reserve(sizes)
         counts = np.zeros(8, np.int32)
-        counts[[DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS]] = problem.bodies.dynamic_count, *list(sizes.values())[1:]
+        counts[DYNAMIC], counts[CONTACTS], counts[ROWS] = problem.bodies.dynamic_count, sizes["contacts"], sizes["rows"]
+        counts[PAIRS], counts[ISLANDS], counts[BODIES] = sizes["pairs"], sizes["islands"], sizes["bodies"]
         upload(self.counts, counts)
         settings = np.zeros(2)
-        settings[[STEP, PUSH_OUT]] = problem.step, problem.push_out_speed * problem.step
+        settings[STEP], settings[PUSH_OUT] = problem.step, problem.push_out_speed * problem.step
         upload(self.settings, settings)
-        self._upload_bodies(problem, topology, options)
-        self._upload_contacts(problem, topology, loaded)
+        self._upload_bodies(problem, topology, plan, options)
+        self._upload_contacts(problem, topology, plan, loaded)
         self._upload_rows(problem, topology)
-        self._upload_pairs(problem, topology)
-        self._upload_islands(problem, topology, options, eps_joint, loaded)
-
-    @staticmethod
-    def _choose_direct(topology):
-        """(islands,) bool.  Stiff joints need a direct solve; in large lattices its fill costs more than iterations."""
-        size = np.bincount(topology.body_island, minlength=topology.island_count)
-        return topology.jointed & (size <= DIRECT_MOST)
+        self._upload_pairs(topology, plan)
+        self._upload_islands(problem, topology, plan, options, eps_joint, loaded)
 
     def _reserve(self, sizes):
         """Make room, twice what is asked where it lacks."""
@@ -109,8 +113,9 @@ class DeviceProblem:
         self.rows = allocate(types.RowArrays, {}, size["rows"], self.device)
         self.pairs = allocate(types.PairArrays, pair_lists, size["pairs"], self.device)
         self.islands = allocate(IslandArrays, island_lists, size["islands"], self.device)
+        self._into = {name: Columns(getattr(self, name)) for name in self.capacity}
         self.factor.reserve(islands=size["islands"])
-        self._factor_key = None
+        self._factored = None
         self._take_factor()
         self.generation += 1
 
@@ -120,133 +125,168 @@ class DeviceProblem:
         self.islands.failed = self.factor.failed
         self._factor_generation = self.factor.generation
 
-    def _upload_bodies(self, problem, topology, options):
-        bodies, target = problem.bodies, self.bodies
+    def _upload_bodies(self, problem, topology, plan, options):
+        bodies, into = problem.bodies, self._into["bodies"]
         n = bodies.dynamic_count
-        axes = matrices(bodies.free_orientation[:n])
-        inertia = bodies.inertia[:n]
-        upload(target.island, topology.body_island)
-        upload(target.mass, bodies.mass[:n])
-        upload(target.inverse_mass, 1.0 / bodies.mass[:n])
-        upload(target.extent, bodies.gyration())
-        upload(target.inertia, np.einsum("nij,nj,nkj->nik", axes, inertia, axes))
-        upload(target.inverse_inertia, np.einsum("nij,nj,nkj->nik", axes, 1.0 / inertia, axes))
-        upload(target.midpoint, bodies.midpoint)
-        upload(target.x0, bodies.position)
-        upload(target.q0, bodies.orientation)
-        upload(target.x_free, bodies.free_position)
-        upload(target.q_free, bodies.free_orientation)
-        upload(target.x, bodies.free_position)
-        upload(target.q, bodies.free_orientation)
-        upload(target.u_free, bodies.free_velocity)
+        into.put("island", topology.body_island)
+        into.put("mass", bodies.mass)
+        into.put("principal", bodies.inertia)
+        into.put("midpoint", bodies.midpoint)
+        into.put("x0", bodies.position)
+        into.put("q0", bodies.orientation)
+        into.put("x_free", bodies.free_position)
+        into.put("q_free", bodies.free_orientation)
+        into.put("u_free", bodies.free_velocity)
         # A body that nothing touches is solved by its free motion; the others start from the velocity they had.
-        start = bodies.velocity.copy()
-        if options.start is not None:
-            start[:n] = options.start
-        loose = ~topology.constrained[topology.body_island]
-        start[:n][loose] = bodies.free_velocity[:n][loose]
-        upload(target.u, start)
-        upload(target.u_best, start)
-        upload(target.contact_start, topology.body_contact_start)
-        upload(target.contact_index, topology.body_contact_index)
-        upload(target.row_start, topology.body_row_start)
-        upload(target.row_index, topology.body_row_index)
-        upload(target.neighbour_start, topology.neighbour_start)
-        upload(target.neighbour_body, topology.neighbour_body)
-        upload(target.neighbour_pair, topology.neighbour_pair)
+        start = bodies.velocity
+        if options.start is not None or len(plan.loose):
+            start = start.copy()
+            if options.start is not None:
+                start[:n] = options.start
+            start[plan.loose] = bodies.free_velocity[plan.loose]
+        into.fill("u", start)
+        into.put("contact_start", topology.body_contact_start)
+        into.put("contact_index", topology.body_contact_index)
+        into.put("row_start", topology.body_row_start)
+        into.put("row_index", topology.body_row_index)
+        into.put("neighbour_start", topology.neighbour_start)
+        into.put("neighbour_body", topology.neighbour_body)
+        into.put("neighbour_pair", topology.neighbour_pair)
 
-    def _upload_contacts(self, problem, topology, loaded):
-        contacts, target, order = problem.contacts, self.contacts, topology.contact_order
-        upload(target.start_gap, start_gaps(problem)[order])
-        upload(target.island, topology.contact_island)
-        upload(target.a, contacts.body_a[order])
-        upload(target.b, contacts.body_b[order])
-        upload(target.point_a, contacts.point_a[order])
-        upload(target.point_b, contacts.point_b[order])
-        upload(target.margin_a, contacts.margin_a[order])
-        upload(target.margin_b, contacts.margin_b[order])
-        upload(target.n, contacts.normal[order])
-        upload(target.face, np.full(len(order), -1) if contacts.face is None else contacts.face[order])
-        if contacts.face is not None:
-            upload(target.face_normal, contacts.face_normal[order])
-        upload(target.mu, contacts.friction[order])
+    def _upload_contacts(self, problem, topology, plan, loaded):
+        contacts, into, order = problem.contacts, self._into["contacts"], plan.order
+        count = len(contacts)
+        if not count:
+            return
+        into.put("start_gap", start_gaps(problem), order)
+        into.put("island", topology.contact_island)
+        into.put("a", contacts.body_a, order)
+        into.put("b", contacts.body_b, order)
+        for name in ("point_a", "point_b", "margin_a", "margin_b"):
+            into.put(name, getattr(contacts, name), order)
+        into.put("n", contacts.normal, order)
+        if contacts.face is None:
+            into.put("face", np.full(count, -1))
+        else:
+            into.put("face", contacts.face, order)
+            into.put("face_normal", contacts.face_normal, order)
+        into.put("mu", contacts.friction, order)
         for name in ("gap_noise", "rebound_gap", "rebound_speed"):
             values = getattr(contacts, name)
-            upload(getattr(target, name), np.zeros(len(order)) if values is None else values[order])
+            into.put(name, np.zeros(count) if values is None else values, order)
         running = contacts.surface_velocity
-        upload(target.surface_velocity, np.zeros((len(order), 3)) if running is None else running[order])
-        upload(target.start_impulse, contacts.impulse[order])
+        into.put("surface_velocity", np.zeros((count, 3)) if running is None else running, order)
+        into.put("start_impulse", contacts.impulse, order)
         if loaded is not None:
-            upload(target.loaded, loaded[order].astype(np.int32))
+            into.put("loaded", loaded, order)
 
     def _upload_rows(self, problem, topology):
-        rows, target = problem.joints, self.rows
+        rows, into = problem.joints, self._into["rows"]
         if not len(rows):
             return
-        upload(target.island, topology.row_island)
-        upload(target.a, rows.body_a)
-        upload(target.b, rows.body_b)
-        for name in (
-            "coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset", "beta", "target",
-            "target_velocity", "compliance", "lower", "upper",
-        ):  # fmt: skip
-            upload(getattr(target, name), getattr(rows, name))
-        upload(target.start_impulse, rows.impulse)
-        # The judge takes the norm over a joint's rows, one radian for one metre: no row may use more than its share.
-        angular = np.isin(rows.coordinate, (Coordinate.DOT, Coordinate.TWIST))
-        group = 2 * rows.joint.astype(np.int64) + angular
-        upload(target.share, np.sqrt(np.bincount(group))[group])
-        upload(target.group, anchor_groups(rows))
+        into.put("island", topology.row_island)
+        into.put("a", rows.body_a)
+        into.put("b", rows.body_b)
+        for name in ROW_COLUMNS:
+            into.put(name, getattr(rows, name))
+        into.put("start_impulse", rows.impulse)
+        share, following = _row_groups(
+            *(np.asarray(values, np.int64).tobytes() for values in (rows.joint, rows.coordinate))
+        )
+        into.put("share", share)
+        into.put("group", following)
 
-    def _upload_pairs(self, problem, topology):
-        target = self.pairs
-        upload(target.island, topology.pair_island)
-        upload(target.i, topology.pair_i)
-        upload(target.j, topology.pair_j)
-        upload(target.contact_start, topology.pair_contact_start)
-        upload(target.contact_end, topology.pair_contact_end)
-        upload(target.row_start, topology.pair_row_start)
-        upload(target.row_index, topology.pair_row_index)
-        if not self.direct.any():
+    def _upload_pairs(self, topology, plan):
+        into = self._into["pairs"]
+        into.put("island", topology.pair_island)
+        into.put("i", topology.pair_i)
+        into.put("j", topology.pair_j)
+        into.put("contact_start", topology.pair_contact_start)
+        into.put("contact_end", topology.pair_contact_end)
+        into.put("row_start", topology.pair_row_start)
+        into.put("row_index", topology.pair_row_index)
+        if plan.matrix is None or plan.matrix == self._factored:
             return
-        n = problem.bodies.dynamic_count
-        key = (n, topology.pair_i.tobytes(), topology.pair_j.tobytes(), self.direct.tobytes())
-        if key != self._factor_key:
-            wanted = self.direct[topology.body_island]
-            self.factor.set_structure(analyse(n, topology.pair_i, topology.pair_j, wanted))
-            self._factor_key = key
-            if self.factor.generation != self._factor_generation:
-                self._take_factor()
-                self.generation += 1
+        self.factor.set_structure(_structure(*plan.matrix))
+        self._factored = plan.matrix
+        if self.factor.generation != self._factor_generation:
+            self._take_factor()
+            self.generation += 1
 
-    def _upload_islands(self, problem, topology, options, eps_joint, loaded):
-        target, count, of_body = self.islands, topology.island_count, topology.body_island
+    def _upload_islands(self, problem, topology, plan, options, eps_joint, loaded):
+        into, count = self._into["islands"], topology.island_count
 
-        def strictest(values, ufunc, start):
-            out = np.full(count, start, float)
-            ufunc.at(out, of_body, values)
-            return out
+        def strictest(values, ufunc):
+            return ufunc.reduceat(values.take(plan.by_island), plan.island_start) if count else np.zeros(0)
 
         cold = np.zeros(count, np.int32)
-        new = ~problem.contacts.impulse.any(axis=1)
-        if loaded is not None:
-            new &= loaded  # the others take no part
-        cold[topology.contact_island[new[topology.contact_order]]] = 1
-        upload(target.law, cold)
-        upload(target.convex, np.ones(count, np.int32))
-        upload(target.direct, self.direct.astype(np.int32))
-        upload(target.jointed, topology.jointed.astype(np.int32))
-        upload(target.sweeps_allowed, strictest(options.sweeps, np.maximum, 0).astype(np.int32))
-        upload(target.contact_start, topology.island_contact_start)
-        upload(target.row_start, topology.island_row_start)
-        upload(target.row_index, topology.island_row_index)
+        if len(problem.contacts):
+            new = ~problem.contacts.impulse.any(axis=1)
+            if loaded is not None:
+                new &= loaded  # the others take no part
+            if new.any():
+                cold[topology.contact_island[new if plan.order is None else new[plan.order]]] = 1
+        into.fill("law", cold)
+        into.fill("convex", np.ones(count, np.int32))
+        into.fill("direct", plan.direct)
+        into.put("jointed", topology.jointed)
+        into.put("sweeps_allowed", strictest(options.sweeps, np.logical_or))
+        into.put("contact_start", topology.island_contact_start)
+        into.put("row_start", topology.island_row_start)
+        into.put("row_index", topology.island_row_index)
         active = topology.constrained
         if options.done is not None:
-            active = active & (strictest(options.done, np.minimum, 1.0) == 0.0)
-        upload(target.outer_active, active.astype(np.int32))
-        upload(target.tolerance, strictest(options.tolerance, np.minimum, np.inf) / problem.step)
-        upload(target.eps, strictest(options.eps, np.maximum, 0.0))
-        upload(target.eps_joint, np.full(count, eps_joint))
+            active = active & ~strictest(options.done, np.logical_and)
+        into.fill("outer_active", active)
+        into.put("tolerance", strictest(options.tolerance, np.minimum) / problem.step)
+        into.fill("eps", strictest(options.eps, np.maximum))
+        into.fill("eps_joint", np.full(count, eps_joint))
+
+
+@dataclass(eq=False)
+class Plan:
+    """What follows from a Topology alone."""
+
+    direct: np.ndarray  # (islands,) bool: solved by factorisation
+    order: np.ndarray | None  # (C,) contact_order, or None where contacts come in it
+    by_island: np.ndarray  # (n,) bodies sorted by island
+    island_start: np.ndarray  # (islands,) where each island begins there
+    loose: np.ndarray  # (K,) bodies that nothing touches
+    matrix: tuple | None  # arguments of _structure, where anything is factorised
+
+
+@lru_cache(maxsize=KEPT)
+def _plan(topology):
+    # Stiff joints need a direct solve; in large lattices its fill costs more than iterations.
+    size = np.bincount(topology.body_island, minlength=topology.island_count)
+    direct = frozen(topology.jointed & (size <= DIRECT_MOST))
+    sorted_already = np.array_equal(topology.contact_order, np.arange(len(topology.contact_order)))
+    matrix = None
+    if direct.any():
+        pairs = (np.asarray(side, np.int64).tobytes() for side in (topology.pair_i, topology.pair_j))
+        matrix = len(topology.body_island), *pairs, direct[topology.body_island].tobytes()
+    loose = np.flatnonzero(~topology.constrained[topology.body_island])
+    start, by_island = group(topology.body_island, topology.island_count)
+    order = None if sorted_already else topology.contact_order
+    return Plan(direct, order, by_island, start[:-1], loose, matrix)
+
+
+@lru_cache(maxsize=KEPT)
+def _structure(count, pair_i, pair_j, wanted):
+    """The Structure (linear/ordering.py) of a matrix; arrays as bytes."""
+    pairs = (np.frombuffer(side, np.int64) for side in (pair_i, pair_j))
+    return analyse(count, *pairs, np.frombuffer(wanted, bool))
+
+
+@lru_cache(maxsize=KEPT)
+def _row_groups(joint, coordinate):
+    """(share (R,), group (R,)) of RowArrays; joint, coordinate: bytes of those of the rows."""
+    rows = JointRows.empty()
+    rows.joint, rows.coordinate = np.frombuffer(joint, np.int64), np.frombuffer(coordinate, np.int64)
+    # The judge takes the norm over a joint's rows, one radian for one metre: no row may use more than its share.
+    angular = np.isin(rows.coordinate, (Coordinate.DOT, Coordinate.TWIST))
+    kind = 2 * rows.joint.astype(np.int64) + angular
+    return frozen(np.sqrt(np.bincount(kind))[kind]), frozen(anchor_groups(rows))
 
 
 def anchor_groups(rows):

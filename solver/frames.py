@@ -34,10 +34,6 @@ class BodyFrames:
         """Points in body frames -> in solver frames.  body (N,), point (N, 3)."""
         return rotations.rotate(rotations.conjugate(self.principal[body]), point - self.center[body])
 
-    def local_direction(self, body, vector):
-        """Directions in body frames -> in solver frames.  body (N,), vector (N, 3)."""
-        return rotations.rotate(rotations.conjugate(self.principal[body]), vector)
-
 
 def body_frames(scene):
     """The BodyFrames of a scene.  Raises SceneError where a dynamic body's mass cannot be told."""

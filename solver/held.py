@@ -10,9 +10,12 @@ away as a cubic that has both at the start and neither at the end,
 d is the offset of the body frame's origin, and the rotation vector from the path's orientation to the body's.
 """
 
+from bisect import bisect_right
+
 import numpy as np
 
 from . import rotations
+from .problem import frozen
 
 SLACK = 1e-9  # [s] times are sums of steps
 BACK = 1e-6  # of the blend time: over which the spin of a glide is measured
@@ -26,6 +29,8 @@ class Holding:
     def __init__(self, count, body, start, end):
         self.count = count
         self.body, self.start, self.end = np.asarray(body, int), np.asarray(start, float), np.asarray(end, float)
+        self._changes = sorted({*self.start.tolist(), *self.end.tolist()})
+        self._known = None, None
 
     @classmethod
     def of(cls, bodies):
@@ -35,10 +40,16 @@ class Holding:
         return cls(len(bodies), columns[0].astype(int), columns[1], columns[2])
 
     def free(self, time):
-        """(B,) bool: which bodies move freely in a step that starts at ``time`` [s]."""
-        free = np.ones(self.count, bool)
-        free[self.body[self._now(time)]] = False
-        return free
+        """(B,) bool: which bodies move freely in a step that starts at ``time`` [s].
+
+        Read-only, and the same object until somebody is held or let go.
+        """
+        period = bisect_right(self._changes, time + SLACK)
+        if self._known[0] != period:
+            free = np.ones(self.count, bool)
+            free[self.body[self._now(time)]] = False
+            self._known = period, frozen(free)
+        return self._known[1]
 
     def until(self, index, time):
         """When body ``index``, held at ``time``, is let go [s]."""

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import DYNAMIC, STEP, IslandArrays, structs
+from .arrays import BODIES, DYNAMIC, STEP, IslandArrays, structs
 from .mathx.rotation import rotation_functions
 
 
@@ -22,7 +22,39 @@ def motion_kernels(real):
     math = rotation_functions(real)
     exponential, linear, angular, six = math.exponential, math.linear, math.angular, math.six
     kernel = wp.kernel(module=f"axion_motion_{real.name}", enable_backward=False)
-    dynamic_slot, step_slot = wp.constant(DYNAMIC), wp.constant(STEP)
+    dynamic_slot, bodies_slot, step_slot = wp.constant(DYNAMIC), wp.constant(BODIES), wp.constant(STEP)
+    mat33 = real.mat33
+
+    @kernel
+    def prepare_bodies(counts: wp.array(dtype=wp.int32), bodies: BodyArrays):
+        """Before a solve: the free motion as the first pose, and mass properties in world axes there."""
+        i = wp.tid()
+        if i >= counts[bodies_slot]:
+            return
+        q = bodies.q_free[i]
+        bodies.x[i] = bodies.x_free[i]
+        bodies.q[i] = q
+        bodies.u_best[i] = bodies.u[i]
+        if i >= counts[dynamic_slot]:
+            return
+        # in float64, so that the tensor is as good as its rounding in any precision
+        x, y, z, w = wp.float64(q[0]), wp.float64(q[1]), wp.float64(q[2]), wp.float64(q[3])
+        one = wp.float64(1.0)
+        two = wp.float64(2.0)
+        axes = wp.mat33d(
+            one - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w),
+            two * (x * y + z * w), one - two * (x * x + z * z), two * (y * z - x * w),
+            two * (x * z - y * w), two * (y * z + x * w), one - two * (x * x + y * y),
+        )  # fmt: skip
+        principal = bodies.principal[i]
+        moments = wp.vec3d(wp.float64(principal[0]), wp.float64(principal[1]), wp.float64(principal[2]))
+        bodies.inertia[i] = mat33(axes * wp.diag(moments) * wp.transpose(axes))
+        bodies.inverse_inertia[i] = mat33(
+            axes * wp.diag(wp.vec3d(one / moments[0], one / moments[1], one / moments[2])) * wp.transpose(axes)
+        )
+        mass = bodies.mass[i]
+        bodies.inverse_mass[i] = scalar(1.0) / mass
+        bodies.extent[i] = wp.sqrt(wp.max(principal[0], wp.max(principal[1], principal[2])) / mass)
 
     @kernel
     def integrate(counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays):
@@ -108,6 +140,7 @@ def motion_kernels(real):
             bodies.u[i] = bodies.u_best[i]
 
     return SimpleNamespace(
+        prepare_bodies=prepare_bodies,
         integrate=integrate,
         centre=centre,
         body_direction=body_direction,

@@ -245,10 +245,9 @@ class _NewtonAssembler(Assembler):
     """Assembler of a newton.Model: each body has its own gravity and forces; who is not free moves at its velocity."""
 
     def __init__(self, frames, joints, free):
-        self.frames, self.joints = frames, joints
         count = len(free)
         held = np.nonzero(~np.asarray(free))[0]
-        self.holding = Holding(count, held, np.full(len(held), -np.inf), np.full(len(held), np.inf))
+        self.set_out(frames, joints, Holding(count, held, np.full(len(held), -np.inf), np.full(len(held), np.inf)))
         self.linear_damping = self.angular_damping = np.zeros(count)
         self._moving = list(np.nonzero(~free[:-1])[0])
         self.gravity, self.torque, self.noise = np.zeros((count, 3)), np.zeros((count, 3)), 0.0

@@ -1,100 +1,202 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Free motion of rigid bodies over a step: gravity, damping, and the torque-free rotation.
 
-The kinetic energy of a free rigid body, m its angular momentum in body axes, is split at the middle moment I2 of three,
-
-    1/2 m.I^-1 m = |m|^2 / 2 I2  +  (1/I1 - 1/I2) m1^2 / 2  +  (1/I3 - 1/I2) m3^2 / 2
-
-into three turns that are known exactly: one about the angular momentum, which commutes with the others, and one about
-each of the two other principal axes (after Dullweber, Leimkuhler and McLachlan 1997).  Those two are composed to sixth
-order (Blanes and Moan 2002, table 2, S10).  Angular momentum is kept to rounding; bodies of two equal moments turn
-exactly.
+The kernel does for each body what ``reference/free_motion.py`` says, where the method is told, in the order of the
+solver's bodies.
 """
 
-import numpy as np
+import warp as wp
 
 from . import rotations
+from .host import HostKernel, HostTable
+from .mathx.real import real_types
+from .mathx.rotation import rotation_functions
+from .reference.free_motion import FIRST_SHARES, LARGEST_TURN, MOST_ROUNDS, OTHER_SHARES
 
-LARGEST_TURN = 0.5  # [rad] of the two turns in a sub-step: its pose is off by less than 1e-7 of the way turned
-MOST_ROUNDS = 512  # sub-steps; beyond, angular momentum is kept, and the angle lost track of
-_FIRST = (0.0502627644003922, 0.413514300428344, 0.0450798897943977, -0.188054853819569, 0.541960678450780)
-_OTHER = (0.148816447901042, -0.132385865767784, 0.067307604692185, 0.432666402578175)
-_FIRST_HALF, _OTHER_HALF = (*_FIRST, 1.0 - 2.0 * sum(_FIRST)), (*_OTHER, 0.5 - sum(_OTHER))
-FIRST_SHARES = _FIRST_HALF + _FIRST_HALF[-2::-1]  # (11,) of the sub-step, about the axis of the smallest moment
-OTHER_SHARES = _OTHER_HALF + _OTHER_HALF[::-1]  # (10,) between those, about that of the largest
+_MATH = rotation_functions(real_types(wp.float64))
+exponential, linear, angular, six = _MATH.exponential, _MATH.linear, _MATH.angular, _MATH.six
+vec6 = real_types(wp.float64).vec6
+FIRST_COUNT, OTHER_COUNT = wp.constant(len(FIRST_SHARES)), wp.constant(len(OTHER_SHARES))
+FIRST = wp.constant(wp.types.vector(length=len(FIRST_SHARES), dtype=wp.float64)(*FIRST_SHARES))
+OTHER = wp.constant(wp.types.vector(length=len(OTHER_SHARES), dtype=wp.float64)(*OTHER_SHARES))
+LARGEST, ROUNDS = wp.constant(wp.float64(LARGEST_TURN)), wp.constant(wp.float64(MOST_ROUNDS))
+TOTAL, DYNAMIC = wp.constant(0), wp.constant(1)
 
 
-def free_rotation(orientation, angular_velocity, inertia, step):
-    """Torque-free rotation.  orientation (n, 4), angular_velocity (n, 3) world, inertia (n, 3) -> both at the end."""
-    inertia = np.asarray(inertia, float)
-    order = np.argsort(inertia, axis=1, kind="stable")
-    ordered = np.take_along_axis(inertia, order, 1)
+@wp.struct
+class MotionTable:
+    """Bodies before and after free motion.  In: those of the scene; out: those of the solver, which ``order`` names."""
+
+    count: wp.array(dtype=wp.int32)  # bodies, dynamic ones
+    step: wp.array(dtype=wp.float64)
+    order: wp.array(dtype=wp.int32)
+    x_scene: wp.array(dtype=wp.vec3d)
+    q_scene: wp.array(dtype=wp.quatd)
+    u_scene: wp.array(dtype=vec6)
+    inertia: wp.array(dtype=wp.vec3d)  # from here on in the order of the solver
+    acceleration: wp.array(dtype=wp.vec3d)
+    reach: wp.array(dtype=wp.float64)  # [s] for which the acceleration acts
+    decay: wp.array(dtype=wp.float64)  # what damping leaves of the linear velocity
+    turn_decay: wp.array(dtype=wp.float64)  # and of the angular one
+    x: wp.array(dtype=wp.vec3d)
+    q: wp.array(dtype=wp.quatd)
+    u: wp.array(dtype=vec6)
+    x_end: wp.array(dtype=wp.vec3d)
+    q_end: wp.array(dtype=wp.quatd)
+    u_end: wp.array(dtype=vec6)
+
+
+module = "axion_free_motion"
+kernel = wp.kernel(module=module, enable_backward=False)
+
+
+@wp.func(module=module)
+def turned(q: wp.quatd, v: wp.vec3d):
+    """A vector turned by a unit quaternion."""
+    axis = wp.vec3d(q[0], q[1], q[2])
+    t = wp.float64(2.0) * wp.cross(axis, v)
+    return v + q[3] * t + wp.cross(axis, t)
+
+
+@wp.func(module=module)
+def rounds_of(m: wp.vec3d, inertia: wp.vec3d, first: wp.float64, last: wp.float64, h: wp.float64):
+    """Sub-steps a body needs; see ``_rounds`` of the reference."""
+    zero = wp.float64(0.0)
+    square = m[0] * m[0] + m[1] * m[1] + m[2] * m[2]
+    energy = m[0] * m[0] / inertia[0] + m[1] * m[1] / inertia[1] + m[2] * m[2] / inertia[2]
+    spread = wp.max(first - last, wp.float64(1.0e-300))
+    most_first = wp.clamp((energy - square / inertia[2]) / spread, zero, square)
+    most_last = wp.clamp((square / inertia[0] - energy) / spread, zero, square)
+    rate = wp.sqrt(first * first * most_first + last * last * most_last - first * last * square)
+    return wp.clamp(wp.ceil(h * rate / LARGEST), wp.float64(1.0), ROUNDS)
+
+
+@wp.func(module=module)
+def turn_about(axis: int, factor: wp.float64, m: wp.vec3d, turn: wp.vec4d):
+    """M and the turn so far, after a turn by factor m[axis] about a body axis: (vec3d, vec4d)."""
+    j = (axis + 1) % 3
+    k = (axis + 2) % 3
+    half = wp.float64(0.5) * factor * m[axis]
+    if half == wp.float64(0.0):
+        return m, turn
+    s = wp.sin(half)
+    c = wp.cos(half)
+    new = wp.vec4d()
+    new[axis] = turn[axis] * c + turn[3] * s
+    new[3] = turn[3] * c - turn[axis] * s
+    new[j] = turn[j] * c + turn[k] * s
+    new[k] = turn[k] * c - turn[j] * s
+    sine = wp.float64(2.0) * s * c
+    cosine = wp.float64(1.0) - wp.float64(2.0) * s * s
+    moved = wp.vec3d()
+    moved[axis] = m[axis]
+    moved[j] = m[j] * cosine + m[k] * sine
+    moved[k] = m[k] * cosine - m[j] * sine
+    return moved, new
+
+
+@wp.func(module=module)
+def free_rotation(q: wp.quatd, w: wp.vec3d, inertia: wp.vec3d, h: wp.float64):
+    """Orientation and angular velocity after a torque-free turn: (quatd, vec3d)."""
+    one = wp.float64(1.0)
+    i0 = int(0)
+    i1 = int(1)
+    i2 = int(2)
+    if inertia[i0] > inertia[i1]:
+        i0, i1 = i1, i0
+    if inertia[i1] > inertia[i2]:
+        i1, i2 = i2, i1
+    if inertia[i0] > inertia[i1]:
+        i0, i1 = i1, i0
     # An odd order of the axes is left-handed: m, which counts turns, changes its sign in it.
-    hand = np.where((order[:, 1] - order[:, 0]) % 3 == 1, 1.0, -1.0)[:, None]
-    local = rotations.rotate(rotations.conjugate(orientation), angular_velocity) * inertia
-    momentum = rotations.rotate(orientation, local)
-    m = np.ascontiguousarray((hand * np.take_along_axis(local, order, 1)).T)
-    turn = np.zeros((4, len(inertia)))
-    turn[3] = 1.0
-    excess = 1.0 / ordered - 1.0 / ordered[:, 1:2]
-    rounds = _rounds(m, ordered, excess, step)
-    for k in range(int(rounds.max(initial=0))):
-        going = rounds > k
-        part = step / rounds[going]
-        moving, turned = m[:, going], turn[:, going]
-        for number, share in enumerate(FIRST_SHARES):
-            _turn_about(0, share * part * excess[going, 0], moving, turned)
-            if number < len(OTHER_SHARES):
-                _turn_about(2, OTHER_SHARES[number] * part * excess[going, 2], moving, turned)
-        m[:, going], turn[:, going] = moving, turned
-    own, rest = np.zeros((len(inertia), 4)), np.empty((len(inertia), 3))
-    np.put_along_axis(own, order, hand * turn[:3].T, 1)
-    own[:, 3] = turn[3]
-    np.put_along_axis(rest, order, hand * m.T, 1)
-    about = rotations.exponential(step * momentum / ordered[:, 1:2])
-    q = rotations.normalised(rotations.multiply(rotations.multiply(about, orientation), own))
-    return q, rotations.rotate(q, rest / inertia)
+    hand = wp.where(i1 - i0 == 1 or i1 - i0 == -2, one, -one)
+    sorted = wp.vec3d(inertia[i0], inertia[i1], inertia[i2])
+    local = wp.cw_mul(turned(wp.quatd(-q[0], -q[1], -q[2], q[3]), w), inertia)
+    about = exponential(h / sorted[1] * turned(q, local))
+    first = one / sorted[0] - one / sorted[1]
+    last = one / sorted[2] - one / sorted[1]
+    own = wp.quatd(wp.float64(0.0), wp.float64(0.0), wp.float64(0.0), one)
+    if first != wp.float64(0.0) or last != wp.float64(0.0):
+        m = hand * wp.vec3d(local[i0], local[i1], local[i2])
+        turn = wp.vec4d(wp.float64(0.0), wp.float64(0.0), wp.float64(0.0), one)
+        rounds = rounds_of(m, sorted, first, last, h)
+        part = h / rounds
+        for _ in range(int(rounds)):
+            for number in range(FIRST_COUNT):
+                m, turn = turn_about(0, FIRST[number] * part * first, m, turn)
+                if number < OTHER_COUNT:
+                    m, turn = turn_about(2, OTHER[number] * part * last, m, turn)
+        own[i0] = hand * turn[0]
+        own[i1] = hand * turn[1]
+        own[i2] = hand * turn[2]
+        own[3] = turn[3]
+        local[i0] = hand * m[0]
+        local[i1] = hand * m[1]
+        local[i2] = hand * m[2]
+    new = wp.normalize(about * q * own)
+    return new, turned(new, wp.cw_div(local, inertia))
 
 
-def _rounds(m, inertia, excess, step):
-    """(n,) sub-steps.  Energy and |m| bound m1 and m3 all along, so a thin rod turning end over end needs no more."""
-    square, energy = (m * m).sum(axis=0), (m * m / inertia.T).sum(axis=0)
-    spread = np.maximum(excess[:, 0] - excess[:, 2], 1e-300)
-    first = np.clip((energy - square / inertia[:, 2]) / spread, 0.0, square)
-    last = np.clip((square / inertia[:, 0] - energy) / spread, 0.0, square)
-    rate = np.sqrt(excess[:, 0] ** 2 * first + excess[:, 2] ** 2 * last - excess[:, 0] * excess[:, 2] * square)
-    return np.clip(np.ceil(step * rate / LARGEST_TURN), 1, MOST_ROUNDS).astype(int)
+@kernel
+def free_motion(table: MotionTable):
+    """The table's bodies after a step of free motion."""
+    i = wp.tid()
+    if i >= table.count[TOTAL]:
+        return
+    body = table.order[i]
+    x = table.x_scene[body]
+    q = table.q_scene[body]
+    u = table.u_scene[body]
+    table.x[i] = x
+    table.q[i] = q
+    table.u[i] = u
+    if i >= table.count[DYNAMIC]:
+        table.x_end[i] = x
+        table.q_end[i] = q
+        table.u_end[i] = u
+        return
+    h = table.step[0]
+    v = linear(u) * table.decay[i] + table.acceleration[i] * table.reach[i]
+    new, w = free_rotation(q, angular(u) * table.turn_decay[i], table.inertia[i], h)
+    table.x_end[i] = x + h * v
+    table.q_end[i] = new
+    table.u_end[i] = six(v, w)
 
 
-def _turn_about(axis, factor, m, turn):
-    """Turn m (3, n) and turn (4, n), in place, by factor m[axis] about a body axis.  factor (n,) [s/(kg m^2)]."""
-    j, k = (axis + 1) % 3, (axis + 2) % 3
-    half = 0.5 * factor * m[axis]
-    sine, cosine = np.sin(half), np.cos(half)
-    turn[axis], turn[3] = turn[axis] * cosine + turn[3] * sine, turn[3] * cosine - turn[axis] * sine
-    turn[j], turn[k] = turn[j] * cosine + turn[k] * sine, turn[k] * cosine - turn[j] * sine
-    sine, cosine = 2.0 * sine * cosine, 1.0 - 2.0 * sine * sine
-    m[j], m[k] = m[j] * cosine + m[k] * sine, m[k] * cosine - m[j] * sine
+class FreeMotion:
+    """Free motion of B bodies of a scene, and of the world, which is number B and stands still."""
 
+    def __init__(self):
+        self._table = HostTable(MotionTable, count=2, step=1)
+        self._kernel = HostKernel(free_motion, self._table)
 
-def free_velocity(velocity, gravity, linear_damping, angular_damping, step):
-    """Velocity (n, 6) after ``step`` of gravity and damping, the angular part without rotation.
+    def run(self, pose, velocity, order, inertia, acceleration, reach, decay, turn_decay, step):
+        """Poses and velocities at the start and at the end of a step, in the order of the solver.
 
-    velocity (n, 6); gravity (3,), or (n, 3): the acceleration of each [m/s^2]; dampings (n,) [1/s].  Damping
-    is exponential in time, so it does not depend on the step: v(t) -> g / d as t grows.
-    """
-    out = velocity.copy()
-    decay = np.exp(-linear_damping * step)[:, None]
-    out[:, :3] = velocity[:, :3] * decay + gravity * reach(linear_damping, step)[:, None]
-    out[:, 3:] = velocity[:, 3:] * np.exp(-angular_damping * step)[:, None]
-    return out
+        Args:
+            pose: positions (B, 3) and orientations (B, 4) of the scene's bodies at the start.
+            velocity: (B, 6) at the start.
+            order: (B + 1,) the scene's body for each of the solver's; those that move come first.
+            inertia: (n, 3) principal moments of those that move [kg m^2].
+            acceleration: (3,) or (n, 3) of theirs [m/s^2]; reach: (n,) for how long it acts [s], see ``reach``.
+            decay, turn_decay: (n,) what damping leaves of their linear and angular velocity.
+            step: [s].
 
-
-def reach(damping, step):
-    """(n,) time [s] for which a steady force would act without damping to the same effect: (1 - exp(-d h)) / d."""
-    damping = np.asarray(damping, float)
-    safe = np.where(damping > 0.0, damping, 1.0)
-    return np.where(damping > 0.0, -np.expm1(-safe * step) / safe, step)
+        Returns:
+            position (B + 1, 3), orientation (B + 1, 4), velocity (B + 1, 6) at the start and the same at the end.
+            Bodies that do not move freely are at the end as they are at the start.
+        """
+        count, n = len(velocity), len(inertia)
+        v = self._table.reserve(count + 1)
+        v.count[:], v.step[0] = (count + 1, n), step
+        v.order[: count + 1] = order
+        v.x_scene[:count], v.q_scene[:count] = pose
+        v.u_scene[:count] = velocity
+        v.x_scene[count], v.q_scene[count], v.u_scene[count] = 0.0, rotations.IDENTITY, 0.0
+        v.inertia[:n], v.acceleration[:n], v.reach[:n] = inertia, acceleration, reach
+        v.decay[:n], v.turn_decay[:n] = decay, turn_decay
+        self._kernel.run()
+        return tuple(out[: count + 1].copy() for out in (v.x, v.q, v.u, v.x_end, v.q_end, v.u_end))
 
 
 def angular_acceleration(orientation, torque, inertia):

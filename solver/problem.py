@@ -201,6 +201,12 @@ def world_impulses(normal, impulse):
     return impulse[:, :1] * normal + impulse[:, 1:2] * t1 + impulse[:, 2:] * t2
 
 
+def frozen(values):
+    """``values``, from now on read-only: who is handed the same array twice knows that nothing in it has changed."""
+    values.setflags(write=False)
+    return values
+
+
 def _taken(table, index):
     """A dataclass of arrays of one length, cut down to ``index``."""
     columns = {name: getattr(table, name) for name in table.__dataclass_fields__}

@@ -109,6 +109,7 @@ class ProximalSolver:
         p.restart()
         if not position:
             p.bodies.stiffness.zero_()  # directions stand still
+        self._over_bodies(self._motion.prepare_bodies, p.bodies)
         self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
         self._over_rows(self._joint.prepare_rows, p.bodies, p.rows)
         self._linearise(position)
@@ -239,31 +240,32 @@ class ProximalSolver:
 
 def read_solution(device, problem):
     """(StepSolution, SolveStatistics) of ``problem`` from the DeviceProblem it was solved on."""
-    bodies = problem.bodies
-    n = bodies.dynamic_count
-    topology = device.topology
+    bodies, islands, topology = problem.bodies, device.islands, device.topology
+    n, count, active = bodies.dynamic_count, topology.island_count, topology.constrained
     velocity, position = bodies.velocity.copy(), bodies.free_position.copy()
     orientation = bodies.free_orientation.copy()
     velocity[:n] = download(device.bodies.u, n)
     position[:n] = download(device.bodies.x, n)
     orientation[:n] = download(device.bodies.q, n)
-    contact = np.empty((len(problem.contacts), 3))
-    contact[topology.contact_order] = download(device.contacts.p, len(contact))
+    contact = download(device.contacts.p, len(problem.contacts))
+    if device.order is not None:
+        sorted_contact, contact = contact, np.empty_like(contact)
+        contact[device.order] = sorted_contact
     joint = download(device.rows.p, len(problem.joints))
-    islands = device.islands
-    newton, linear, sweeps = (
-        download(a, topology.island_count) for a in (islands.newton_count, islands.linear_count, islands.sweep_count)
-    )
-    active = topology.constrained
+
+    def of_islands(values):
+        return np.where(active, download(values, count), 0)
+
+    newton = of_islands(islands.newton_count)
+    linear, sweeps = (int(of_islands(each).max(initial=0)) for each in (islands.linear_count, islands.sweep_count))
     solution = StepSolution(
-        velocity, position, orientation, contact, joint,
-        int(newton[active].max(initial=0)), int(linear[active].max(initial=0)), int(sweeps[active].max(initial=0)),
+        velocity, position, orientation, contact, joint, int(newton.max(initial=0)), linear, sweeps
     )  # fmt: skip
     of_body = topology.body_island
     statistics = SolveStatistics(
-        newton=np.where(active, newton, 0)[of_body],
-        residual=(np.where(active, download(islands.best, topology.island_count), 0.0) * problem.step)[of_body],
-        eps=download(islands.eps, topology.island_count)[of_body],
-        constrained=active[of_body],
+        newton=newton.take(of_body),
+        residual=(of_islands(islands.best) * problem.step).take(of_body),
+        eps=download(islands.eps, count).take(of_body),
+        constrained=active.take(of_body),
     )
     return solution, statistics

@@ -104,6 +104,7 @@ class SchurSolver:
         self.search.set_problem(p)
         p.restart()
         p.islands.search_round.zero_()
+        self._over("bodies", self._motion.prepare_bodies, p.bodies)
         self._over("contacts", self._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
         self._over("rows", self._joint.prepare_rows, p.bodies, p.rows)
         self._over("islands", self._control.begin, p.flags, p.islands)

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who touches whom in one step: islands, body pairs and the index lists kernels walk (NumPy, deterministic)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 
+from .problem import frozen
 
-@dataclass
+KEPT = 4  # structures: a step may have four, with its velocity phase, halves and contacts that show later
+
+
+@dataclass(eq=False)
 class Topology:
-    """Index structure of a StepProblem.  ``start`` arrays are CSR offsets into the ``index`` array beside them."""
+    """Index structure of a StepProblem.  ``start`` arrays are CSR offsets into the ``index`` array beside them.
+
+    Equal structures that follow each other are the same read-only object.
+    """
 
     body_island: np.ndarray  # (n,) island of each dynamic body
     island_count: int
@@ -67,11 +75,15 @@ def incidence(a, b, count):
 
 def build_topology(problem):
     """The Topology of a StepProblem."""
-    n = problem.bodies.dynamic_count
-    contacts, rows = problem.contacts, problem.joints
-    total = len(problem.bodies.mass)
-    ca, cb = contacts.body_a.astype(np.int64), contacts.body_b.astype(np.int64)
-    ra, rb = rows.body_a.astype(np.int64), rows.body_b.astype(np.int64)
+    contacts, rows, bodies = problem.contacts, problem.joints, problem.bodies
+    sides = contacts.body_a, contacts.body_b, rows.body_a, rows.body_b
+    return _topology(bodies.dynamic_count, len(bodies.mass), *(np.asarray(side, np.int32).tobytes() for side in sides))
+
+
+@lru_cache(maxsize=KEPT)
+def _topology(n, total, *sides):
+    """The Topology of ``total`` bodies, n of them dynamic; sides: bytes of the contacts' bodies and of the rows'."""
+    ca, cb, ra, rb = (np.frombuffer(side, np.int32).astype(np.int64) for side in sides)
     both = np.concatenate([ca, ra]), np.concatenate([cb, rb])
     linked = (both[0] < n) & (both[1] < n)
     body_island = connected_components(n, both[0][linked], both[1][linked])
@@ -112,7 +124,7 @@ def build_topology(problem):
     island_row_start, island_row_index = group(row_island, island_count)
     body_contact_start, body_contact_index = incidence(ca, cb, n)
     body_row_start, body_row_index = incidence(ra, rb, n)
-    return Topology(
+    topology = Topology(
         body_island=body_island,
         island_count=island_count,
         constrained=constrained,
@@ -138,3 +150,7 @@ def build_topology(problem):
         neighbour_body=np.concatenate([pair_j, pair_i])[order_n],
         neighbour_pair=np.concatenate([number, -number - 1])[order_n],
     )
+    for item in fields(topology):
+        if isinstance(values := getattr(topology, item.name), np.ndarray):
+            frozen(values)
+    return topology

@@ -9,8 +9,12 @@ from axion.solver.collision import Collider
 from axion.solver.constraints.rows import JointTable
 from axion.solver.frames import body_frames
 from axion.solver.model import build_model
+from axion.solver.numbering import Links, Numbering, held_by_contacts
+from axion.solver.problem import JointRows
 from axion.solver.state import State
+from axion.solver.topology import connected_components
 from scenes import GRAVITY, ground
+from step_problems import contacts_of, random_pairs
 
 H = 0.05
 FLAT = np.tile([0.0, 0.0, 0.0, 1.0], (2, 1))
@@ -112,3 +116,66 @@ def test_joints_of_held_bodies_wait():
     scene.add(Joint("Waiting", "ball", None, "Held", (9, 0, 5)))
     assert len(assembly(scene).problem.joints) == 6
     assert len(assembly(scene, time=0.5).problem.joints) == 9
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_held_is_what_joints_and_pressed_contacts_link_to_a_pressed_contact(seed):
+    # Against the definition: components of joints and pressed contacts together, marked where one has a contact.
+    rng = np.random.default_rng(seed)
+    bodies, n = 14, 11
+    free = rng.permutation(np.arange(bodies) < n)
+    number = Numbering.of(free)
+    fixed = JointRows.of(7)
+    a, b = random_pairs(rng, 7, n, bodies + 1)
+    fixed.body_a, fixed.body_b, fixed.joint = number.scene[a], number.scene[b], np.array([0, 0, 1, 2, 2, 3, 4])
+    alive = rng.random(5) < 0.7
+    links = Links.of(fixed, alive, number)
+    holds = alive[fixed.joint]
+    assert links.a.tolist() == a[holds].tolist() and links.b.tolist() == b[holds].tolist()
+    assert links.joint.tolist() == fixed.joint[holds].tolist()
+    i, j = random_pairs(rng, 6, n, bodies + 1)
+    blank = np.zeros((6, 3))
+    contacts, pressed = contacts_of(i, j, blank, blank, blank), rng.random(6) < 0.4
+    first, second = np.append(a[holds], i[pressed]), np.append(b[holds], j[pressed])
+    linked = (first < n) & (second < n)
+    group = connected_components(n, first[linked], second[linked])
+    marked = {group[k] for k in np.append(i[pressed], j[pressed]) if k < n}
+    held = held_by_contacts(links, contacts, pressed)
+    assert held[:n].tolist() == [label in marked for label in group] and not held[n:].any()
+
+
+def test_what_is_kept_follows_who_moves_and_which_joints_hold():
+    # One Assembler through a release, a broken joint and bodies at rest: each time what a fresh one would say.
+    scene = scene_of_all_kinds()
+    scene.add(Joint("Waiting", "ball", None, "Held", (9, 0, 5)))
+    frames = body_frames(scene)
+    config, joints = SolverConfig(device="cpu"), JointTable(scene, frames)
+    collider = Collider(build_model(scene, "cpu", frames.center))
+    kept = Assembler(scene, frames, joints, config)
+    resting = np.arange(len(scene.bodies)) == 1
+    for time, alive, asleep in (
+        (0.0, [1, 1, 1], None), (0.5, [1, 1, 1], None), (0.5, [1, 0, 1], None), (0.5, [1, 0, 1], resting),
+        (0.0, [1, 1, 1], None), (0.0, [0, 0, 0], resting),
+    ):  # fmt: skip
+        joints.alive = np.array(alive, bool)
+        fresh = Assembler(scene, frames, joints, config)
+        poses = [body.prescribed(time) for body in scene.bodies]
+        place, turn, linear, angular = (np.array([state[k] for state in poses]) for k in range(4))
+        velocity = np.hstack([linear, angular])
+        state = State(time, *frames.to_solver(place, turn), velocity, np.full(len(poses), 1e-2))
+        contacts = collider.collide(place, turn, linear, angular, H)
+        contacts = contacts.take(np.full(len(contacts), asleep is None))
+        for step in (H, 0.5 * H):
+            got, want = (
+                each.build(state, step, contacts, np.ones((len(contacts), 3)))
+                for each in (kept, fresh)
+                if setattr(each, "asleep", asleep) is None
+            )
+            assert got.numbering.scene.tolist() == want.numbering.scene.tolist()
+            assert np.array_equal(got.row_number, want.row_number) and np.array_equal(got.island, want.island)
+            for part in ("bodies", "contacts", "joints"):
+                first, second = (vars(getattr(each.problem, part)) for each in (got, want))
+                for name, values in first.items():
+                    assert np.array_equal(values, second[name]), (time, alive, part, name)
+        held = {1, 2, 3} if time == 0.0 and asleep is not None else set()
+        assert not held & set(got.numbering.scene[: got.numbering.dynamic_count].tolist())

@@ -246,16 +246,18 @@ CARRIED = {
 MADE = {
     "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder rest records",
     "Collider": "model _pipeline _state _contacts _graph",
-    "JointTable": "joints _asks _joint _places _position _orientation fixed _speed _mobility _inverse _strength",
+    "JointTable": "joints _asks _joint _places _position _orientation fixed _speed _mobility _inverse _strength"
+    " _standing _softness _stiffness _damping _most _complied _pulled _limited _driven _soft _soft_rows",
     "Substeps": "fixed",
     "Assembler": "scene frames joints release linear_damping angular_damping friction restitution surface_velocity slow"
-    " noise _moving holding hand_over force_fields asleep carried",
+    " noise _moving holding hand_over force_fields _motion _impacts _places _numbering _linking _inert _materials"
+    " asleep carried _surfaces_run",
     "PositionPhase": "assembler collider frames joints solver slow fast judge",
-    "Gyroscopes": "frames joints ball",
+    "Gyroscopes": "frames joints ball _known",
     "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting _eps_joint"
     " _graphs _recorded",
-    "DeviceProblem": "device real capacity generation topology factor _factor_generation _factor_key counts flags"
-    " settings cg_reduction cg_most direct bodies contacts rows pairs islands",
+    "DeviceProblem": "device real capacity generation topology factor _factor_generation _factored _into order counts"
+    " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands",
 }
 """What is made from the scene, or anew in each step before it is read."""
 

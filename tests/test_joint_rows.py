@@ -133,7 +133,8 @@ def test_compliance_too_stiff_for_the_step_gives_way_at_its_end_and_ends_at_rest
 
 def test_row_knows_its_speed_and_how_easily_it_moves():
     # J u and J M^-1 J^T from the definition, both bodies turned and moving.
-    scene, table = table_of(framed("hinge"))
+    soft = {"compliance": 1e-4, "angular_compliance": 1e-3, "axes": {"rz": Axis(stiffness=2.0)}}
+    scene, table = table_of(framed("hinge", **soft))
     frames, (position, orientation) = body_frames(scene), start_poses(scene)
     rng = np.random.default_rng(5)
     velocity = rng.normal(size=(2, 6))

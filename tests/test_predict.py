@@ -4,12 +4,76 @@
 import numpy as np
 import pytest
 from axion.solver import rotations
-from axion.solver.predict import free_rotation, free_velocity
+from axion.solver.predict import FreeMotion
+from axion.solver.reference import free_motion
+from axion.solver.reference.free_motion import reach
 from axion.solver.reference.rotation import world_inertia
 from step_problems import unit
 
 MOMENTS = np.array([[1.0, 2.0, 3.0]])
 WOBBLE = np.array([[0.01, 5.0, 0.01]])  # about the middle axis: unstable, so it flips over
+KERNEL = FreeMotion()
+
+
+def moved(q, u, inertia, gravity, linear_damping, angular_damping, step):
+    """Orientation (n, 4) and velocity (n, 6) after a step of the kernel."""
+    count, damping = len(q), np.broadcast_to(linear_damping, len(q))
+    decay, turn_decay = np.exp(-damping * step), np.exp(-np.broadcast_to(angular_damping, count) * step)
+    pose, order = (np.zeros((count, 3)), q), np.arange(count + 1)
+    end = KERNEL.run(pose, u, order, inertia, gravity, reach(damping, step), decay, turn_decay, step)
+    return end[4][:count], end[5][:count]
+
+
+def rotation_of_kernel(q, w, inertia, step):
+    q, u = moved(q, np.hstack([np.zeros_like(w), w]), inertia, np.zeros(3), 0.0, 0.0, step)
+    return q, u[:, 3:]
+
+
+def velocity_of_kernel(velocity, gravity, linear_damping, angular_damping, step):
+    count = len(velocity)
+    ball, q = np.ones((count, 3)), np.tile(rotations.IDENTITY, (count, 1))
+    return moved(q, velocity, ball, gravity, linear_damping, angular_damping, step)[1]
+
+
+@pytest.fixture(params=["reference", "kernel"])
+def free_rotation(request):
+    return free_motion.free_rotation if request.param == "reference" else rotation_of_kernel
+
+
+@pytest.fixture(params=["reference", "kernel"])
+def free_velocity(request):
+    return free_motion.free_velocity if request.param == "reference" else velocity_of_kernel
+
+
+@pytest.mark.parametrize("spin", [0.0, 0.3, 20.0, 400.0])
+def test_kernel_is_the_reference(spin):
+    # Any moments in any order, balls and discs too, any spin: the same but for rounding, which each sub-step adds to.
+    rng = np.random.default_rng(3)
+    count, step = 60, 1 / 24
+    inertia = rng.uniform(0.1, 3.0, (count, 3))
+    inertia[:5], inertia[5:15, :2], inertia[15:25, 1:] = 0.7, 1.1, 1.3
+    q, x, velocity = unit(rng, count, 4), rng.normal(size=(count, 3)), rng.normal(size=(count, 6))
+    velocity[:, 3:] *= spin
+    d, a = rng.uniform(0.0, 3.0, (2, count)) * (rng.random((2, count)) < 0.5)
+    gravity = rng.normal(size=(count, 3))
+    want = free_motion.free_velocity(velocity, gravity, d, a, step)
+    turned, want[:, 3:] = free_motion.free_rotation(q, want[:, 3:], inertia, step)
+    order, still = rng.permutation(count + 2), np.array([[1.0, 2, 3, 4, 5, 6]])
+    order = np.concatenate([order[order < count], [count, count + 1]])
+    state = (np.vstack([x, [[7.0, 8, 9]]]), np.vstack([q, unit(rng, 1, 4)])), np.vstack([velocity, still])
+    laws = (
+        values[order[:count]] for values in (inertia, gravity, reach(d, step), np.exp(-d * step), np.exp(-a * step))
+    )
+    got = KERNEL.run(*state, order, *laws, step)
+    for k, begin in enumerate((*state[0], state[1])):
+        assert np.array_equal(got[k][:-1], begin[order[:-1]])
+        assert np.array_equal(got[k + 3][count], begin[count])  # held: as it was
+    exact = 1e-13 * max(1.0, spin)
+    assert got[3][:count] == pytest.approx((x + step * want[:, :3])[order[:count]], abs=1e-14)
+    assert got[4][:count] == pytest.approx(turned[order[:count]], abs=exact)
+    assert got[5][:count] == pytest.approx(want[order[:count]], abs=exact * max(1.0, spin))
+    world = [values[-1].tolist() for values in got]
+    assert world == 2 * [[0, 0, 0], [0, 0, 0, 1], [0] * 6]
 
 
 def momentum(q, w, inertia):
@@ -20,7 +84,7 @@ def energy(q, w, inertia):
     return 0.5 * np.sum(w * momentum(q, w, inertia), axis=1)
 
 
-def test_momentum_is_kept_to_rounding_for_any_moments():
+def test_momentum_is_kept_to_rounding_for_any_moments(free_rotation):
     rng = np.random.default_rng(0)
     inertia = rng.uniform(0.01, 10.0, (50, 3))
     q, w = unit(rng, 50, 4), 10.0 * rng.normal(size=(50, 3))
@@ -30,7 +94,7 @@ def test_momentum_is_kept_to_rounding_for_any_moments():
     assert np.abs(np.linalg.norm(new, axis=1) - 1.0).max() < 1e-15
 
 
-def test_energy_of_the_flipping_body_does_not_drift():
+def test_energy_of_the_flipping_body_does_not_drift(free_rotation):
     # 10 s at 24 fps: sub-steps of 0.5 rad and sixth order are off by 1e-8, not more in the end; second order by 1e-2.
     q, w = rotations.IDENTITY[None], WOBBLE.copy()
     start, seen = energy(q, w, MOMENTS)[0], []
@@ -41,7 +105,7 @@ def test_energy_of_the_flipping_body_does_not_drift():
 
 
 @pytest.mark.parametrize("step", [1 / 24, 1 / 240])
-def test_flip_period(step):
+def test_flip_period(step, free_rotation):
     # Time between flips of I = (1, 2, 3), w = (.01, 5, .01): half of 4K(m)/omega is one flip; the period is 10.05186 s.
     q, w = rotations.IDENTITY[None], WOBBLE.copy()
     times, spin = [], []
@@ -75,7 +139,7 @@ def integrated(w, inertia, step, count=400):
 
 @pytest.mark.parametrize("moments", [(1.0, 2.0, 3.0), (3.0, 1.0, 2.0), (2.0, 1.0, 3.0), (0.02, 1.0, 1.01)])
 @pytest.mark.parametrize("w", [(0.01, 5.0, 0.01), (4.0, -3.0, 2.0), (0.3, 0.2, -9.0)])
-def test_pose_is_that_of_eulers_equations(moments, w):
+def test_pose_is_that_of_eulers_equations(moments, w, free_rotation):
     # What a step turns is off by less than 1e-6 of itself, so angular momentum read off poses is: one of second order
     # in 0.1 rad was off by 1e-4.  Even and odd orders of the moments, and a thin rod.
     moments, w = np.array(moments), np.array(w)
@@ -85,7 +149,7 @@ def test_pose_is_that_of_eulers_equations(moments, w):
     assert off < 1e-6 * np.linalg.norm(w) / 24
 
 
-def test_free_rotation_is_of_sixth_order():
+def test_free_rotation_is_of_sixth_order(free_rotation):
     # error(step) / error(step / 2) = 64, from steps small enough that the splitting takes one round.
     q, w = rotations.IDENTITY[None], np.array([[1.0, 2.0, -1.5]])
     step, exact = 0.2, (q, w)
@@ -100,7 +164,7 @@ def test_free_rotation_is_of_sixth_order():
     assert errors[0] / errors[1] == pytest.approx(64.0, rel=0.3)
 
 
-def test_bodies_turn_alike_whoever_turns_beside_them():
+def test_bodies_turn_alike_whoever_turns_beside_them(free_rotation):
     # Sub-steps are those of each body: a fast one beside it changes no bit.
     w = np.array([[1.0, 2.0, -1.5], [90.0, 40.0, 200.0]])
     inertia, q = np.tile(MOMENTS, (2, 1)), np.tile(rotations.IDENTITY, (2, 1))
@@ -109,7 +173,7 @@ def test_bodies_turn_alike_whoever_turns_beside_them():
 
 
 @pytest.mark.parametrize("moments", [(0.3, 0.3, 0.3), (0.2, 0.3, 0.3), (0.3, 0.5, 0.3)])
-def test_symmetric_body_turns_exactly(moments):
+def test_symmetric_body_turns_exactly(moments, free_rotation):
     # About its angular momentum at |L| / I, and about its own axis: q(t) = exp(L t / I) q exp((1/I3 - 1/I) L3 t e3).
     rng = np.random.default_rng(1)
     q, w = unit(rng, 5, 4), 20.0 * rng.normal(size=(5, 3))
@@ -126,7 +190,7 @@ def test_symmetric_body_turns_exactly(moments):
     assert turned == pytest.approx(rotations.rotate(want, back), abs=1e-11)
 
 
-def test_damping_is_exponential_whatever_the_step():
+def test_damping_is_exponential_whatever_the_step(free_velocity):
     # v' = g - d v: two half steps are one step; v = v0 exp(-d t) + g (1 - exp(-d t)) / d.
     v = np.array([[1.0, -2.0, 3.0, 0.5, 1.5, -2.5], [1.0, -2.0, 3.0, 0.5, 1.5, -2.5]])
     g, d, a = np.array([0, 0, -9.81]), np.array([3.0, 0.0]), np.array([2.0, 0.0])

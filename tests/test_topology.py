@@ -108,3 +108,22 @@ def test_group_keeps_the_order_of_positions():
 def test_incidence_leaves_out_immovable_bodies():
     start, index = incidence(np.array([0, 7]), np.array([1, 1]), 2)
     assert start.tolist() == [0, 1, 3] and sorted(index[1:].tolist()) == [0, 1]
+
+
+def test_equal_structures_are_one_read_only_object():
+    # What depends on nothing but who touches whom is kept by identity: other poses are the same, other pairs another.
+    problem, other = random_problem(0, 6, 2, 5, 4), random_problem(0, 6, 2, 5, 4)
+    other.bodies.position = other.bodies.position + 1.0
+    found = build_topology(problem)
+    assert build_topology(other) is found
+    with pytest.raises(ValueError, match="read-only"):
+        found.pair_i[0] = 1
+    for table in (other.contacts, other.joints):
+        table.body_a[0], table.body_b[0] = table.body_b[0], table.body_a[0]
+        swapped = build_topology(other)
+        assert swapped is not found
+        found = swapped
+    other.contacts, other.joints = Contacts.empty(), JointRows.empty()
+    for count in (6, 5):
+        other.bodies.dynamic_count = count
+        assert build_topology(other).body_island.tolist() == list(range(count))

@@ -13,13 +13,13 @@ from A.  In steps that find their mean velocity, springs act at the mean coordin
 and gains are fitted to the exponential (fitted_weight), so that stiff ones do not ring.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from .. import rotations
 from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
-from ..problem import Coordinate, JointRows
+from ..problem import Coordinate, JointRows, frozen
 from ..reference.rows import jacobians
 from .breaking import joint_loads, row_forces
 
@@ -59,6 +59,27 @@ def fitted_weight(decay, share):
     return np.maximum(fitted, 1.0 / share)
 
 
+@dataclass(eq=False)
+class Standing:
+    """Rows of the joints that hold, and which of them have a law that depends on the step (numbers of rows)."""
+
+    number: np.ndarray  # (R,) in the table
+    rows: JointRows  # read-only, with all that no step changes
+    twist: np.ndarray  # count turns
+    complied: np.ndarray  # locks that give way
+    pulled: np.ndarray  # springs and dampers
+    limited: np.ndarray  # force within a limit
+    driven: list  # (row, Axis): target in time
+
+    @property
+    def same(self):
+        """Whether every step asks the same of every row."""
+        return not (len(self.twist) or len(self.complied) or len(self.limited) or len(self.pulled))
+
+
+PER_STEP = "offset", "beta", "target", "target_velocity", "compliance", "lower", "upper"
+
+
 class JointTable:
     """All joints of a scene as rows; ``rows`` gives them for one step."""
 
@@ -82,6 +103,7 @@ class JointTable:
             else:
                 self._add_frame(index, joint, a, b)
         self.fixed = self._pack()
+        self._laws()
         self.angle = np.zeros(len(self.fixed))  # last known twist, so that turns are counted
         self.force = np.zeros(len(self.fixed))  # of the last step [N, N m]
         self._speed = np.zeros(len(self.fixed))  # of each coordinate where the step starts
@@ -89,44 +111,52 @@ class JointTable:
         self._inverse = np.append(1.0 / frames.mass, 0.0), np.vstack([1.0 / frames.inertia, np.zeros(3)])
         self.alive = np.ones(len(self.joints), bool)
         self.broken = {}  # name -> time [s]
+        self._standing = None, None
         self._strength = np.array([(j.break_force, j.break_torque) for j in self.joints], float).reshape(-1, 2)
 
     def __len__(self):
         return len(self.fixed)
 
     def observe(self, position, orientation, velocity):
-        """Take in where a step starts: solver poses (B, 3), (B, 4), velocities (B, 6); prescribed bodies: the mean."""
-        if not len(self.fixed):
+        """Take in where a step starts: solver poses (B, 3), (B, 4), velocities (B, 6); prescribed bodies: the mean.
+
+        Only springs, dampers and what gives way ask for it.
+        """
+        if not len(self._soft):
             return
-        rows = self.fixed
+        rows = self._soft_rows
         orientation = np.vstack([orientation, rotations.IDENTITY])
         velocity = np.vstack([velocity, np.zeros(6)])
-        self._speed, self._mobility = np.zeros(len(rows)), np.zeros(len(rows))
+        speed, mobility = np.zeros(len(rows)), np.zeros(len(rows))
         sides = jacobians(rows, np.vstack([position, np.zeros(3)]), orientation)
         for body, side in zip((rows.body_a, rows.body_b), sides, strict=True):
-            self._speed += np.einsum("ri,ri->r", side, velocity[body])
+            speed += np.einsum("ri,ri->r", side, velocity[body])
             turn = rotations.rotate(rotations.conjugate(orientation[body]), side[:, 3:])
-            self._mobility += self._inverse[0][body] * np.einsum("ri,ri->r", side[:, :3], side[:, :3])
-            self._mobility += np.einsum("ri,ri->r", turn**2, self._inverse[1][body])
+            mobility += self._inverse[0][body] * np.einsum("ri,ri->r", side[:, :3], side[:, :3])
+            mobility += np.einsum("ri,ri->r", turn**2, self._inverse[1][body])
+        self._speed[self._soft], self._mobility[self._soft] = speed, mobility
 
     def rows(self, time, step, midpoint, force=None):
         """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,)).
 
+        They are those of the joints that hold, in the order of the table; columns that no step changes are read-only.
         The rate is that which the coordinate must end with; NaN where a force decides.
 
         midpoint: (J,) per joint, 0 to 1: position impulses count (1 + midpoint) times, so force limits and
         compliances scale.  force: (rows of the table,) to start from; None: those of the last step.
         """
-        number = np.nonzero(self.alive[self.fixed.joint])[0] if len(self.fixed) else np.zeros(0, int)
-        out = self.fixed.take(number)
-        rate = np.zeros(len(number))
-        for k, index in enumerate(number):
-            rate[k] = self._ask(out, k, index, time, step, 1.0 + midpoint[out.joint[k]])
-        twist = out.coordinate == Coordinate.TWIST
-        out.offset[twist] += self.angle[number][twist]
-        out.target[twist] -= self.angle[number][twist] * (out.beta[twist] != 0.0)
+        standing = self._stand()
+        number, base = standing.number, standing.rows
+        if not len(number):
+            return base, number, np.zeros(0)
+        share, rate = 1.0 + midpoint.take(base.joint), np.zeros(len(number))
+        if standing.same:
+            out = JointRows(**vars(base))
+        else:
+            out = JointRows(**vars(base) | {name: getattr(base, name).copy() for name in PER_STEP})
+            self._ask(out, standing, rate, time, step, share)
         force = self.force if force is None else force
-        out.impulse = np.clip(force[number] * step / (1.0 + midpoint[out.joint]), out.lower, out.upper)
+        out.impulse = np.clip(force.take(number) * step / share, out.lower, out.upper)
         return out, number, rate
 
     def break_overloaded(self, assembly, solution, time, sound):
@@ -147,63 +177,70 @@ class JointTable:
             self.broken[self.joints[k].name] = time
         return bool(over.any())
 
-    def _ask(self, rows, k, index, time, h, share):
-        """Fill row k, number ``index`` of the table; returns the rate of ``rows``."""
-        ask, speed, mobility = self._asks[index], self._speed[index], self._mobility[index]
-        axis, rate = ask.axis, 0.0
-        if ask.role == LOCK:
-            if ask.compliance > 0.0:
-                rate = self._comply(rows, k, ask.compliance, mobility, h, share)
-        elif ask.role == LOWER:
-            rows.target[k], rows.lower[k] = axis.lower, 0.0
-        elif ask.role == UPPER:
-            rows.target[k], rows.upper[k] = (axis.upper if axis is not None else 0.0), 0.0
-        elif ask.role == SPRING:
-            rows.target[k] = axis.rest
-            self._pull(rows, k, axis.stiffness, axis.damping, 0.0, speed, mobility, h, share)
-            rate = np.nan
-        elif ask.role == POSITION_DRIVE:
-            rows.target[k], rate = axis.target_at(time)
-            if axis.stiffness > 0.0:
-                self._pull(rows, k, axis.stiffness, axis.damping, rate, speed, mobility, h, share)
-                rate = np.nan
-            self._limit_force(rows, k, axis.max_force, h, share)
-        elif ask.role == VELOCITY_DRIVE:
-            rate = axis.target_at(time)[0]
-            rows.beta[k], rows.target_velocity[k] = 0.0, rate
-            if axis.damping > 0.0:
-                self._pull(rows, k, 0.0, axis.damping, rate, speed, mobility, h, share)
-                rate = np.nan
-            self._limit_force(rows, k, axis.max_force, h, share)
-        else:
-            rows.beta[k] = 0.0
-            self._limit_force(rows, k, axis.friction, h, share)
-        return rate
+    def _stand(self):
+        """The Standing rows of the joints that hold now."""
+        key = self.alive.tobytes()
+        if self._standing[0] != key:
+            holds = self.alive[self.fixed.joint] if len(self.fixed) else np.zeros(0, bool)
+            number = np.nonzero(holds)[0]
+            rows, place = self.fixed.take(number), np.cumsum(holds) - 1
+            for item in fields(rows):
+                frozen(getattr(rows, item.name))
+            self._standing = (
+                key,
+                Standing(
+                    frozen(number),
+                    rows,
+                    np.nonzero(rows.coordinate == Coordinate.TWIST)[0],
+                    *(place[where[holds[where]]] for where in (self._complied, self._pulled, self._limited)),
+                    [(int(place[index]), axis) for index, axis in self._driven if holds[index]],
+                ),
+            )
+        return self._standing[1]
+
+    def _ask(self, rows, standing, rate, time, h, share):
+        """Fill what this step asks of ``rows`` and their ``rate`` (R,), in place."""
+        number = standing.number
+        for k, axis in standing.driven:
+            goal, speed = axis.target_at(time)
+            if axis.drive == "position":
+                rows.target[k], rate[k] = goal, speed
+            else:
+                rows.target_velocity[k] = rate[k] = goal
+        if len(k := standing.complied):
+            self._comply(rows, k, self._softness[number[k]], self._mobility[number[k]], rate, h, share[k])
+        if len(k := standing.pulled):
+            self._pull(rows, k, number[k], rate, h, share[k])
+        if len(k := standing.limited):
+            bound = self._most[number[k]] * h / share[k]
+            rows.lower[k], rows.upper[k] = -bound, bound
+        if len(k := standing.twist):
+            angle = self.angle[number[k]]
+            rows.offset[k] += angle
+            rows.target[k] -= angle * (rows.beta[k] != 0.0)
 
     @staticmethod
-    def _comply(rows, k, compliance, mobility, h, share):
-        """A lock that gives way: a spring that keeps its energy, or c+ = -compliance force where steps are too long.
+    def _comply(rows, k, compliance, mobility, rate, h, share):
+        """Locks that give way: springs that keep their energy, or c+ = -compliance force where steps are too long.
 
-        Then its vibration is no motion, and the velocity phase takes it as rigid; else NaN is returned.
+        Then their vibration is no motion, and the velocity phase takes them as rigid; else their rate is NaN.
         """
-        if h * h * mobility <= RESOLVED * compliance:
-            rows.beta[k], rows.compliance[k] = spring_law(1.0 / compliance, 0.0, h, share)
-            return np.nan
-        rows.compliance[k] = share * compliance / h**2
-        return 0.0
+        vibrates = h * h * mobility <= RESOLVED * compliance
+        beta, soft = spring_law(1.0 / compliance, 0.0, h, share)
+        rows.beta[k] = np.where(vibrates, beta, rows.beta[k])
+        rows.compliance[k] = np.where(vibrates, soft, share * compliance / h**2)
+        rate[k] = np.where(vibrates, np.nan, 0.0)
 
-    @staticmethod
-    def _pull(rows, k, stiffness, damping, rate, speed, mobility, h, share):
-        """Row k as a spring and damper with a target that moves at ``rate``."""
-        part = share * fitted_weight(h * damping * mobility, share)  # of the row's own velocity; the rest of ``speed``
+    def _pull(self, rows, k, number, rate, h, share):
+        """Rows k, ``number`` in the table, as springs and dampers whose targets move at ``rate``, which becomes NaN."""
+        stiffness, damping, speed = self._stiffness[number], self._damping[number], self._speed[number]
+        # how much of a row's own velocity counts; the rest is that of ``speed``
+        part = share * fitted_weight(h * damping * self._mobility[number], share)
         rows.beta[k], rows.compliance[k] = spring_law(stiffness, part * damping, h, share)
         steady = damping - h * stiffness * (share - 1.0) / share
         gain = share / (h * rows.compliance[k])
-        rows.target_velocity[k] = (rate * steady - (1.0 - part) * damping * speed) / gain
-
-    @staticmethod
-    def _limit_force(rows, k, force, h, share):
-        rows.lower[k], rows.upper[k] = -force * h / share, force * h / share
+        rows.target_velocity[k] = (rate[k] * steady - (1.0 - part) * damping * speed) / gain
+        rate[k] = np.nan
 
     # Building the table
 
@@ -282,3 +319,40 @@ class JointTable:
             for name, value in zip(names, place, strict=True):
                 getattr(rows, name)[k] = value
         return rows
+
+    def _laws(self):
+        """Write into ``fixed`` what no step changes of the rows' laws, and note which rows have one that steps do."""
+        rows, count = self.fixed, len(self.fixed)
+        self._softness, self._stiffness, self._damping, self._most = np.zeros((4, count))
+        complied, pulled, limited, self._driven = [], [], [], []
+        for k, ask in enumerate(self._asks):
+            axis, pulls = ask.axis, False
+            if ask.role == LOCK:
+                if ask.compliance > 0.0:
+                    complied.append(k)
+                    self._softness[k] = ask.compliance
+            elif ask.role == LOWER:
+                rows.target[k], rows.lower[k] = axis.lower, 0.0
+            elif ask.role == UPPER:
+                rows.target[k], rows.upper[k] = (axis.upper if axis is not None else 0.0), 0.0
+            elif ask.role == SPRING:
+                rows.target[k], pulls = axis.rest, True
+                self._stiffness[k] = axis.stiffness
+            elif ask.role == POSITION_DRIVE:
+                pulls = axis.stiffness > 0.0
+                self._stiffness[k], self._most[k] = axis.stiffness, axis.max_force
+            elif ask.role == VELOCITY_DRIVE:
+                rows.beta[k], pulls = 0.0, axis.damping > 0.0
+                self._most[k] = axis.max_force
+            else:
+                rows.beta[k], self._most[k] = 0.0, axis.friction
+            if pulls:
+                pulled.append(k)
+                self._damping[k] = axis.damping
+            if ask.role in (POSITION_DRIVE, VELOCITY_DRIVE):
+                self._driven.append((k, axis))
+            if ask.role in (POSITION_DRIVE, VELOCITY_DRIVE, FRICTION):
+                limited.append(k)
+        self._complied, self._pulled, self._limited = (np.array(rows, int) for rows in (complied, pulled, limited))
+        self._soft = np.concatenate([self._complied, self._pulled])
+        self._soft_rows = self.fixed.take(self._soft)

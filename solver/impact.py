@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where rebounding contacts are at the end of the step they hit in: ``reference/impact.py``, contact by contact."""
+
+import numpy as np
+import warp as wp
+
+from .host import HostKernel, HostTable
+from .mathx.real import real_types
+from .mathx.rotation import rotation_functions
+from .predict import turned
+from .reference.impact import MOST_HITS
+from .reference.rows import start_gaps
+
+point_velocity = rotation_functions(real_types(wp.float64)).point_velocity
+vec6 = real_types(wp.float64).vec6
+HITS = wp.constant(MOST_HITS)
+CONTACTS, DYNAMIC = wp.constant(0), wp.constant(1)
+STEP, SLOWEST = wp.constant(0), wp.constant(1)
+
+
+@wp.struct
+class ImpactBodies:
+    """The solver's bodies at the step's start."""
+
+    q: wp.array(dtype=wp.quatd)
+    u: wp.array(dtype=vec6)
+    gain: wp.array(dtype=wp.vec3d)  # of velocity by free motion; of those that move
+
+
+@wp.struct
+class ImpactContacts:
+    """Contacts as in problem.Contacts, and where free motion takes them."""
+
+    count: wp.array(dtype=wp.int32)  # contacts, bodies that move
+    setting: wp.array(dtype=wp.float64)  # step [s], slowest approach that rebounds [m/s]
+    a: wp.array(dtype=wp.int32)
+    b: wp.array(dtype=wp.int32)
+    point_a: wp.array(dtype=wp.vec3d)
+    point_b: wp.array(dtype=wp.vec3d)
+    margin_a: wp.array(dtype=wp.float64)
+    margin_b: wp.array(dtype=wp.float64)
+    normal: wp.array(dtype=wp.vec3d)
+    start_gap: wp.array(dtype=wp.float64)
+    restitution: wp.array(dtype=wp.float64)
+    drift: wp.array(dtype=wp.float64)
+    gap: wp.array(dtype=wp.float64)  # out
+    speed: wp.array(dtype=wp.float64)
+    hits: wp.array(dtype=wp.int32)
+
+
+module = "axion_impact"
+kernel = wp.kernel(module=module, enable_backward=False)
+
+
+@wp.func(module=module)
+def time_to_zero(gap: wp.float64, speed: wp.float64, pull: wp.float64):
+    """First t >= 0 at which gap + speed t + pull t^2 / 2 falls through zero; inf where it never does."""
+    zero = wp.float64(0.0)
+    root = speed * speed - wp.float64(2.0) * pull * gap
+    if root < zero:
+        return wp.float64(wp.inf)
+    # of the two forms of the root, the one that does not subtract: it falls through zero with v = -sqrt(root)
+    width = wp.sqrt(root)
+    if speed < zero:
+        return wp.float64(2.0) * gap / (width - speed)
+    if pull < zero:
+        return (speed + width) / -pull
+    return wp.float64(wp.inf)
+
+
+@kernel
+def rebound(con: ImpactContacts, bodies: ImpactBodies):
+    """Gap, speed and hits of the table's contacts at the end of the step."""
+    c = wp.tid()
+    if c >= con.count[CONTACTS]:
+        return
+    zero = wp.float64(0.0)
+    h = con.setting[STEP]
+    n = con.normal[c]
+    a = con.a[c]
+    b = con.b[c]
+    arm_a = turned(bodies.q[a], con.point_a[c]) - con.margin_a[c] * n
+    arm_b = turned(bodies.q[b], con.point_b[c]) + con.margin_b[c] * n
+    speed = wp.dot(n, point_velocity(bodies.u[a], arm_a) - point_velocity(bodies.u[b], arm_b)) + con.drift[c]
+    gain = zero
+    if a < con.count[DYNAMIC]:
+        gain += wp.dot(n, bodies.gain[a])
+    if b < con.count[DYNAMIC]:
+        gain -= wp.dot(n, bodies.gain[b])
+    gap = wp.max(con.start_gap[c], zero)
+    left = h
+    pull = gain / h
+    slowest = wp.max(con.setting[SLOWEST], wp.float64(0.5) * wp.abs(gain))
+    moving = bool(True)
+    hits = int(0)
+    bounced = bool(False)
+    going = bool(True)
+    rounds = int(0)
+    while going:
+        time = time_to_zero(gap, speed, pull)
+        going = time <= left
+        if going and rounds == HITS:  # one that still hits is taken to rest
+            going = False
+            moving = False
+            speed = zero
+        if going:
+            rounds += 1
+            hits = 1
+            arrival = speed + pull * time
+            left = left - time
+            gap = zero
+            if -arrival <= slowest or con.restitution[c] <= zero:
+                going = False
+                moving = False
+                speed = zero
+            else:
+                bounced = True
+                speed = -con.restitution[c] * arrival
+    if moving:
+        gap = wp.max(zero, gap + left * (speed + wp.float64(0.5) * pull * left))
+        speed = speed + pull * left
+    con.hits[c] = hits
+    con.gap[c] = wp.where(bounced, gap, zero)
+    con.speed[c] = wp.where(bounced, speed, zero)
+
+
+class Impacts:
+    """Newton's law of impact for the contacts of one scene, step by step."""
+
+    def __init__(self):
+        self._contacts, self._bodies = HostTable(ImpactContacts, count=2, setting=2), HostTable(ImpactBodies)
+        self._kernel = HostKernel(rebound, self._contacts, self._bodies)
+
+    def rebounds(self, problem, end_velocity, slowest):
+        """Gap (C,) [m] and speed (C,) [m/s] a rebound ends the step with, and hits (C,) bool; see the reference.
+
+        problem: StepProblem; end_velocity: (n, 6) free velocity of those that move at the step's end; slowest: [m/s].
+        """
+        contacts, bodies, count, n = problem.contacts, problem.bodies, len(problem.contacts), len(end_velocity)
+        if not count:
+            return np.zeros(0), np.zeros(0), np.zeros(0, bool)
+        total = len(bodies.mass)
+        v, w = self._contacts.reserve(count), self._bodies.reserve(total)
+        v.count[:], v.setting[:] = (count, n), (problem.step, slowest)
+        v.a[:count], v.b[:count] = contacts.body_a, contacts.body_b
+        v.point_a[:count], v.point_b[:count] = contacts.point_a, contacts.point_b
+        v.margin_a[:count], v.margin_b[:count] = contacts.margin_a, contacts.margin_b
+        v.normal[:count], v.start_gap[:count] = contacts.normal, start_gaps(problem)
+        v.restitution[:count] = contacts.restitution
+        v.drift[:count] = 0.0 if contacts.surface_drift is None else contacts.surface_drift
+        w.q[:total], w.u[:total] = bodies.orientation, bodies.velocity
+        np.subtract(end_velocity[:, :3], bodies.velocity[:n, :3], out=w.gain[:n])
+        self._kernel.run()
+        return v.gap[:count].copy(), v.speed[:count].copy(), v.hits[:count].astype(bool)

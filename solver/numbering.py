@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a step numbers the bodies of the scene, and which of them joints and contacts that press tie together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .problem import frozen
+from .topology import connected_components
+
+
+@dataclass(eq=False)
+class Numbering:
+    """Which scene body is which solver body in a step.  The world is scene number B."""
+
+    scene: np.ndarray  # (B + 1,) scene number of each solver body, dynamic ones first
+    solver: np.ndarray  # (B + 1,) solver number of each scene body
+    dynamic_count: int
+
+    @classmethod
+    def of(cls, free):
+        """free: (B,) bool, which bodies move."""
+        free = np.append(free, False)
+        order = np.concatenate([np.nonzero(free)[0], np.nonzero(~free)[0]])
+        solver = np.empty(len(order), np.int64)
+        solver[order] = np.arange(len(order))
+        return cls(frozen(order), frozen(solver), int(free.sum()))
+
+
+@dataclass(eq=False)
+class Links:
+    """The joints that hold in a step, as the solver numbers bodies."""
+
+    a: np.ndarray  # (rows,) int32 both bodies of each of their rows
+    b: np.ndarray
+    joint: np.ndarray  # (rows,)
+    take: np.ndarray | None  # (rows,) bool: rows that have a body that moves; None: all
+    group: np.ndarray  # (B + 1,) bodies that joints link share a number; immovable ones have one of their own, the last
+    group_count: int  # that number
+
+    @classmethod
+    def of(cls, fixed, alive, number):
+        """fixed: JointRows of all joints; alive: (joints,) bool, which of them hold; number: Numbering."""
+        holds = alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
+        a, b = (number.solver[side[holds]].astype(np.int32) for side in (fixed.body_a, fixed.body_b))
+        n = number.dynamic_count
+        linked = (a < n) & (b < n)
+        label = connected_components(n, a[linked], b[linked])
+        count = int(label.max()) + 1 if n else 0
+        group = np.append(label, np.full(len(number.scene) - n, count))
+        take = (a < n) | (b < n)
+        a, b, joint, group = (frozen(values) for values in (a, b, fixed.joint[holds], group))
+        return cls(a, b, joint, None if take.all() else take, group, count)
+
+
+def held_by_contacts(links, contacts, pressed):
+    """(B + 1,) bool: moving bodies with a pressed contact, or linked by joints and pressed contacts to one with it.
+
+    A group of jointed bodies that a pressed contact links to another has one itself: groups say it all.
+    """
+    mark = np.zeros(links.group_count + 1, bool)
+    if not pressed.any():
+        return mark.take(links.group)
+    for side in (contacts.body_a, contacts.body_b):
+        mark[links.group.take(side[pressed])] = True
+    mark[-1] = False
+    return mark.take(links.group)
