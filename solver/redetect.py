@@ -31,6 +31,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     """EndCheck of a solved step, or None where nothing moved far enough to overlap by ``tolerance`` [m] unseen.
 
     A contact point goes with its body: rolled on by ``way``, a rim of radius r has it way^2 / (2 r) above its lowest.
+    So pairs of which neither body moved far are not looked at.
     Where bodies went through each other nothing can be added, and the step must be halved; if it is the ``last``
     resort, it is taken as it is.
     """
@@ -39,7 +40,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     size, radius = model.body_size[order], model.body_radius[order]
     way = way_moved(solution.velocity[:-1], radius, h)
     far = way**2 > 2.0 * size * tolerance
-    if not np.any(far):
+    if not (far.any() and model.may_touch):
         return None
     position, orientation = np.empty((len(order), 3)), np.empty((len(order), 4))
     position[order], orientation[order] = solution.position[:-1], solution.orientation[:-1]
@@ -47,9 +48,9 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
         return None
     free = np.zeros(len(order), bool)
     free[order[:n]] = True
-    spin = np.empty((len(order), 3))
-    spin[order] = solution.velocity[:-1, 3:]
-    found = collider.collide_again(*frames.to_body(position, orientation), free, spin)
+    spin, moved = np.empty((len(order), 3)), np.empty(len(order), bool)
+    spin[order], moved[order] = solution.velocity[:-1, 3:], far
+    found = collider.collide_again(*frames.to_body(position, orientation), free, spin, moved)
     scene_way = np.zeros(len(order))
     scene_way[order] = way
     start = start_gaps(problem)
