@@ -126,7 +126,7 @@ class Collider:
         """The ContactSet at these poses; ``old``: the one whose manifolds persist, or None."""
         stage, deforming = self._stage, self.model.deforming
         if stage is None:
-            return _no_contacts()
+            return no_contacts()
         self._move_origin(position)
         fastest = deforming.fastest(matrices(orientation)) if deforming is not None and step > 0.0 else None
         stage.set_poses(position, orientation, linear, angular, step, self._origin, free, moved, fastest)
@@ -299,7 +299,8 @@ def _still_surface(count):
     return np.full(count, -1), np.zeros((count, 3)), np.zeros((count, 3))
 
 
-def _no_contacts():
+def no_contacts():
+    """The ContactSet of a scene in which nothing touches."""
     none, integers, numbers, vectors = _no_manifolds(), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3))
     return ContactSet(
         integers, integers, vectors, vectors, numbers, numbers, vectors, numbers, none.pair, np.zeros(0, np.intp),

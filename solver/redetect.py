@@ -35,12 +35,15 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     Where bodies went through each other nothing can be added, and the step must be halved; if it is the ``last``
     resort, it is taken as it is.
     """
+    model = collider.model
+    if not model.may_touch:
+        return None
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
-    model, order, h = collider.model, assembly.numbering.scene[:-1], problem.step
+    order, h = assembly.numbering.scene[:-1], problem.step
     size, radius = model.body_size[order], model.body_radius[order]
     way = way_moved(solution.velocity[:-1], radius, h)
     far = way**2 > 2.0 * size * tolerance
-    if not (far.any() and model.may_touch):
+    if not far.any():
         return None
     position, orientation = np.empty((len(order), 3)), np.empty((len(order), 4))
     position[order], orientation[order] = solution.position[:-1], solution.orientation[:-1]
