@@ -267,3 +267,8 @@ def download(source, count):
     """The first ``count`` elements of a Warp array as float64 or int NumPy."""
     values = (host_view(source) if source.device.is_cpu else source.numpy())[:count]
     return values.astype(np.float64) if values.dtype.kind == "f" else values.copy()
+
+
+def first_number(source):
+    """The first element of a Warp array of integers."""
+    return int((host_view(source) if source.device.is_cpu else source.numpy())[0])

@@ -9,19 +9,20 @@ The newton call is recorded once as a graph; buffers grow and the call is repeat
 """
 
 from dataclasses import dataclass, field, fields, replace
+from types import SimpleNamespace
 
 import newton
 import numpy as np
 import warp as wp
 
-from .contact_faces import faces
-from .deepest_corner import with_deepest
-from .manifold import Manifolds, carry, renew, turn, turn_back
+from .arrays import first_number, upload
+from .contact_stage import ContactStage
+from .manifold import Manifolds, carry, turn
 from .mesh_contacts import corners, straighten, thin_out
-from .model import GAP_FLOOR
 from .rotations import matrices
 
 TRIANGLE_PAIRS = 1 << 16  # first capacity for mesh triangles near other shapes; grows
+FARTHEST = 16.0  # of newton's units: bodies farther from the origin move it
 
 
 @dataclass
@@ -70,7 +71,8 @@ class Collider:
         self._contact_capacity = 1024 + 16 * len(model.shape_body) + 256 * meshes
         self._pair_capacity = max(1024, 32 * len(model.shape_body))
         self._triangle_capacity = TRIANGLE_PAIRS
-        self._state = model.newton_model.state() if len(model.shape_body) else None
+        self._state = model.newton_model.state() if model.may_touch else None
+        self._stage = ContactStage(model) if model.may_touch else None
         self._origin = None
 
     def collide(self, position, orientation, linear_velocity, angular_velocity, step, free=None):
@@ -79,29 +81,22 @@ class Collider:
         position (B, 3) [m] and orientation (B, 4, xyzw) of the Scene bodies' frames; linear_velocity (B, 3) [m/s] of
         the centres of mass given to build_model; angular_velocity (B, 3) [rad/s], world axes.  Returns a ContactSet.
         ``free`` (B,) bool: bodies that move freely in this step (default: all that ever do); contacts between two
-        others are left out.  Manifolds persist: see manifold.py.
+        others are left out.  Manifolds persist: see manifold_kernels.py.
         """
-        poses = (np.asarray(position, float), matrices(orientation))
-        motion = (np.asarray(linear_velocity, float), np.asarray(angular_velocity, float))
-        self._place(poses[0], orientation, *motion, step)
-        old = self.accepted
-        manifolds, link = self._manifolds(_no_manifolds() if old is None else old.manifolds, poses)
-        if old is not None:
-            index = np.full(len(old.manifolds) + 1, -1, np.intp)
-            index[old.source] = np.arange(len(old))
-            link = index[link]
-        return self._select(manifolds, link, *poses, *motion, step, free)
+        return self._detect(self.accepted, position, orientation, linear_velocity, angular_velocity, step, free, None)
 
-    def collide_again(self, position, orientation, free=None, angular_velocity=None):
+    def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None):
         """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does.
 
         angular_velocity (B, 3): tells faces of two bodies apart, see contact_faces.py; nothing looks ahead with it.
+        ``moved`` (B,) bool: contacts between two bodies that did not move are left out (default: all moved; so it is
+        taken where meshes deform).
         """
-        poses, still = (np.asarray(position, float), matrices(orientation)), np.zeros((len(position), 3))
-        self._place(poses[0], orientation, still, still, 0.0)
-        manifolds, link = self._manifolds(_no_manifolds(), poses)
+        if self.model.deforming is not None:
+            moved = None
+        still = np.zeros((len(position), 3))
         turning = still if angular_velocity is None else angular_velocity
-        return self._select(manifolds, link, *poses, still, turning, 0.0, free)
+        return self._detect(None, position, orientation, still, turning, 0.0, free, moved)
 
     def deform(self, time, step, at_end=False):
         """Give deforming meshes their shape at ``time`` [s], or at the end of a step of ``step`` seconds from it."""
@@ -111,10 +106,6 @@ class Collider:
     def accept(self, contacts):
         """Make ``contacts`` (of ``collide``) what the next ones are matched with: the step that used them is final."""
         self.accepted = contacts
-
-    def _manifolds(self, old, poses):
-        """Those at (position, rotation), the old ones where a pair has hardly moved, and their links to ``old``."""
-        return renew(old, self._detect(*poses), *poses, lambda new: with_deepest(self.model, new, *poses))
 
     @property
     def origin(self):
@@ -131,98 +122,86 @@ class Collider:
         room = [max(own, other) for own, other in zip(self.capacity(), capacity, strict=True)]
         self._contact_capacity, self._pair_capacity, self._triangle_capacity = room
 
-    def _select(self, manifolds, link, position, rotation, linear_velocity, angular_velocity, step, free):
-        """The contacts near enough to matter in this step."""
-        a, b = manifolds.body_a, manifolds.body_b
-        arm_a, arm_b = turn(rotation[a], manifolds.point_a), turn(rotation[b], manifolds.point_b)
-        normal = turn(rotation[b], manifolds.normal)
-        apart = position[a] - position[b] + arm_a - arm_b
-        gap = np.einsum("ki,ki->k", normal, apart) - manifolds.margin_a - manifolds.margin_b
-        # n . (v + w x (arm - center)) = n . (v - w x center) + w . (arm x n)
-        origin_velocity = linear_velocity - np.cross(angular_velocity, turn(rotation, self.model.center_of_mass))
-        closing = np.einsum("ki,ki->k", normal, origin_velocity[a] - origin_velocity[b])
-        for sign, body, arm in ((1.0, a, arm_a), (-1.0, b, arm_b)):
-            spin = angular_velocity[body]
-            if spin.any():
-                closing += sign * np.einsum("ki,ki->k", np.cross(spin, arm), normal)
-        deforms, shift, drift = self._surface(manifolds, rotation)
-        closing += np.where(deforms == a, 1.0, -1.0) * np.einsum("ki,ki->k", normal, drift)
-        reach = 2.0 * step * np.abs(closing) + np.linalg.norm(self.model.gravity) * step**2
-        near = gap <= np.maximum(GAP_FLOOR * manifolds.size, reach)
-        if free is not None:
-            near &= np.asarray(free, bool)[a] | np.asarray(free, bool)[b]
-        source = np.flatnonzero(near)
-        spin = np.linalg.norm(angular_velocity, axis=1)
-        face, face_normal = faces(self.model, manifolds.take(source), rotation, spin)
+    def _detect(self, old, position, orientation, linear, angular, step, free, moved):
+        """The ContactSet at these poses; ``old``: the one whose manifolds persist, or None."""
+        stage, deforming = self._stage, self.model.deforming
+        if stage is None:
+            return no_contacts()
+        self._move_origin(position)
+        fastest = deforming.fastest(matrices(orientation)) if deforming is not None and step > 0.0 else None
+        stage.set_poses(position, orientation, linear, angular, step, self._origin, free, moved, fastest)
+        if self._pipeline is None:
+            self._build()
+        while not self._run(old, position, orientation):
+            pass
+        manifolds = stage.read_manifolds()
+        surface = _still_surface(len(manifolds))
+        if deforming is not None and deforming.step > 0.0:
+            surface = self._surface(manifolds, matrices(orientation))
+            wp.capture_launch(self._graphs.choose)
+        deforms, shift, drift = surface
+        source, normal, gap, previous, face, face_normal = stage.read_chosen(len(manifolds))
+        if len(source) < len(manifolds):
+            near, deforms, shift, drift = manifolds.take(source), deforms[source], shift[source], drift[source]
+        else:
+            near = manifolds
         return ContactSet(
-            a[source],
-            b[source],
-            manifolds.point_a[source],
-            manifolds.point_b[source],
-            manifolds.margin_a[source],
-            manifolds.margin_b[source],
-            normal[source],
-            gap[source],
-            manifolds.pair[source],
-            link[source],
-            face,
-            face_normal,
-            deforms[source],
-            shift[source],
-            drift[source],
-            manifolds,
-            source,
-        )
+            near.body_a, near.body_b, near.point_a, near.point_b, near.margin_a, near.margin_b, normal, gap, near.pair,
+            previous, face, face_normal, deforms, shift, drift, manifolds, source,
+        )  # fmt: skip
+
+    def _move_origin(self, position):
+        """Places go to newton relative to an origin that stays near the moving bodies: float32 is finest near zero."""
+        model = self.model
+        focus = (position[model.movable] if model.movable.any() else position) / model.unit
+        if self._origin is not None and np.abs(focus - self._origin).max() <= FARTHEST:
+            return
+        middle = np.median(focus, axis=0)
+        if self._origin is None or np.abs(middle - self._origin).max() > FARTHEST:
+            self._origin = np.round(middle)
+
+    def _run(self, old, position, orientation):
+        """Launch what is recorded.  False where something overflowed: then there is more room now for another try."""
+        stage, meshes, graphs = self._stage, self.model.meshes.bounds.size > 0, self._graphs
+        wp.capture_launch(graphs.place)
+        grown = [stage.renew_pairs(), stage.remember(old)]
+        if any(grown):
+            graphs = self._record()
+        wp.capture_launch(graphs.detect)
+        if not meshes:
+            wp.capture_launch(graphs.renew)
+            wp.capture_launch(graphs.choose)
+        if self._grow():
+            self._build()
+            return False
+        if stage.grow(first_number(self._contacts.rigid_contact_count)):
+            self._record()
+            return False
+        if meshes and stage.write_fresh(self._repaired(position, matrices(orientation))):
+            self._record()
+            return False
+        if meshes or stage.sort_fresh():
+            wp.capture_launch(graphs.renew)
+            wp.capture_launch(graphs.choose)
+        if stage.grow_manifolds():
+            self._record()
+            return False
+        return True
 
     def _surface(self, manifolds, rotation):
         """``deforms``, ``shift`` and ``drift`` of all ``manifolds``; those on meshes that deform are not kept."""
-        deforming, count = self.model.deforming, len(manifolds)
-        nothing = np.broadcast_to(np.zeros(3), (count, 3))
-        if deforming is None or not deforming.step > 0.0:
-            return np.full(count, -1), nothing, nothing
+        deforming = self.model.deforming
         body, way = deforming.surface(manifolds, rotation)
         manifolds.place[body >= 0] = np.inf
         drift = turn(rotation[body], way) / deforming.step
-        return body, nothing if deforming.at_end else way, drift
+        upload(self._stage.chosen.drift, np.where(body == manifolds.body_a, 1.0, -1.0)[:, None] * drift)
+        return body, _still_surface(len(manifolds))[1] if deforming.at_end else way, drift
 
-    def _detect(self, position, rotation):
-        """Run newton at the poses given to ``_place``; what it found as Manifolds, without place and tilt."""
+    def _repaired(self, position, rotation):
+        """What newton found, with the contacts of meshes put right, as Manifolds without place and tilt."""
         model = self.model
-        if self._state is None:
-            return _no_manifolds()
-        self._run()
-        contacts, count = self._contacts, int(self._contacts.rigid_contact_count.numpy()[0])
-        shape_b = contacts.rigid_contact_shape0.numpy()[:count].astype(np.int64)
-        shape_a = contacts.rigid_contact_shape1.numpy()[:count].astype(np.int64)
-        normal = contacts.rigid_contact_normal.numpy()[:count].astype(float)
-        length = np.sqrt(np.einsum("ki,ki->k", normal, normal))
-        body_a, body_b = model.shape_body[shape_a], model.shape_body[shape_b]
-        pair = shape_b * len(model.shape_body) + shape_a
-        good = length > 0.5
-        if model.pairs is None:
-            good &= model.allowed(body_a, body_b)
-        normal /= np.where(good, length, 1.0)[:, None]
-        fresh = Manifolds(
-            pair,
-            body_a,
-            body_b,
-            contacts.rigid_contact_point1.numpy()[:count].astype(float) * model.unit,
-            contacts.rigid_contact_point0.numpy()[:count].astype(float) * model.unit,
-            contacts.rigid_contact_margin1.numpy()[:count].astype(float) * model.unit,
-            contacts.rigid_contact_margin0.numpy()[:count].astype(float) * model.unit,
-            turn_back(rotation[body_b], normal),
-            np.minimum(model.shape_size[shape_a], model.shape_size[shape_b]),
-            np.minimum(model.shape_radius[shape_a], model.shape_radius[shape_b]),
-            np.zeros((count, 3)),
-            np.zeros((count, 3, 3)),
-        )
-        if model.meshes.bounds.size and count:
-            good &= straighten(model, fresh, position, rotation)
-        if not good.all() or np.any(pair[1:] < pair[:-1]):
-            index = np.flatnonzero(good)
-            fresh = fresh.take(index[np.argsort(pair[index], kind="stable")])
-        if not model.meshes.bounds.size:
-            return fresh
+        fresh = self._stage.read_fresh()
+        fresh = fresh.take(straighten(model, fresh, position, rotation))
         found = Manifolds.join([fresh, self._corners(position, rotation)])[0]
         return found.take(thin_out(model, found, position, rotation))
 
@@ -239,50 +218,16 @@ class Collider:
         search = self._pipeline._shape_search_gap.numpy().astype(float) * model.unit
         return corners(model, pairs, search[pairs].sum(axis=1), position, rotation)
 
-    def _place(self, position, orientation, linear_velocity, angular_velocity, step):
-        """Hand poses and velocities to newton.
-
-        The way of twice the step goes in as a velocity over a unit of time, so that one recorded graph serves all step
-        lengths.  Places are relative to an origin that stays near the moving bodies: float32 is finest near zero.
-        """
-        model = self.model
-        if self._state is None:
-            return
-        focus = position[model.movable] if model.movable.any() else position
-        middle = np.median(focus, axis=0) / model.unit
-        if self._origin is None or np.abs(middle - self._origin).max() > 16.0:
-            self._origin = np.round(middle)
-        way = 2.0 * step * np.asarray(linear_velocity, float)
-        way = way + np.where(model.movable, step**2, 0.0)[:, None] * model.gravity
-        if model.deforming is not None and step > 0.0:
-            body, fastest = model.deforming.fastest(matrices(orientation))
-            np.add.at(way, body, 2.0 * fastest)
-        pose = np.concatenate([position / model.unit - self._origin, orientation], axis=1)
-        motion = np.concatenate([way / model.unit, 2.0 * step * np.asarray(angular_velocity, float)], axis=1)
-        self._state.body_q.assign(pose.astype(np.float32))
-        self._state.body_qd.assign(motion.astype(np.float32))
-
-    def _run(self):
-        """Launch the recorded detection; enlarge whatever overflowed and repeat until nothing is lost."""
-        if self._pipeline is None:
-            self._build()
-        wp.capture_launch(self._graph)
-        while self._grow():
-            self._build()
-            wp.capture_launch(self._graph)
-
     def _build(self):
         """Allocate a pipeline at the present capacities and record one detection."""
         model = self.model
-        device = model.newton_model.device
         settings = {
             "broad_phase": "sap",
             "include_static_kinematic_pairs": False,
             "shape_pairs_max": self._pair_capacity,
         }
         if model.pairs is not None:
-            pairs = wp.array(model.pairs.reshape(-1, 2), dtype=wp.vec2i, device=device)
-            settings = {"broad_phase": "explicit", "shape_pairs_filtered": pairs}
+            settings = {"broad_phase": "explicit", "shape_pairs_filtered": self._stage.pairs}
         self._pipeline = newton.CollisionPipeline(
             model.newton_model,
             deterministic=True,
@@ -297,25 +242,44 @@ class Collider:
             **settings,
         )
         self._contacts = self._pipeline.contacts()
-        self._pipeline.collide(self._state, self._contacts, dt=1.0)  # loads the kernels: recording must not compile
-        with wp.ScopedCapture(device=device) as capture:
+        self._record()
+
+    def _record(self):
+        """Record one detection as graphs; each runs once before, because recording must not compile kernels."""
+        stage = self._stage
+        if self.model.pairs is not None:
+            self._pipeline.shape_pairs_filtered = stage.wanted  # those of them that are to be looked at
+
+        def place():
+            stage.place(self._state)
+
+        def detect():
+            stage.prepare()
             self._pipeline.collide(self._state, self._contacts, dt=1.0)
-        self._graph = capture.graph
+            stage.take(self._contacts)
+
+        self._graphs = SimpleNamespace()
+        for name, launch in (("place", place), ("detect", detect), ("renew", stage.renew), ("choose", stage.choose)):
+            launch()
+            with wp.ScopedCapture(device=stage.device) as capture:
+                launch()
+            setattr(self._graphs, name, capture.graph)
+        return self._graphs
 
     def _grow(self):
         """Raise the capacities that were exceeded.  True when there were any."""
         grown = False
-        count = int(self._contacts.rigid_contact_count.numpy()[0])
+        count = first_number(self._contacts.rigid_contact_count)
         if count >= self._contact_capacity:  # newton stops writing when full, so a full buffer may have lost some
             self._contact_capacity, grown = max(4 * self._contact_capacity, count), True
         if self.model.pairs is None:
-            count = int(self._pipeline.broad_phase_pair_count.numpy()[0])
+            count = first_number(self._pipeline.broad_phase_pair_count)
             if count >= self._pair_capacity:
                 self._pair_capacity, grown = max(2 * self._pair_capacity, count), True
         narrow = self._pipeline.narrow_phase
         if narrow.triangle_pairs is not None:
-            count = int(narrow.triangle_pairs_count.numpy()[0])
-            lost = int(self._contacts._reduction_overflow.numpy()[0])
+            count = first_number(narrow.triangle_pairs_count)
+            lost = first_number(self._contacts._reduction_overflow)
             if count >= self._triangle_capacity or lost:
                 self._triangle_capacity, grown = max(4 * self._triangle_capacity, count), True
         return grown
@@ -327,12 +291,21 @@ def carry_impulses(previous, impulse, contacts):
     Matched contacts take theirs; an old one without successor gives its impulse to the nearest new contact of the same
     shape pair, so that the pair's total stays.  Impulses of pairs that parted are dropped.
     """
-    return carry(
-        np.asarray(impulse, float),
-        previous.manifolds.take(previous.source),
-        contacts.manifolds.take(contacts.source),
-        contacts.previous,
-    )
+    return carry(np.asarray(impulse, float), previous, contacts, contacts.previous)
+
+
+def _still_surface(count):
+    """``deforms``, ``shift`` and ``drift`` of contacts on surfaces that do not deform."""
+    return np.full(count, -1), np.zeros((count, 3)), np.zeros((count, 3))
+
+
+def no_contacts():
+    """The ContactSet of a scene in which nothing touches."""
+    none, integers, numbers, vectors = _no_manifolds(), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3))
+    return ContactSet(
+        integers, integers, vectors, vectors, numbers, numbers, vectors, numbers, none.pair, np.zeros(0, np.intp),
+        integers, vectors, *_still_surface(0), none, np.zeros(0, np.intp),
+    )  # fmt: skip
 
 
 def _no_manifolds():

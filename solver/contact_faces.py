@@ -4,16 +4,18 @@
 A corner that slides along a face which turns keeps its distance to the face as it is at the end of the step.  Measured
 along the normal of the start, the distance is wrong by way times angle: at 24 frames a second some millimetres for a
 domino of 1 m, and the contacts that detection at the end pose then adds stand in each other's way.
+
+No face: where two edges cross, and a face that stands still.  Where both bodies have a face, it is that of the one that
+is held, or else of the one that turns less: of a box that tips on another, edges touch.  (``touched_body`` of
+contact_geometry.py decides; this is the table of faces.)
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from .manifold import along_runs, turn, turn_back
 from .shapes import Box, Cone, ConvexHull, Cylinder, Plane, TriangleMesh
 
-ALIKE = 1.0 - 1e-6  # cosine above which a contact's normal is a face's: 0.08 degrees
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -24,13 +26,6 @@ class FaceTable:
     first: np.ndarray  # (S + 1,) where each shape's normals begin
     normal: np.ndarray  # (F, 3)
     mesh: np.ndarray  # (S,) bool
-
-    def has(self, shape, direction):
-        """Whether each shape (K,) has a face with this outward normal (K, 3), in the shape's body's frame."""
-        run, offset = along_runs(self.first[shape + 1] - self.first[shape])
-        face = self.first[shape][run] + offset
-        alike = np.einsum("ki,ki->k", self.normal[face], direction[run]) > ALIKE
-        return self.mesh[shape] | (np.bincount(run[alike], minlength=len(shape)) > 0)
 
 
 def face_table(shapes, rotation):
@@ -56,23 +51,3 @@ def _normals(shape):
     if isinstance(shape, Plane):
         return UP[None]
     return -UP[None] if isinstance(shape, Cone) else np.zeros((0, 3))
-
-
-def faces(model, manifolds, rotation, spin):
-    """(body (K,), normal (K, 3) in that body's frame) of the face that each contact touches.
-
-    Body -1: no face, as where two edges cross, or a face that stands still.  Where both bodies have a face there, it is
-    that of the one that is held, or else of the one that turns less: of a box that tips on another, edges touch.
-    rotation (B, 3, 3) of the bodies; spin (B,) their angular speeds [rad/s].
-    """
-    a, b = manifolds.body_a, manifolds.body_b
-    shape_b, shape_a = np.divmod(manifolds.pair, len(model.shape_body))
-    on_b = manifolds.normal
-    on_a = turn_back(rotation[a], turn(rotation[b], on_b))
-    has_a, has_b = model.faces.has(shape_a, -on_a), model.faces.has(shape_b, on_b)
-    held_a, held_b = ~model.movable[a], ~model.movable[b]
-    first = np.where(held_a == held_b, spin[a] < spin[b], held_a)
-    takes_a = has_a & (~has_b | first)
-    body = np.where(takes_a, a, np.where(has_b, b, -1))
-    body[(body >= 0) & ~model.movable[body] & (spin[body] == 0.0)] = -1
-    return body, np.where(takes_a[:, None], on_a, on_b)

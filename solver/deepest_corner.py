@@ -10,13 +10,22 @@ one face above the other, or where two edges cross.
 from dataclasses import dataclass
 
 import numpy as np
+import warp as wp
 
-from .manifold import NOISE, Manifolds, along_runs, segments, turn, turn_back
+from .contact_arrays import PointArrays, PoseArrays, ShapeArrays
+from .contact_geometry import MODULE, turned_back
+from .manifold import NOISE
+from .mathx.real import real_types
+from .mathx.rotation import rotation_functions
 from .problem import tangents
 from .shapes import Box, ConvexHull, Plane
 
 FLAT = np.cos(np.radians(0.5))  # a face counts where its normal is that near to the contact's
 REDUCED = 4  # points of a manifold that may have left some out
+
+flat, noise = wp.constant(wp.float64(FLAT)), wp.constant(wp.float64(NOISE))
+hair, far = wp.constant(wp.float64(1e-9)), wp.constant(wp.float64(1e300))
+tangent = rotation_functions(real_types(wp.float64)).tangent
 
 
 @dataclass
@@ -28,23 +37,6 @@ class FacePolygons:
     offset: np.ndarray  # (F,) normal . x on the face
     start: np.ndarray  # (F + 1,) where each face's corners begin
     corner: np.ndarray  # (V, 3)
-
-    def nearest(self, shape, direction):
-        """The face of each shape (K,) whose normal is nearest to a direction (K, 3), and its cosine; -1 for none."""
-        run, offset = along_runs(self.first[shape + 1] - self.first[shape])
-        face = self.first[shape][run] + offset
-        cosine = np.einsum("ki,ki->k", self.normal[face], direction[run])
-        order = np.lexsort((-cosine, run))
-        begins, owner = segments(run[order])
-        best, found = np.full(len(shape), -1), np.full(len(shape), -1.0)
-        best[owner], found[owner] = face[order][begins], cosine[order][begins]
-        return best, found
-
-    def corners(self, face):
-        """(K, m, 3) of each face (K,), the last one repeated, and how many there are (K,)."""
-        count = self.start[face + 1] - self.start[face]
-        index = np.minimum(np.arange(count.max(initial=1)), np.maximum(count[:, None] - 1, 0))
-        return self.corner[np.minimum(self.start[face][:, None] + index, max(0, len(self.corner) - 1))], count
 
 
 def face_polygons(shapes, position, rotation):
@@ -100,126 +92,177 @@ def _in_order(points, normal):
     return points[np.argsort(np.arctan2(arm @ t2, arm @ t1))]
 
 
-def with_deepest(model, found, position, rotation):
-    """Manifolds ``found`` at the poses position (B, 3), rotation (B, 3, 3), with the corners that they lack."""
-    begin, pair = segments(found.pair)
-    full = np.diff(np.append(begin, len(found))) >= REDUCED
-    first = begin[full]
-    if not len(first):
-        return found
-    table, (shape_b, shape_a) = model.polygons, np.divmod(pair[full], len(model.shape_body))
-    a, b = found.body_a[first], found.body_b[first]
-    normal = turn(rotation[b], found.normal[first])
-    face_a, cos_a = table.nearest(shape_a, -turn_back(rotation[a], normal))
-    face_b, cos_b = table.nearest(shape_b, found.normal[first])
-    flat = np.flatnonzero((cos_a > FLAT) & (cos_b > FLAT))
-    if not len(flat):
-        return found
-    first, a, b, normal = first[flat], a[flat], b[flat], normal[flat]
-    from_b = position[a] - position[b]
-    side_a = _Side(table, face_a[flat], rotation[a], from_b, normal)
-    side_b = _Side(table, face_b[flat], rotation[b], np.zeros_like(from_b), normal)
-    point_a, point_b = turn(rotation[found.body_a], found.point_a), turn(rotation[found.body_b], found.point_b)
-    apart = position[found.body_a] - position[found.body_b] + point_a - point_b
-    gap = np.einsum("ki,ki->k", turn(rotation[found.body_b], found.normal), apart) - found.margin_a - found.margin_b
-    least = np.minimum.reduceat(gap, begin)[full][flat]
-    noise = NOISE * found.size[first]
-    doubtful = np.flatnonzero(_bound(side_a, side_b) < least - noise)
-    if not len(doubtful):
-        return found
-    place, deepest = _deepest(side_a.take(doubtful), side_b.take(doubtful))
-    new = deepest < (least - noise)[doubtful]
-    if not new.any():
-        return found
-    doubtful, place = doubtful[new], place[new]
-    added = found.take(first[doubtful])
-    on_a, on_b = (side.take(doubtful).lift(place) for side in (side_a, side_b))
-    added.point_a = turn_back(rotation[a[doubtful]], on_a - from_b[doubtful])
-    added.point_b = turn_back(rotation[b[doubtful]], on_b)
-    added.margin_a, added.margin_b = np.zeros(len(added)), np.zeros(len(added))
-    return Manifolds.join([found, added])[0]
+@wp.struct
+class Side:
+    """One face, seen along the contact normal: places across it, heights along it."""
+
+    face: int
+    first: int  # its corners in the table
+    end: int
+    rotation: wp.mat33d  # of its body
+    origin: wp.vec3d  # the body's, from that of body b
+    axes: wp.mat33d  # rows: two tangents and the normal
+    slope: wp.vec2d
+    level: wp.float64
 
 
-class _Side:
-    """One face of each of K pairs, seen along the contact normal: places (.., 2) across it, heights along it."""
-
-    def __init__(self, table, face, rotation, origin, normal):
-        corner, self.count = table.corners(face)
-        self.axes = np.stack([*tangents(normal), normal], axis=1)  # (K, 3, 3)
-        world = np.einsum("kij,kmj->kmi", rotation, corner) + origin[:, None]
-        self.corner = np.einsum("kij,kmj->kmi", self.axes, world)  # (K, m, 3) place, height
-        lean = np.einsum("kij,kj->ki", self.axes, turn(rotation, table.normal[face]))
-        offset = table.offset[face] + np.einsum("ki,ki->k", turn(rotation, table.normal[face]), origin)
-        self.slope, self.level = -lean[:, :2] / lean[:, 2:], offset / lean[:, 2]
-
-    def take(self, index):
-        """The pairs at ``index``."""
-        out = object.__new__(_Side)
-        for name, value in vars(self).items():
-            setattr(out, name, value[index])
-        return out
-
-    def height(self, place):
-        """(K, m) of the face's plane at places (K, m, 2)."""
-        return np.einsum("kmi,ki->km", place, self.slope) + self.level[:, None]
-
-    def lift(self, place):
-        """World points (K, 3) of the face's plane at places (K, 2), from b's origin."""
-        seen = np.concatenate([place[:, None], self.height(place[:, None])[:, :, None]], axis=2)[:, 0]
-        return np.einsum("kji,kj->ki", self.axes, seen)
-
-    def holds(self, place):
-        """Whether places (K, m, 2) are on the face, (K, m); a face without corners is everywhere."""
-        here, there = self.corner[..., :2], self._next()
-        edge, arm = there - here, place[:, :, None] - here[:, None]
-        side = edge[:, None, :, 0] * arm[..., 1] - edge[:, None, :, 1] * arm[..., 0]
-        length = np.linalg.norm(edge, axis=-1)
-        near = 1e-9 * length.max(axis=1)[:, None, None] * length[:, None]
-        inside = (side >= -near).all(axis=2) | (side <= near).all(axis=2)
-        return inside | (self.count == 0)[:, None]
-
-    def _next(self):
-        """(K, m, 2) the corner after each one; the last leads back to the first."""
-        index = np.arange(1, self.corner.shape[1] + 1)
-        index = np.where(index < self.count[:, None], index, 0)
-        return np.take_along_axis(self.corner[..., :2], index[..., None], axis=1)
-
-    def edges(self):
-        """Starts and ends (K, m, 2) of the edges, the last one repeated."""
-        return self.corner[..., :2], self._next()
+@wp.func(module=MODULE)
+def nearest_face(shapes: ShapeArrays, shape: int, direction: wp.vec3d):
+    """The face whose normal is nearest to a direction in the shape's body's frame; -1 where none is near."""
+    best = int(-1)
+    most = flat
+    for f in range(shapes.polygon_first[shape], shapes.polygon_first[shape + 1]):
+        cosine = wp.dot(shapes.polygon_normal[f], direction)
+        if cosine > most:
+            most = cosine
+            best = f
+    return best
 
 
-def _bound(side_a, side_b):
-    """(K,) what the gap of two faces cannot be below: a linear function is least at a corner of either face."""
-    out = np.full(len(side_a.count), -np.inf)
-    for side in (side_a, side_b):
-        place = side.corner[..., :2]
-        gap = (side_a.height(place) - side_b.height(place)).min(axis=1)
-        out = np.maximum(out, np.where(side.count > 0, gap, -np.inf))
-    return out
+@wp.func(module=MODULE)
+def side_of(shapes: ShapeArrays, face: int, rotation: wp.mat33d, origin: wp.vec3d, axes: wp.mat33d):
+    """A face of a body with this rotation and origin."""
+    side = Side()
+    side.face = face
+    side.first = shapes.polygon_start[face]
+    side.end = shapes.polygon_start[face + 1]
+    side.rotation = rotation
+    side.origin = origin
+    side.axes = axes
+    outward = rotation * shapes.polygon_normal[face]
+    lean = axes * outward
+    side.slope = wp.vec2d(-lean[0] / lean[2], -lean[1] / lean[2])
+    side.level = (shapes.polygon_offset[face] + wp.dot(outward, origin)) / lean[2]
+    return side
 
 
-def _deepest(side_a, side_b):
-    """Place (K, 2) across the normal and gap (K,) where two faces overlap deepest; inf where they do not."""
-    (a0, a1), (b0, b1) = side_a.edges(), side_b.edges()
-    d, e = (a1 - a0)[:, :, None], (b1 - b0)[:, None]
-    across = d[..., 0] * e[..., 1] - d[..., 1] * e[..., 0]
-    between = b0[:, None] - a0[:, :, None]
-    size = np.linalg.norm(d, axis=-1) * np.linalg.norm(e, axis=-1)
-    crossing = np.abs(across) > 1e-9 * size
-    along = (between[..., 0] * e[..., 1] - between[..., 1] * e[..., 0]) / np.where(crossing, across, 1.0)
-    cross = (a0[:, :, None] + np.where(crossing, along, 0.0)[..., None] * d).reshape(len(a0), -1, 2)
-    place = np.concatenate([a0, b0, cross], axis=1)
-    sound = np.concatenate(
-        [
-            np.broadcast_to((side_a.count > 0)[:, None], a0.shape[:2]),
-            np.broadcast_to((side_b.count > 0)[:, None], b0.shape[:2]),
-            crossing.reshape(len(a0), -1) & ((side_a.count > 0) & (side_b.count > 0))[:, None],
-        ],
-        axis=1,
-    )
-    gap = side_a.height(place) - side_b.height(place)
-    gap = np.where(sound & side_a.holds(place) & side_b.holds(place), gap, np.inf)
-    best = gap.argmin(axis=1)
-    rows = np.arange(len(best))
-    return place[rows, best], gap[rows, best]
+@wp.func(module=MODULE)
+def height(side: Side, place: wp.vec2d):
+    """Of the face's plane at a place."""
+    return wp.dot(side.slope, place) + side.level
+
+
+@wp.func(module=MODULE)
+def corner_of(shapes: ShapeArrays, side: Side, k: int):
+    """Place of corner k of the face; the last leads back to the first."""
+    number = side.first + k
+    if number == side.end:
+        number = side.first
+    seen = side.axes * (side.rotation * shapes.corner[number] + side.origin)
+    return wp.vec2d(seen[0], seen[1])
+
+
+@wp.func(module=MODULE)
+def across(d: wp.vec2d, e: wp.vec2d):
+    """Cross product in the plane."""
+    return d[0] * e[1] - d[1] * e[0]
+
+
+@wp.func(module=MODULE)
+def holds(shapes: ShapeArrays, side: Side, place: wp.vec2d):
+    """Whether a place is on the face; a face without corners is everywhere."""
+    longest = wp.float64(0.0)
+    for k in range(side.end - side.first):
+        longest = wp.max(longest, wp.length(corner_of(shapes, side, k + 1) - corner_of(shapes, side, k)))
+    left = bool(True)
+    right = bool(True)
+    for k in range(side.end - side.first):
+        here = corner_of(shapes, side, k)
+        edge = corner_of(shapes, side, k + 1) - here
+        turn = across(edge, place - here)
+        near = hair * longest * wp.length(edge)
+        if turn < -near:
+            left = False
+        if turn > near:
+            right = False
+    return left or right
+
+
+@wp.func(module=MODULE)
+def bound_of(shapes: ShapeArrays, side: Side, side_a: Side, side_b: Side):
+    """What the gap of two faces cannot be below on one of them: a linear function is least at a corner."""
+    least = far
+    for k in range(side.end - side.first):
+        place = corner_of(shapes, side, k)
+        least = wp.min(least, height(side_a, place) - height(side_b, place))
+    if least == far:
+        return -far
+    return least
+
+
+@wp.func(module=MODULE)
+def gap_at(shapes: ShapeArrays, side_a: Side, side_b: Side, place: wp.vec2d):
+    """Gap of two faces at a place; beyond all where they do not overlap there."""
+    if holds(shapes, side_a, place) and holds(shapes, side_b, place):
+        return height(side_a, place) - height(side_b, place)
+    return far
+
+
+@wp.func(module=MODULE)
+def deepest_place(shapes: ShapeArrays, side_a: Side, side_b: Side):
+    """Place where two faces overlap deepest, and the gap there."""
+    place = wp.vec2d()
+    least = far
+    for s in range(2):
+        side = side_a
+        if s == 1:
+            side = side_b
+        for k in range(side.end - side.first):
+            candidate = corner_of(shapes, side, k)
+            gap = gap_at(shapes, side_a, side_b, candidate)
+            if gap < least:
+                least = gap
+                place = candidate
+    for i in range(side_a.end - side_a.first):
+        start = corner_of(shapes, side_a, i)
+        d = corner_of(shapes, side_a, i + 1) - start
+        for j in range(side_b.end - side_b.first):
+            other = corner_of(shapes, side_b, j)
+            e = corner_of(shapes, side_b, j + 1) - other
+            turn = across(d, e)
+            if wp.abs(turn) > hair * wp.length(d) * wp.length(e):
+                candidate = start + (across(other - start, e) / turn) * d
+                gap = gap_at(shapes, side_a, side_b, candidate)
+                if gap < least:
+                    least = gap
+                    place = candidate
+    return place, least
+
+
+@wp.func(module=MODULE)
+def lifted(side: Side, place: wp.vec2d):
+    """World point of the face's plane at a place, from b's origin."""
+    return turned_back(side.axes, wp.vec3d(place[0], place[1], height(side, place)))
+
+
+@wp.func(module=MODULE)
+def deepest_corner(points: PointArrays, k: int, least: wp.float64, poses: PoseArrays, shapes: ShapeArrays):
+    """(whether there is one, the point on a, the point on b): a corner deeper than the contacts of a pair.
+
+    k: the pair's first contact; least: the smallest gap of them all.  Points in the bodies' frames.
+    """
+    a = points.body_a[k]
+    b = points.body_b[k]
+    none = wp.vec3d()
+    normal = poses.rotation[b] * points.normal[k]
+    count = wp.int64(shapes.count)
+    towards_b = -turned_back(poses.rotation[a], normal)
+    face_a = nearest_face(shapes, int(points.pair[k] % count), towards_b)
+    face_b = nearest_face(shapes, int(points.pair[k] // count), points.normal[k])
+    if face_a < 0 or face_b < 0:
+        return False, none, none
+    t = tangent(normal)
+    s = wp.cross(normal, t)
+    axes = wp.mat33d(t[0], t[1], t[2], s[0], s[1], s[2], normal[0], normal[1], normal[2])
+    from_b = poses.position[a] - poses.position[b]
+    side_a = side_of(shapes, face_a, poses.rotation[a], from_b, axes)
+    side_b = side_of(shapes, face_b, poses.rotation[b], none, axes)
+    enough = least - noise * points.size[k]
+    bound = wp.max(bound_of(shapes, side_a, side_a, side_b), bound_of(shapes, side_b, side_a, side_b))
+    if not bound < enough:
+        return False, none, none
+    place, deepest = deepest_place(shapes, side_a, side_b)
+    if not deepest < enough:
+        return False, none, none
+    on_a = turned_back(poses.rotation[a], lifted(side_a, place) - from_b)
+    return True, on_a, turned_back(poses.rotation[b], lifted(side_b, place))

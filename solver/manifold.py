@@ -3,13 +3,14 @@
 
 A detector that answers a pile at rest with slightly different points every step never lets it rest.  So the whole
 manifold of a shape pair is kept while the pair has hardly moved since the manifold was made: kept points are material
-points of both bodies, the normal turns with body b, and gaps are evaluated afresh.  NumPy over all contacts at once.
+points of both bodies, the normal turns with body b, and gaps are evaluated afresh.  manifold_kernels.py does that.
 """
 
 from dataclasses import dataclass, fields
 
 import numpy as np
 
+GAP_FLOOR = 0.04  # contacts closer than this times the pair's smallest half extent are always reported
 NOISE = 1e-5  # of the smallest half extent: detection is in single precision, and no finer among many bodies
 
 
@@ -63,11 +64,6 @@ def relative_place(contacts, position, rotation):
     return turn_back(rotation[contacts.body_b], offset + turn(rotation[contacts.body_a], contacts.point_a))
 
 
-def relative_tilt(body_a, body_b, rotation):
-    """The orientation of a in b's frame (K, 3, 3)."""
-    return np.einsum("kji,kjl->kil", rotation[body_b], rotation[body_a])
-
-
 def segments(pair):
     """Start of each run of equal values in a sorted array, and its values."""
     start = np.flatnonzero(np.r_[True, pair[1:] != pair[:-1]]) if len(pair) else np.zeros(0, np.intp)
@@ -96,9 +92,9 @@ def _blocks(first_start, first_count, second_start, second_count):
 
 
 def _same_pair(first, second):
-    """Index pairs (i, j) of the points of two Manifolds that belong to the same shape pair."""
-    start_i, value_i = segments(first.pair)
-    start_j, value_j = segments(second.pair)
+    """Index pairs (i, j) of equal values in two ascending arrays of shape pairs."""
+    start_i, value_i = segments(first)
+    start_j, value_j = segments(second)
     run = _locate(value_i, value_j)
     found = run >= 0
     count_i, count_j = np.diff(np.r_[start_i, len(first)]), np.diff(np.r_[start_j, len(second)])
@@ -123,7 +119,7 @@ def match(new, old, reach=0.1):
     if not len(open_new):
         return link
     open_old = np.flatnonzero(open_old)
-    i, j = _same_pair(new.take(open_new), old.take(open_old))
+    i, j = _same_pair(new.pair[open_new], old.pair[open_old])
     i, j = open_new[i], open_old[j]
     distance = _distance(new, old, i, j)
     near = distance <= reach * new.size[i]
@@ -160,62 +156,22 @@ def _same_order(new, old, reach):
     return link
 
 
-def renew(old, fresh, position, rotation, complete=None, threshold=2e-3):
-    """The manifolds to use now: the old one where a pair has hardly moved since it was made, else the fresh one.
-
-    A pair has hardly moved when the farthest way of its points a, seen from b, plus the relative angle times the
-    smaller shape's radius is below ``threshold`` times the pair's smallest half extent.  Pairs that the detector no
-    longer reports are dropped.  ``fresh`` comes without place and tilt (they are made here); position (B, 3) and
-    rotation (B, 3, 3) are the bodies' poses.  ``complete``: Manifolds -> Manifolds, what is done to those that are new.
-    Returns (manifolds, link): ``link`` (K,) is each point's index in ``old``, or -1.
-    """
-    if not len(old) or not len(fresh):
-        fresh = _stamped(fresh, position, rotation, complete)
-        return fresh, np.full(len(fresh), -1, np.intp)
-    old_start, old_pair = segments(old.pair)
-    # The Frobenius distance of two rotations is 2 sqrt(2) sin(angle / 2).
-    tilt = relative_tilt(old.body_a[old_start], old.body_b[old_start], rotation) - old.tilt[old_start]
-    swing = np.sqrt(0.5 * np.einsum("kij,kij->k", tilt, tilt)) * old.lever[old_start]
-    way = relative_place(old, position, rotation) - old.place
-    way = np.sqrt(np.maximum.reduceat(np.einsum("ki,ki->k", way, way), old_start))
-    still = way + swing <= threshold * old.size[old_start]
-    fresh_start, fresh_pair = segments(fresh.pair)
-    keep_pair = still & (_locate(old_pair, fresh_pair) >= 0)
-    run = _locate(fresh_pair, old_pair)
-    kept = (run >= 0) & keep_pair[run]
-    keep = np.flatnonzero(np.repeat(keep_pair, np.diff(np.r_[old_start, len(old)])))
-    if kept.all():
-        return (old if len(keep) == len(old) else old.take(keep)), keep
-    new = fresh.take(np.repeat(~kept, np.diff(np.r_[fresh_start, len(fresh)])))
-    new = _stamped(new, position, rotation, complete)
-    result, order = Manifolds.join([old.take(keep), new])
-    return result, np.concatenate([keep, match(new, old)])[order]
-
-
-def _stamped(fresh, position, rotation, complete):
-    """New manifolds, completed, with the relative poses at which they were made."""
-    if complete is not None and len(fresh):
-        fresh = complete(fresh)
-    fresh.place = relative_place(fresh, position, rotation)
-    fresh.tilt = relative_tilt(fresh.body_a, fresh.body_b, rotation)
-    return fresh
-
-
 def carry(values, old, new, link):
     """Values (M, n) of ``old`` contacts laid on ``new`` ones: matched by ``link``, the others added to the nearest.
 
-    An old value whose pair has no contact any more is lost.  Both sorted by pair.  Returns (len(new), n).
+    An old value whose pair has no contact any more is lost.  Both have ``pair``, ``point_a`` and ``point_b`` and are
+    sorted by pair.  Returns (len(new), n).
     """
     result = np.zeros((len(new), values.shape[1]))
-    matched = link >= 0
-    result[matched] = values[link[matched]]
-    loose = np.ones(len(old), bool)
-    loose[link[matched]] = False
-    loose &= np.any(values != 0.0, axis=1)
-    if not loose.any():
-        return result
+    matched = np.flatnonzero(link >= 0)
+    followed = link[matched]
+    result[matched] = values[followed]
+    loose = values.any(axis=1)
+    loose[followed] = False
     index = np.flatnonzero(loose)
-    i, j = _same_pair(old.take(index), new)
+    if not len(index):
+        return result
+    i, j = _same_pair(old.pair[index], new.pair)
     order = np.lexsort((j, _distance(old, new, index[i], j), i))
     i, j = i[order], j[order]
     first = np.unique(i, return_index=True)[1]

@@ -21,6 +21,7 @@ import newton  # noqa: E402
 from .contact_faces import FaceTable, face_table  # noqa: E402
 from .deepest_corner import FacePolygons, face_polygons  # noqa: E402
 from .deforming import DeformingMesh, DeformingMeshes  # noqa: E402
+from .manifold import GAP_FLOOR  # noqa: E402
 from .mass import polyhedron  # noqa: E402
 from .mesh_features import MeshTable, mesh_table, weld_of  # noqa: E402
 from .rotations import matrices  # noqa: E402
@@ -47,6 +48,7 @@ class CollisionModel:
     shape_position: np.ndarray  # (S, 3) in the body's frame
     shape_rotation: np.ndarray  # (S, 3, 3)
     shape_middle: np.ndarray  # (S, 3) of the shape's box, in the body's frame
+    shape_half: np.ndarray  # (S, 3) half extents of that box, along the axes of the shape's own frame; inf for planes
     meshes: MeshTable  # features of the triangle meshes
     faces: FaceTable  # normals of the flat faces
     polygons: FacePolygons  # those of boxes, hulls and planes, with their corners
@@ -58,6 +60,11 @@ class CollisionModel:
     class_collides: np.ndarray  # (K, K) bool
     joined: np.ndarray  # (J,) int64, sorted: low body * B + high body, joined without collision
     deforming: DeformingMeshes | None = None
+
+    @property
+    def may_touch(self):
+        """Whether any two shapes ever may."""
+        return bool(self.class_collides.any()) if self.pairs is None else len(self.pairs) > 0
 
     def allowed(self, body_a, body_b):
         """Whether each pair of bodies may touch.  body_a, body_b: (N,) int -> (N,) bool."""
@@ -117,6 +124,7 @@ def build_model(scene, device="cpu", center_of_mass=None):
                 for (_, shape), (middle, _) in zip(entries, bounds, strict=True)
             ]
         ).reshape(-1, 3),
+        shape_half=np.array([half for _, half in bounds]).reshape(-1, 3),
         meshes=_meshes([shape for _, shape in entries]),
         faces=None,
         polygons=None,
@@ -288,9 +296,6 @@ def _newton_model(scene, model, entries, device):
         device=device, skip_validation_joints=True, skip_validation_inertia=True, skip_validation_worlds=True
     )
     return finished, meshes
-
-
-GAP_FLOOR = 0.04  # contacts closer than this times the pair's smallest half extent are always reported
 
 
 def _add_shape(builder, body, shape, settings, unit, meshes):

@@ -33,14 +33,16 @@ def came_through(problem, found, order):
         return through
     a, b = order[contacts.body_a], order[contacts.body_b]
     start = pair_number(a, b, len(order))
+    pair = pair_number(found.body_a[deep], found.body_b[deep], len(order))
+    apart = np.isin(pair, start) & ~np.isin(pair, start[contacts.start_gap <= 0.0])
+    deep, pair = deep[apart], pair[apart]
+    if not len(deep):
+        return through
     normal = np.where((a < b)[:, None], contacts.normal, -contacts.normal)
-    a, b = found.body_a[deep], found.body_b[deep]
-    pair = pair_number(a, b, len(order))
-    towards = np.where((a < b)[:, None], found.normal[deep], -found.normal[deep])
+    towards = np.where((found.body_a < found.body_b)[:, None], found.normal, -found.normal)[deep]
     for value in np.unique(pair):
         before, now = start == value, pair == value
-        if before.any() and contacts.start_gap[before].min() > 0.0:
-            through[deep[now]] = np.max(towards[now] @ normal[before].T, axis=1) < OPPOSED
+        through[deep[now]] = np.max(towards[now] @ normal[before].T, axis=1) < OPPOSED
     return through
 
 

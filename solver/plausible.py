@@ -5,29 +5,37 @@ Detection against single triangles of a thin or open mesh sometimes meets the fa
 thickness where the bodies only just touch.  Pushed out in one step, such a contact would be an explosion.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 SLACK = 0.02  # of the smaller half extent: depths this near the bound are left alone
 
 
 class PairOverlap:
-    """Deepest overlap of each pair of bodies in a list of contacts."""
+    """Deepest overlap of each pair of bodies in a list of contacts; sorted when it is first asked for."""
 
     def __init__(self, body_a, body_b, gap, count):
         """body_a, body_b: (C,) numbers below ``count``; gap: (C,) [m]."""
-        self._count = count
-        self._pair, place = np.unique(self._key(body_a, body_b), return_inverse=True)
-        self._gap = np.zeros(len(self._pair) + 1)
-        np.minimum.at(self._gap, place, gap)
+        self._list, self._count = (body_a, body_b, gap), count
+
+    @cached_property
+    def _deepest(self):
+        """Pairs (P,) ascending, and the gap (P + 1,) of each; that of all others last."""
+        body_a, body_b, gap = self._list
+        pair, place = np.unique(self._key(body_a, body_b), return_inverse=True)
+        deepest = np.zeros(len(pair) + 1)
+        np.minimum.at(deepest, place, gap)
+        return pair, deepest
 
     def of(self, body_a, body_b):
         """(N,) deepest gap of each pair, at most 0; 0 for pairs that were not in the list."""
-        wanted = self._key(body_a, body_b)
-        slot = np.searchsorted(self._pair, wanted)
+        wanted, (pair, deepest) = self._key(body_a, body_b), self._deepest
+        slot = np.searchsorted(pair, wanted)
         found = np.zeros(len(wanted), bool)
-        inside = slot < len(self._pair)
-        found[inside] = self._pair[slot[inside]] == wanted[inside]
-        return np.where(found, self._gap[np.where(found, slot, -1)], 0.0)
+        inside = slot < len(pair)
+        found[inside] = pair[slot[inside]] == wanted[inside]
+        return np.where(found, deepest[np.where(found, slot, -1)], 0.0)
 
     def _key(self, body_a, body_b):
         return pair_number(body_a, body_b, self._count)
@@ -44,6 +52,8 @@ def plausible(contacts, known, way, model):
 
     known: PairOverlap before; way: (B,) how far any point of each body moved since [m]; model: CollisionModel.
     """
+    if not model.body_mesh.any():
+        return contacts
     a, b = contacts.body_a, contacts.body_b
     size = model.body_size
     deepest = known.of(a, b) - way[a] - way[b] - SLACK * np.minimum(size[a], size[b])

@@ -31,15 +31,19 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     """EndCheck of a solved step, or None where nothing moved far enough to overlap by ``tolerance`` [m] unseen.
 
     A contact point goes with its body: rolled on by ``way``, a rim of radius r has it way^2 / (2 r) above its lowest.
+    So pairs of which neither body moved far are not looked at.
     Where bodies went through each other nothing can be added, and the step must be halved; if it is the ``last``
     resort, it is taken as it is.
     """
+    model = collider.model
+    if not model.may_touch:
+        return None
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
-    model, order, h = collider.model, assembly.numbering.scene[:-1], problem.step
+    order, h = assembly.numbering.scene[:-1], problem.step
     size, radius = model.body_size[order], model.body_radius[order]
     way = way_moved(solution.velocity[:-1], radius, h)
     far = way**2 > 2.0 * size * tolerance
-    if not np.any(far):
+    if not far.any():
         return None
     position, orientation = np.empty((len(order), 3)), np.empty((len(order), 4))
     position[order], orientation[order] = solution.position[:-1], solution.orientation[:-1]
@@ -47,9 +51,9 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
         return None
     free = np.zeros(len(order), bool)
     free[order[:n]] = True
-    spin = np.empty((len(order), 3))
-    spin[order] = solution.velocity[:-1, 3:]
-    found = collider.collide_again(*frames.to_body(position, orientation), free, spin)
+    spin, moved = np.empty((len(order), 3)), np.empty(len(order), bool)
+    spin[order], moved[order] = solution.velocity[:-1, 3:], far
+    found = collider.collide_again(*frames.to_body(position, orientation), free, spin, moved)
     scene_way = np.zeros(len(order))
     scene_way[order] = way
     start = start_gaps(problem)

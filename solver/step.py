@@ -31,7 +31,7 @@ import numpy as np
 
 from .assemble import Assembler
 from .attempt import Attempt, Spent, StepOutcome
-from .collision import Collider, carry_impulses
+from .collision import Collider, carry_impulses, no_contacts
 from .force_recorder import ForceRecorder
 from .parts import Carried, ReachedError, Snapshot, keep_forces, keep_rows, pressed
 from .plausible import PairOverlap, plausible, way_moved
@@ -196,6 +196,8 @@ class Stepper:
         velocity: (B, 6), that of prescribed bodies the mean over the step.
         """
         state = self.state
+        if not self.model.may_touch:
+            return no_contacts(), np.zeros((0, 3))
         position, orientation = self.frames.to_body(state.position, state.orientation)
         free = self.assembler.free(self.state.time)
         self.collider.deform(state.time, step)

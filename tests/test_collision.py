@@ -219,3 +219,20 @@ def test_contacts_between_bodies_that_cannot_move_now_are_left_out():
     assert set(zip(held.body_a, held.body_b, strict=True)) <= {(1, 2), (2, 1)} and len(held) == 4
     collider.accept(held)
     assert len(collider.collide(x, q, still, still, 0.01)) == 8
+
+
+def test_a_scene_in_which_nothing_may_touch_is_not_searched():
+    # Two boxes in one place, which by their masks collide with nothing.
+    boxes = [Body(name, [Box((0.5,) * 3)], collision_mask=0) for name in ("One", "Other")]
+    collider, x, q = set_up(*boxes)
+    assert len(detect(collider, x, q)) == len(collider.collide_again(x, q)) == 0
+    assert collider._pipeline is None
+
+
+def test_pairs_that_did_not_move_are_left_out_of_the_second_look():
+    boxes = [Body(f"Box {k}", [Box((0.5,) * 3)], position=(0.0, 0.0, 0.5 + k)) for k in range(3)]
+    collider, x, q = set_up(Body("Floor", [Plane()], motion="static"), *boxes)
+    again = collider.collide_again(x, q, moved=np.array([False, False, False, True]))
+    assert set(zip(again.body_a, again.body_b, strict=True)) <= {(2, 3), (3, 2)} and len(again) == 4
+    assert len(collider.collide_again(x, q)) == 12
+    assert not len(collider.collide_again(x, q, moved=np.zeros(4, bool)))

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Device-side layout of detection: manifolds, bodies and shapes as Warp structs of arrays, float64 on every device.
+
+Contacts are kept in double precision also on the GPU: they are as many as the host reads back, and a manifold that
+rounds is a manifold that creeps.  Kernels launch over the capacity and return early beyond the counts.
+"""
+
+from dataclasses import fields
+
+import numpy as np
+import warp as wp
+
+from .arrays import allocate, download, upload
+from .manifold import Manifolds
+
+# Slots of the ``counts`` array.
+OLD, FRESH, KEPT, ADDED, UNSORTED = range(5)
+# Slots of the ``settings`` array.
+STEP, FALL, UNIT = range(3)  # [s], way gravity makes in the step [m], [m] one newton length
+
+NUMPY = {wp.int32: np.int32, wp.int64: np.int64, wp.bool: bool}
+
+
+@wp.struct
+class PointArrays:
+    """``manifold.Manifolds``, field by field."""
+
+    pair: wp.array(dtype=wp.int64)
+    body_a: wp.array(dtype=wp.int32)
+    body_b: wp.array(dtype=wp.int32)
+    point_a: wp.array(dtype=wp.vec3d)
+    point_b: wp.array(dtype=wp.vec3d)
+    margin_a: wp.array(dtype=wp.float64)
+    margin_b: wp.array(dtype=wp.float64)
+    normal: wp.array(dtype=wp.vec3d)
+    size: wp.array(dtype=wp.float64)
+    lever: wp.array(dtype=wp.float64)
+    place: wp.array(dtype=wp.vec3d)
+    tilt: wp.array(dtype=wp.mat33d)
+
+
+@wp.struct
+class PoseArrays:
+    """B bodies: what a detection is told, and what follows from it."""
+
+    position: wp.array(dtype=wp.vec3d)
+    orientation: wp.array(dtype=wp.vec4d)  # xyzw
+    linear: wp.array(dtype=wp.vec3d)  # of the centre of mass
+    angular: wp.array(dtype=wp.vec3d)
+    surface_way: wp.array(dtype=wp.vec3d)  # of the fastest vertex of a mesh that deforms, in the step, twice
+    free: wp.array(dtype=wp.bool)
+    watched: wp.array(dtype=wp.bool)  # of each pair one body must be
+    movable: wp.array(dtype=wp.bool)
+    center: wp.array(dtype=wp.vec3d)  # of mass, in the body's frame
+    rotation: wp.array(dtype=wp.mat33d)
+    origin_velocity: wp.array(dtype=wp.vec3d)
+    group: wp.array(dtype=wp.int32)
+
+
+@wp.struct
+class ShapeArrays:
+    """S shapes: see CollisionModel, FaceTable and FacePolygons."""
+
+    count: int
+    classes: int
+    body: wp.array(dtype=wp.int32)
+    size: wp.array(dtype=wp.float64)
+    radius: wp.array(dtype=wp.float64)
+    mesh: wp.array(dtype=wp.bool)
+    place: wp.array(dtype=wp.vec3d)  # of the shape's own frame, in the body's
+    rotation: wp.array(dtype=wp.mat33d)
+    middle: wp.array(dtype=wp.vec3d)  # of the shape's box, in the body's frame
+    half: wp.array(dtype=wp.vec3d)  # half extents of that box, along the axes of the shape's own frame
+    face_first: wp.array(dtype=wp.int32)
+    face_normal: wp.array(dtype=wp.vec3d)
+    polygon_first: wp.array(dtype=wp.int32)
+    polygon_normal: wp.array(dtype=wp.vec3d)
+    polygon_offset: wp.array(dtype=wp.float64)
+    polygon_start: wp.array(dtype=wp.int32)
+    corner: wp.array(dtype=wp.vec3d)
+    collides: wp.array(dtype=wp.bool)  # of two classes of groups and masks, (K K,)
+    joined: wp.array(dtype=wp.int64)
+
+
+@wp.struct
+class FreshArrays:
+    """What is found out about each fresh contact; of a pair as a whole, at its first one."""
+
+    good: wp.array(dtype=wp.bool)
+    count: wp.array(dtype=wp.int32)  # points the pair adds to the manifolds; one more at the end, for the sum
+    start: wp.array(dtype=wp.int32)  # and where they begin among those added
+    deeper: wp.array(dtype=wp.bool)  # one of them is the deepest corner
+    corner_a: wp.array(dtype=wp.vec3d)
+    corner_b: wp.array(dtype=wp.vec3d)
+
+
+@wp.struct
+class OldArrays:
+    """What is found out about each remembered contact point."""
+
+    count: wp.array(dtype=wp.int32)  # points of its pair that stay, at the pair's first one; one more at the end
+    start: wp.array(dtype=wp.int32)
+    used: wp.array(dtype=wp.bool)  # a new point continues it
+    contact: wp.array(dtype=wp.int32)  # its place in the ContactSet last accepted, or -1
+
+
+@wp.struct
+class ChosenArrays:
+    """What the step is told of each point of the manifolds."""
+
+    link: wp.array(dtype=wp.int32)  # remembered point that it continues, or -1
+    drift: wp.array(dtype=wp.vec3d)  # velocity of a surface that deforms; sign and all, a against b
+    normal: wp.array(dtype=wp.vec3d)  # world
+    gap: wp.array(dtype=wp.float64)
+    near: wp.array(dtype=wp.bool)
+    previous: wp.array(dtype=wp.int32)
+    face: wp.array(dtype=wp.int32)
+    face_normal: wp.array(dtype=wp.vec3d)
+
+
+def columns(struct, size, device, **more):
+    """An instance of ``struct`` with ``size`` elements in each array, ``more`` in those named."""
+    return allocate(struct, more, size, device)
+
+
+def write_points(arrays, manifolds):
+    """Copy Manifolds to the front of PointArrays."""
+    for item in fields(Manifolds):
+        upload(getattr(arrays, item.name), getattr(manifolds, item.name))
+
+
+def read_points(arrays, count):
+    """The first ``count`` points as Manifolds."""
+    return Manifolds(*(download(getattr(arrays, item.name), count) for item in fields(Manifolds)))
+
+
+def pose_arrays(model, device):
+    """PoseArrays of a CollisionModel."""
+    poses = columns(PoseArrays, len(model.names), device)
+    upload(poses.movable, model.movable)
+    upload(poses.center, model.center_of_mass)
+    upload(poses.group, model.group_class.astype(np.int32))
+    return poses
+
+
+def shape_arrays(model, device):
+    """ShapeArrays of a CollisionModel."""
+    values = {
+        "body": model.shape_body,
+        "size": model.shape_size,
+        "radius": model.shape_radius,
+        "mesh": model.faces.mesh,
+        "place": model.shape_position,
+        "rotation": model.shape_rotation,
+        "middle": model.shape_middle,
+        "half": model.shape_half,
+        "face_first": model.faces.first,
+        "face_normal": model.faces.normal,
+        "polygon_first": model.polygons.first,
+        "polygon_normal": model.polygons.normal,
+        "polygon_offset": model.polygons.offset,
+        "polygon_start": model.polygons.start,
+        "corner": model.polygons.corner,
+        "collides": model.class_collides.reshape(-1),
+        "joined": model.joined,
+    }
+    shapes = ShapeArrays()
+    shapes.count, shapes.classes = len(model.shape_body), len(model.class_collides)
+    for name, member in ShapeArrays.vars.items():
+        if name in values:
+            dtype = member.type.dtype
+            numbers = np.asarray(values[name], NUMPY.get(dtype, float))
+            setattr(shapes, name, wp.array(numbers, dtype=dtype, device=device))
+    return shapes

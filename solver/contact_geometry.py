@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Warp functions on contact points: where they are, how far apart, how fast they close, whose face they touch."""
+
+import warp as wp
+
+from .contact_arrays import FALL, STEP, PointArrays, PoseArrays, ShapeArrays
+
+ALIKE = 1.0 - 1e-6  # cosine above which a contact's normal is a face's: 0.08 degrees
+MODULE = "axion_contacts"
+
+zero, one, two = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0)), wp.constant(wp.float64(2.0))
+alike = wp.constant(wp.float64(ALIKE))
+step_slot, fall_slot = wp.constant(STEP), wp.constant(FALL)
+
+
+@wp.func(module=MODULE)
+def lower_bound(values: wp.array(dtype=wp.int64), count: int, wanted: wp.int64):
+    """Index of the first of ``count`` ascending values that is not below ``wanted``."""
+    low = int(0)
+    high = int(count)
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@wp.func(module=MODULE)
+def matrix(q: wp.vec4d):
+    """Rotation matrix of a quaternion xyzw."""
+    x = q[0]
+    y = q[1]
+    z = q[2]
+    w = q[3]
+    return wp.mat33d(
+        one - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w),
+        two * (x * y + z * w), one - two * (x * x + z * z), two * (y * z - x * w),
+        two * (x * z - y * w), two * (y * z + x * w), one - two * (x * x + y * y),
+    )  # fmt: skip
+
+
+@wp.func(module=MODULE)
+def turned_back(rotation: wp.mat33d, v: wp.vec3d):
+    """Vector v turned by the inverse of a rotation."""
+    return wp.transpose(rotation) * v
+
+
+@wp.func(module=MODULE)
+def seen_from_b(points: PointArrays, k: int, poses: PoseArrays):
+    """point_a of a contact in b's frame."""
+    a = points.body_a[k]
+    b = points.body_b[k]
+    offset = poses.position[a] - poses.position[b]
+    return turned_back(poses.rotation[b], offset + poses.rotation[a] * points.point_a[k])
+
+
+@wp.func(module=MODULE)
+def relative_tilt(a: int, b: int, poses: PoseArrays):
+    """The orientation of a in b's frame."""
+    return wp.transpose(poses.rotation[b]) * poses.rotation[a]
+
+
+@wp.func(module=MODULE)
+def gap_of(points: PointArrays, k: int, poses: PoseArrays):
+    """Gap of a contact at the poses."""
+    a = points.body_a[k]
+    b = points.body_b[k]
+    normal = poses.rotation[b] * points.normal[k]
+    apart = (
+        poses.position[a] - poses.position[b]
+        + poses.rotation[a] * points.point_a[k] - poses.rotation[b] * points.point_b[k]
+    )  # fmt: skip
+    return wp.dot(normal, apart) - points.margin_a[k] - points.margin_b[k]
+
+
+@wp.func(module=MODULE)
+def closing_of(points: PointArrays, k: int, poses: PoseArrays):
+    """Rate of the gap: n . (v + w x (arm - center)) of a less that of b."""
+    a = points.body_a[k]
+    b = points.body_b[k]
+    normal = poses.rotation[b] * points.normal[k]
+    speed = wp.dot(normal, poses.origin_velocity[a] - poses.origin_velocity[b])
+    speed += wp.dot(wp.cross(poses.angular[a], poses.rotation[a] * points.point_a[k]), normal)
+    return speed - wp.dot(wp.cross(poses.angular[b], poses.rotation[b] * points.point_b[k]), normal)
+
+
+@wp.func(module=MODULE)
+def reach_of(settings: wp.array(dtype=wp.float64), closing: wp.float64):
+    """Gap up to which a contact that closes that fast matters in the step."""
+    return two * settings[step_slot] * wp.abs(closing) + settings[fall_slot]
+
+
+@wp.func(module=MODULE)
+def distance_of(new: PointArrays, i: int, old: PointArrays, j: int):
+    """How far a contact point wandered: on the body on which it wandered less (a rolling ball keeps its centre)."""
+    on_a = new.point_a[i] - old.point_a[j]
+    on_b = new.point_b[i] - old.point_b[j]
+    return wp.sqrt(wp.min(wp.dot(on_a, on_a), wp.dot(on_b, on_b)))
+
+
+@wp.func(module=MODULE)
+def has_face(shapes: ShapeArrays, shape: int, direction: wp.vec3d):
+    """Whether a shape has a face with this outward normal, in its body's frame; a mesh is taken to be all faces."""
+    if shapes.mesh[shape]:
+        return True
+    for f in range(shapes.face_first[shape], shapes.face_first[shape + 1]):
+        if wp.dot(shapes.face_normal[f], direction) > alike:
+            return True
+    return False
+
+
+@wp.func(module=MODULE)
+def speed_of_turn(poses: PoseArrays, body: int):
+    """Angular speed [rad/s]."""
+    return wp.length(poses.angular[body])
+
+
+@wp.func(module=MODULE)
+def touched_body(points: PointArrays, k: int, poses: PoseArrays, shapes: ShapeArrays, on_a: wp.vec3d, on_b: wp.vec3d):
+    """See ``contact_faces``: the body whose face a contact touches, or -1.  on_a, on_b: its normal in their frames."""
+    a = points.body_a[k]
+    b = points.body_b[k]
+    count = wp.int64(shapes.count)
+    has_a = has_face(shapes, int(points.pair[k] % count), -on_a)
+    has_b = has_face(shapes, int(points.pair[k] // count), on_b)
+    first = not poses.movable[a]
+    if poses.movable[a] == poses.movable[b]:
+        first = speed_of_turn(poses, a) < speed_of_turn(poses, b)
+    body = int(-1)
+    if has_a and (first or not has_b):
+        body = a
+    elif has_b:
+        body = b
+    if body >= 0:
+        if not poses.movable[body] and speed_of_turn(poses, body) == zero:
+            body = -1
+    return body, has_a and (first or not has_b)
+
+
+@wp.func(module=MODULE)
+def may_touch(poses: PoseArrays, shapes: ShapeArrays, a: int, b: int):
+    """CollisionModel.allowed."""
+    if a == b or not (poses.movable[a] or poses.movable[b]):
+        return False
+    if not shapes.collides[poses.group[a] * shapes.classes + poses.group[b]]:
+        return False
+    pair = wp.int64(wp.min(a, b)) * wp.int64(poses.position.shape[0]) + wp.int64(wp.max(a, b))
+    found = lower_bound(shapes.joined, shapes.joined.shape[0], pair)
+    if found < shapes.joined.shape[0]:
+        return shapes.joined[found] != pair
+    return True

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Manifolds and contacts of one detection, made by recorded kernels over arrays that stay.
+
+    place      poses and velocities for newton, and whether the list of near pairs still holds
+    prepare    which remembered manifolds stay
+    (newton)   looks at the shape pairs in ``wanted``
+    take       its contacts, in double precision
+    renew      the manifolds: those that stay and the fresh ones, sorted by shape pair
+    choose     what the step is told of each point
+
+NumPy sees the results only.  Where meshes are about, the host works on what was taken before it is renewed.
+"""
+
+import numpy as np
+import warp as wp
+
+from .arrays import download, host_view, upload
+from .contact_arrays import (
+    ADDED,
+    FRESH,
+    KEPT,
+    OLD,
+    STEP,
+    UNIT,
+    UNSORTED,
+    ChosenArrays,
+    FreshArrays,
+    OldArrays,
+    PointArrays,
+    PoseArrays,
+    ShapeArrays,
+    columns,
+    pose_arrays,
+    read_points,
+    shape_arrays,
+    write_points,
+)
+from .contact_geometry import MODULE, closing_of, gap_of, matrix, reach_of, touched_body, turned_back
+from .manifold import GAP_FLOOR
+from .manifold_kernels import (
+    choose_pairs,
+    judge_fresh,
+    judge_old,
+    take_fresh,
+    write_fresh,
+    write_kept,
+)
+from .near_pairs import NearPairs
+
+step_slot, unit_slot, old_slot, kept_slot, added_slot, unsorted_slot = (
+    wp.constant(slot) for slot in (STEP, UNIT, OLD, KEPT, ADDED, UNSORTED)
+)
+two, floor = wp.constant(wp.float64(2.0)), wp.constant(wp.float64(GAP_FLOOR))
+FIRST_ROOM = 256  # contacts; unused room costs some ns each in every kernel
+kernel = wp.kernel(module=MODULE, enable_backward=False)
+
+
+@kernel
+def place_bodies(
+    settings: wp.array(dtype=wp.float64), vectors: wp.array(dtype=wp.vec3d), poses: PoseArrays,
+    body_q: wp.array(dtype=wp.transform), body_qd: wp.array(dtype=wp.spatial_vector),
+):  # fmt: skip
+    """Poses for newton, relative to the origin in its unit, and ways of twice the step as velocities over one second.
+
+    So one recorded graph serves all step lengths.  vectors: gravity, origin.
+    """
+    i = wp.tid()
+    q = poses.orientation[i]
+    rotation = matrix(q)
+    step = settings[step_slot]
+    unit = settings[unit_slot]
+    poses.rotation[i] = rotation
+    poses.origin_velocity[i] = poses.linear[i] - wp.cross(poses.angular[i], rotation * poses.center[i])
+    way = two * step * poses.linear[i] + poses.surface_way[i]
+    if poses.movable[i]:
+        way += step * step * vectors[0]
+    place = wp.vec3(poses.position[i] / unit - vectors[1])
+    body_q[i] = wp.transform(place, wp.quat(float(q[0]), float(q[1]), float(q[2]), float(q[3])))
+    body_qd[i] = wp.spatial_vector(wp.vec3(way / unit), wp.vec3(two * step * poses.angular[i]))
+
+
+@kernel
+def choose_contacts(
+    counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=wp.float64), poses: PoseArrays, shapes: ShapeArrays,
+    points: PointArrays, old: OldArrays, chosen: ChosenArrays,
+):  # fmt: skip
+    """Gap, whether it is near enough to matter in this step, and whose face is touched."""
+    k = wp.tid()
+    if k >= counts[kept_slot] + counts[added_slot]:
+        return
+    a = points.body_a[k]
+    b = points.body_b[k]
+    normal = poses.rotation[b] * points.normal[k]
+    gap = gap_of(points, k, poses)
+    closing = closing_of(points, k, poses) + wp.dot(normal, chosen.drift[k])
+    chosen.normal[k] = normal
+    chosen.gap[k] = gap
+    near = gap <= wp.max(floor * points.size[k], reach_of(settings, closing))
+    near = near and (poses.free[a] or poses.free[b]) and (poses.watched[a] or poses.watched[b])
+    chosen.near[k] = near
+    chosen.previous[k] = -1
+    if chosen.link[k] >= 0:
+        chosen.previous[k] = old.contact[chosen.link[k]]
+    if near:
+        on_a = turned_back(poses.rotation[a], normal)
+        body, takes_a = touched_body(points, k, poses, shapes, on_a, points.normal[k])
+        chosen.face[k] = body
+        chosen.face_normal[k] = points.normal[k]
+        if takes_a:
+            chosen.face_normal[k] = on_a
+
+
+class ContactStage:
+    """The arrays and kernels of one CollisionModel, for one Collider."""
+
+    def __init__(self, model):
+        self.model, self.device = model, model.newton_model.device
+        self.poses, self.shapes = pose_arrays(model, self.device), shape_arrays(model, self.device)
+        self.counts = wp.zeros(5, dtype=wp.int32, device=self.device)
+        self.settings = wp.array([0.0, 0.0, model.unit], dtype=wp.float64, device=self.device)
+        self.vectors = wp.array([model.gravity, np.zeros(3)], dtype=wp.vec3d, device=self.device)
+        self.gravity = float(np.linalg.norm(model.gravity))
+        self.pairs = self.wanted = None
+        if model.pairs is not None:
+            self.pairs = wp.array(model.pairs, dtype=wp.vec2i, device=self.device)
+            self.near = NearPairs(self.pairs, self.shapes, self.device)
+            self.wanted = wp.zeros(len(self.near.near), dtype=wp.vec2i, device=self.device)
+        self._everyone = np.ones(len(model.names), bool)
+        self._make_fresh_room(FIRST_ROOM)
+        self._make_room(FIRST_ROOM)
+
+    def _make_fresh_room(self, contacts):
+        """Allocate for so many contacts of one detection."""
+        self.found = columns(PointArrays, contacts, self.device)
+        self.fresh = columns(FreshArrays, contacts, self.device, count=contacts + 1, start=contacts + 1)
+
+    def _make_room(self, points):
+        """Allocate for so many points of manifolds; what was remembered must be handed over anew."""
+        self._remembered, self._manifolds = None, None
+        self.points, self.remembered = (columns(PointArrays, points, self.device) for _ in range(2))
+        self.old = columns(OldArrays, points, self.device, count=points + 1, start=points + 1)
+        self.chosen = columns(ChosenArrays, points, self.device)
+
+    def set_poses(self, position, orientation, linear, angular, step, origin, free, watched, surface=None):
+        """Hand over what a detection starts from; see ``Collider``.  surface: (bodies, ways (M, 3)) or None."""
+        poses = self.poses
+        for array, values in (
+            (poses.position, position),
+            (poses.orientation, orientation),
+            (poses.linear, linear),
+            (poses.angular, angular),
+            (poses.free, self._everyone if free is None else free),
+            (poses.watched, self._everyone if watched is None else watched),
+        ):
+            upload(array, values)
+        if self.model.deforming is not None:
+            ways = np.zeros((len(self.model.names), 3))
+            if surface is not None:
+                np.add.at(ways, surface[0], 2.0 * surface[1])
+            upload(poses.surface_way, ways)
+        upload(self.settings, (step, self.gravity * step**2))
+        upload(self.vectors, (self.model.gravity, origin))
+
+    def remember(self, contacts):
+        """Match with the ContactSet last accepted, or with nothing.  True where arrays grew: record anew."""
+        grown = False
+        if contacts is not None and contacts is not self._remembered:
+            whole = contacts.manifolds
+            if len(whole) > len(self.points.pair):
+                self._make_room(2 * len(whole))
+                grown = True
+            if whole is not self._manifolds:
+                write_points(self.remembered, whole)
+            number = np.full(len(whole), -1, np.int32)
+            number[contacts.source] = np.arange(len(contacts))
+            upload(self.old.contact, number)
+            self._remembered, self._manifolds = contacts, whole
+        upload(self.counts, (0 if contacts is None else len(contacts.manifolds), 0, 0, 0, 0))
+        return grown
+
+    def place(self, state):
+        """Launch the handing over of poses to a newton state."""
+        arrays = self.settings, self.vectors, self.poses, state.body_q, state.body_qd
+        self._launch(place_bodies, len(self.model.names), *arrays)
+        if self.pairs is not None:
+            self.near.check(self.settings, self.poses)
+
+    def renew_pairs(self):
+        """List the pairs that are near anew, where a shape moved far.  True where arrays grew: record anew."""
+        if self.pairs is None or not self.near.renew():
+            return False
+        self.wanted = wp.zeros(len(self.near.near), dtype=wp.vec2i, device=self.device)
+        return True
+
+    def prepare(self):
+        """Launch the judgement of what is remembered, and of what newton is to look at."""
+        remembered = self.remembered, self.old
+        self._launch(
+            judge_old, len(self.old.count), self.counts, self.settings, self.vectors, self.poses, self.shapes,
+            *remembered,
+        )  # fmt: skip
+        if self.pairs is not None:
+            pairs = self.near.near, self.wanted
+            self._launch(choose_pairs, len(self.wanted), self.counts, self.poses, self.shapes, *remembered, *pairs)
+
+    def take(self, contacts):
+        """Launch the reading of newton's Contacts."""
+        self._launch(
+            take_fresh, len(self.found.pair), self.counts, contacts.rigid_contact_count,
+            contacts.rigid_contact_shape0, contacts.rigid_contact_shape1, contacts.rigid_contact_point0,
+            contacts.rigid_contact_point1, contacts.rigid_contact_margin0, contacts.rigid_contact_margin1,
+            contacts.rigid_contact_normal, wp.float64(self.model.unit), self.pairs is not None, self.poses,
+            self.shapes, self.found, self.fresh,
+        )  # fmt: skip
+
+    def renew(self):
+        """Launch the making of the manifolds."""
+        counts, remembered, old, found, fresh = self.counts, self.remembered, self.old, self.found, self.fresh
+        self._launch(
+            judge_fresh, len(fresh.count), counts, self.poses, self.shapes, remembered, old, found, fresh
+        )  # fmt: skip
+        wp.utils.array_scan(old.count, old.start, inclusive=False)
+        wp.utils.array_scan(fresh.count, fresh.start, inclusive=False)
+        self._launch(write_kept, len(self.points.pair), counts, remembered, old, found, fresh, self.points, self.chosen)
+        self._launch(
+            write_fresh, len(found.pair), counts, self.poses, remembered, old, found, fresh, self.points, self.chosen
+        )
+
+    def choose(self):
+        """Launch the choice of contacts."""
+        self._launch(
+            choose_contacts, len(self.points.pair), self.counts, self.settings, self.poses, self.shapes, self.points,
+            self.old, self.chosen,
+        )  # fmt: skip
+
+    def read_counts(self):
+        """Points remembered, fresh, kept and added, and whether the fresh ones came out of order."""
+        return (host_view(self.counts) if self.device.is_cpu else self.counts.numpy()).tolist()
+
+    def read_fresh(self):
+        """The good contacts of the detection as Manifolds, sorted by pair."""
+        count = self.read_counts()[FRESH]
+        fresh, good = read_points(self.found, count), download(self.fresh.good, count)
+        index = np.flatnonzero(good)
+        return fresh.take(index[np.argsort(fresh.pair[index], kind="stable")])
+
+    def write_fresh(self, fresh):
+        """Put Manifolds, sorted by pair, in place of what was taken.  True where arrays grew: record anew."""
+        count = len(fresh)
+        if self.grow(count):
+            return True
+        write_points(self.found, fresh)
+        upload(self.fresh.good, np.ones(count, bool))
+        counts = self.read_counts()
+        counts[FRESH], counts[UNSORTED] = count, 0
+        upload(self.counts, counts)
+        return False
+
+    def grow(self, contacts):
+        """Whether a detection had more contacts than there was room for.  There is now: record anew."""
+        if contacts <= len(self.found.pair):
+            return False
+        self._make_fresh_room(2 * contacts)
+        return True
+
+    def sort_fresh(self):
+        """Sort what was taken, if newton did not.  Whether there was anything to do."""
+        if not self.read_counts()[UNSORTED]:
+            return False
+        self.write_fresh(self.read_fresh())
+        return True
+
+    def grow_manifolds(self):
+        """The same of the points of the manifolds."""
+        counts = self.read_counts()
+        total = counts[KEPT] + counts[ADDED]
+        if total <= len(self.points.pair):
+            return False
+        self._make_room(2 * total)
+        return True
+
+    def read_chosen(self, count):
+        """Of ``count`` points: which are chosen (C,), and of those normal, gap, previous, face and its normal."""
+        chosen = self.chosen
+        near = download(chosen.near, count)
+        source = np.flatnonzero(near)
+        out = [download(values, count) for values in (chosen.normal, chosen.gap, chosen.previous)]
+        out += [download(values, count) for values in (chosen.face, chosen.face_normal)]
+        if len(source) < count:
+            out = [values[source] for values in out]
+        out[2] = out[2].astype(np.intp)
+        return source, *out
+
+    def read_manifolds(self):
+        """The renewed Manifolds; those remembered themselves where all of them stay and none was added."""
+        counts = self.read_counts()
+        if self._manifolds is not None and counts[KEPT] == counts[OLD] == len(self._manifolds) and not counts[ADDED]:
+            return self._manifolds
+        return read_points(self.points, counts[KEPT] + counts[ADDED])
+
+    def _launch(self, one, dim, *inputs):
+        wp.launch(one, dim=dim, inputs=list(inputs), device=self.device)

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kernels that renew manifolds (see manifold.py): what stays, what is fresh, and what continues what.
+
+A pair has hardly moved when the farthest way of its points a, seen from b, plus the relative angle times the smaller
+shape's radius is below STILL times the pair's smallest half extent.  Then its manifold stays whole, as long as one of
+its points is near enough to be reported; and no narrow phase looks at the pair.  All others take what detection finds,
+with the deepest corner that it leaves out.
+
+One thread a shape pair, at the pair's first contact; sums by scans, so that the result is the same in every run.
+"""
+
+import warp as wp
+
+from .contact_arrays import (
+    ADDED,
+    FRESH,
+    KEPT,
+    OLD,
+    STEP,
+    UNSORTED,
+    ChosenArrays,
+    FreshArrays,
+    OldArrays,
+    PointArrays,
+    PoseArrays,
+    ShapeArrays,
+)
+from .contact_geometry import (
+    MODULE,
+    closing_of,
+    distance_of,
+    gap_of,
+    lower_bound,
+    may_touch,
+    relative_tilt,
+    seen_from_b,
+)
+from .deepest_corner import REDUCED, deepest_corner
+from .manifold import GAP_FLOOR
+
+STILL = 2e-3  # a pair that moved less, in units of its smallest half extent, keeps its manifold
+REACH = 0.1  # how far a point and the one it continues may be apart, in the same unit
+
+old_slot, fresh_slot, kept_slot, added_slot, unsorted_slot = (
+    wp.constant(slot) for slot in (OLD, FRESH, KEPT, ADDED, UNSORTED)
+)
+reduced = wp.constant(REDUCED)
+step_slot = wp.constant(STEP)
+zero, half, two = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5)), wp.constant(wp.float64(2.0))
+still, reach, far = wp.constant(wp.float64(STILL)), wp.constant(wp.float64(REACH)), wp.constant(wp.float64(1e300))
+aligned = wp.constant(wp.float64(0.1 * REACH))
+floor = wp.constant(wp.float64(GAP_FLOOR))
+kernel = wp.kernel(module=MODULE, enable_backward=False)
+
+
+@wp.func(module=MODULE)
+def begins(points: PointArrays, k: int):
+    """Whether contact k is the first of its pair."""
+    if k == 0:
+        return True
+    return points.pair[k - 1] != points.pair[k]
+
+
+@wp.func(module=MODULE)
+def way_together(
+    settings: wp.array(dtype=wp.float64), gravity: wp.vec3d, points: PointArrays, k: int, poses: PoseArrays
+):
+    """How far a contact closes in the time that detection looks ahead."""
+    a = points.body_a[k]
+    b = points.body_b[k]
+    step = settings[step_slot]
+    way = two * step * closing_of(points, k, poses)
+    fall = step * step * wp.dot(poses.rotation[b] * points.normal[k], gravity)
+    if poses.movable[a]:
+        way += fall
+    if poses.movable[b]:
+        way -= fall
+    return -way
+
+
+@wp.func(module=MODULE)
+def rest_reach(shapes: ShapeArrays, pair: wp.int64):
+    """Gap up to which detection reports a pair that rests: the floors of both shapes."""
+    out = zero
+    for s in range(2):
+        shape = int(pair % wp.int64(shapes.count))
+        if s == 1:
+            shape = int(pair // wp.int64(shapes.count))
+        if wp.isfinite(shapes.size[shape]):
+            out += floor * shapes.size[shape]
+    return out
+
+
+@kernel
+def judge_old(
+    counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=wp.float64), vectors: wp.array(dtype=wp.vec3d),
+    poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, old: OldArrays,
+):  # fmt: skip
+    """How many points of each remembered manifold stay.  Near is what newton would report, see CollisionPipeline."""
+    k = wp.tid()
+    old.count[k] = 0
+    if k >= counts[old_slot]:
+        return
+    old.used[k] = False
+    if not begins(points, k):
+        return
+    pair = points.pair[k]
+    turn = relative_tilt(points.body_a[k], points.body_b[k], poses) - points.tilt[k]
+    swing = wp.sqrt(half * wp.ddot(turn, turn)) * points.lever[k]
+    floors = rest_reach(shapes, pair)
+    farthest = zero
+    near = bool(False)
+    end = int(k)
+    while end < counts[old_slot] and points.pair[end] == pair:
+        way = seen_from_b(points, end, poses) - points.place[end]
+        farthest = wp.max(farthest, wp.dot(way, way))
+        ahead = way_together(settings, vectors[0], points, end, poses)
+        near = near or gap_of(points, end, poses) <= wp.max(floors, ahead)
+        end += 1
+    if near and wp.sqrt(farthest) + swing <= still * points.size[k]:
+        old.count[k] = end - k
+
+
+@wp.func(module=MODULE)
+def stays(counts: wp.array(dtype=wp.int32), points: PointArrays, old: OldArrays, pair: wp.int64):
+    """Whether a pair of shapes keeps its manifold."""
+    k = lower_bound(points.pair, counts[old_slot], pair)
+    if k < counts[old_slot]:
+        return points.pair[k] == pair and old.count[k] > 0
+    return False
+
+
+@kernel
+def choose_pairs(
+    counts: wp.array(dtype=wp.int32), poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, old: OldArrays,
+    pairs: wp.array(dtype=wp.vec2i), wanted: wp.array(dtype=wp.vec2i),
+):  # fmt: skip
+    """Which shape pairs detection looks at; the others become a shape with itself, which it passes over."""
+    k = wp.tid()
+    first = pairs[k][0]
+    second = pairs[k][1]
+    wanted[k] = wp.vec2i(0, 0)
+    a = shapes.body[first]
+    b = shapes.body[second]
+    if not (poses.free[a] or poses.free[b]) or not (poses.watched[a] or poses.watched[b]):
+        return
+    if counts[old_slot] > 0:
+        size = wp.int64(shapes.count)
+        if stays(counts, points, old, wp.int64(first) * size + wp.int64(second)):
+            return
+        if stays(counts, points, old, wp.int64(second) * size + wp.int64(first)):
+            return
+    wanted[k] = pairs[k]
+
+
+@kernel
+def take_fresh(
+    counts: wp.array(dtype=wp.int32), found: wp.array(dtype=wp.int32), shape_0: wp.array(dtype=wp.int32),
+    shape_1: wp.array(dtype=wp.int32), point_0: wp.array(dtype=wp.vec3), point_1: wp.array(dtype=wp.vec3),
+    margin_0: wp.array(dtype=wp.float32), margin_1: wp.array(dtype=wp.float32), normals: wp.array(dtype=wp.vec3),
+    unit: wp.float64, listed: bool, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, fresh: FreshArrays,
+):  # fmt: skip
+    """Contacts of newton in double precision, in metres, normal in b's frame.  listed: newton knew what may touch."""
+    k = wp.tid()
+    count = wp.min(found[0], wp.min(points.pair.shape[0], shape_0.shape[0]))
+    if k == 0:
+        counts[fresh_slot] = count
+    if k >= count:
+        return
+    b = shape_0[k]
+    a = shape_1[k]
+    body_a = shapes.body[a]
+    body_b = shapes.body[b]
+    points.pair[k] = wp.int64(b) * wp.int64(shapes.count) + wp.int64(a)
+    if k > 0:
+        if shape_0[k - 1] > b or (shape_0[k - 1] == b and shape_1[k - 1] > a):
+            counts[unsorted_slot] = 1
+    points.body_a[k] = body_a
+    points.body_b[k] = body_b
+    points.point_a[k] = unit * wp.vec3d(point_1[k])
+    points.point_b[k] = unit * wp.vec3d(point_0[k])
+    points.margin_a[k] = unit * wp.float64(margin_1[k])
+    points.margin_b[k] = unit * wp.float64(margin_0[k])
+    points.size[k] = wp.min(shapes.size[a], shapes.size[b])
+    points.lever[k] = wp.min(shapes.radius[a], shapes.radius[b])
+    normal = wp.vec3d(normals[k])
+    length = wp.length(normal)
+    good = length > half
+    if not listed:
+        good = good and may_touch(poses, shapes, body_a, body_b)
+    if good:
+        normal = normal / length
+    points.normal[k] = wp.transpose(poses.rotation[body_b]) * normal
+    fresh.good[k] = good
+
+
+@kernel
+def judge_fresh(
+    counts: wp.array(dtype=wp.int32), poses: PoseArrays, shapes: ShapeArrays, remembered: PointArrays, old: OldArrays,
+    points: PointArrays, fresh: FreshArrays,
+):  # fmt: skip
+    """How many points each fresh manifold has, the deepest corner included."""
+    k = wp.tid()
+    fresh.count[k] = 0
+    if k >= counts[fresh_slot]:
+        return
+    if not begins(points, k):
+        return
+    pair = points.pair[k]
+    fresh.deeper[k] = False
+    if stays(counts, remembered, old, pair):
+        return
+    first = int(-1)
+    count = int(0)
+    least = far
+    end = int(k)
+    while end < counts[fresh_slot] and points.pair[end] == pair:
+        if fresh.good[end]:
+            if first < 0:
+                first = end
+            count += 1
+            least = wp.min(least, gap_of(points, end, poses))
+        end += 1
+    if count >= reduced:
+        deeper, corner_a, corner_b = deepest_corner(points, first, least, poses, shapes)
+        if deeper:
+            fresh.deeper[k] = True
+            fresh.corner_a[k] = corner_a
+            fresh.corner_b[k] = corner_b
+            count += 1
+    fresh.count[k] = count
+
+
+@wp.func(module=MODULE)
+def copy_point(source: PointArrays, i: int, target: PointArrays, k: int):
+    """All but place and tilt."""
+    target.pair[k] = source.pair[i]
+    target.body_a[k] = source.body_a[i]
+    target.body_b[k] = source.body_b[i]
+    target.point_a[k] = source.point_a[i]
+    target.point_b[k] = source.point_b[i]
+    target.margin_a[k] = source.margin_a[i]
+    target.margin_b[k] = source.margin_b[i]
+    target.normal[k] = source.normal[i]
+    target.size[k] = source.size[i]
+    target.lever[k] = source.lever[i]
+
+
+@kernel
+def write_kept(
+    counts: wp.array(dtype=wp.int32), remembered: PointArrays, old: OldArrays, points: PointArrays, fresh: FreshArrays,
+    target: PointArrays, chosen: ChosenArrays,
+):  # fmt: skip
+    """The manifolds that stay, each behind the fresh ones of pairs before it."""
+    k = wp.tid()
+    if k == 0:
+        counts[kept_slot] = old.start[counts[old_slot]]
+        counts[added_slot] = fresh.start[counts[fresh_slot]]
+    if k >= counts[old_slot]:
+        return
+    pair = remembered.pair[k]
+    first = lower_bound(remembered.pair, counts[old_slot], pair)
+    if old.count[first] == 0:
+        return
+    before = fresh.start[lower_bound(points.pair, counts[fresh_slot], pair)]
+    place = old.start[first] + k - first + before
+    if place >= target.pair.shape[0]:
+        return
+    copy_point(remembered, k, target, place)
+    target.place[place] = remembered.place[k]
+    target.tilt[place] = remembered.tilt[k]
+    chosen.link[place] = k
+
+
+@wp.func(module=MODULE)
+def match(
+    target: PointArrays, chosen: ChosenArrays, place: int, count: int, remembered: PointArrays, old: OldArrays,
+    first: int, last: int,
+):  # fmt: skip
+    """Links of the points of one pair: all in their order where that fits, else one to one, nearest first."""
+    limit = reach * target.size[place]
+    alike = bool(count == last - first)
+    if alike:
+        for i in range(count):
+            alike = alike and distance_of(target, place + i, remembered, first + i) <= aligned * target.size[place]
+    if alike:
+        for i in range(count):
+            chosen.link[place + i] = first + i
+        return
+    for _round in range(count):
+        best_i = int(-1)
+        best_j = int(-1)
+        best = far
+        for i in range(place, place + count):
+            if chosen.link[i] < 0:
+                for j in range(first, last):
+                    if not old.used[j]:
+                        distance = distance_of(target, i, remembered, j)
+                        if distance <= limit and distance < best:
+                            best = distance
+                            best_i = i
+                            best_j = j
+        if best_i < 0:
+            return
+        chosen.link[best_i] = best_j
+        old.used[best_j] = True
+
+
+@kernel
+def write_fresh(
+    counts: wp.array(dtype=wp.int32), poses: PoseArrays, remembered: PointArrays, old: OldArrays, points: PointArrays,
+    fresh: FreshArrays, target: PointArrays, chosen: ChosenArrays,
+):  # fmt: skip
+    """The fresh manifolds, each behind those that stay of pairs before it, and what their points continue."""
+    k = wp.tid()
+    if k >= counts[fresh_slot] or fresh.count[k] == 0:
+        return
+    pair = points.pair[k]
+    first = lower_bound(remembered.pair, counts[old_slot], pair)
+    place = fresh.start[k] + old.start[first]
+    count = fresh.count[k]
+    if place + count > target.pair.shape[0]:
+        return
+    source = int(k)
+    for i in range(count):
+        while source < counts[fresh_slot] and points.pair[source] == pair and not fresh.good[source]:
+            source += 1
+        if i == count - 1 and fresh.deeper[k]:
+            copy_point(target, place, target, place + i)
+            target.point_a[place + i] = fresh.corner_a[k]
+            target.point_b[place + i] = fresh.corner_b[k]
+            target.margin_a[place + i] = zero
+            target.margin_b[place + i] = zero
+        else:
+            copy_point(points, source, target, place + i)
+        source += 1
+        target.place[place + i] = seen_from_b(target, place + i, poses)
+        target.tilt[place + i] = relative_tilt(points.body_a[k], points.body_b[k], poses)
+        chosen.link[place + i] = -1
+    last = int(first)
+    while last < counts[old_slot] and remembered.pair[last] == pair:
+        last += 1
+    if last > first:
+        match(target, chosen, place, count, remembered, old, first, last)

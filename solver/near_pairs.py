@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which shape pairs are near enough to be looked at: a list with room to move, made anew when a shape leaves its room.
+
+newton compares the boxes of every pair that may ever touch, half a million of them among a thousand bodies.  Here each
+shape's box, grown by what detection looks ahead, must lie in a box with some room; pairs whose boxes with room are
+apart cannot touch while that holds.  So the list leaves out nothing, and what it holds too much changes no result.
+"""
+
+import warp as wp
+
+from .arrays import first_number
+from .contact_arrays import FALL, STEP, PoseArrays, ShapeArrays
+from .contact_geometry import MODULE
+from .manifold import GAP_FLOOR
+
+FEW = 1024  # pairs that are not worth a list
+ROOM, AHEAD = 0.25, 2.0  # room to move: times the smallest half extent, plus times the way looked ahead
+
+room, ahead = wp.constant(wp.float64(ROOM)), wp.constant(wp.float64(AHEAD))
+floor, two = wp.constant(wp.float64(1.1 * GAP_FLOOR)), wp.constant(wp.float64(2.0))
+step_slot, fall_slot = wp.constant(STEP), wp.constant(FALL)
+kernel = wp.kernel(module=MODULE, enable_backward=False)
+
+
+@wp.struct
+class BoxArrays:
+    """S shapes, world axes, around which the list was made."""
+
+    lower: wp.array(dtype=wp.vec3d)  # the boxes now, grown by what detection looks ahead
+    upper: wp.array(dtype=wp.vec3d)
+    room_lower: wp.array(dtype=wp.vec3d)  # what they may move in
+    room_upper: wp.array(dtype=wp.vec3d)
+    margin: wp.array(dtype=wp.float64)
+
+
+@wp.func(module=MODULE)
+def within(inner: wp.vec3d, outer: wp.vec3d):
+    """Whether no component of ``inner`` is above that of ``outer``."""
+    return inner[0] <= outer[0] and inner[1] <= outer[1] and inner[2] <= outer[2]
+
+
+@kernel
+def place_boxes(
+    settings: wp.array(dtype=wp.float64), poses: PoseArrays, shapes: ShapeArrays, boxes: BoxArrays,
+    left: wp.array(dtype=wp.int32),
+):  # fmt: skip
+    """The box of each shape, and whether any left its room."""
+    s = wp.tid()
+    body = shapes.body[s]
+    step = settings[step_slot]
+    frame = poses.rotation[body] * shapes.rotation[s]
+    half = shapes.half[s]
+    extent = wp.vec3d()
+    for i in range(3):
+        extent[i] = wp.abs(frame[i, 0]) * half[0] + wp.abs(frame[i, 1]) * half[1] + wp.abs(frame[i, 2]) * half[2]
+    arm = wp.length(shapes.place[s] - poses.center[body]) + wp.length(shapes.middle[s] - shapes.place[s])
+    way = wp.length(poses.linear[body]) + wp.length(poses.angular[body]) * (arm + two * wp.length(half))
+    way = two * step * way + wp.length(poses.surface_way[body])
+    if poses.movable[body]:
+        way += settings[fall_slot]
+    margin = ahead * way
+    if wp.isfinite(shapes.size[s]):
+        way += floor * shapes.size[s]
+        margin += room * shapes.size[s]
+    middle = poses.position[body] + poses.rotation[body] * shapes.middle[s]
+    grown = extent + wp.vec3d(way, way, way)
+    boxes.lower[s] = middle - grown
+    boxes.upper[s] = middle + grown
+    boxes.margin[s] = margin
+    if wp.isfinite(shapes.radius[s]):
+        if not (within(boxes.room_lower[s], boxes.lower[s]) and within(boxes.upper[s], boxes.room_upper[s])):
+            left[0] = 1
+
+
+@kernel
+def make_room(boxes: BoxArrays):
+    """Room around each shape's box."""
+    s = wp.tid()
+    margin = wp.vec3d(boxes.margin[s], boxes.margin[s], boxes.margin[s])
+    boxes.room_lower[s] = boxes.lower[s] - margin
+    boxes.room_upper[s] = boxes.upper[s] + margin
+
+
+@kernel
+def list_pairs(
+    pairs: wp.array(dtype=wp.vec2i), shapes: ShapeArrays, boxes: BoxArrays, near: wp.array(dtype=wp.vec2i),
+    count: wp.array(dtype=wp.int32),
+):  # fmt: skip
+    """The pairs whose rooms overlap; planes are near everything."""
+    k = wp.tid()
+    i = pairs[k][0]
+    j = pairs[k][1]
+    meet = within(boxes.room_lower[i], boxes.room_upper[j]) and within(boxes.room_lower[j], boxes.room_upper[i])
+    if meet or not (wp.isfinite(shapes.radius[i]) and wp.isfinite(shapes.radius[j])):
+        place = wp.atomic_add(count, 0, 1)
+        if place < near.shape[0]:
+            near[place] = pairs[k]
+
+
+class NearPairs:
+    """The list of one Collider; ``near`` holds it, padded with a shape and itself.  All pairs where they are few."""
+
+    def __init__(self, pairs, shapes, device):
+        """pairs: Warp array of those that may touch; shapes: ShapeArrays."""
+        self.device, self.pairs, self.shapes = device, pairs, shapes
+        self.all = len(pairs) <= FEW
+        self.near = pairs
+        if not self.all:
+            self.boxes = BoxArrays()
+            for name, member in BoxArrays.vars.items():
+                setattr(self.boxes, name, wp.zeros(shapes.count, dtype=member.type.dtype, device=device))
+            self.boxes.room_lower.fill_(wp.vec3d(1.0, 1.0, 1.0))  # no room at all: whatever comes first has left it
+            self._left, self._count = (wp.zeros(1, dtype=wp.int32, device=device) for _ in range(2))
+            self._allocate(min(len(pairs), max(FEW, 8 * shapes.count)))
+
+    def _allocate(self, room):
+        self.near = wp.zeros(room, dtype=wp.vec2i, device=self.device)
+
+    def check(self, settings, poses):
+        """Launch the look at who left its room."""
+        if not self.all:
+            self._left.zero_()
+            wp.launch(
+                place_boxes, self.shapes.count, [settings, poses, self.shapes, self.boxes, self._left],
+                device=self.device,
+            )  # fmt: skip
+
+    def renew(self):
+        """After ``check``: make the list anew if it is needed.  True where it outgrew its array: record anew."""
+        if self.all or not first_number(self._left):
+            return False
+        wp.launch(make_room, self.shapes.count, [self.boxes], device=self.device)
+        self._list()
+        found = first_number(self._count)
+        if found <= len(self.near):
+            return False
+        self._allocate(min(len(self.pairs), 2 * found))
+        self._list()
+        return True
+
+    def _list(self):
+        self.near.zero_()
+        self._count.zero_()
+        inputs = [self.pairs, self.shapes, self.boxes, self.near, self._count]
+        wp.launch(list_pairs, len(self.pairs), inputs, device=self.device)
