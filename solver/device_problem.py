@@ -20,15 +20,15 @@ from .arrays import (
     structs,
     upload,
 )  # fmt: skip
+from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
-from .linear.ordering import analyse
 from .problem import Coordinate
 from .reference.rows import start_gaps
 from .rotations import matrices
 from .topology import build_topology
 
-DIRECT_MOST = 300  # bodies of an island that is still factorised
 CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
+CG_COST = 0.6  # microseconds a block that conjugate gradients take for it on the CPU: 40 iterations of 15 ns
 
 
 class DeviceProblem:
@@ -42,6 +42,7 @@ class DeviceProblem:
         self.factor = BlockFactor(device, real)
         self._factor_generation = self.factor.generation
         self._factor_key = None
+        self._eliminator = Eliminator()
         self.counts = wp.zeros(8, dtype=wp.int32, device=device)
         self.flags = wp.zeros(8, dtype=wp.int32, device=device)
         self.settings = wp.zeros(2, dtype=real.scalar, device=device)
@@ -61,8 +62,8 @@ class DeviceProblem:
             "pairs": len(topology.pair_i),
             "islands": topology.island_count,
         }
-        self.direct = self._choose_direct(topology)
         self._reserve(sizes)
+        self._choose_direct(topology)
         counts = np.zeros(8, np.int32)
         counts[[DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS]] = problem.bodies.dynamic_count, *list(sizes.values())[1:]
         upload(self.counts, counts)
@@ -72,14 +73,31 @@ class DeviceProblem:
         self._upload_bodies(problem, topology, options)
         self._upload_contacts(problem, topology, loaded)
         self._upload_rows(problem, topology)
-        self._upload_pairs(problem, topology)
+        self._upload_pairs(topology)
         self._upload_islands(problem, topology, options, eps_joint, loaded)
 
-    @staticmethod
-    def _choose_direct(topology):
-        """(islands,) bool.  Stiff joints need a direct solve; in large lattices its fill costs more than iterations."""
-        size = np.bincount(topology.body_island, minlength=topology.island_count)
-        return topology.jointed & (size <= DIRECT_MOST)
+    def _choose_direct(self, topology):
+        """Set ``direct`` (islands,) bool and the structure of the factor: which islands take no conjugate gradients.
+
+        Stiff joints need a direct solve.  Contacts alone do not, but fill decides which is faster: in columns and small
+        heaps the factor is, in lattices it is not.  On CUDA one thread would work through an island's factor, so
+        islands without joints iterate there.
+        """
+        n = len(topology.body_island)
+        given = topology.pair_i, topology.pair_j, topology.jointed, topology.constrained
+        key = (n, *(values.tobytes() for values in given))
+        if key == self._factor_key:
+            return
+        blocks = np.bincount(topology.body_island, minlength=topology.island_count)
+        blocks += 2 * np.bincount(topology.pair_island, minlength=topology.island_count)
+        worth = CG_COST * blocks * topology.constrained if self.device.is_cpu else np.zeros(len(blocks))
+        structure = self._eliminator.analyse(topology, np.where(topology.jointed, np.inf, worth))
+        self.direct = np.diff(structure.island_start) > 0
+        self.factor.set_structure(structure)
+        self._factor_key = key
+        if self.factor.generation != self._factor_generation:
+            self._take_factor()
+            self.generation += 1
 
     def _reserve(self, sizes):
         """Make room, twice what is asked where it lacks."""
@@ -198,7 +216,7 @@ class DeviceProblem:
         upload(target.share, np.sqrt(np.bincount(group))[group])
         upload(target.group, anchor_groups(rows))
 
-    def _upload_pairs(self, problem, topology):
+    def _upload_pairs(self, topology):
         target = self.pairs
         upload(target.island, topology.pair_island)
         upload(target.i, topology.pair_i)
@@ -207,17 +225,6 @@ class DeviceProblem:
         upload(target.contact_end, topology.pair_contact_end)
         upload(target.row_start, topology.pair_row_start)
         upload(target.row_index, topology.pair_row_index)
-        if not self.direct.any():
-            return
-        n = problem.bodies.dynamic_count
-        key = (n, topology.pair_i.tobytes(), topology.pair_j.tobytes(), self.direct.tobytes())
-        if key != self._factor_key:
-            wanted = self.direct[topology.body_island]
-            self.factor.set_structure(analyse(n, topology.pair_i, topology.pair_j, wanted))
-            self._factor_key = key
-            if self.factor.generation != self._factor_generation:
-                self._take_factor()
-                self.generation += 1
 
     def _upload_islands(self, problem, topology, options, eps_joint, loaded):
         target, count, of_body = self.islands, topology.island_count, topology.body_island

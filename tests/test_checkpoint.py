@@ -254,8 +254,8 @@ MADE = {
     "Gyroscopes": "frames joints ball",
     "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting _eps_joint"
     " _graphs _recorded",
-    "DeviceProblem": "device real capacity generation topology factor _factor_generation _factor_key counts flags"
-    " settings cg_reduction cg_most direct bodies contacts rows pairs islands",
+    "DeviceProblem": "device real capacity generation topology factor _factor_generation _factor_key _eliminator counts"
+    " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands",
 }
 """What is made from the scene, or anew in each step before it is read."""
 
