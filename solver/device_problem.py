@@ -248,6 +248,7 @@ class DeviceProblem:
         upload(target.row_start, topology.island_row_start)
         upload(target.row_index, topology.island_row_index)
         active = topology.constrained
+        upload(target.constrained, active.astype(np.int32))
         if options.done is not None:
             active = active & (strictest(options.done, np.minimum, 1.0) == 0.0)
         upload(target.outer_active, active.astype(np.int32))
