@@ -234,11 +234,10 @@ class DeviceProblem:
             ufunc.at(out, of_body, values)
             return out
 
-        cold = np.zeros(count, np.int32)
-        new = ~problem.contacts.impulse.any(axis=1)
-        if loaded is not None:
-            new &= loaded  # the others take no part
-        cold[topology.contact_island[new[topology.contact_order]]] = 1
+        # Where a contact of the island carries load from before, its friction is a better start than that of the cone.
+        cold = np.ones(count, np.int32)
+        known = problem.contacts.impulse.any(axis=1)
+        cold[topology.contact_island[known[topology.contact_order]]] = 0
         upload(target.law, cold)
         upload(target.convex, np.ones(count, np.int32))
         upload(target.direct, self.direct.astype(np.int32))
