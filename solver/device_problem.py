@@ -100,12 +100,18 @@ class DeviceProblem:
             self.generation += 1
 
     def _reserve(self, sizes):
-        """Make room, twice what is asked where it lacks."""
+        """Make room, twice what is asked where it lacks.  A heap in the making asks again and again: start with its size.
+
+        Each time graphs are recorded anew, which takes longer than most solves.
+        """
         lacking = [name for name, size in sizes.items() if size > self.capacity[name] or self.capacity[name] == 0]
         if not lacking:
             return
+        n = sizes["bodies"]
+        usual = {"contacts": 4 * n, "pairs": 2 * n, "islands": n}
         for name in lacking:
-            self.capacity[name] = max(2 * self.capacity[name], sizes[name] + sizes[name] // 2, 16)
+            needed = max(sizes[name] + sizes[name] // 2, usual.get(name, 0), 16)
+            self.capacity[name] = max(2 * self.capacity[name], needed)
         types, size = structs(self.real), self.capacity
         body_lists = {
             "contact_start": size["bodies"] + 1,
@@ -127,7 +133,8 @@ class DeviceProblem:
         self.rows = allocate(types.RowArrays, {}, size["rows"], self.device)
         self.pairs = allocate(types.PairArrays, pair_lists, size["pairs"], self.device)
         self.islands = allocate(IslandArrays, island_lists, size["islands"], self.device)
-        self.factor.reserve(islands=size["islands"])
+        bodies = size["bodies"]
+        self.factor.reserve(islands=size["islands"], rows=bodies, blocks=4 * bodies, updates=4 * bodies)
         self._factor_key = None
         self._take_factor()
         self.generation += 1

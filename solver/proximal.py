@@ -69,7 +69,7 @@ class ProximalSolver:
         # What is left at rest is noise: contacts pass it on, and an arch of 51 stones makes 30 times as much of it.
         self.resting = 0.1 if precision == "float64" else 0.5  # of the tolerance, for contacts at rest
         self._eps_joint = 1.0e-6 if precision == "float64" else 1.0e-5
-        self._graphs = {}
+        self._graphs, self._loaded = {}, set()
         self._recorded = None
 
     def solve(self, problem, options):
@@ -95,12 +95,14 @@ class ProximalSolver:
         if self._recorded != self.problem.generation:
             self._graphs.clear()
             self._recorded = self.problem.generation
+        if phase not in self._loaded:  # recording must see no compilation
+            self._launch(phase)
+            self._loaded.add(phase)
+            return
         if phase not in self._graphs:
-            self._launch(phase)  # loads the kernels, so that recording sees no compilation
             with wp.ScopedCapture(device=self.device) as capture:
                 self._launch(phase)
             self._graphs[phase] = capture.graph
-            return
         wp.capture_launch(self._graphs[phase])
 
     def _launch(self, phase):

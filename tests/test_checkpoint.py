@@ -253,7 +253,7 @@ MADE = {
     "PositionPhase": "assembler collider frames joints solver slow fast judge",
     "Gyroscopes": "frames joints ball",
     "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting _eps_joint"
-    " _graphs _recorded",
+    " _graphs _loaded _recorded",
     "DeviceProblem": "device real capacity generation topology factor _factor_generation _factor_key _eliminator counts"
     " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands",
 }
