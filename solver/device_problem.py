@@ -100,10 +100,7 @@ class DeviceProblem:
             self.generation += 1
 
     def _reserve(self, sizes):
-        """Make room, twice what is asked where it lacks.  A heap in the making asks again and again: start with its size.
-
-        Each time graphs are recorded anew, which takes longer than most solves.
-        """
+        """Make room, twice what is asked where it lacks, and at first for a heap: each time graphs are recorded anew."""
         lacking = [name for name, size in sizes.items() if size > self.capacity[name] or self.capacity[name] == 0]
         if not lacking:
             return
