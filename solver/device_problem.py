@@ -100,7 +100,7 @@ class DeviceProblem:
             self.generation += 1
 
     def _reserve(self, sizes):
-        """Make room, twice what is asked where it lacks, and at first for a heap: each time graphs are recorded anew."""
+        """Make room, twice what lacks, and at first for a heap: each time graphs are recorded again."""
         lacking = [name for name, size in sizes.items() if size > self.capacity[name] or self.capacity[name] == 0]
         if not lacking:
             return
