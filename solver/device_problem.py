@@ -104,7 +104,7 @@ class DeviceProblem:
         lacking = [name for name, size in sizes.items() if size > self.capacity[name] or self.capacity[name] == 0]
         if not lacking:
             return
-        n = sizes["bodies"]
+        n = sizes["bodies"] if sizes["contacts"] else 0
         usual = {"contacts": 4 * n, "pairs": 2 * n, "islands": n}
         for name in lacking:
             needed = max(sizes[name] + sizes[name] // 2, usual.get(name, 0), 16)
