@@ -121,7 +121,7 @@ def verdict(lines):
         f"Stopped for time: proximal {cut['proximal']}; schur {cut['schur']}.",
         f"A frame takes schur {min(slower):.1f} to {max(slower):.1f} times as long.",
         "",
-        "Linear iterations of proximal are conjugate gradients; islands with joints are factorised and count none.",
+        "Linear iterations of proximal are conjugate gradients; islands that are factorised count none.",
         "Those of schur come in tens, between two looks at the residual. Part of schur's time is its loop on the",
         "host, where proximal replays a recorded graph. Times are rough where the machine was shared.",
     ]

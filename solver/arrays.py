@@ -155,6 +155,7 @@ class IslandArrays:
 
     direct: wp.array(dtype=wp.int32)  # 1: block LDL^T, 0: conjugate gradients
     failed: wp.array(dtype=wp.int32)  # 1: the direct factorisation met a pivot that is not positive
+    constrained: wp.array(dtype=wp.int32)  # 1: has a contact or a joint row
     jointed: wp.array(dtype=wp.int32)
     sweeps_allowed: wp.array(dtype=wp.int32)
     contact_start: wp.array(dtype=wp.int32)  # contacts are sorted by island

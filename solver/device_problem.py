@@ -25,14 +25,14 @@ from .arrays import (
     structs,
     upload,
 )  # fmt: skip
+from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
-from .linear.ordering import analyse
 from .problem import Coordinate, JointRows, frozen
 from .reference.rows import start_gaps
 from .topology import KEPT, build_topology, group
 
-DIRECT_MOST = 300  # bodies of an island that is still factorised
 CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
+CG_COST = 0.6  # microseconds a block that conjugate gradients take for it on the CPU: 40 iterations of 15 ns
 ROW_COLUMNS = (
     "coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset", "beta", "target",
     "target_velocity", "compliance", "lower", "upper",
@@ -49,7 +49,8 @@ class DeviceProblem:
         self.topology = None
         self.factor = BlockFactor(device, real)
         self._factor_generation = self.factor.generation
-        self._factored = None  # (bodies, Plan) whose matrix the factor is laid out for
+        self._factored = None  # the Topology that the factor is laid out for
+        self._eliminator = Eliminator()
         self.counts = wp.zeros(8, dtype=wp.int32, device=device)
         self.flags = wp.zeros(8, dtype=wp.int32, device=device)
         self.settings = wp.zeros(2, dtype=real.scalar, device=device)
@@ -63,7 +64,7 @@ class DeviceProblem:
         """Take over a problem: topology, arrays, island settings.  loaded: (C,) bool, see ProximalSolver."""
         topology = self.topology = build_topology(problem)
         plan = _plan(topology)
-        self.direct, self.order = plan.direct, plan.order
+        self.order = plan.order
         sizes = {
             "bodies": len(problem.bodies.mass),
             "contacts": len(problem.contacts),
@@ -72,6 +73,7 @@ class DeviceProblem:
             "islands": topology.island_count,
         }
         self._reserve(sizes)
+        self._choose_direct(topology)
         counts = np.zeros(8, np.int32)
         counts[DYNAMIC], counts[CONTACTS], counts[ROWS] = problem.bodies.dynamic_count, sizes["contacts"], sizes["rows"]
         counts[PAIRS], counts[ISLANDS], counts[BODIES] = sizes["pairs"], sizes["islands"], sizes["bodies"]
@@ -82,16 +84,39 @@ class DeviceProblem:
         self._upload_bodies(problem, topology, plan, options)
         self._upload_contacts(problem, topology, plan, loaded)
         self._upload_rows(problem, topology)
-        self._upload_pairs(topology, plan)
+        self._upload_pairs(topology)
         self._upload_islands(problem, topology, plan, options, eps_joint, loaded)
 
+    def _choose_direct(self, topology):
+        """Set ``direct`` (islands,) bool and the structure of the factor: which islands take no conjugate gradients.
+
+        Stiff joints need a direct solve.  Contacts alone do not, but fill decides which is faster: in columns and small
+        heaps the factor is, in lattices it is not.  On CUDA one thread would work through an island's factor, so
+        islands without joints iterate there.
+        """
+        if topology is self._factored:  # topologies are kept: equal ones are the same
+            return
+        blocks = np.bincount(topology.body_island, minlength=topology.island_count)
+        blocks += 2 * np.bincount(topology.pair_island, minlength=topology.island_count)
+        worth = CG_COST * blocks * topology.constrained if self.device.is_cpu else np.zeros(len(blocks))
+        structure = self._eliminator.analyse(topology, np.where(topology.jointed, np.inf, worth))
+        self.direct = frozen(np.diff(structure.island_start) > 0)
+        self.factor.set_structure(structure)
+        self._factored = topology
+        if self.factor.generation != self._factor_generation:
+            self._take_factor()
+            self.generation += 1
+
     def _reserve(self, sizes):
-        """Make room, twice what is asked where it lacks."""
+        """Make room, twice what lacks, and at first for a heap: each time graphs are recorded again."""
         lacking = [name for name, size in sizes.items() if size > self.capacity[name] or self.capacity[name] == 0]
         if not lacking:
             return
+        n = sizes["bodies"] if sizes["contacts"] else 0
+        usual = {"contacts": 4 * n, "pairs": 2 * n, "islands": n}
         for name in lacking:
-            self.capacity[name] = max(2 * self.capacity[name], sizes[name] + sizes[name] // 2, 16)
+            needed = max(sizes[name] + sizes[name] // 2, usual.get(name, 0), 16)
+            self.capacity[name] = max(2 * self.capacity[name], needed)
         types, size = structs(self.real), self.capacity
         body_lists = {
             "contact_start": size["bodies"] + 1,
@@ -114,7 +139,8 @@ class DeviceProblem:
         self.pairs = allocate(types.PairArrays, pair_lists, size["pairs"], self.device)
         self.islands = allocate(IslandArrays, island_lists, size["islands"], self.device)
         self._into = {name: Columns(getattr(self, name)) for name in self.capacity}
-        self.factor.reserve(islands=size["islands"])
+        bodies = size["bodies"]
+        self.factor.reserve(islands=size["islands"], rows=bodies, blocks=4 * bodies, updates=4 * bodies)
         self._factored = None
         self._take_factor()
         self.generation += 1
@@ -196,7 +222,7 @@ class DeviceProblem:
         into.put("share", share)
         into.put("group", following)
 
-    def _upload_pairs(self, topology, plan):
+    def _upload_pairs(self, topology):
         into = self._into["pairs"]
         into.put("island", topology.pair_island)
         into.put("i", topology.pair_i)
@@ -205,13 +231,6 @@ class DeviceProblem:
         into.put("contact_end", topology.pair_contact_end)
         into.put("row_start", topology.pair_row_start)
         into.put("row_index", topology.pair_row_index)
-        if plan.matrix is None or plan.matrix == self._factored:
-            return
-        self.factor.set_structure(_structure(*plan.matrix))
-        self._factored = plan.matrix
-        if self.factor.generation != self._factor_generation:
-            self._take_factor()
-            self.generation += 1
 
     def _upload_islands(self, problem, topology, plan, options, eps_joint, loaded):
         into, count = self._into["islands"], topology.island_count
@@ -219,22 +238,21 @@ class DeviceProblem:
         def strictest(values, ufunc):
             return ufunc.reduceat(values.take(plan.by_island), plan.island_start) if count else np.zeros(0)
 
-        cold = np.zeros(count, np.int32)
+        # Where a contact of the island carries load from before, its friction is a better start than that of the cone.
+        cold = np.ones(count, np.int32)
         if len(problem.contacts):
-            new = ~problem.contacts.impulse.any(axis=1)
-            if loaded is not None:
-                new &= loaded  # the others take no part
-            if new.any():
-                cold[topology.contact_island[new if plan.order is None else new[plan.order]]] = 1
+            known = problem.contacts.impulse.any(axis=1)
+            cold[topology.contact_island[known if plan.order is None else known[plan.order]]] = 0
         into.fill("law", cold)
         into.fill("convex", np.ones(count, np.int32))
-        into.fill("direct", plan.direct)
+        into.fill("direct", self.direct)
         into.put("jointed", topology.jointed)
         into.put("sweeps_allowed", strictest(options.sweeps, np.logical_or))
         into.put("contact_start", topology.island_contact_start)
         into.put("row_start", topology.island_row_start)
         into.put("row_index", topology.island_row_index)
         active = topology.constrained
+        into.put("constrained", active)
         if options.done is not None:
             active = active & ~strictest(options.done, np.logical_and)
         into.fill("outer_active", active)
@@ -247,35 +265,19 @@ class DeviceProblem:
 class Plan:
     """What follows from a Topology alone."""
 
-    direct: np.ndarray  # (islands,) bool: solved by factorisation
     order: np.ndarray | None  # (C,) contact_order, or None where contacts come in it
     by_island: np.ndarray  # (n,) bodies sorted by island
     island_start: np.ndarray  # (islands,) where each island begins there
     loose: np.ndarray  # (K,) bodies that nothing touches
-    matrix: tuple | None  # arguments of _structure, where anything is factorised
 
 
 @lru_cache(maxsize=KEPT)
 def _plan(topology):
-    # Stiff joints need a direct solve; in large lattices its fill costs more than iterations.
-    size = np.bincount(topology.body_island, minlength=topology.island_count)
-    direct = frozen(topology.jointed & (size <= DIRECT_MOST))
     sorted_already = np.array_equal(topology.contact_order, np.arange(len(topology.contact_order)))
-    matrix = None
-    if direct.any():
-        pairs = (np.asarray(side, np.int64).tobytes() for side in (topology.pair_i, topology.pair_j))
-        matrix = len(topology.body_island), *pairs, direct[topology.body_island].tobytes()
     loose = np.flatnonzero(~topology.constrained[topology.body_island])
     start, by_island = group(topology.body_island, topology.island_count)
     order = None if sorted_already else topology.contact_order
-    return Plan(direct, order, by_island, start[:-1], loose, matrix)
-
-
-@lru_cache(maxsize=KEPT)
-def _structure(count, pair_i, pair_j, wanted):
-    """The Structure (linear/ordering.py) of a matrix; arrays as bytes."""
-    pairs = (np.frombuffer(side, np.int64) for side in (pair_i, pair_j))
-    return analyse(count, *pairs, np.frombuffer(wanted, bool))
+    return Plan(order, by_island, start[:-1], loose)
 
 
 @lru_cache(maxsize=KEPT)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels that loop over bodies: where an iterate leads, its merit along a direction, velocity from impulses.
 
+Those that serve several stages are told which by ``islands``, a flag for each island.
+
 x+ = x_free + h (v - v_free)        q+ = exp(h (w - w_free)) q_free
 """
 
@@ -57,9 +59,16 @@ def motion_kernels(real):
         bodies.extent[i] = wp.sqrt(wp.max(principal[0], wp.max(principal[1], principal[2])) / mass)
 
     @kernel
-    def integrate(counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays):
+    def integrate(
+        counts: wp.array(dtype=wp.int32),
+        islands: wp.array(dtype=wp.int32),
+        settings: wp.array(dtype=scalar),
+        bodies: BodyArrays,
+    ):
         i = wp.tid()
         if i >= counts[dynamic_slot]:
+            return
+        if islands[bodies.island[i]] == 0:
             return
         h = settings[step_slot]
         du = bodies.u[i] - bodies.u_free[i]
@@ -100,13 +109,17 @@ def motion_kernels(real):
 
     @kernel
     def velocity_from_impulses(
-        counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
+        counts: wp.array(dtype=wp.int32),
+        islands: wp.array(dtype=wp.int32),
+        bodies: BodyArrays,
+        con: ContactArrays,
+        rows: RowArrays,
     ):
-        """U = u_free + M^-1 J^T p, for islands that ask for it: after it momentum is exact by construction."""
+        """U = u_free + M^-1 J^T p: after it momentum is exact by construction."""
         i = wp.tid()
         if i >= counts[dynamic_slot]:
             return
-        if isl.rebuild[bodies.island[i]] == 0:
+        if islands[bodies.island[i]] == 0:
             return
         gl = vec3(scalar(0.0))
         ga = vec3(scalar(0.0))

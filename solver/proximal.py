@@ -69,7 +69,7 @@ class ProximalSolver:
         # What is left at rest is noise: contacts pass it on, and an arch of 51 stones makes 30 times as much of it.
         self.resting = 0.1 if precision == "float64" else 0.5  # of the tolerance, for contacts at rest
         self._eps_joint = 1.0e-6 if precision == "float64" else 1.0e-5
-        self._graphs = {}
+        self._graphs, self._loaded = {}, set()
         self._recorded = None
 
     def solve(self, problem, options):
@@ -95,24 +95,26 @@ class ProximalSolver:
         if self._recorded != self.problem.generation:
             self._graphs.clear()
             self._recorded = self.problem.generation
+        if phase not in self._loaded:  # recording must see no compilation
+            self._launch(phase)
+            self._loaded.add(phase)
+            return
         if phase not in self._graphs:
-            self._launch(phase)  # loads the kernels, so that recording sees no compilation
             with wp.ScopedCapture(device=self.device) as capture:
                 self._launch(phase)
             self._graphs[phase] = capture.graph
-            return
         wp.capture_launch(self._graphs[phase])
 
     def _launch(self, phase):
         position = phase == "position"
-        p, control, flags = self.problem, self._control, self.problem.flags
+        p, control, flags, active = self.problem, self._control, self.problem.flags, self.problem.islands.outer_active
         p.restart()
-        if not position:
-            p.bodies.stiffness.zero_()  # directions stand still
+        p.bodies.stiffness.zero_()  # only islands with joints have any, and only where directions turn
         self._over_bodies(self._motion.prepare_bodies, p.bodies)
         self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
         self._over_rows(self._joint.prepare_rows, p.bodies, p.rows)
-        self._linearise(position)
+        self._linearise(position, active)
+        self._stiffen(position)
         self._over_islands(control.begin, flags, p.islands)
 
         def outer():
@@ -123,13 +125,14 @@ class ProximalSolver:
             if position:
                 self._over_islands(control.request_sweeps, flags, self._limits, p.islands)
                 wp.capture_while(flags[SWEEP : SWEEP + 1], self._sweep_block)
-            self._linearise(position)
+            self._linearise(position, active)
             self._residual()
             self._over_islands(control.outer_check, flags, self._limits, p.islands)
             self._over_bodies(self._motion.keep_bodies, p.bodies, p.islands)
             self._over_contacts(self._contact.keep_contacts, p.contacts, p.islands)
             self._over_rows(self._joint.keep_rows, p.rows, p.islands)
-            self._linearise(position)
+            self._linearise(position, p.islands.restore)
+            self._stiffen(position)
 
         wp.capture_while(flags[OUTER : OUTER + 1], outer)
 
@@ -140,25 +143,34 @@ class ProximalSolver:
         """
         p = self.problem
         self._over_islands(self._control.settle, p.islands)
-        self._over_contacts(self._contact.contact_forces, p.contacts)
-        self._over_bodies(self._motion.velocity_from_impulses, p.bodies, p.contacts, p.rows, p.islands)
+        self._over_contacts(self._contact.contact_forces, p.islands.outer_active, p.contacts)
+        self._rebuild(p.islands.rebuild)
 
-    def _linearise(self, position):
+    def _rebuild(self, islands):
+        """Velocities from the impulses, in the islands flagged."""
+        p = self.problem
+        self._over_bodies(self._motion.velocity_from_impulses, islands, p.bodies, p.contacts, p.rows)
+
+    def _linearise(self, position, islands):
+        """Read the geometry, in the islands flagged: nothing moved in the others."""
         p = self.problem
         if position:
-            self._over_bodies(self._motion.integrate, p.settings, p.bodies)
-            self._over_contacts(self._contact.linearise_contacts, p.settings, p.bodies, p.contacts)
-            self._over_rows(self._joint.linearise_rows, p.settings, p.bodies, p.rows)
-            self._over_bodies(self._assembly.joint_stiffness, p.settings, p.bodies, p.rows, p.islands)
+            self._over_bodies(self._motion.integrate, islands, p.settings, p.bodies)
+            self._over_contacts(self._contact.linearise_contacts, islands, p.settings, p.bodies, p.contacts)
+            self._over_rows(self._joint.linearise_rows, islands, p.settings, p.bodies, p.rows)
         else:
-            p.bodies.stiffness.zero_()  # that of the position phase: here directions do not turn
-            self._over_contacts(self._contact.linearise_contacts_velocity, p.bodies, p.contacts)
-            self._over_rows(self._joint.linearise_rows_velocity, p.bodies, p.rows)
+            self._over_contacts(self._contact.linearise_contacts_velocity, islands, p.bodies, p.contacts)
+            self._over_rows(self._joint.linearise_rows_velocity, islands, p.bodies, p.rows)
+
+    def _stiffen(self, position):
+        """What the turn of joints' directions adds to H; in the velocity phase they stand still."""
+        p = self.problem
+        if position:
+            self._over_bodies(self._assembly.joint_stiffness, p.settings, p.bodies, p.rows, p.islands)
 
     def _residual(self):
         p = self.problem
         self._over_islands(self._control.residual_begin, p.islands)
-        self._over_contacts(self._contact.contact_forces, p.contacts)
         self._over_bodies(self._assembly.body_residual, p.bodies, p.contacts, p.rows, p.islands)
         self._over_contacts(self._contact.contact_residual, p.contacts, p.islands)
         self._over_rows(self._joint.row_residual, p.rows, p.islands)
@@ -168,13 +180,14 @@ class ProximalSolver:
         self._over_islands(control.inner_begin, flags, p.islands)
         self._over_contacts(self._contact.apply_contact_law, p.contacts, p.islands)
         self._over_rows(self._joint.apply_row_law, p.rows, p.islands)
-        self._over_bodies(self._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
+        self._over_bodies(self._assembly.body_gradient, p.bodies, p.contacts, p.rows, p.islands)
         self._over_islands(control.inner_check, flags, self._limits, p.islands)
         wp.capture_if(flags[INNER : INNER + 1], self._newton_step)
 
     def _newton_step(self):
         p, control, flags = self.problem, self._control, self.problem.flags
-        start, multiply, advance, turn, check = self._cg
+        cg = self._cg
+        self._over_bodies(self._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
         self._launch_kernel(self._assembly.assemble_pairs, p.capacity["pairs"], p.contacts, p.rows, p.pairs, p.islands)
 
         def direct():
@@ -182,14 +195,19 @@ class ProximalSolver:
             p.factor.launch_solve(p.bodies.r, p.bodies.d)
 
         def iterate():
-            self._over_bodies(multiply, flags, p.bodies, p.pairs, p.islands)
-            self._over_bodies(advance, p.bodies, p.islands)
-            self._over_bodies(turn, p.bodies, p.islands)
-            self._over_islands(check, flags, p.cg_reduction, p.cg_most, p.islands)
+            self._over_bodies(cg.multiply, flags, p.bodies, p.pairs, p.islands)
+            self._over_bodies(cg.advance, p.bodies, p.islands)
+            self._over_bodies(cg.turn, p.bodies, p.islands)
+            self._over_islands(cg.check, flags, p.cg_reduction, p.cg_most, p.islands)
+
+        def conjugate_gradients():
+            self._over_bodies(cg.precondition, flags, p.bodies, p.islands)
+            self._over_islands(cg.start, flags, p.islands)
+            wp.capture_while(flags[LINEAR : LINEAR + 1], iterate)
 
         wp.capture_if(flags[DIRECT : DIRECT + 1], direct)
-        self._over_islands(start, flags, p.islands)
-        wp.capture_while(flags[LINEAR : LINEAR + 1], iterate)
+        self._over_islands(cg.choose, flags, p.islands)
+        wp.capture_if(flags[LINEAR : LINEAR + 1], conjugate_gradients)
 
         self._over_bodies(self._motion.body_direction, p.bodies, p.islands)
         self._over_contacts(self._contact.contact_direction, p.bodies, p.contacts, p.islands)
@@ -211,13 +229,11 @@ class ProximalSolver:
 
     def _sweep_block(self):
         p, control, flags = self.problem, self._control, self.problem.flags
-        rebuild = (self._motion.velocity_from_impulses, p.bodies, p.contacts, p.rows, p.islands)
-        self._over_contacts(self._contact.contact_forces, p.contacts)
-        self._over_bodies(*rebuild)
-        self._linearise(True)
+        islands = p.islands.sweep_active  # settled, so their velocities are those of their impulses
+        self._linearise(True, islands)
         self._over_islands(self._sweep, wp.int32(SWEEPS_PER_BLOCK), p.bodies, p.contacts, p.islands)
-        self._over_contacts(self._contact.contact_forces, p.contacts)
-        self._over_bodies(*rebuild)
+        self._over_contacts(self._contact.contact_forces, islands, p.contacts)
+        self._rebuild(islands)
         self._launch_kernel(control.sweep_reset, 1, counts=False, arguments=(flags,))
         self._over_islands(control.sweeps_done, flags, wp.int32(SWEEPS_PER_BLOCK), p.islands)
 

@@ -104,6 +104,7 @@ class SchurSolver:
         self.search.set_problem(p)
         p.restart()
         p.islands.search_round.zero_()
+        p.bodies.stiffness.zero_()  # only islands with joints have any, and none in the velocity phase
         self._over("bodies", self._motion.prepare_bodies, p.bodies)
         self._over("contacts", self._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
         self._over("rows", self._joint.prepare_rows, p.bodies, p.rows)
@@ -136,16 +137,16 @@ class SchurSolver:
 
     def _linearise(self, position):
         p = self.problem
+        all_islands = p.islands.constrained
         if position:
-            self._over("bodies", self._motion.integrate, p.settings, p.bodies)
-            self._over("contacts", self._contact.linearise_contacts, p.settings, p.bodies, p.contacts)
-            self._over("rows", self._joint.linearise_rows, p.settings, p.bodies, p.rows)
+            self._over("bodies", self._motion.integrate, all_islands, p.settings, p.bodies)
+            self._over("contacts", self._contact.linearise_contacts, all_islands, p.settings, p.bodies, p.contacts)
+            self._over("rows", self._joint.linearise_rows, all_islands, p.settings, p.bodies, p.rows)
             self._over("bodies", self._assembly.joint_stiffness, p.settings, p.bodies, p.rows, p.islands)
         else:
-            self._over("contacts", self._contact.linearise_contacts_velocity, p.bodies, p.contacts)
-            self._over("rows", self._joint.linearise_rows_velocity, p.bodies, p.rows)
-            p.bodies.stiffness.zero_()
-        self._over("contacts", self._contact.contact_forces, p.contacts)
+            self._over("contacts", self._contact.linearise_contacts_velocity, all_islands, p.bodies, p.contacts)
+            self._over("rows", self._joint.linearise_rows_velocity, all_islands, p.bodies, p.rows)
+        self._over("contacts", self._contact.contact_forces, all_islands, p.contacts)
 
     def _residual(self):
         p = self.problem

@@ -72,7 +72,7 @@ class DenseContacts:
             self._island(control.outer_begin, flags, isl)
             while flags.numpy()[INNER]:
                 self._newton()
-            self._contacts(self.contact.contact_forces, con)
+            self._contacts(self.contact.contact_forces, isl.outer_active, con)
             self.x = self._force() @ self.L  # momentum is exact, as in ``ProximalSolver._settle``
             self._island(control.request_sweeps, flags, self.limits, isl)
             while flags.numpy()[SWEEP]:
@@ -133,7 +133,7 @@ class DenseContacts:
                 p[c, 1:] = y * (reach / length) if length > reach else y
                 v += self.W[:, i + 1 : i + 3] @ (p[c, 1:] - old[1:])
         self.con.p.assign(p)
-        self._contacts(self.contact.contact_forces, self.con)
+        self._contacts(self.contact.contact_forces, self.isl.outer_active, self.con)
         self.x = self._force() @ self.L
 
     def _linearise(self):

@@ -142,7 +142,8 @@ class Stages:
         self.solver._over_islands(self.solver._control.begin, p.flags, p.islands)
 
     def linearise(self):
-        self.solver._linearise(True)
+        self.solver._linearise(True, self.device.islands.outer_active)
+        self.solver._stiffen(True)
         return self
 
     def newton(self):
@@ -161,8 +162,9 @@ class Stages:
 
     def assemble(self):
         p, s = self.device, self.solver
-        s._over_bodies(s._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
+        s._over_bodies(s._assembly.body_gradient, p.bodies, p.contacts, p.rows, p.islands)
         s._over_islands(s._control.inner_check, p.flags, s._limits, p.islands)
+        s._over_bodies(s._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
         s._launch_kernel(s._assembly.assemble_pairs, p.capacity["pairs"], p.contacts, p.rows, p.pairs, p.islands)
         return self
 

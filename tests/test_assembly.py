@@ -124,14 +124,16 @@ def test_newton_direction_solves_the_system(seed, method):
     else:
         p.islands.direct.zero_()
         s = stages.solver
-        start, multiply, advance, turn, check = s._cg
-        s._over_islands(start, p.flags, p.islands)
+        cg = s._cg
+        s._over_islands(cg.choose, p.flags, p.islands)
+        s._over_bodies(cg.precondition, p.flags, p.bodies, p.islands)
+        s._over_islands(cg.start, p.flags, p.islands)
         reduction, rounds = 1e-10, 0
         while p.flags.numpy()[LINEAR]:
-            s._over_bodies(multiply, p.flags, p.bodies, p.pairs, p.islands)
-            s._over_bodies(advance, p.bodies, p.islands)
-            s._over_bodies(turn, p.bodies, p.islands)
-            s._over_islands(check, p.flags, wp.float64(reduction), wp.int32(200), p.islands)
+            s._over_bodies(cg.multiply, p.flags, p.bodies, p.pairs, p.islands)
+            s._over_bodies(cg.advance, p.bodies, p.islands)
+            s._over_bodies(cg.turn, p.bodies, p.islands)
+            s._over_islands(cg.check, p.flags, wp.float64(reduction), wp.int32(200), p.islands)
             rounds += 1
         # exact arithmetic ends after as many rounds as unknowns; rounding adds some
         assert rounds <= 2 * len(g)

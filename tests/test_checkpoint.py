@@ -255,8 +255,9 @@ MADE = {
     "PositionPhase": "assembler collider frames joints solver slow fast judge",
     "Gyroscopes": "frames joints ball _known",
     "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting _eps_joint"
-    " _graphs _recorded",
+    " _graphs _loaded _recorded",
     "DeviceProblem": "device real capacity generation topology factor _factor_generation _factored _into order counts"
+    " _eliminator"
     " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands",
 }
 """What is made from the scene, or anew in each step before it is read."""

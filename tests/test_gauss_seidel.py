@@ -17,10 +17,8 @@ def swept(problem, rounds):
     p, s = stages.device, stages.solver
     count = stages.device.topology.island_count
     p.islands.sweep_active.numpy()[:count] = 1
-    p.islands.rebuild.numpy()[:count] = 1
-    rebuild = (s._motion.velocity_from_impulses, p.bodies, p.contacts, p.rows, p.islands)
-    s._over_contacts(s._contact.contact_forces, p.contacts)
-    s._over_bodies(*rebuild)
+    s._over_contacts(s._contact.contact_forces, p.islands.sweep_active, p.contacts)
+    s._rebuild(p.islands.sweep_active)
     s._over_islands(s._sweep, wp.int32(rounds), p.bodies, p.contacts, p.islands)
     return stages
 

@@ -116,11 +116,17 @@ def contact_kernels(real):
 
     @kernel
     def linearise_contacts(
-        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays
+        counts: wp.array(dtype=wp.int32),
+        islands: wp.array(dtype=wp.int32),
+        settings: wp.array(dtype=scalar),
+        bodies: BodyArrays,
+        con: ContactArrays,
     ):
         """Gap and row velocities at the end pose of the iterate; the bias that makes v = J u + bias exact there."""
         c = wp.tid()
         if c >= counts[contacts_slot]:
+            return
+        if islands[con.island[c]] == 0:
             return
         h = settings[step_slot]
         a = con.a[c]
@@ -134,10 +140,14 @@ def contact_kernels(real):
         con.bias[c] = vec3((phi - con.allowed[c]) / h - ju[0], running[1], running[2])
 
     @kernel
-    def linearise_contacts_velocity(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays):
+    def linearise_contacts_velocity(
+        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays
+    ):
         """Velocity phase: contacts that carried load keep v_n >= the speed of their rebound; the others are off."""
         c = wp.tid()
         if c >= counts[contacts_slot]:
+            return
+        if islands[con.island[c]] == 0:
             return
         a = con.a[c]
         b = con.b[c]
@@ -174,9 +184,9 @@ def contact_kernels(real):
         con.curvature[c] = axes * (curve / sigma) * wp.transpose(axes)
 
     @kernel
-    def contact_forces(counts: wp.array(dtype=wp.int32), con: ContactArrays):
+    def contact_forces(counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), con: ContactArrays):
         c = wp.tid()
-        if c < counts[contacts_slot]:
+        if c < counts[contacts_slot] and islands[con.island[c]] == 1:
             con.force[c] = world(con.n[c], con.p[c])
 
     @kernel

@@ -149,11 +149,17 @@ def joint_kernels(real):
 
     @kernel
     def linearise_rows(
-        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, rows: RowArrays
+        counts: wp.array(dtype=wp.int32),
+        islands: wp.array(dtype=wp.int32),
+        settings: wp.array(dtype=scalar),
+        bodies: BodyArrays,
+        rows: RowArrays,
     ):
         """Row velocities at the end pose of the present iterate, Jacobians, and the bias with v = J u + bias there."""
         r = wp.tid()
         if r >= counts[rows_slot]:
+            return
+        if islands[rows.island[r]] == 0:
             return
         a = rows.a[r]
         b = rows.b[r]
@@ -166,10 +172,14 @@ def joint_kernels(real):
         rows.bias[r] = v - ju
 
     @kernel
-    def linearise_rows_velocity(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays):
+    def linearise_rows_velocity(
+        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays
+    ):
         """Velocity phase: the directions of the end pose, v = J u - target_velocity."""
         r = wp.tid()
         if r >= counts[rows_slot]:
+            return
+        if islands[rows.island[r]] == 0:
             return
         a = rows.a[r]
         b = rows.b[r]

@@ -24,7 +24,7 @@ from ..mathx.rotation import rotation_functions
 
 @cache
 def assembly_kernels(real):
-    """Kernels over bodies and pairs that build g, H, its Cholesky factors, and the joint stiffness K."""
+    """Kernels over bodies and pairs that build g, H, and the joint stiffness K."""
     scalar, vec3, mat33, vec6, mat66 = real.scalar, real.vec3, real.mat33, real.vec6, real.mat66
     arrays = structs(real)
     BodyArrays, ContactArrays, RowArrays, PairArrays = (
@@ -36,40 +36,6 @@ def assembly_kernels(real):
     wp.get_module(name).options["max_unroll"] = 1  # unrolled 6x6 loops cost minutes of compile time and gain nothing
     kernel = wp.kernel(module=name, enable_backward=False)
     dynamic_slot, pairs_slot, step_slot = wp.constant(DYNAMIC), wp.constant(PAIRS), wp.constant(STEP)
-
-    @wp.func(module=name)
-    def cholesky(a: mat66):
-        """Lower factor of a, with reciprocal diagonal."""
-        factor = mat66()
-        for i in range(6):
-            s = a[i, i]
-            for k in range(i):
-                s -= factor[i, k] * factor[i, k]
-            d = scalar(1.0) / wp.sqrt(s)
-            factor[i, i] = d
-            for j in range(i + 1, 6):
-                t = a[j, i]
-                for k in range(i):
-                    t -= factor[j, k] * factor[i, k]
-                factor[j, i] = t * d
-        return factor
-
-    @wp.func(module=name)
-    def cholesky_solve(factor: mat66, b: vec6):
-        y = vec6()
-        for i in range(6):
-            s = b[i]
-            for k in range(i):
-                s -= factor[i, k] * y[k]
-            y[i] = s * factor[i, i]
-        x = vec6()
-        for back in range(6):
-            i = 5 - back
-            s = y[i]
-            for k in range(i + 1, 6):
-                s -= factor[k, i] * x[k]
-            x[i] = s * factor[i, i]
-        return x
 
     @wp.func(module=name)
     def anchor_stiffness(r: vec3, p: vec3, whole: bool):
@@ -106,6 +72,8 @@ def assembly_kernels(real):
         if i >= counts[dynamic_slot]:
             return
         k = bodies.island[i]
+        if isl.jointed[k] * isl.outer_active[k] == 0:
+            return
         whole = isl.convex[k] == 0
         out = mat33(scalar(0.0))
         for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
@@ -166,10 +134,10 @@ def assembly_kernels(real):
         wp.atomic_max(isl.gradient, k, measured(imbalance(g, bodies, i)))
 
     @kernel
-    def assemble_bodies(
+    def body_gradient(
         counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
     ):
-        """g, the diagonal block and its factor; the start of conjugate gradients from d = 0."""
+        """G, and the right-hand side -g."""
         i = wp.tid()
         if i >= counts[dynamic_slot]:
             return
@@ -179,9 +147,25 @@ def assembly_kernels(real):
         g = momentum(bodies, con, rows, i)
         turn = angular(bodies.u[i] - bodies.u_centre[i])
         damping = scalar(isl.damping[k])
-        m = bodies.mass[i] * (scalar(1.0) + damping)
         pull = damping * bodies.mass[i] * linear(bodies.u[i] - bodies.u_centre[i])
         g += six(pull, bodies.stiffness[i] * turn + damping * (bodies.inertia[i] * turn))
+        bodies.g[i] = g
+        bodies.r[i] = -g
+        wp.atomic_max(isl.gradient, k, measured(imbalance(g, bodies, i)))
+
+    @kernel
+    def assemble_bodies(
+        counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
+    ):
+        """The diagonal block."""
+        i = wp.tid()
+        if i >= counts[dynamic_slot]:
+            return
+        k = bodies.island[i]
+        if isl.inner_active[k] == 0:
+            return
+        damping = scalar(isl.damping[k])
+        m = bodies.mass[i] * (scalar(1.0) + damping)
         top = wp.identity(n=3, dtype=scalar) * m
         low = mat33(scalar(0.0))
         end = bodies.inertia[i] * (scalar(1.0) + damping) + bodies.stiffness[i]
@@ -209,17 +193,7 @@ def assembly_kernels(real):
             if rows.a[r] == i:
                 jac = rows.jac_a[r]
             block += wp.outer(jac, jac) * rows.curvature[r]
-        factor = cholesky(block)
-        z = cholesky_solve(factor, -g)
         bodies.diagonal[i] = block
-        bodies.cholesky[i] = factor
-        bodies.g[i] = g
-        bodies.d[i] = vec6()
-        bodies.r[i] = -g
-        bodies.z[i] = z
-        bodies.s[i] = z
-        wp.atomic_max(isl.gradient, k, measured(imbalance(g, bodies, i)))
-        wp.atomic_add(isl.rz0, k, wp.float64(-wp.dot(g, z)))
 
     @kernel
     def assemble_pairs(
@@ -267,8 +241,8 @@ def assembly_kernels(real):
     return SimpleNamespace(
         joint_stiffness=joint_stiffness,
         body_residual=body_residual,
+        body_gradient=body_gradient,
         assemble_bodies=assemble_bodies,
         assemble_pairs=assemble_pairs,
         momentum=momentum,
-        cholesky_solve=cholesky_solve,
     )

@@ -7,39 +7,107 @@ start. warp.optim.linear has no loop over independent islands, which is why this
 """
 
 from functools import cache
+from types import SimpleNamespace
 
 import warp as wp
 
 from ..arrays import DYNAMIC, ISLANDS, LINEAR, IslandArrays, structs
-from .assembly import assembly_kernels
 
 
 @cache
 def cg_kernels(real):
-    """(start, multiply, advance, turn, check): one start and the four kernels of an iteration, for one real type."""
-    scalar = real.scalar
+    """For one real type: choose, precondition and start come before, the other four are one iteration."""
+    scalar, vec6, mat66 = real.scalar, real.vec6, real.mat66
     arrays = structs(real)
     BodyArrays, PairArrays = arrays.BodyArrays, arrays.PairArrays
-    cholesky_solve = assembly_kernels(real).cholesky_solve
     name = f"axion_cg_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1
     kernel = wp.kernel(module=name, enable_backward=False)
     dynamic_slot, islands_slot, linear_slot = wp.constant(DYNAMIC), wp.constant(ISLANDS), wp.constant(LINEAR)
+
+    @wp.func(module=name)
+    def cholesky(a: mat66):
+        """Lower factor of a, with reciprocal diagonal."""
+        factor = mat66()
+        for i in range(6):
+            s = a[i, i]
+            for k in range(i):
+                s -= factor[i, k] * factor[i, k]
+            d = scalar(1.0) / wp.sqrt(s)
+            factor[i, i] = d
+            for j in range(i + 1, 6):
+                t = a[j, i]
+                for k in range(i):
+                    t -= factor[j, k] * factor[i, k]
+                factor[j, i] = t * d
+        return factor
+
+    @wp.func(module=name)
+    def cholesky_solve(factor: mat66, b: vec6):
+        y = vec6()
+        for i in range(6):
+            s = b[i]
+            for k in range(i):
+                s -= factor[i, k] * y[k]
+            y[i] = s * factor[i, i]
+        x = vec6()
+        for back in range(6):
+            i = 5 - back
+            s = y[i]
+            for k in range(i + 1, 6):
+                s -= factor[k, i] * x[k]
+            x[i] = s * factor[i, i]
+        return x
+
+    @kernel
+    def choose(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
+        """Which islands iterate: those without a direct solve, and those where it failed."""
+        k = wp.tid()
+        if k >= counts[islands_slot]:
+            return
+        isl.linear_active[k] = 0
+        if isl.inner_active[k] == 1 and (isl.direct[k] == 0 or isl.failed[k] == 1):
+            isl.linear_active[k] = 1
+            isl.rz0[k] = wp.float64(0.0)
+            wp.atomic_max(flags, linear_slot, 1)
+
+    @kernel
+    def precondition(
+        counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays
+    ):
+        """Factors of the diagonal blocks; d = 0, and the first direction."""
+        i = wp.tid()
+        if i == 0:
+            flags[linear_slot] = 0
+        if i >= counts[dynamic_slot]:
+            return
+        k = bodies.island[i]
+        if isl.linear_active[k] == 0:
+            return
+        factor = cholesky(bodies.diagonal[i])
+        z = cholesky_solve(factor, bodies.r[i])
+        bodies.cholesky[i] = factor
+        bodies.d[i] = vec6()
+        bodies.z[i] = z
+        bodies.s[i] = z
+        wp.atomic_add(isl.rz0, k, wp.float64(wp.dot(bodies.r[i], z)))
 
     @kernel
     def start(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
         k = wp.tid()
         if k >= counts[islands_slot]:
             return
+        if isl.linear_active[k] == 0:
+            return
         zero = wp.float64(0.0)
         isl.rz[k] = isl.rz0[k]
         isl.shs[k] = zero
         isl.rz_new[k] = zero
         isl.linear_round[k] = 0
-        isl.linear_active[k] = 0
-        if isl.inner_active[k] == 1 and isl.rz0[k] > zero and (isl.direct[k] == 0 or isl.failed[k] == 1):
-            isl.linear_active[k] = 1
+        if isl.rz0[k] > zero:
             wp.atomic_max(flags, linear_slot, 1)
+        else:
+            isl.linear_active[k] = 0
 
     @kernel
     def multiply(
@@ -117,4 +185,7 @@ def cg_kernels(real):
         else:
             wp.atomic_max(flags, linear_slot, 1)
 
-    return start, multiply, advance, turn, check
+    return SimpleNamespace(
+        choose=choose, precondition=precondition, start=start,
+        multiply=multiply, advance=advance, turn=turn, check=check,
+    )  # fmt: skip

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The symbolic factorisation of ``ordering.analyse`` as kernels on the CPU, one thread an island, for every step anew.
+
+Contacts come and go, so what couples which bodies changes from step to step, and Python sets would take longer than the
+solve.  First comes the order of elimination, which tells what the factor costs; islands whose factor costs more than
+they may spend are left out.  The blocks of the others are listed after that.  Minimum degree on sets of bits:
+George and Liu, "The evolution of the minimum degree ordering algorithm", 1989.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import warp as wp
+
+from ..arrays import allocate, host_view, upload
+from .ordering import Structure
+
+LARGEST = 320  # bodies of an island: its sets of bits have room for no more
+WORDS = LARGEST // 64
+PER_ROW, PER_BLOCK, PER_UPDATE = 0.10, 0.07, 0.05
+"""Microseconds on the CPU that a row, a block and an update of the factor cost in factorisation and solve together."""
+
+_words = wp.constant(WORDS)
+_row_cost, _block_cost, _update_cost = (wp.constant(wp.float32(cost)) for cost in (PER_ROW, PER_BLOCK, PER_UPDATE))
+_LISTED = ("order", "row_start", "column", "source", "update_start", "update_left", "update_right")
+
+
+@wp.struct
+class Graph:
+    """Bodies by island, and the bodies and pairs around each."""
+
+    island_start: wp.array(dtype=wp.int32)  # (islands + 1,)
+    member: wp.array(dtype=wp.int32)  # (n,) bodies by island
+    rank: wp.array(dtype=wp.int32)  # (n,) place of each body among those of its island
+    neighbour_start: wp.array(dtype=wp.int32)
+    neighbour_body: wp.array(dtype=wp.int32)
+    neighbour_pair: wp.array(dtype=wp.int32)  # k: this body comes first in pair k; -k-1: second
+
+
+@wp.struct
+class Elimination:
+    """What the first kernel finds.  Members are addressed by their place in ``Graph.member``."""
+
+    bits: wp.array(dtype=wp.uint64)  # (n * WORDS,) members still coupled to each, when its turn comes
+    degree: wp.array(dtype=wp.int32)  # (n,) scratch
+    order: wp.array(dtype=wp.int32)  # (n,) members in elimination order, by island
+    position: wp.array(dtype=wp.int32)  # (n,) row of each member
+    blocks: wp.array(dtype=wp.int32)  # (islands,) 0: left out
+    updates: wp.array(dtype=wp.int32)
+    most: wp.array(dtype=wp.float32)  # (islands,) [us]
+
+
+@wp.struct
+class Lists:
+    """The arrays of ``ordering.Structure`` that the second kernel fills."""
+
+    row_begin: wp.array(dtype=wp.int32)  # (islands + 1,) first row, block and update of each island
+    block_begin: wp.array(dtype=wp.int32)
+    update_begin: wp.array(dtype=wp.int32)
+    order: wp.array(dtype=wp.int32)
+    row_start: wp.array(dtype=wp.int32)
+    column: wp.array(dtype=wp.int32)
+    source: wp.array(dtype=wp.int32)
+    update_start: wp.array(dtype=wp.int32)
+    update_left: wp.array(dtype=wp.int32)
+    update_right: wp.array(dtype=wp.int32)
+    cursor: wp.array(dtype=wp.int32)  # (blocks,) scratch
+
+
+@cache
+def kernels():
+    """(eliminate, list_blocks), both over islands."""
+    module = __name__
+    wp.set_module_options({"enable_backward": False}, module=module)
+
+    @wp.func(module=module)
+    def single(bit: int):
+        return wp.uint64(1) << wp.uint64(bit)
+
+    @wp.func(module=module)
+    def lowest(x: wp.uint64):
+        """Number of the lowest bit that is set."""
+        return int(wp.bit_count(x ^ (x - wp.uint64(1)))) - 1
+
+    @wp.kernel(module=module)
+    def eliminate(graph: Graph, out: Elimination):
+        """Order, blocks and updates of the islands that stay within ``most``."""
+        k = wp.tid()
+        begin = graph.island_start[k]
+        size = graph.island_start[k + 1] - begin
+        out.blocks[k] = 0
+        out.updates[k] = 0
+        if out.most[k] <= float(size) * (_row_cost + _block_cost):
+            return
+        words = (size + 63) // 64
+        for m in range(begin, begin + size):
+            for w in range(words):
+                out.bits[_words * m + w] = wp.uint64(0)
+            body = graph.member[m]
+            first = graph.neighbour_start[body]
+            last = graph.neighbour_start[body + 1]
+            for e in range(first, last):
+                other = graph.rank[graph.neighbour_body[e]]
+                word = _words * m + other // 64
+                out.bits[word] = out.bits[word] | single(other % 64)
+            out.degree[m] = last - first
+        blocks = int(0)
+        updates = int(0)
+        for turn in range(size):
+            least = int(-1)
+            degree = int(0)
+            for m in range(begin, begin + size):
+                d = out.degree[m]
+                if d >= 0 and (least < 0 or d < degree):
+                    least = m
+                    degree = d
+            out.degree[least] = -1
+            out.order[begin + turn] = least
+            blocks += degree + 1
+            updates += degree * (degree + 1) // 2
+            cost = float(size) * _row_cost + float(blocks) * _block_cost + float(updates) * _update_cost
+            if cost > out.most[k]:
+                return
+            own = least - begin
+            for w in range(words):
+                rest = out.bits[_words * least + w]
+                while rest != wp.uint64(0):
+                    low = lowest(rest)
+                    rest = rest & (rest - wp.uint64(1))
+                    other = begin + 64 * w + low
+                    count = int(0)
+                    for v in range(words):
+                        word = _words * other + v
+                        joined = out.bits[word] | out.bits[_words * least + v]
+                        if v == own // 64:
+                            joined = joined & ~single(own % 64)
+                        if v == w:
+                            joined = joined & ~single(low)
+                        out.bits[word] = joined
+                        count += int(wp.bit_count(joined))
+                    out.degree[other] = count
+        out.blocks[k] = blocks
+        out.updates[k] = updates
+
+    @wp.kernel(module=module)
+    def list_blocks(graph: Graph, found: Elimination, out: Lists):
+        """The blocks of every row, where each comes from, and the products each takes."""
+        k = wp.tid()
+        row_begin = out.row_begin[k]
+        size = out.row_begin[k + 1] - row_begin
+        begin = graph.island_start[k]
+        for turn in range(size):
+            found.position[found.order[begin + turn]] = row_begin + turn
+        block = int(out.block_begin[k])
+        for turn in range(size):
+            m = found.order[begin + turn]
+            body = graph.member[m]
+            row = row_begin + turn
+            start = int(block)
+            out.order[row] = body
+            out.row_start[row] = start
+            out.column[start] = row
+            out.source[start] = body
+            block += 1
+            for w in range((size + 63) // 64):
+                rest = found.bits[_words * m + w]
+                while rest != wp.uint64(0):
+                    column = found.position[begin + 64 * w + lowest(rest)]
+                    rest = rest & (rest - wp.uint64(1))
+                    place = int(block)
+                    while out.column[place - 1] > column:
+                        out.column[place] = out.column[place - 1]
+                        place -= 1
+                    out.column[place] = column
+                    out.source[block] = -1
+                    block += 1
+            for e in range(graph.neighbour_start[body], graph.neighbour_start[body + 1]):
+                column = found.position[begin + graph.rank[graph.neighbour_body[e]]]
+                if column > row:
+                    place = int(start + 1)
+                    while out.column[place] < column:
+                        place += 1
+                    pair = graph.neighbour_pair[e]
+                    out.source[place] = 2 * pair
+                    if pair < 0:
+                        out.source[place] = -2 * pair - 1
+        row_end = row_begin + size
+        out.row_start[row_end] = block
+        first_block = out.block_begin[k]
+        for b in range(first_block, block):
+            out.cursor[b] = 0
+        for fill in range(2):
+            for row in range(row_begin, row_end):
+                end = out.row_start[row + 1]
+                for left in range(out.row_start[row] + 1, end):
+                    target = int(out.row_start[out.column[left]])
+                    for right in range(left, end):
+                        while out.column[target] < out.column[right]:
+                            target += 1
+                        slot = out.cursor[target]
+                        out.cursor[target] = slot + 1
+                        if fill == 1:
+                            out.update_left[slot] = left
+                            out.update_right[slot] = right
+            if fill == 0:
+                place = int(out.update_begin[k])
+                for b in range(first_block, block):
+                    out.update_start[b] = place
+                    place += out.cursor[b]
+                    out.cursor[b] = out.update_start[b]
+                out.update_start[block] = place
+
+    return SimpleNamespace(eliminate=eliminate, list_blocks=list_blocks)
+
+
+class Eliminator:
+    """Finds structures, step after step, in arrays on the CPU that grow."""
+
+    def __init__(self):
+        self._kernels = kernels()
+        self._given = dict.fromkeys(("bodies", "pairs", "islands"), -1)
+        self._listed = dict.fromkeys(("islands", "rows", "blocks", "updates"), -1)
+
+    def analyse(self, topology, most):
+        """Structure of the factor over the islands of a Topology: number for number that of ``ordering.analyse``.
+
+        most: (islands,) microseconds that factor and solve of an island may cost; islands that would cost more, and
+        those of more than ``LARGEST`` bodies, get no rows.  The structure's arrays are views, good until the next call.
+        """
+        island, islands = topology.body_island, topology.island_count
+        n = len(island)
+        if _grown(self._given, n, len(topology.pair_i), islands):
+            self._make_graph(**self._given)
+        graph, found = self._graph, self._found
+        size = np.bincount(island, minlength=islands)
+        member = np.argsort(island, kind="stable")
+        start = host_view(graph.island_start)
+        np.cumsum(size, out=start[1 : islands + 1])
+        upload(graph.member, member)
+        host_view(graph.rank)[member] = np.arange(n) - start[island[member]]
+        upload(graph.neighbour_start, topology.neighbour_start)
+        upload(graph.neighbour_body, topology.neighbour_body)
+        upload(graph.neighbour_pair, topology.neighbour_pair)
+        upload(found.most, np.where(size <= LARGEST, most, 0.0))
+        wp.launch(self._kernels.eliminate, dim=islands, inputs=[graph, found], device="cpu")
+
+        blocks, updates = host_view(found.blocks)[:islands], host_view(found.updates)[:islands]
+        begins = np.zeros((3, islands + 1), np.int32)
+        np.cumsum([np.where(blocks > 0, size, 0), blocks, updates], axis=1, out=begins[:, 1:])
+        rows, block_count, update_count = begins[:, -1].tolist()
+        if _grown(self._listed, islands, rows, block_count, update_count):
+            self._make_lists(**self._listed)
+        lists = self._lists
+        upload(lists.row_begin, begins[0])
+        upload(lists.block_begin, begins[1])
+        upload(lists.update_begin, begins[2])
+        host_view(lists.row_start)[rows] = block_count
+        host_view(lists.update_start)[block_count] = update_count
+        wp.launch(self._kernels.list_blocks, dim=islands, inputs=[graph, found, lists], device="cpu")
+        lengths = rows, rows + 1, block_count, block_count, block_count + 1, update_count, update_count
+        views = (host_view(getattr(lists, name))[:length] for name, length in zip(_LISTED, lengths, strict=True))
+        return Structure(n, len(topology.pair_i), island.astype(np.int32), begins[0], *views)
+
+    def _make_graph(self, bodies, pairs, islands):
+        around = dict.fromkeys(("neighbour_body", "neighbour_pair"), 2 * pairs)
+        starts = {"island_start": islands + 1, "neighbour_start": bodies + 1}
+        self._graph = allocate(Graph, around | starts, bodies, "cpu")
+        of_islands = dict.fromkeys(("blocks", "updates", "most"), islands)
+        self._found = allocate(Elimination, of_islands | {"bits": WORDS * bodies}, bodies, "cpu")
+
+    def _make_lists(self, islands, rows, blocks, updates):
+        of_islands = dict.fromkeys(("row_begin", "block_begin", "update_begin"), islands + 1)
+        of_updates = dict.fromkeys(("update_left", "update_right"), updates)
+        others = {"order": rows, "row_start": rows + 1, "update_start": blocks + 1}
+        self._lists = allocate(Lists, of_islands | of_updates | others, blocks, "cpu")
+
+
+def _grown(capacity, *sizes):
+    """Whether ``capacity`` had to be raised for ``sizes``, given in its order; at least to the double, then."""
+    lacking = [(name, size) for name, size in zip(capacity, sizes, strict=True) if size > capacity[name]]
+    for name, size in lacking:
+        capacity[name] = max(size, 2 * capacity[name])
+    return bool(lacking)
