@@ -60,6 +60,14 @@ def decompose(matrix):
     return pose
 
 
+def is_solid(matrices):
+    """Whether world matrices (..., 4, 4) are finite and without a scale of zero, (...) of bool."""
+    matrices = np.asarray(matrices, float)
+    finite = np.isfinite(matrices).all(axis=(-2, -1))
+    sizes = np.linalg.norm(np.where(finite[..., None, None], matrices, 0.0)[..., :3, :3], axis=-2)
+    return finite & (sizes.min(axis=-1) > FLAT_SCALE * sizes.max(axis=-1))
+
+
 def decompose_many(matrices):
     """World matrices (..., 4, 4), finite and without zero scale -> (Pose of arrays (..., 3 or 4), slant).
 

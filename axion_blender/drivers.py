@@ -33,6 +33,7 @@ class Ticker:
     def __init__(self, job, slice_time=SLICE):
         self.job, self.slice_time = job, slice_time
         self._slices, self._thread, self._bug, self._left = None, None, None, None
+        self._between = 0.0
 
     @property
     def writing(self):
@@ -83,8 +84,10 @@ class Ticker:
         if self._slices is None:
             self._slices = self.job.gather_slices() if self.job.phase is Phase.READY else self.job.write_slices()
         now = time.perf_counter()
-        # A window that takes long to redraw gets longer slices, or all the time would go into redrawing.
-        between = min(now - self._left, LONGEST) if self._left is not None else 0.0
+        # A window that takes long to redraw gets longer slices, or all the time would go into redrawing; not one that
+        # did so once, such as a viewport that draws all objects anew after the first slice.
+        before, self._between = self._between, now - self._left if self._left is not None else 0.0
+        between = min(before, self._between, LONGEST)
         until = now + max(self.slice_time, between if self.slice_time else 0.0)
         for _ in self._slices:
             if time.perf_counter() >= until:

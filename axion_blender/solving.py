@@ -27,6 +27,7 @@ def solve(
     def simulate_from(*given, **named):
         if start_warp(kernels) and say is not None:
             say(FIRST_RUN)
+            named = {**named, "say": say}
         from ..solver import simulate
 
         settle_newton()

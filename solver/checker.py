@@ -46,22 +46,23 @@ class Checker:
 
     def vector(self, what, value, *shape):
         """A finite array; -1 in the shape stands for any number."""
-        wanted = "(" + ", ".join("any" if n < 0 else str(n) for n in shape) + ")"
         if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
-            return self.problem(f"{what} is {value!r}: give numbers of shape {wanted}")
-        if value.ndim != len(shape) or any(n >= 0 and n != m for n, m in zip(shape, value.shape, strict=True)):
-            return self.problem(f"{what} has shape {value.shape}: give numbers of shape {wanted}")
+            return self.problem(f"{what} is {value!r}: give numbers of shape {_shape_words(shape)}")
+        if value.shape != shape and (
+            value.ndim != len(shape) or any(n >= 0 and n != m for n, m in zip(shape, value.shape, strict=True))
+        ):
+            return self.problem(f"{what} has shape {value.shape}: give numbers of shape {_shape_words(shape)}")
+        if np.isfinite(value).all():
+            return True
         bad = np.argwhere(~np.isfinite(value))
-        if len(bad):
-            place = tuple(int(i) for i in bad[0])
-            return self.problem(f"{what}{list(place)} is {value[place]} ({len(bad)} such values): give finite numbers")
-        return True
+        place = tuple(int(i) for i in bad[0])
+        return self.problem(f"{what}{list(place)} is {value[place]} ({len(bad)} such values): give finite numbers")
 
     def quaternion(self, what, value, *shape):
         """Unit quaternions xyzw of shape (*shape, 4)."""
         if not self.vector(what, value, *shape, 4):
             return False
-        lengths = np.linalg.norm(value, axis=-1)
+        lengths = np.sqrt(np.einsum("...i,...i->...", value, value))
         worst = lengths.flat[np.argmax(np.abs(lengths - 1.0))] if lengths.size else 1.0
         if abs(worst - 1.0) > UNIT_TOLERANCE:
             return self.problem(
@@ -74,6 +75,10 @@ class Checker:
         if not isinstance(value, str) or value not in choices:
             return self.problem(f"{what} is {value!r}: choose one of {', '.join(choices)}")
         return True
+
+
+def _shape_words(shape):
+    return "(" + ", ".join("any" if n < 0 else str(n) for n in shape) + ")"
 
 
 def one_line(text):

@@ -42,7 +42,7 @@ def quaternion(value):
     """Like ``array``; quaternions (..., 4) of unit length within UNIT_TOLERANCE are normalised."""
     value = array(value)
     if isinstance(value, np.ndarray) and value.ndim >= 1 and value.shape[-1] == 4 and np.isfinite(value).all():
-        length = np.linalg.norm(value, axis=-1, keepdims=True)
+        length = np.sqrt(np.einsum("...i,...i->...", value, value))[..., None]
         if np.all(np.abs(length - 1.0) <= UNIT_TOLERANCE):
             value /= length
     return value

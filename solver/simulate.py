@@ -21,12 +21,13 @@ from .schur import SchurSolver
 from .step import Stepper
 from .substeps import Substeps
 from .trajectory import START, CheckpointError, FrameResult, StepReport, Trajectory
+from .warm_up import warm_up
 
 DEFAULT = SolverConfig()
 SOLVERS = {"proximal": ProximalSolver, "schur": SchurSolver}
 
 
-def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None):
+def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None, say=None):
     """Simulate ``frames`` frames of a scene.
 
     Args:
@@ -37,6 +38,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
         on_frame: called with each FrameResult; returning False ends the simulation there.
         resume: Checkpoint of an earlier run of this scene, with the same fps and config on the same machine.  The
             frames after it come out as they would have there, to the last bit.
+        say: called with sentences on what takes long before the first frame: kernels that have yet to be compiled.
 
     Returns:
         Trajectory with the start and every frame simulated; its first state is that of ``resume`` where one was given.
@@ -52,6 +54,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
     body = body_frames(scene)
     joints = JointTable(scene, body)
     solver = SOLVERS[config.method](device, precision)
+    warm_up(scene, solver, say)
     stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
     stepper.start(*_start(scene, body))
     substeps = Substeps(None if config.substeps == "auto" else int(config.substeps))

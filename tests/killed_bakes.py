@@ -5,6 +5,7 @@ Warp is started once and each bake forked from there, so that twenty bakes cost 
 """
 
 import hashlib
+import itertools
 import os
 import signal
 import sys
@@ -109,15 +110,14 @@ def killed_while_writing(folder, whole):
 
 def die_after(calls, act):
     """Do ``act``, but end this process without warning at the given call that makes a file last or gives its name."""
-    count = 0
+    numbers = itertools.count(1)  # two threads call: the one that solves tells its progress, the other one writes
 
     def fatal(original, *given):
-        nonlocal count
-        count += 1
-        if count == calls and count % 2:
+        number = next(numbers)
+        if number == calls and number % 2:
             os.kill(os.getpid(), signal.SIGKILL)
         original(*given)
-        if count == calls:
+        if number == calls:
             os.kill(os.getpid(), signal.SIGKILL)
 
     fsync, replace = os.fsync, os.replace

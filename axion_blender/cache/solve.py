@@ -13,6 +13,7 @@ from ...solver import CheckpointError, Trajectory
 from .errors import CacheError
 from .inputs import inputs_of
 from .progress import Progress
+from .scribe import Scribe
 from .store import HEAD, STRANGE, Cache, Found, free_cache
 
 FRAMES_LEAST, FRAMES_MOST = 10, 100  # frames a file; a change from frame n on goes back to the end of a file
@@ -163,7 +164,7 @@ class _Bake:
         except CheckpointError as error:
             raise self._strange(error) from error
         finally:
-            writer.flush()
+            writer.close()
         if not done:
             return trajectory
         return self._whole([*found.results, *writer.results], trajectory.broken_joints)
@@ -201,8 +202,10 @@ class _Writer:
         self.begin, self.progress = begin, progress
         self.results, self._waiting, self._checkpoint = [], [], None
         self._cache, self._written = None, time.monotonic()
+        self._scribe = Scribe(self._write)
 
     def take(self, result):
+        self._scribe.check()
         self.results.append(result)
         self.progress.frame(result.report)
         if self.begin is None or not result.resumable:
@@ -212,14 +215,21 @@ class _Writer:
         waited = time.monotonic() - self._written
         enough = len(self._waiting) >= FRAMES_LEAST and waited >= SECONDS_LEAST
         if enough or waited >= SECONDS_MOST or len(self._waiting) >= FRAMES_MOST:
-            self.flush()
+            self._flush()
 
-    def flush(self):
-        """Write what waits.  After a failure nothing is tried again."""
-        if not self._waiting:
-            return
+    def close(self):
+        """Write what waits, and wait for it.  After a failure nothing is tried again."""
+        try:
+            self._flush()
+        finally:
+            self._scribe.close()
+
+    def _flush(self):
         waiting, self._waiting = self._waiting, []
-        begin, self.begin = self.begin, None
-        self._cache = self._cache or begin()
-        self._cache.add(waiting, self._checkpoint)
-        self.begin, self._written = begin, time.monotonic()
+        if waiting:
+            self._written = time.monotonic()
+            self._scribe.take(waiting, self._checkpoint)
+
+    def _write(self, results, checkpoint):
+        self._cache = self._cache or self.begin()
+        self._cache.add(results, checkpoint)

@@ -48,6 +48,16 @@ def world_pose(item, depsgraph):
         raise SceneError(f"{item.name}: {error}") from error
 
 
+def world_poses(items, depsgraph):
+    """Poses of many objects now, as ``world_pose``: a list, with None where the world matrix is no rigid pose."""
+    matrices = np.array([item.evaluated_get(depsgraph).matrix_world for item in items], float).reshape(-1, 4, 4)
+    found, sound = [None] * len(items), np.flatnonzero(conventions.is_solid(matrices))
+    poses, slant = conventions.decompose_many(matrices[sound])
+    for row in np.flatnonzero(slant <= conventions.SHEAR_LIMIT):
+        found[sound[row]] = conventions.Pose(poses.position[row], poses.orientation[row], poses.scale[row])
+    return found
+
+
 def body(item, name, pose, shapes, motion, path, metres, notes):
     """solver.Body of an object.  ``notes`` gets a sentence where the mass properties are not those of its mesh."""
     settings = item.axion

@@ -30,9 +30,10 @@ def effectors(scene, view_layer):
     holder = view_layer.objects if weights.collection is None else weights.collection.all_objects
     found = []
     for item in holder:
+        if item.field is None or item.field.type == "NONE":  # asked first: the others look through all objects
+            continue
         if item.name in view_layer.objects and item.visible_get(view_layer=view_layer):
-            if item.field is not None and item.field.type != "NONE":
-                found.append(item)
+            found.append(item)
     return found
 
 

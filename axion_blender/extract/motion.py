@@ -75,8 +75,10 @@ class Sampler:
         """
         if can_move(item):
             self.tracks[item.name_full] = (item, Track())
+            _renew(item)
         if can_deform(item):
             self.tracks.setdefault(item.name_full, (item, Track()))
+            _renew(item)
             vertices = geometry.read_vertices(item, self.depsgraph)
             start = _world(item, self.depsgraph, vertices)
             self._deforming[item.name_full] = start, self._matrix(item), keep_vertices
@@ -85,18 +87,25 @@ class Sampler:
         """Note the world matrix of ``item`` alone, whatever becomes of its shape."""
         if can_move(item):
             self.tracks.setdefault(item.name_full, (item, Track()))
+            _renew(item)
 
     def watch_value(self, item, group, name):
         """Note property ``name`` of a group of ``item``: "axion_joint", "motor_lin_target_velocity"."""
         if compat.is_animated(item):
             self._values[item.name_full, name] = (item, group, [])
+            _renew(item)
+
+    @property
+    def plays(self):
+        """Whether anything is watched, so that ``play`` leaves the scene at another frame."""
+        return bool(self.tracks or self._values)
 
     def play(self):
-        """Run through the frames in slices; does nothing where nothing was found to watch."""
-        if not self.tracks and not self._values:
+        """Run through the frames in slices; does nothing where nothing was found to watch.  Yields the part done."""
+        if not self.plays:
             return
         for number, frame in enumerate(self.frames.tolist()):
-            yield 0.5 + 0.5 * number / len(self.frames)
+            yield number / len(self.frames)
             whole = int(np.floor(frame))
             self._is_whole = number % SAMPLES_PER_FRAME == 0
             self.scene.frame_set(whole, subframe=frame - whole)
@@ -215,6 +224,11 @@ class Sampler:
         moved[:3, :3], moved[:3, 3], error = conventions.rigid_motion(start, now)
         track.defect = max(track.defect, error / max(np.ptp(start, axis=0).max(), 1e-30))
         return moved @ matrix
+
+
+def _renew(item):
+    """Blender does not copy add-on properties to evaluated objects when they are set: it shall at the next frame."""
+    item.update_tag()
 
 
 def _world(item, depsgraph, vertices):

@@ -16,6 +16,11 @@ from .. import compat, conventions
 from . import bodies, checks, deforming, fields, geometry, hand_over, joints, motion
 from .meshes import Cook
 
+READ, PLAYED = 0.4, 0.8
+"""Parts of the work done when the bodies are read, and when the frames are played."""
+POSES = 256
+"""World matrices taken apart at a time."""
+
 
 @dataclass
 class Extraction:
@@ -76,10 +81,15 @@ def extraction_slices(context_or_scene, depsgraph=None):
     depsgraph = depsgraph or _depsgraph(scene, view_layer)
     now = scene.frame_current, scene.frame_subframe
     with ExitStack() as restored:
-        restored.callback(lambda: scene.frame_set(now[0], subframe=now[1]))
+        restored.callback(_go_back, scene, *now)
         restored.enter_context(_evaluated(scene, view_layer))
         restored.enter_context(geometry.prepared([i for i in view_layer.objects if i.axion.enabled], view_layer))
         return (yield from _Reader(scene, view_layer, depsgraph).read())
+
+
+def _go_back(scene, frame, subframe):
+    if (scene.frame_current, scene.frame_subframe) != (frame, subframe):  # a viewport draws all anew after a frame_set
+        scene.frame_set(frame, subframe=subframe)
 
 
 def run_through(slices):
@@ -142,23 +152,30 @@ class _Reader:
         self.joints = [item for item in view_layer.objects if item.axion_joint.enabled]
 
     def read(self):
+        yield 0.0
         checks.check(self.scene, self.view_layer, self.items, self.problems, self.warnings)
         self.problems.stop()
-        for item in (*self.items, *self.joints):
+        yield 0.0
+        for item in self.joints:
             item.update_tag()  # Blender does not copy add-on properties to evaluated objects when they are set
         self.scene.frame_set(self.first)
+        yield 0.0
         sampler = motion.Sampler(self.scene, self.depsgraph, self.first, self.last, self.fps)
         starts = yield from self._read_bodies(sampler)
         ends = self._read_joints(sampler)
         winds = fields.effectors(self.scene, self.view_layer)
         fields.watch(winds, sampler)
         self.problems.stop()
-        yield from sampler.play()
-        self.scene.frame_set(self.first)  # what is read from here on is that of the first frame, not of the last
+        for part in sampler.play():
+            yield READ + (PLAYED - READ) * part
+        if sampler.plays:  # what is read from here on is that of the first frame, not of the last
+            self.scene.frame_set(self.first)
         result = self._new_scene()
-        for item, pose, shapes in starts:
+        for number, (item, pose, shapes) in enumerate(starts):
+            yield PLAYED + (1.0 - PLAYED) * number / len(starts)
             with self.problems.of(item):
                 result.add(self._body(item, pose, shapes, sampler))
+        yield 1.0
         self.problems.stop()
         for made, (item, _, _) in zip(list(result.bodies), starts, strict=True):
             if made.motion == "dynamic" and item.axion.use_guide:
@@ -174,6 +191,7 @@ class _Reader:
             if made is not None:
                 result.add(made)
         self.problems.stop()
+        yield 1.0
         self.problems.found += validate(result)
         self.problems.stop()
         return Extraction(
@@ -195,9 +213,11 @@ class _Reader:
             children.setdefault(parent.name_full, []).append(part)
         starts = []
         for number, item in enumerate(self.items):
-            yield 0.5 * number / len(self.items)
+            yield READ * number / len(self.items)
+            if number % POSES == 0:
+                poses = bodies.world_poses(self.items[number : number + POSES], self.depsgraph)
             with self.problems.of(item):
-                pose = bodies.world_pose(item, self.depsgraph)
+                pose = poses[number % POSES] or bodies.world_pose(item, self.depsgraph)
                 shapes = bodies.shapes_of(item, children.get(item.name_full, ()), pose, cook)
                 starts.append((item, pose, shapes))
                 if motion.stands(item) or motion.follows_animation(item):

@@ -30,7 +30,7 @@ def ensure_bag(action, slot, created):
         layer.strips.new(type="KEYFRAME")
         created.append("strip")
     strip = layer.strips[0]
-    bag = strip.channelbag(slot)
+    bag = None if "slot" in created else strip.channelbag(slot)  # Blender looks through all bags for it
     if bag is None:
         bag = strip.channelbag(slot, ensure=True)
         created.append("bag")

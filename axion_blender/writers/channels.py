@@ -57,15 +57,12 @@ def continuous_eulers(rotation, order, start):
     r = np.asarray(rotation, float)
     cosine = np.hypot(r[..., i, i], r[..., j, i])
     locked = cosine < 1e-7
-    angle_j = np.arctan2(-r[..., k, i], cosine)
-    first, second = np.empty((*r.shape[:2], 3)), np.empty((*r.shape[:2], 3))
+    first = np.empty((*r.shape[:2], 3))
     first[..., i] = np.arctan2(r[..., k, j], r[..., k, k])
-    first[..., j] = angle_j
+    first[..., j] = np.arctan2(-r[..., k, i], cosine)
     first[..., k] = np.arctan2(r[..., j, i], r[..., i, i])
-    second[..., i] = np.arctan2(-r[..., k, j], -r[..., k, k])
-    second[..., j] = np.arctan2(-r[..., k, i], -cosine)
-    second[..., k] = np.arctan2(-r[..., j, i], -r[..., i, i])
-    lock_i, lock_sign = np.arctan2(-r[..., j, k], r[..., j, j]), np.sign(angle_j)
+    second = first + np.pi
+    second[..., j] = np.pi - first[..., j]
 
     turn, parity = 2.0 * np.pi, -1.0 if odd else 1.0
     previous = parity * np.asarray(start, float)
@@ -76,7 +73,8 @@ def continuous_eulers(rotation, order, start):
         if stuck.any():
             a, b = a.copy(), b.copy()
             a[stuck, k] = previous[stuck, k]
-            a[stuck, i] = lock_i[frame, stuck] + lock_sign[frame, stuck] * previous[stuck, k]
+            tied = np.arctan2(-r[frame, stuck, j, k], r[frame, stuck, j, j])
+            a[stuck, i] = tied + np.sign(a[stuck, j]) * previous[stuck, k]
             b[stuck] = a[stuck]
         a = a + turn * np.round((previous - a) / turn)
         b = b + turn * np.round((previous - b) / turn)

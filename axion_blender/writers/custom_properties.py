@@ -149,9 +149,5 @@ def _bag(item, scene, names):
 def _key(item, bag, name, first, values):
     item[name] = float(values[0])
     item.id_properties_ui(name).update(description=LABELS[name], min=0.0)
-    curve = curves.new(bag, f'["{name}"]', 0)
     keys = np.stack([first + np.arange(len(values)), values], axis=1).astype(np.float32)
-    curve.keyframe_points.add(len(keys))
-    curve.keyframe_points.foreach_set("co", keys.ravel())
-    curve.keyframe_points.foreach_set("interpolation", np.full(len(keys), curves.LINEAR, np.int32))
-    curve.update()
+    curves.new(bag, f'["{name}"]', 0, keys)

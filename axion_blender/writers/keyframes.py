@@ -42,7 +42,6 @@ def write_slices(trajectory, objects, frame_start, scene=None, view_layer=None, 
     frames = frame_start + np.arange(len(trajectory.position))
     for number, (item, mode, location, turned) in enumerate(plan):
         yield number / len(plan)
-        records.end(item)
         _store(item, scene, mode, frames, location, turned)
     _replay(scene)
     return overrides.warnings(scene, objects.values())
@@ -94,18 +93,16 @@ def resume(scene, objects):
 
 def _store(item, scene, mode, frames, location, turned):
     """Frames (T,), location (T, 3) [Blender units], turned (T, 3 or 4) -> F-curves."""
-    bag = records.begin(item, scene, mode)
-    linear = np.full(len(frames), curves.LINEAR, dtype=np.int32)
-    keys = np.empty((len(frames), 2), dtype=np.float32)
+    bag = records.renew(item, scene, mode)
+    if bag is None:
+        records.end(item)
+        bag = records.begin(item, scene, mode)
+    keys, pattern = np.empty((len(frames), 2), dtype=np.float32), None
     keys[:, 0] = frames
     for path, values in (("location", location), (records.rotation_path(mode), turned)):
         for i in range(values.shape[1]):
             keys[:, 1] = values[:, i]
-            curve = curves.new(bag, path, i)
-            curve.keyframe_points.add(len(frames))
-            curve.keyframe_points.foreach_set("co", keys.ravel())
-            curve.keyframe_points.foreach_set("interpolation", linear)
-            curve.update()
+            pattern = curves.new(bag, path, i, keys, pattern)
 
 
 def _replay(scene):

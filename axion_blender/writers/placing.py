@@ -12,7 +12,7 @@ import numpy as np
 from ...solver import SceneError
 from . import channels, parents
 
-CHUNK = 256  # objects at a time, which bounds the memory of their matrices
+CHUNK = 96  # objects at a time: matrices that fit the processor's cache
 DEFECT = 1e-3  # of the rotation's orthonormality, beyond float32 noise
 
 
@@ -72,8 +72,7 @@ def _channels(items, basis, spaces, rotation):
             sizes = ", ".join(f"{size:g}" for size in own)
             raise SceneError(f"{item.name}: its scale is ({sizes}): all three must differ from 0")
     turned = basis[..., :3, :3] / scale[:, None, :]
-    defect = np.abs(np.einsum("tnki,tnkj->tnij", turned, turned) - np.eye(3)).max(axis=(0, 2, 3))
-    for item, amount in zip(items, defect, strict=True):
+    for item, amount in zip(items, _defects(items, turned), strict=True):
         if not amount < DEFECT:
             parent = item.parent.name if item.parent is not None else "none"
             raise SceneError(
@@ -81,7 +80,8 @@ def _channels(items, basis, spaces, rotation):
                 f" shear or resize it by {amount:.2g} (limit {DEFECT:g}); apply the parent's scale or clear the parent."
             )
     delta = np.stack([space.delta_rotation for space in spaces])
-    turned = np.swapaxes(delta, -1, -2) @ turned
+    if (delta != np.eye(3)).any():
+        turned = np.swapaxes(delta, -1, -2) @ turned
     location = basis[..., :3, 3] - np.stack([space.delta_location for space in spaces])
     modes = [item.rotation_mode if rotation == "KEEP" else rotation for item in items]
     rows = [None] * len(items)
@@ -91,6 +91,16 @@ def _channels(items, basis, spaces, rotation):
         for k, n in enumerate(at):
             rows[n] = (items[n], mode, location[:, n], values[:, k])
     return rows
+
+
+def _defects(items, turned):
+    """How far each object's rotations (T, N, 3, 3) are from orthonormal.  Without a parent, all are as the first."""
+    follows = np.array([item.parent is not None for item in items])
+    defect = np.abs(np.swapaxes(turned[0], -1, -2) @ turned[0] - np.eye(3)).max(axis=(1, 2))
+    if follows.any():
+        seen = turned[:, follows]
+        defect[follows] = np.abs(np.swapaxes(seen, -1, -2) @ seen - np.eye(3)).max(axis=(0, 2, 3))
+    return defect
 
 
 def _in_mode(mode, items, spaces, turned):

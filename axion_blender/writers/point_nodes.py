@@ -62,12 +62,9 @@ def build(name, bodies, frames, frame_start, motion, prototypes):
         "GeometryNodeCollectionInfo",
         {"Collection": prototypes, "Separate Children": True, "Reset Children": True},
     )
-    shown = {
-        "Instance": children,
-        "Pick Instance": True,
-        "Instance Index": _attribute(make, "INT", PROTOTYPE),
-        "Scale": _attribute(make, "FLOAT_VECTOR", SCALE),
-    }
+    shown = {"Instance": children, "Scale": _attribute(make, "FLOAT_VECTOR", SCALE)}
+    if len(prototypes.objects) > 1:  # picking among one takes half the time of a frame
+        shown |= {"Pick Instance": True, "Instance Index": _attribute(make, "INT", PROTOTYPE)}
     place, turn = make.out("GeometryNodeInputPosition"), _attribute(make, "QUATERNION", ROTATION)
     number = make.out("GeometryNodeInputIndex")
 

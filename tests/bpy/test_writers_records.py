@@ -72,6 +72,37 @@ def test_a_second_bake_replaces_the_first_and_one_clear_undoes_both(scene):
     assert [portrait(item) for item in items] == before
 
 
+@pytest.mark.parametrize("touch", ["nothing", "own keys", "new mode", "a modifier", "moved"])
+def test_a_second_bake_leaves_what_a_clear_and_a_bake_leave(scene, touch):
+    """A bake keeps what the one before it claimed, and nobody can tell."""
+    found = []
+    for clears in (False, True):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        scene = bpy.context.scene
+        items = [add(scene, "plain", somewhere(1), mode="XYZ"), animate(add(scene, "actor", mode="XYZ"))]
+        scene.frame_set(START)
+        motion, _ = bake(scene, items)
+        plain = items[0]
+        if touch == "own keys":
+            plain.hide_render = True
+            plain.keyframe_insert("hide_render", frame=3)
+        elif touch == "new mode":
+            plain.rotation_mode = "QUATERNION"
+        elif touch == "a modifier":
+            baked_curves(plain)[0].modifiers.new("NOISE")
+        elif touch == "moved":
+            plain.location.x += 5.0
+        if clears:
+            scene.frame_set(START)
+            keyframes.clear(scene, items)
+        bake(scene, items, motion)
+        scene.frame_set(START)
+        left = [json.loads(item[records.RECORD]) for item in items], [portrait(item) for item in items]
+        assert keyframes.clear(scene) == 2
+        found.append((*left, [portrait(item) for item in items]))
+    assert found[0] == found[1]
+
+
 def test_suspended_bakes_show_what_lies_below_and_come_back_as_they_were(scene):
     items = [add(scene, "plain", somewhere(1), mode="XYZ"), animate(add(scene, "actor", mode="XYZ"))]
     scene.frame_set(START)
