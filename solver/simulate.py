@@ -54,7 +54,8 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
     solver = SOLVERS[config.method](device, precision)
     stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
     stepper.start(*_start(scene, body))
-    substeps = Substeps(None if config.substeps == "auto" else int(config.substeps))
+    parts = int(config.states_per_frame)
+    substeps = Substeps(None if config.substeps == "auto" else int(config.substeps), parts)
     gyroscopes = Gyroscopes(scene, body, joints)
     if resume is not None:
         restore(resume, stepper, substeps)
@@ -63,17 +64,20 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
     began_with = start_arrays(record.results[0]) if resume is None else starts_of(resume)
     for frame in range(first + 1, frames + 1):
         began = clock.perf_counter()
-        outcomes, idle = [], stepper.idle(1.0 / fps)
+        outcomes, between, idle = [], [], stepper.idle(1.0 / fps)
         if idle:
             outcomes.append(stepper.pause(1.0 / fps, substeps.count))
+            between = [record.pose()] * (parts - 1)
         else:
             free = stepper.assembler.free(stepper.state.time)
             steps = substeps.take(gyroscopes.steps(stepper.state, 1.0 / fps, free))
-            for _ in range(steps):
+            for step in range(1, steps + 1):
                 outcomes += stepper.advance(1.0 / (fps * steps))
+                if step < steps and step % (steps // parts) == 0:
+                    between.append(record.pose())
             hopeless = stepper.learn(any(outcome.given_up is not None for outcome in outcomes))
             substeps.learn(sum(not outcome.partial for outcome in outcomes), hopeless)
-        result = record.add(frame, outcomes, began, idle)
+        result = record.add(frame, outcomes, between, began, idle)
         result._capture = lambda frame=frame: _checkpoint(frame, record, substeps, began_with)
         answer = None if on_frame is None else on_frame(result)
         if isinstance(answer, (bool, np.bool_)) and not answer:
@@ -140,22 +144,29 @@ class _Record:
         self.results = [self._result(first, None)]
         self._idle = False
 
-    def _result(self, frame, report, forces=None):
-        state = self.stepper.state
-        velocity = state.velocity.copy()
-        pose = self.frames.to_body(state.position, state.orientation)
-        return FrameResult(frame, frame / self.fps, *pose, velocity[:, :3], velocity[:, 3:], report, forces)
+    def pose(self):
+        """(position (B, 3), orientation (B, 4)) of the bodies' frames now."""
+        return self.frames.to_body(self.stepper.state.position, self.stepper.state.orientation)
 
-    def add(self, frame, outcomes, began, idle):
-        """The FrameResult of a frame whose work ``began`` then [s]; ``idle``: nothing moved in it."""
+    def _result(self, frame, report, forces=None):
+        velocity = self.stepper.state.velocity.copy()
+        return FrameResult(frame, frame / self.fps, *self.pose(), velocity[:, :3], velocity[:, 3:], report, forces)
+
+    def add(self, frame, outcomes, between, began, idle):
+        """The FrameResult of a frame whose work ``began`` then [s].
+
+        between: poses within it, see ``pose``; idle: nothing moved in it.
+        """
         forces = None
         if self.stepper.recorder is not None:
-            state = self.stepper.state
-            forces = self.stepper.recorder.take(*self.frames.to_body(state.position, state.orientation), 1.0 / self.fps)
+            forces = self.stepper.recorder.take(*self.pose(), 1.0 / self.fps)
         if idle and self._idle:
             result = self._repeated(frame, forces)
         else:
             result = self._result(frame, self._report(frame, outcomes), forces)
+        if between:
+            poses = (np.array(column) for column in zip(*between, strict=True))
+            result.between_position, result.between_orientation = poses
         self._idle = idle
         result.report.wall_time = clock.perf_counter() - began
         self.results.append(result)

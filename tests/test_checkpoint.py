@@ -247,7 +247,7 @@ MADE = {
     "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder rest records",
     "Collider": "model _pipeline _state _contacts _graph",
     "JointTable": "joints _asks _joint _places _position _orientation fixed _speed _mobility _inverse _strength",
-    "Substeps": "fixed",
+    "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping friction restitution surface_velocity slow"
     " noise _moving holding hand_over force_fields asleep carried",
     "PositionPhase": "assembler collider frames joints solver slow fast judge",

@@ -77,6 +77,8 @@ def test_the_report_holds_what_is_promised():
         "angular_velocity",
         "report",
         "forces",
+        "between_position",
+        "between_orientation",
     ]
 
 

@@ -21,7 +21,7 @@ HIDDEN = records.POINTS_RECORD
 FLAGS = ("hide_viewport", "hide_render")
 
 
-def write(trajectory, objects, frame_start, scene, view_layer, scale_length):
+def write(trajectory, objects, frame_start, scene, view_layer, scale_length, per_frame=1):
     """Bake a trajectory into points; an earlier bake into points is replaced.
 
     Arguments as ``keyframes.write``.  Returns warnings.  Raises SceneError, before anything is changed, where an object
@@ -42,7 +42,7 @@ def write(trajectory, objects, frame_start, scene, view_layer, scale_length):
         raise
     clear(scene)
     name = f"Axion Points {scene.name}"
-    frames, count = place.shape[:2]
+    states, count = place.shape[:2]
     kinds, prototypes = _prototypes(items, name)
     motion = _mesh_object(f"{name} Motion", place.reshape(-1, 3), {point_nodes.ROTATION: ("QUATERNION", turn)})
     shown = _mesh_object(
@@ -50,7 +50,7 @@ def write(trajectory, objects, frame_start, scene, view_layer, scale_length):
         place[0],
         {point_nodes.PROTOTYPE: ("INT", kinds), point_nodes.SCALE: ("FLOAT_VECTOR", scale)},
     )
-    nodes = point_nodes.build(name, count, frames - 1, frame_start, motion, prototypes)
+    nodes = point_nodes.build(name, count, states - 1, frame_start, motion, prototypes, per_frame)
     shown.modifiers.new("Axion Points", "NODES").node_group = nodes
     shown[OWNER] = scene
     for part, thing in (("motion", motion), ("nodes", nodes), ("prototypes", prototypes)):

@@ -5,7 +5,7 @@ import axion
 import bpy
 import numpy as np
 import pytest
-from axion.axion_blender.writers import exchange
+from axion.axion_blender.writers import exchange, points
 from axion.solver import Trajectory
 from blend_scenes import box, joint, key, plane
 from test_writers_points import fingerprint, instances, marks
@@ -58,6 +58,66 @@ def test_points_show_what_keyframes_show(scene):
     assert bpy.ops.axion.clear_bake() == {"FINISHED"}
     left = fingerprint()
     assert left == before
+
+
+def keyed_frames(name):
+    """Frames of the keys of an object's location, which are all linear."""
+    curve = next(curve for curve in curves(bpy.data.objects[name]) if curve.data_path == "location")
+    assert {key.interpolation for key in curve.keyframe_points} == {"LINEAR"}
+    return np.array([key.co[0] for key in curve.keyframe_points])
+
+
+def at_quarters(name):
+    """(25, 4, 4): world matrices of an object, or of its point, at every quarter of the frames 1 to 7."""
+    number, found = ("Box", "Tilted").index(name), []
+    for quarter in range(25):
+        whole, part = divmod(quarter, 4)
+        shown = [matrix for _, matrix in instances(1 + whole, part / 4)] if points_shown() else []
+        bpy.context.scene.frame_set(1 + whole, subframe=part / 4)
+        item = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
+        found.append(shown[number] if shown else np.array(item.matrix_world))
+    bpy.context.scene.frame_set(1)
+    return np.array(found)
+
+
+def points_shown():
+    return any(points.OWNER in item for item in bpy.context.scene.objects)
+
+
+def test_keys_between_frames_are_states_of_the_solver(scene, tmp_path):
+    scene.axion.keys_per_frame = 4
+    before = fingerprint()
+    bake()
+    assert np.allclose(keyed_frames("Tilted"), 1 + np.arange(25) / 4)
+    path = str(tmp_path / "motion.npz")
+    assert bpy.ops.axion.export_motion(filepath=path) == {"FINISHED"}
+    kept = Trajectory.load(path)
+    assert kept.states_per_frame == 4 and len(kept.reports) == 6
+    places = kept.every_state()[0][:, kept.index("Box")]
+    keyed = at_quarters("Box")
+    assert np.allclose(keyed[:, :3, 3], places, atol=1e-5)
+    time = np.arange(25) / 96  # free fall, which keys at whole frames alone would show as a chain of straight lines
+    assert np.allclose(keyed[:, 2, 3], 3.0 - 0.5 * 9.81 * time**2, atol=1e-5)
+    turned = at_quarters("Tilted")
+    bake("POINTS")
+    assert np.allclose(at_quarters("Box"), keyed, atol=1e-5)
+    assert np.allclose(at_quarters("Tilted"), turned, atol=1e-5)
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert fingerprint() == before
+
+
+def test_a_body_on_a_parent_that_moves_is_keyed_between_frames(scene):
+    cart, item = bpy.data.objects.new("Cart", None), bpy.data.objects["Box"]
+    scene.collection.objects.link(cart)
+    item.parent = cart
+    scene.axion.keys_per_frame = 4
+    bake()
+    free = at_quarters("Box")
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    key(cart, "location", [(1, (0, 0, 0)), (3, (4, 0, 0)), (7, (0, 0, 8))], "LINEAR")
+    bake()
+    assert len(keyed_frames("Box")) == 25
+    assert np.allclose(at_quarters("Box"), free, atol=1e-5), "the cart's motion does not carry the box along"
 
 
 def test_rotation_keeps_its_mode_without_jumps_or_becomes_quaternions(scene):
