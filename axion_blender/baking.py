@@ -7,10 +7,10 @@ from contextlib import contextmanager, nullcontext
 import bpy
 
 from ..solver import SceneError
-from . import cache_place, child, conventions, identity, last_bake, paths, report, solving
+from . import cache_place, child, conventions, identity, kept_motion, last_bake, paths, report, solving
 from .extract import extraction_slices, run_through, solver_config
 from .job import Job
-from .writers import custom_properties, exchange, outputs, overrides, records
+from .writers import custom_properties, outputs, overrides, records
 
 SUMMARY = last_bake.SUMMARY
 TEXT = "Axion Report"
@@ -71,7 +71,7 @@ def make_job(
         )
         outputs.clear(scene, earlier)  # no bodies any more
         warnings += custom_properties.write_asked(trajectory, objects, first, scene)
-        exchange.remember(scene, trajectory)
+        kept_motion.remember(scene, trajectory)
         return [*warnings, *(f"{name} is no longer in {scene.name}: its motion was not written" for name in lost)]
 
     def mention(line):
@@ -169,7 +169,7 @@ def keep_report(scene, job):
 
 def forget_report(scene):
     """Remove what ``keep_report`` left, and the trajectory."""
-    exchange.forget(scene)
+    kept_motion.forget(scene)
     if SUMMARY in scene:
         del scene[SUMMARY]
     text = last_bake.text_of(scene)

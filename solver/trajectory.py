@@ -132,10 +132,10 @@ class Checkpoint:
         """Time that was simulated to [s], as the solver added it up."""
         return float(self.arrays["state.time"])
 
-    def broken_joints(self, joints):
-        """{name: time [s]} of the joints that had broken.  joints: those of the scene."""
+    def broken_joints(self, names):
+        """{name: time [s]} of the joints that had broken.  names: of the scene's joints."""
         broken = zip(self.arrays["joints.broken"], self.arrays["joints.broken_time"], strict=True)
-        return {joints[number].name: float(time) for number, time in broken}
+        return {names[number]: float(time) for number, time in broken}
 
     def start(self):
         """The FrameResult of frame 0, which the motion began with; no report."""

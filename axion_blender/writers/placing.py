@@ -50,8 +50,8 @@ def _check_finite(trajectory, column, frames):
         if not finite[:, at].all():
             frame = frames[np.argmin(finite[:, at])]
             raise SceneError(
-                f"{name}: its motion is NaN or infinite from frame {frame:.10g} on; bake a shorter range, more substeps or"
-                " a higher quality to find what drives it there."
+                f"{name}: its motion is NaN or infinite from frame {frame:.10g} on; bake a shorter range, more substeps"
+                " or a higher quality to find what drives it there."
             )
 
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From Bake to the outputs: what is written where, Apply, files for other programs, and Clear Bake after each."""
 
+import shutil
+
 import axion
 import bpy
 import numpy as np
 import pytest
+from axion.axion_blender import cache_place, kept_motion
 from axion.axion_blender.writers import exchange, points
 from axion.solver import Trajectory
 from blend_scenes import box, joint, key, plane
@@ -175,7 +178,7 @@ def test_a_bake_after_apply_is_a_new_one(scene):
 
 def test_trajectory_goes_to_a_file(scene, tmp_path):
     path = str(tmp_path / "motion.npz")
-    with pytest.raises(RuntimeError, match="was not baked"):
+    with pytest.raises(RuntimeError, match="holds no bake"):
         bpy.ops.axion.export_motion(filepath=path)
     bake()
     assert bpy.ops.axion.export_motion(filepath=path) == {"FINISHED"}
@@ -183,10 +186,82 @@ def test_trajectory_goes_to_a_file(scene, tmp_path):
     assert kept.names == ["Ground", "Box", "Tilted"] and kept.position.shape == (7, 3, 3)
     assert np.allclose(kept.position[:, 1], motion("Box")[:, :3, 3], atol=1e-5)
     bpy.ops.axion.clear_bake()
-    with pytest.raises(RuntimeError, match="was not baked"):
+    with pytest.raises(RuntimeError, match="holds no bake"):
         bpy.ops.axion.export_motion(filepath=path)
     with pytest.raises(RuntimeError, match="no file"):
         bpy.ops.axion.export_motion()
+
+
+def reopened(path):
+    """The file, as it is after the session that baked it."""
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    kept_motion.forget(bpy.context.scene)
+
+
+def test_a_file_that_was_opened_again_has_its_motion_in_the_cache(scene, tmp_path):
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    scene = bpy.context.scene
+    scene.axion.keys_per_frame = 2
+    bpy.data.objects["Hinge"].axion_joint.enabled = True
+    bpy.data.objects["Hinge"].axion_joint.use_breaking = True
+    bpy.data.objects["Hinge"].axion_joint.break_force = 1.0
+    bake()
+    bpy.ops.axion.export_motion(filepath=str(tmp_path / "first.npz"))
+    first = Trajectory.load(tmp_path / "first.npz")
+    assert list(first.broken_joints) == ["Hinge"] and first.states_per_frame == 2
+    reopened(tmp_path / "shot.blend")
+    assert bpy.ops.axion.export_motion(filepath=str(tmp_path / "again.npz")) == {"FINISHED"}
+    again = Trajectory.load(tmp_path / "again.npz")
+    assert (again.names, again.reports, again.broken_joints) == (first.names, first.reports, first.broken_joints)
+    for name in ("times", "position", "orientation", "linear_velocity", "angular_velocity", "between_position"):
+        assert np.array_equal(getattr(again, name), getattr(first, name)), name
+    assert len(again.forces) == len(first.forces) == 6
+
+
+def test_motion_that_nobody_kept_is_refused(scene, tmp_path):
+    path = str(tmp_path / "motion.npz")
+    scene.axion.use_cache = False
+    bake()
+    reopened(tmp_path / "shot.blend")
+    with pytest.raises(RuntimeError, match="without a cache, or that was freed: bake again"):
+        bpy.ops.axion.export_motion(filepath=path)
+    bpy.context.scene.axion.use_cache = True
+    bake()
+    folder = cache_place.existing(bpy.context.scene)
+    shutil.copytree(folder, tmp_path / "kept")
+    box("Another", location=(-3, 0, 3))
+    bpy.ops.axion.clear_bake()
+    bake()
+    shutil.rmtree(folder)
+    shutil.copytree(tmp_path / "kept", folder)
+    reopened(tmp_path / "shot.blend")
+    with pytest.raises(RuntimeError, match="holds another bake"):
+        bpy.ops.axion.export_motion(filepath=path)
+    next(folder.glob("*.frames")).write_bytes(b"spoilt")
+    with pytest.raises(RuntimeError, match="cannot be read from its cache .*bake again"):
+        bpy.ops.axion.export_motion(filepath=path)
+
+
+@pytest.mark.parametrize(("kind", "option"), [("USD", "usd"), ("ALEMBIC", "alembic")])
+def test_other_programs_get_the_points_as_objects(scene, tmp_path, kind, option):
+    if not getattr(bpy.app.build_options, option):
+        pytest.skip(f"this Blender was built without {kind}")
+    path = str(tmp_path / f"points{exchange.FORMATS[kind]}")
+    bake("POINTS")
+    wanted = {frame: np.array([matrix for _, matrix in instances(frame)]) for frame in (1, 4, 7)}
+    assert bpy.ops.axion.export_motion(filepath=path, format=kind) == {"FINISHED"}
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.context.scene.render.fps = 24
+    if kind == "USD":
+        bpy.ops.wm.usd_import(filepath=path, merge_parent_xform=False)
+    else:
+        bpy.ops.wm.alembic_import(filepath=path, as_background_job=False)
+    for frame, matrices in wanted.items():
+        bpy.context.scene.frame_set(frame)
+        found = [item.matrix_world for item in bpy.data.objects if item.type == "MESH" and len(item.data.vertices) == 8]
+        found = np.array(sorted(np.array(matrix).tolist() for matrix in found))
+        assert np.allclose(found, sorted(matrices.tolist()), atol=1e-4)
 
 
 @pytest.mark.parametrize(("kind", "option"), [("USD", "usd"), ("ALEMBIC", "alembic")])
