@@ -101,7 +101,11 @@ def check(context):
         return [str(problem) for problem in error.problems] or [str(error)], []
     finally:
         outputs.resume(scene, suspended)
-    return [], [*extraction.warnings, *overrides.warnings(scene, extraction.objects(scene).values())]
+    warnings = [*extraction.warnings, *overrides.warnings(scene, extraction.objects(scene).values())]
+    try:
+        return [], [*warnings, *solving.overlaps(extraction.scene, solver_config(scene), paths.kernel_cache())]
+    except (ValueError, ImportError) as error:
+        return [f"{scene.name} cannot be solved here: {error}"], warnings
 
 
 def is_baked(scene):

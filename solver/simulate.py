@@ -16,6 +16,7 @@ from .frames import body_frames
 from .gyroscopic import Gyroscopes
 from .metrics import kinetic_energy, potential_energy
 from .model import build_model
+from .overlaps import Overlap, deep_overlaps
 from .proximal import ProximalSolver
 from .schur import SchurSolver
 from .step import Stepper
@@ -47,13 +48,8 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
         CheckpointError: a ValueError; ``resume`` does not belong to this scene, frames or fps.
     """
     _check_arguments(frames, fps, resume)
-    scene.check()
-    device, precision = _device(config.device), resolve(config)[1]
-    body = body_frames(scene)
-    joints = JointTable(scene, body)
-    solver = SOLVERS[config.method](device, precision)
-    stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
-    stepper.start(*_start(scene, body))
+    stepper = _stepper(scene, config)
+    body, joints = stepper.frames, stepper.joints
     parts = int(config.states_per_frame)
     substeps = Substeps(None if config.substeps == "auto" else int(config.substeps), parts)
     gyroscopes = Gyroscopes(scene, body, joints)
@@ -83,6 +79,32 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
         if isinstance(answer, (bool, np.bool_)) and not answer:
             break
     return record.trajectory()
+
+
+def starting_overlaps(scene, config=DEFAULT):
+    """Overlaps, deepest first, of bodies that start inside each other; [] where all stand free or only touch.
+
+    They do not stop a simulation, which pushes them apart.  Raises what ``simulate`` raises.
+    """
+    stepper = _stepper(scene, config)
+    names = [body.name for body in scene.bodies]
+    return [Overlap(names[a], names[b], depth) for depth, a, b in _overlaps(stepper, stepper.touching())]
+
+
+def _overlaps(stepper, contacts):
+    return deep_overlaps(contacts, stepper.model.body_size, stepper.fast)
+
+
+def _stepper(scene, config):
+    """A Stepper at the start of a scene."""
+    scene.check()
+    device, precision = _device(config.device), resolve(config)[1]
+    body = body_frames(scene)
+    joints = JointTable(scene, body)
+    solver = SOLVERS[config.method](device, precision)
+    stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
+    stepper.start(*_start(scene, body))
+    return stepper
 
 
 def resolve(config):
@@ -142,6 +164,7 @@ class _Record:
         self.names = [body.name for body in scene.bodies]
         self.dynamic = np.isfinite(frames.mass)
         self.results = [self._result(first, None)]
+        self.at_start = _overlaps(stepper, stepper.touching()) if first == 0 else []
         self._idle = False
 
     def pose(self):
@@ -182,6 +205,7 @@ class _Record:
     def _report(self, frame, outcomes):
         state, frames, moving = self.stepper.state, self.frames, self.dynamic
         worst = np.max([outcome.worst for outcome in outcomes], axis=0)
+        overlaps = self.at_start if frame == 1 else _overlaps(self.stepper, state.contacts)
         residuals = [outcome.residuals for outcome in outcomes]
 
         def most(name):
@@ -215,6 +239,8 @@ class _Record:
             velocity_residual=float(np.max([outcome.velocity_residual for outcome in outcomes])),
             worst_joints=_worst_names(joints, worst_joint),
             contradictory_joints=[joints[k] for k in self._contradictory(outcomes)],
+            overlap=overlaps[0][0] if overlaps else 0.0,
+            overlapping_bodies=[self.names[k] for _, *pair in overlaps[:3] for k in pair],
         )
 
     def _contradictory(self, outcomes):

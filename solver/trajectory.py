@@ -39,6 +39,10 @@ class StepReport:
         worst_joints: names of the joints with the worst residual, worst first, three at most.
         contradictory_joints: names of joints that cannot be met together, worst first.  Looked for where a step was
             given up on.
+        overlap: how deep bodies are inside each other [m] as the frame's last step begins, or at the start before the
+            first frame, beyond what a step leaves: they were placed or let go so.  They are pushed apart at a bounded
+            speed, which counts as converged.
+        overlapping_bodies: names of these, two by two, deepest first, three pairs at most.
     """
 
     frame: int
@@ -61,6 +65,8 @@ class StepReport:
     velocity_residual: float = 0.0
     worst_joints: Sequence[str] = ()
     contradictory_joints: Sequence[str] = ()
+    overlap: float = 0.0
+    overlapping_bodies: Sequence[str] = ()
 
 
 @dataclass
