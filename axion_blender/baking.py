@@ -125,6 +125,8 @@ def _extract(context):
     scene = context.scene
     extraction = yield from extraction_slices(context)
     problems = overrides.problems(extraction.objects(scene).values())
+    strayed = cache_place.problem(scene)
+    problems += [f"{scene.name}: {strayed}"] if strayed else []
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise SceneError(f"{problems[0]}{more}", problems)

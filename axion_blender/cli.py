@@ -117,7 +117,8 @@ def _bake(options, program):
         try:
             _whole(path, Path.touch, keep=False)
         except OSError as error:
-            return _say(program, f"{path} cannot be written: {error.strerror or error}", FAILED)
+            reason = error.strerror or error
+            return _say(program, f"{path} cannot be written: {reason}: choose another folder or name", FAILED)
     import bpy
 
     from . import baking, register, report, report_files
@@ -196,6 +197,8 @@ def _whole(path, write, keep=True):
 
 def one_line(error):
     """The text of an exception without Blender's prefix and line ends."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename} cannot be used: {error.strerror}: choose another folder or name"
     parts = (part.strip() for part in str(error).strip().removeprefix("Error: ").splitlines())
     return " ".join(filter(None, parts)) or type(error).__name__
 
