@@ -109,8 +109,8 @@ def check(context):
 
 
 def is_baked(scene):
-    """Whether any object of a scene holds a bake."""
-    return any(outputs.holds(item) for item in scene.objects)
+    """Whether a scene holds a bake."""
+    return outputs.is_baked(scene)
 
 
 def frame_range(scene):

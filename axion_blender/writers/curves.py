@@ -81,5 +81,10 @@ def keep(bag, group):
     bag.groups.remove(old)
 
 
+def are_baked(bag):
+    """Whether there are baked curves, hidden or not."""
+    return bool(_grouped(bag))
+
+
 def _grouped(bag):
     return [curve for curve in bag.fcurves if curve.group is not None and curve.group.name == GROUP]

@@ -58,11 +58,15 @@ def write(*arguments, **options):
 
 
 def clear(scene, objects=None):
-    """Take back the bakes of a scene's objects, or the keyframes of those given.  Returns how many objects held one."""
+    """Take back the bakes of a scene's objects, or the keyframes of those given.
+
+    Returns how many objects held one; points whose bodies were all deleted count as one.
+    """
     if objects is not None:
         return keyframes.clear(scene, objects)
     records.check([item for item in scene.objects if points.holds(item)])
     held = sum(item.is_editable and (holds(item) or custom_properties.holds(item)) for item in scene.objects)
+    held = held or len(points.shown(scene))
     keyframes.clear(scene)
     points.clear(scene)
     return held
@@ -71,6 +75,11 @@ def clear(scene, objects=None):
 def holds(item):
     """Whether an object holds a bake."""
     return keyframes.holds(item) or points.holds(item)
+
+
+def is_baked(scene):
+    """Whether a scene holds a bake, if only points whose bodies were deleted."""
+    return bool(points.shown(scene)) or any(holds(item) for item in scene.objects)
 
 
 def suspend(scene):

@@ -176,6 +176,48 @@ def test_a_bake_after_apply_is_a_new_one(scene):
     assert np.array_equal(motion("Box"), kept)
 
 
+def delete(*names):
+    for name in names:
+        bpy.data.objects.remove(bpy.data.objects[name])
+
+
+def test_points_whose_bodies_are_gone_are_applied_with_a_word_and_cleared(scene, capfd):
+    bake("POINTS")
+    delete("Box", "Tilted")
+    assert len(instances(4)) == 2
+    bpy.ops.ed.undo_push()
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert not points.shown(scene) and not bpy.data.node_groups and "Axion Points Scene" not in bpy.data.meshes
+    assert bpy.ops.axion.clear_bake() == {"CANCELLED"}
+    box("Box", location=(0, 0, 3))
+    bake("POINTS")
+    delete("Box")
+    capfd.readouterr()
+    assert bpy.ops.axion.apply_bake() == {"FINISHED"}
+    assert "The bodies of Axion Points Scene were deleted: it stays as an ordinary object" in capfd.readouterr().out
+    assert len(instances(4)) == 1 and not points.shown(scene)
+    assert bpy.ops.axion.apply_bake() == {"CANCELLED"}
+
+
+def test_apply_counts_what_kept_its_motion(scene, capfd):
+    bake()
+    action = bpy.data.objects["Box"].animation_data.action
+    assert action != bpy.data.objects["Tilted"].animation_data.action
+    bpy.data.actions.remove(action)
+    capfd.readouterr()
+    assert bpy.ops.axion.apply_bake() == {"FINISHED"}
+    said = capfd.readouterr().out
+    assert "Motion of 1 object applied" in said and "The motion of Box was deleted" in said
+    delete("Box", "Tilted")
+    box("Box", location=(0, 0, 3))
+    bake()
+    bpy.data.actions.remove(bpy.data.objects["Box"].animation_data.action)
+    with pytest.raises(RuntimeError, match="Box has no motion any more, it was deleted: Clear Bake"):
+        bpy.ops.axion.apply_bake()
+    assert bpy.data.objects["Box"].axion.enabled, "nothing was changed"
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+
+
 def test_trajectory_goes_to_a_file(scene, tmp_path):
     path = str(tmp_path / "motion.npz")
     with pytest.raises(RuntimeError, match="holds no bake"):
