@@ -46,6 +46,12 @@ def frame_range(scene):
     return scene.frame_start, scene.frame_end
 
 
+def animated_gravity(scene):
+    """[(property, words that follow the scene's name)] of what is animated of its gravity and not followed."""
+    names = sorted(compat.animated_paths(scene) & {"gravity", "use_gravity"})
+    return [(name, f"animates {name}, which is read at the first frame only") for name in names]
+
+
 def compound_parts(view_layer):
     """[(object whose shape belongs to another body, that body's object)]; of compounds in compounds the outermost."""
     layer, found = set(view_layer.objects), []
