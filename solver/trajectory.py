@@ -18,7 +18,7 @@ class StepReport:
     Attributes:
         frame: number of the frame, counted from 1 (frame 0 is the start).
         converged: every residual is within the tolerance.
-        penetration: deepest overlap of two bodies [m], not negative.
+        penetration: deepest overlap of two bodies at their contact points [m], not negative.
         gap_residual: worst error of the contact law, including contacts that push where there is a gap [m].
         joint_error: largest distance by which a locked joint coordinate is off [m].
         joint_error_angle: largest angle by which a locked joint coordinate is off [rad].
