@@ -57,7 +57,8 @@ def test_a_folder_that_takes_no_file_is_told_before_anything_is_read(blend, monk
     monkeypatch.setattr(axion.axion_blender.baking, "make_job", lambda *given: pytest.fail("the scene was read"))
     out = blend.with_name("out.blend")
     assert run(blend, "-o", out) == 1
-    assert capsys.readouterr().err.splitlines() == [f"axion_bake: {out.resolve()} cannot be written: Permission denied"]
+    said = f"axion_bake: {out.resolve()} cannot be written: Permission denied: choose another folder or name"
+    assert capsys.readouterr().err.splitlines() == [said]
 
 
 def test_a_frame_range_beyond_blenders_names_the_scene():
