@@ -7,10 +7,10 @@ from contextlib import contextmanager, nullcontext
 import bpy
 
 from ..solver import SceneError
-from . import cache_place, child, conventions, identity, last_bake, paths, report, solving
+from . import cache_place, child, conventions, identity, kept_motion, last_bake, paths, report, solving
 from .extract import extraction_slices, run_through, solver_config
 from .job import Job
-from .writers import custom_properties, exchange, outputs, overrides, records
+from .writers import custom_properties, outputs, overrides, records
 
 SUMMARY = last_bake.SUMMARY
 TEXT = "Axion Report"
@@ -71,7 +71,7 @@ def make_job(
         )
         outputs.clear(scene, earlier)  # no bodies any more
         warnings += custom_properties.write_asked(trajectory, objects, first, scene)
-        exchange.remember(scene, trajectory)
+        kept_motion.remember(scene, trajectory)
         return [*warnings, *(f"{name} is no longer in {scene.name}: its motion was not written" for name in lost)]
 
     def mention(line):
@@ -101,12 +101,16 @@ def check(context):
         return [str(problem) for problem in error.problems] or [str(error)], []
     finally:
         outputs.resume(scene, suspended)
-    return [], [*extraction.warnings, *overrides.warnings(scene, extraction.objects(scene).values())]
+    warnings = [*extraction.warnings, *overrides.warnings(scene, extraction.objects(scene).values())]
+    try:
+        return [], [*warnings, *solving.overlaps(extraction.scene, solver_config(scene), paths.kernel_cache())]
+    except (ValueError, ImportError) as error:
+        return [f"{scene.name} cannot be solved here: {error}"], warnings
 
 
 def is_baked(scene):
-    """Whether any object of a scene holds a bake."""
-    return any(outputs.holds(item) for item in scene.objects)
+    """Whether a scene holds a bake."""
+    return outputs.is_baked(scene)
 
 
 def frame_range(scene):
@@ -121,6 +125,8 @@ def _extract(context):
     scene = context.scene
     extraction = yield from extraction_slices(context)
     problems = overrides.problems(extraction.objects(scene).values())
+    strayed = cache_place.problem(scene)
+    problems += [f"{scene.name}: {strayed}"] if strayed else []
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise SceneError(f"{problems[0]}{more}", problems)
@@ -169,7 +175,7 @@ def keep_report(scene, job):
 
 def forget_report(scene):
     """Remove what ``keep_report`` left, and the trajectory."""
-    exchange.forget(scene)
+    kept_motion.forget(scene)
     if SUMMARY in scene:
         del scene[SUMMARY]
     text = last_bake.text_of(scene)

@@ -44,6 +44,17 @@ def place(scene):
     return Place(base / own, owner, before if moves else seed, moves)
 
 
+def problem(scene):
+    """Why the scene's Cache Folder is not to be used, or an empty text."""
+    chosen = scene.axion.cache_folder
+    if not scene.axion.use_cache or not chosen or chosen.startswith("//") or os.path.isabs(chosen):
+        return ""
+    return (
+        f"its Cache Folder {chosen!r} would lie in {os.getcwd()}, where Blender was started: begin it with // to have "
+        "it beside the .blend file, or give a whole path"
+    )
+
+
 def existing(scene):
     """Folder of the cache that a scene has, or None.  Changes nothing, so that panels may ask."""
     base = folder(scene)

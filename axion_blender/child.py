@@ -16,6 +16,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,6 +27,8 @@ from pathlib import Path
 import numpy as np
 
 SCENE, SETTINGS, TRAJECTORY, LOG = "scene.npz", "settings.json", "trajectory.npz", "log.txt"
+WARNING = re.compile(r"Warp (\w+ )?warning|\s*$|.*Warning: ", re.IGNORECASE)
+"""Lines of the log that tell no cause of death: without a graphics card Warp begins with one."""
 NICE = 5
 """By how much the child steps back behind programs that somebody waits for."""
 STATE = (("position", 3), ("orientation", 4), ("linear_velocity", 3), ("angular_velocity", 3))
@@ -178,6 +181,7 @@ class _Listener:
             names = {number.value: number.name for number in signal.Signals}
             cause = f"signal {names.get(-status, -status)}"
         lines = (self.folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        lines = [line for line in lines if not WARNING.match(line)]
         last = f': "{lines[-1].strip()[:200]}"' if lines else ""
         where = f"after frame {self.solved}" if self.solved else "before the first frame"
         return (

@@ -12,6 +12,8 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+from . import whole_files
+
 BAKED, FAILED, USAGE, MISSED, STOPPED = 0, 1, 2, 3, 130
 NAME = "axion_bake"
 TRACEBACK = "AXION_TRACEBACK"
@@ -115,9 +117,10 @@ def _bake(options, program):
                 program, f"{path} cannot be written: it needs an existing folder and the name of a file", FAILED
             )
         try:
-            _whole(path, Path.touch, keep=False)
+            whole_files.write(path, Path.touch, keep=False)
         except OSError as error:
-            return _say(program, f"{path} cannot be written: {error.strerror or error}", FAILED)
+            reason = error.strerror or error
+            return _say(program, f"{path} cannot be written: {reason}: choose another folder or name", FAILED)
     import bpy
 
     from . import baking, register, report, report_files
@@ -142,8 +145,8 @@ def _bake(options, program):
     if report_target is not None:
         suffix = report_target.suffix.lower()
         made = report_files.contents(document, suffix if suffix in report_files.SUFFIXES else ".json")
-        _whole(report_target, lambda path: path.write_bytes(made))
-    _whole(target, _save)
+        whole_files.write(report_target, lambda path: path.write_bytes(made))
+    whole_files.write(target, _save)
     for line in (*(f"Warning: {text}" for text in job.warnings), *report.summary_lines(document["summary"])):
         print(line)
     print(f"Wrote {target}", flush=True)
@@ -183,19 +186,10 @@ def _save(path):
     bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, check_existing=False, compress=compress)
 
 
-def _whole(path, write, keep=True):
-    """Write a file beside its place and move it there, so that a half file is never seen.  keep=False: only try."""
-    beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        write(beside)
-        if keep:
-            os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def one_line(error):
     """The text of an exception without Blender's prefix and line ends."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename} cannot be used: {error.strerror}: choose another folder or name"
     parts = (part.strip() for part in str(error).strip().removeprefix("Error: ").splitlines())
     return " ".join(filter(None, parts)) or type(error).__name__
 

@@ -7,7 +7,7 @@ from . import last_bake, strokes
 from .extract.joints import ALL, LIMITS
 from .properties.overlays import AXION_PG_overlays
 
-CROSS = 0.1  # of the size of joint frames: contact points
+CROSS, ANCHOR = 0.1, 0.4  # of the size of joint frames: contact points, anchors of rods and ropes
 
 
 def key(scene, active=None):
@@ -93,17 +93,28 @@ def _draw_joints(made, settings, joints, recorded, now):
     if settings.show_limits:
         _draw_limits(made, settings.size, joints, position, orientation, frame_b)
     if settings.show_joints:
-        _draw_rods(made, joints, carried, recorded, now)
+        _draw_rods(made, settings.size, joints, carried, recorded, now)
     kept = bad | settings.show_joints
     strokes.frames(made, position[kept], orientation[kept], settings.size, bad[kept])
 
 
-def _draw_rods(made, joints, carried, recorded, now):
-    """Lines from anchor to anchor of distance joints and ropes."""
+def _draw_rods(made, size, joints, carried, recorded, now):
+    """Lines from anchor to anchor of distance joints and ropes, with a cross at either end."""
     for item, index in zip(joints, carried, strict=True):
-        if item.axion_joint.type in ("DISTANCE", "ROPE"):
+        if has_anchors(item):
             ends = anchors(item) if index is None else now.joint_anchor[index] / recorded.metres
             made.add(ends[0], ends[1], strokes.LIMIT)
+            strokes.crosses(made, ends, ANCHOR * size, strokes.LIMIT)
+
+
+def has_anchors(item):
+    """Whether an object is a joint that is tied to its bodies by a point each."""
+    return item.axion_joint.enabled and item.axion_joint.type in ("DISTANCE", "ROPE")
+
+
+def span(item):
+    """Distance between the anchors of a joint, in Blender units."""
+    return float(np.linalg.norm(np.subtract(*anchors(item))))
 
 
 def anchors(item):

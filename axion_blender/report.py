@@ -16,6 +16,8 @@ FORMAT = 1
 def progress_line(report, frame, last):
     """One line on one frame.  report: StepReport; frame, last: numbers on Blender's time line."""
     missed = "" if report.converged else "  missed the tolerance" + _culprits(report.worst_bodies, report.worst_joints)
+    if report.overlapping_bodies:
+        missed += f"  {_and(report.overlapping_bodies[:2])} overlap by {_millimetres(report.overlap)}"
     if report.contradictory_joints:
         missed += f"  {_contradiction(report.contradictory_joints)}"
     return (
@@ -45,6 +47,8 @@ def summary(reports, frame_start, broken_joints=None):
         **worst("joint_error_angle"),
         **worst("residual"),
         **worst("velocity_residual"),
+        **worst("overlap"),
+        "overlapping_bodies": list(max(reports, key=lambda r: r.overlap).overlapping_bodies) if reports else [],
         "missed": len(missed),
         "missed_frames": missed,
         "worst_bodies": names("worst_bodies")[:8],
@@ -71,8 +75,12 @@ def summary_lines(result):
         lines.append(f"{len(missed)} {noun} missed the tolerance: {listed}{_culprits(*blamed)}")
         if result.get("contradictory_joints"):  # absent from bakes of earlier versions
             lines.append(_contradiction(result["contradictory_joints"]))
-    else:
+    elif not result.get("overlapping_bodies"):  # absent from bakes of earlier versions
         lines.append("Every frame kept the tolerance")
+    else:
+        lines.append("Every frame kept the tolerance but for bodies that were placed inside each other")
+    if result.get("overlapping_bodies"):
+        lines += _overlaps(result)
     lines += [f"Joint {name} broke after {time:.3f} s" for name, time in result["broken_joints"].items()]
     return lines
 
@@ -108,7 +116,7 @@ def is_summary(tree):
 def _is_entry(entry):
     if not isinstance(entry, dict) or not isinstance(entry.get("converged"), bool):
         return False
-    lists = ("worst_bodies", "worst_joints", "contradictory_joints")
+    lists = ("worst_bodies", "worst_joints", "contradictory_joints", "overlapping_bodies")
     if not isinstance(entry.get("worst_bodies"), list) or type(entry.get("blender_frame")) is not int:
         return False
     if not all(isinstance(name, str) for key in lists for name in entry.get(key, ())):
@@ -120,7 +128,8 @@ def _is_entry(entry):
 def guilty(entry):
     """(bodies, joints) that a frame's entry blames, worst first, each once."""
     joints = [*entry.get("worst_joints", ()), *entry.get("contradictory_joints", ())]
-    return list(dict.fromkeys(entry["worst_bodies"])), list(dict.fromkeys(joints))
+    bodies = [*entry["worst_bodies"], *entry.get("overlapping_bodies", ())]
+    return list(dict.fromkeys(bodies)), list(dict.fromkeys(joints))
 
 
 def bad_runs(document):
@@ -185,6 +194,23 @@ def _culprits(bodies, joints):
     parts = [", ".join(bodies[:3])] if bodies else []
     parts += [f"joints {', '.join(joints[:3])}"] if joints else []
     return f" (worst: {'; '.join(parts)})"
+
+
+def _and(names):
+    return " and ".join(names)
+
+
+def _overlaps(result):
+    """Sentences on the pairs of bodies that stood inside each other when that was worst."""
+    names, first = result["overlapping_bodies"], result["worst_overlap_frame"] - 1
+    deep = f"{_millimetres(result['worst_overlap'])} deep"
+    lines = []
+    for number, pair in enumerate(zip(names[::2], names[1::2], strict=True)):
+        lines.append(
+            f"{_and(pair)} are inside each other at frame {first}, {'at most ' if number else ''}{deep}: move them "
+            "apart, or let them not collide"
+        )
+    return lines
 
 
 def _contradiction(joints):

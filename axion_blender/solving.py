@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .cache import Cache, CacheError, cached_solve
 from .cache.progress import Progress
-from .job import Phase
+from .job import Phase, wait_for_leaving
 
 ENDS = {Phase.DONE: "done", Phase.CANCELLED: "cancelled", Phase.FAILED: "failed"}
 FIRST_RUN = "Compiling kernels, first run only"
@@ -55,6 +55,21 @@ def tell_end(place, job):
         told.frame(report, write=False)
     with contextlib.suppress(CacheError, OSError), Cache(place.folder):
         told.end(ENDS[job.phase], job.error)
+
+
+def overlaps(scene, config, kernels=None):
+    """Sentences on the bodies of a solver.Scene that start inside each other.
+
+    Where kernels have yet to be compiled, which takes a minute, one that says so.  Raises ValueError where the device
+    does not exist, and ImportError where Warp is not installed.
+    """
+    wait_for_leaving()
+    if start_warp(kernels):
+        return ["Bodies that start inside each other are not looked for before a first bake has compiled the kernels"]
+    from ..solver import starting_overlaps
+
+    settle_newton()
+    return [str(found) for found in starting_overlaps(scene, config)]
 
 
 def start_warp(folder=None):

@@ -49,6 +49,7 @@ __all__ = [
     "Plane",
     "SolverConfig",
     "simulate",
+    "starting_overlaps",
     "resolve",
     "FrameResult",
     "Checkpoint",
@@ -69,7 +70,7 @@ __all__ = [
 
 def __getattr__(name):
     # simulate.py imports Warp and newton, so it is loaded when first asked for.
-    if name in ("simulate", "resolve"):
+    if name in ("simulate", "resolve", "starting_overlaps"):
         return getattr(importlib.import_module(".simulate", __name__), name)
     if name == "reference":
         return importlib.import_module(".reference", __name__)

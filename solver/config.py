@@ -10,6 +10,7 @@ QUALITY = {"preview": (5e-4, 5e-4), "normal": (1e-5, 1e-4), "final": (1e-6, 1e-6
 """Quality -> position tolerance [m] of what is slow, and of what is fast."""
 METHODS = ("proximal", "schur")
 PRECISIONS = ("auto", "float32", "float64")
+MOST_STATES = 64  # that are kept of a frame
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class SolverConfig:
             energy.
         record_forces: hand out what contacts and joints carry, see FrameForces; costs memory, about 100 bytes a contact
             and frame.
+        states_per_frame: states kept of a frame, its end among them, at equal times; 1 to 64.  A frame takes a multiple
+            of so many steps, so a fixed number of ``substeps`` is rounded up to one.  See ``Trajectory.every_state``.
         deterministic: the same input gives the same bits on the same machine.
 
     Raises:
@@ -42,6 +45,7 @@ class SolverConfig:
     joint_damping: float = 0.0
     deterministic: bool = True
     record_forces: bool = False
+    states_per_frame: int = 1
 
     def __post_init__(self):
         if not isinstance(self.device, str) or not re.fullmatch(r"auto|cpu|cuda(:\d+)?", self.device):
@@ -55,6 +59,10 @@ class SolverConfig:
             )
         if self.substeps != "auto" and not (_is_whole(self.substeps) and self.substeps >= 1):
             raise ValueError(f'substeps is {self.substeps!r}: give a whole number of at least 1, or "auto"')
+        if not (_is_whole(self.states_per_frame) and 1 <= self.states_per_frame <= MOST_STATES):
+            raise ValueError(
+                f"states_per_frame is {self.states_per_frame!r}: give a whole number from 1 to {MOST_STATES}"
+            )
         if not (_is_number(self.joint_damping) and 0.0 <= self.joint_damping < math.inf):
             raise ValueError(f"joint_damping is {self.joint_damping!r} 1/s: give a finite rate of at least 0")
         for name in ("deterministic", "record_forces"):

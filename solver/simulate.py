@@ -3,6 +3,7 @@
 
 import time as clock
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 
 import numpy as np
@@ -16,6 +17,7 @@ from .frames import body_frames
 from .gyroscopic import Gyroscopes
 from .metrics import kinetic_energy, potential_energy
 from .model import build_model
+from .overlaps import Overlap, deep_overlaps
 from .proximal import ProximalSolver
 from .schur import SchurSolver
 from .step import Stepper
@@ -49,15 +51,10 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
         CheckpointError: a ValueError; ``resume`` does not belong to this scene, frames or fps.
     """
     _check_arguments(frames, fps, resume)
-    scene.check()
-    device, precision = _device(config.device), resolve(config)[1]
-    body = body_frames(scene)
-    joints = JointTable(scene, body)
-    solver = SOLVERS[config.method](device, precision)
-    warm_up(scene, solver, say)
-    stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
-    stepper.start(*_start(scene, body))
-    substeps = Substeps(None if config.substeps == "auto" else int(config.substeps))
+    stepper = _stepper(scene, config, partial(warm_up, say=say))
+    body, joints = stepper.frames, stepper.joints
+    parts = int(config.states_per_frame)
+    substeps = Substeps(None if config.substeps == "auto" else int(config.substeps), parts)
     gyroscopes = Gyroscopes(scene, body, joints)
     if resume is not None:
         restore(resume, stepper, substeps)
@@ -66,22 +63,53 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
     began_with = start_arrays(record.results[0]) if resume is None else starts_of(resume)
     for frame in range(first + 1, frames + 1):
         began = clock.perf_counter()
-        outcomes, idle = [], stepper.idle(1.0 / fps)
+        outcomes, between, idle = [], [], stepper.idle(1.0 / fps)
         if idle:
             outcomes.append(stepper.pause(1.0 / fps, substeps.count))
+            between = [record.pose()] * (parts - 1)
         else:
             free = stepper.assembler.free(stepper.state.time)
             steps = substeps.take(gyroscopes.steps(stepper.state, 1.0 / fps, free))
-            for _ in range(steps):
+            for step in range(1, steps + 1):
                 outcomes += stepper.advance(1.0 / (fps * steps))
+                if step < steps and step % (steps // parts) == 0:
+                    between.append(record.pose())
             hopeless = stepper.learn(any(outcome.given_up is not None for outcome in outcomes))
             substeps.learn(sum(not outcome.partial for outcome in outcomes), hopeless)
-        result = record.add(frame, outcomes, began, idle)
+        result = record.add(frame, outcomes, between, began, idle)
         result._capture = lambda frame=frame: _checkpoint(frame, record, substeps, began_with)
         answer = None if on_frame is None else on_frame(result)
         if isinstance(answer, (bool, np.bool_)) and not answer:
             break
     return record.trajectory()
+
+
+def starting_overlaps(scene, config=DEFAULT):
+    """Overlaps, deepest first, of bodies that start inside each other; [] where all stand free or only touch.
+
+    They do not stop a simulation, which pushes them apart.  Raises what ``simulate`` raises.
+    """
+    stepper = _stepper(scene, config)
+    names = [body.name for body in scene.bodies]
+    return [Overlap(names[a], names[b], depth) for depth, a, b in _overlaps(stepper, stepper.touching())]
+
+
+def _overlaps(stepper, contacts):
+    return deep_overlaps(contacts, stepper.model.body_size, stepper.fast)
+
+
+def _stepper(scene, config, prepare=None):
+    """A Stepper at the start of a scene; ``prepare`` is called with the scene and the solver before anything runs."""
+    scene.check()
+    device, precision = _device(config.device), resolve(config)[1]
+    body = body_frames(scene)
+    joints = JointTable(scene, body)
+    solver = SOLVERS[config.method](device, precision)
+    if prepare is not None:
+        prepare(scene, solver)
+    stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
+    stepper.start(*_start(scene, body))
+    return stepper
 
 
 def resolve(config):
@@ -141,24 +169,32 @@ class _Record:
         self.names = [body.name for body in scene.bodies]
         self.dynamic = np.isfinite(frames.mass)
         self.results = [self._result(first, None)]
+        self.at_start = _overlaps(stepper, stepper.touching()) if first == 0 else []
         self._idle = False
 
-    def _result(self, frame, report, forces=None):
-        state = self.stepper.state
-        velocity = state.velocity.copy()
-        pose = self.frames.to_body(state.position, state.orientation)
-        return FrameResult(frame, frame / self.fps, *pose, velocity[:, :3], velocity[:, 3:], report, forces)
+    def pose(self):
+        """(position (B, 3), orientation (B, 4)) of the bodies' frames now."""
+        return self.frames.to_body(self.stepper.state.position, self.stepper.state.orientation)
 
-    def add(self, frame, outcomes, began, idle):
-        """The FrameResult of a frame whose work ``began`` then [s]; ``idle``: nothing moved in it."""
+    def _result(self, frame, report, forces=None):
+        velocity = self.stepper.state.velocity.copy()
+        return FrameResult(frame, frame / self.fps, *self.pose(), velocity[:, :3], velocity[:, 3:], report, forces)
+
+    def add(self, frame, outcomes, between, began, idle):
+        """The FrameResult of a frame whose work ``began`` then [s].
+
+        between: poses within it, see ``pose``; idle: nothing moved in it.
+        """
         forces = None
         if self.stepper.recorder is not None:
-            state = self.stepper.state
-            forces = self.stepper.recorder.take(*self.frames.to_body(state.position, state.orientation), 1.0 / self.fps)
+            forces = self.stepper.recorder.take(*self.pose(), 1.0 / self.fps)
         if idle and self._idle:
             result = self._repeated(frame, forces)
         else:
             result = self._result(frame, self._report(frame, outcomes), forces)
+        if between:
+            poses = (np.array(column) for column in zip(*between, strict=True))
+            result.between_position, result.between_orientation = poses
         self._idle = idle
         result.report.wall_time = clock.perf_counter() - began
         self.results.append(result)
@@ -174,6 +210,7 @@ class _Record:
     def _report(self, frame, outcomes):
         state, frames, moving = self.stepper.state, self.frames, self.dynamic
         worst = np.max([outcome.worst for outcome in outcomes], axis=0)
+        overlaps = self.at_start if frame == 1 else _overlaps(self.stepper, state.contacts)
         residuals = [outcome.residuals for outcome in outcomes]
 
         def most(name):
@@ -207,6 +244,8 @@ class _Record:
             velocity_residual=float(np.max([outcome.velocity_residual for outcome in outcomes])),
             worst_joints=_worst_names(joints, worst_joint),
             contradictory_joints=[joints[k] for k in self._contradictory(outcomes)],
+            overlap=overlaps[0][0] if overlaps else 0.0,
+            overlapping_bodies=[self.names[k] for _, *pair in overlaps[:3] for k in pair],
         )
 
     def _contradictory(self, outcomes):

@@ -39,7 +39,7 @@ from .position_phase import SLOW, PositionPhase, island_speed
 from .problem import world_impulses
 from .rest import KINDS, Rest, Sleep
 from .state import State
-from .step_end import FIRST_EPS, end_velocity, moved_state
+from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity, moved_state
 from .velocity_phase import calm
 
 DEEPEST = 4  # a step is halved at most this often
@@ -208,6 +208,10 @@ class Stepper:
         known = PairOverlap(old.body_a, old.body_b, old.gap, len(state.way))
         contacts = plausible(contacts, known, state.way, self.model)
         return contacts, carry_impulses(state.contacts, state.contact_force * step, contacts)
+
+    def touching(self):
+        """The ContactSet of the present state."""
+        return self._contacts(LONGEST_STEP, self.assembler.prescribed_velocity(self.state, LONGEST_STEP))[0]
 
     def idle(self, seconds):
         """Whether nothing will move in the next ``seconds``, and ``pause`` may take the place of ``advance``."""

@@ -7,10 +7,10 @@ PATIENCE = 3  # frames without a miss before fewer steps are tried
 
 
 class Substeps:
-    """Number of steps per frame.  ``fixed``: a number the user gave, or None to choose."""
+    """Number of steps per frame, always a multiple of ``multiple``.  ``fixed``: a number the user gave, or None."""
 
-    def __init__(self, fixed=None):
-        self.fixed = fixed
+    def __init__(self, fixed=None, multiple=1):
+        self.fixed, self.multiple = fixed, multiple
         self.count = 1 if fixed is None else fixed
         self.taken = self.count
         self._quiet = 0
@@ -20,6 +20,7 @@ class Substeps:
         self.taken = self.count
         if self.fixed is None:
             self.taken = max(self.count, min(spinning, MOST_SPINNING))
+        self.taken = -(-self.taken // self.multiple) * self.multiple
         return self.taken
 
     def learn(self, steps, hopeless):

@@ -18,7 +18,7 @@ class StepReport:
     Attributes:
         frame: number of the frame, counted from 1 (frame 0 is the start).
         converged: every residual is within the tolerance.
-        penetration: deepest overlap of two bodies [m], not negative.
+        penetration: deepest overlap of two bodies at their contact points [m], not negative.
         gap_residual: worst error of the contact law, including contacts that push where there is a gap [m].
         joint_error: largest distance by which a locked joint coordinate is off [m].
         joint_error_angle: largest angle by which a locked joint coordinate is off [rad].
@@ -39,6 +39,10 @@ class StepReport:
         worst_joints: names of the joints with the worst residual, worst first, three at most.
         contradictory_joints: names of joints that cannot be met together, worst first.  Looked for where a step was
             given up on.
+        overlap: how deep bodies are inside each other [m] as the frame's last step begins, or at the start before the
+            first frame, beyond what a step leaves: they were placed or let go so.  They are pushed apart at a bounded
+            speed, which counts as converged.
+        overlapping_bodies: names of these, two by two, deepest first, three pairs at most.
     """
 
     frame: int
@@ -61,6 +65,8 @@ class StepReport:
     velocity_residual: float = 0.0
     worst_joints: Sequence[str] = ()
     contradictory_joints: Sequence[str] = ()
+    overlap: float = 0.0
+    overlapping_bodies: Sequence[str] = ()
 
 
 @dataclass
@@ -76,6 +82,8 @@ class FrameResult:
         angular_velocity: (B, 3) [rad/s].
         report: StepReport of this frame; None at the start.
         forces: FrameForces, or None at the start and where SolverConfig.record_forces is not set.
+        between_position, between_orientation: (N, B, 3) [m] and (N, B, 4), the states within the frame that
+            SolverConfig.states_per_frame = N + 1 asks for, in order; None at the start and where N is 0.
     """
 
     frame: int
@@ -86,6 +94,8 @@ class FrameResult:
     angular_velocity: np.ndarray
     report: StepReport | None
     forces: FrameForces | None = None
+    between_position: np.ndarray | None = None
+    between_orientation: np.ndarray | None = None
     _capture: ClassVar = None
 
     @property
@@ -105,6 +115,8 @@ class FrameResult:
 
 START = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_velocity": 3}
 """Fields of a FrameResult that hold the state, in its order, and their numbers a body."""
+BETWEEN = ("position", "orientation")
+"""Those that are kept within frames, too."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +138,10 @@ class Checkpoint:
         """Time that was simulated to [s], as the solver added it up."""
         return float(self.arrays["state.time"])
 
-    def broken_joints(self, joints):
-        """{name: time [s]} of the joints that had broken.  joints: those of the scene."""
+    def broken_joints(self, names):
+        """{name: time [s]} of the joints that had broken.  names: of the scene's joints."""
         broken = zip(self.arrays["joints.broken"], self.arrays["joints.broken_time"], strict=True)
-        return {joints[number].name: float(time) for number, time in broken}
+        return {names[number]: float(time) for number, time in broken}
 
     def start(self):
         """The FrameResult of frame 0, which the motion began with; no report."""
@@ -154,6 +166,8 @@ class Trajectory:
         reports: F StepReports; ``reports[i]`` is about the frame of state i + 1.
         broken_joints: name of each joint that broke -> time [s].
         forces: ForceHistory of the F frames, or None where SolverConfig.record_forces was not set.
+        between_position, between_orientation: (F, N, B, 3) [m] and (F, N, B, 4), what lies between state i and i + 1,
+            at equal times; None unless SolverConfig.states_per_frame = N + 1 was more than 1.
     """
 
     names: list[str]
@@ -165,6 +179,8 @@ class Trajectory:
     reports: list[StepReport] = field(default_factory=list)
     broken_joints: dict[str, float] = field(default_factory=dict)
     forces: ForceHistory | None = None
+    between_position: np.ndarray | None = None
+    between_orientation: np.ndarray | None = None
 
     VERSION = 1
 
@@ -178,10 +194,14 @@ class Trajectory:
         def columns(name):
             return np.array([getattr(result, name) for result in results])
 
+        def between(name):
+            found = [getattr(result, name) for result in results[1:]]
+            return None if not found or all(entry is None for entry in found) else np.array(found)
+
         forces = [result.forces for result in results[1:]]
         recorded = bool(forces) and all(frame is not None for frame in forces)
 
-        return cls(
+        made = cls(
             names=list(names),
             times=columns("time"),
             position=columns("position"),
@@ -191,7 +211,27 @@ class Trajectory:
             reports=[result.report for result in results[1:]],
             broken_joints=dict(broken_joints),
             forces=ForceHistory.of(forces) if recorded else None,
+            between_position=between("between_position"),
+            between_orientation=between("between_orientation"),
         )
+        made._check_shapes()
+        return made
+
+    @property
+    def states_per_frame(self):
+        """States a frame, its end among them."""
+        return 1 if self.between_position is None else 1 + self.between_position.shape[1]
+
+    def every_state(self):
+        """(position (S, B, 3), orientation (S, B, 4)) of all states at equal times, S = 1 + F states_per_frame."""
+        found = []
+        for name in BETWEEN:
+            ends, between = getattr(self, name), getattr(self, f"between_{name}")
+            if between is not None:
+                whole = np.concatenate([between, ends[1:, None]], axis=1)
+                ends = np.concatenate([ends[:1], whole.reshape(-1, *ends.shape[1:])])
+            found.append(ends)
+        return tuple(found)
 
     def index(self, name):
         """Number of the body called ``name``.  Raises KeyError."""
@@ -228,24 +268,31 @@ class Trajectory:
         known = [column.name for column in fields(StepReport) if column.name in columns]
         rows = (dict(zip(known, row, strict=True)) for row in zip(*(_plain(columns[c]) for c in known), strict=True))
         trajectory = cls(reports=[StepReport(**row) for row in rows], **tree)
-        for name, shape in trajectory._shapes().items():
-            if getattr(trajectory, name).shape != shape:
-                raise ValueError(f"{name} has shape {getattr(trajectory, name).shape}, not {shape}")
+        trajectory._check_shapes()
         if forces is not None:
             trajectory.forces = ForceHistory.from_tree(forces, len(trajectory.names))
             if len(trajectory.forces) != len(trajectory.times) - 1:
                 raise ValueError(f"forces of {len(trajectory.forces)} frames, not {len(trajectory.times) - 1}")
         return trajectory
 
+    def _check_shapes(self):
+        for name, shape in self._shapes().items():
+            if np.shape(getattr(self, name)) != shape:
+                raise ValueError(f"{name} has shape {np.shape(getattr(self, name))}, not {shape}")
+
     def _shapes(self):
         states, bodies = len(self.times), len(self.names)
-        return {
+        wanted = {
             "times": (states,),
             "position": (states, bodies, 3),
             "orientation": (states, bodies, 4),
             "linear_velocity": (states, bodies, 3),
             "angular_velocity": (states, bodies, 3),
         }
+        if self.between_position is not None or self.between_orientation is not None:
+            parts = np.shape(self.between_position)[1:2]
+            wanted |= {f"between_{name}": (states - 1, *parts, bodies, START[name]) for name in BETWEEN}
+        return wanted
 
 
 def _plain(values):

@@ -7,6 +7,9 @@ from .force_fields import FALLOFFS, KINDS, SHAPES, SIDES
 from .scene import MotionPath
 from .validate_bodies import check_path
 
+STRONGEST, STEEPEST = 1e12, 100.0
+"""Numbers of fields and powers of distances beyond these leave the range of float64 when they are multiplied."""
+
 
 def check_field(says, field, bodies):
     """Tells ``says`` every problem of one ForceField; ``bodies``: by name."""
@@ -16,8 +19,10 @@ def check_field(says, field, bodies):
         says.choice(what, getattr(field, what), choices)
     for what in ("strength", "damping"):
         _check_series(says, what, getattr(field, what))
-    for what in ("flow", "power", "radial_power", "size", "weight"):
-        says.number(what, getattr(field, what))
+    for what in ("flow", "size", "weight"):
+        says.number(what, getattr(field, what), -STRONGEST, STRONGEST)
+    for what in ("power", "radial_power"):
+        says.number(what, getattr(field, what), -STEEPEST, STEEPEST)
     for what in ("min_distance", "min_radius"):
         says.number(what, getattr(field, what), 0.0)
     for what in ("max_distance", "max_radius"):
@@ -42,7 +47,7 @@ def check_field(says, field, bodies):
 
 def _check_series(says, what, value):
     if not isinstance(value, tuple):
-        return says.number(what, value)
+        return says.number(what, value, -STRONGEST, STRONGEST)
     times, values = (np.array(column, float) for column in value)
     if len(times) == 0 or len(times) != len(values) or not np.isfinite(times).all():
         return says.problem(
@@ -51,6 +56,11 @@ def _check_series(says, what, value):
     if not np.isfinite(values).all():
         worst = int(np.argmin(np.isfinite(values)))
         return says.problem(f"{what} is {values[worst]:g} at {times[worst]:g} s: give finite numbers")
+    if np.abs(values).max() > STRONGEST:
+        worst = int(np.abs(values).argmax())
+        return says.problem(
+            f"{what} is {values[worst]:g} at {times[worst]:g} s: it must be from {-STRONGEST:g} to {STRONGEST:g}"
+        )
     if (np.diff(times) <= 0.0).any():
         return says.problem(f"the times of {what} do not increase: sort them")
     return True

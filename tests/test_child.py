@@ -146,3 +146,14 @@ def test_a_python_that_only_prints_is_told(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(RuntimeError, match="died before the first frame .exit status 3"):
         child.solve(ball(), 2, 24.0, CPU, lambda result: None)
+
+
+def test_a_warning_of_warp_is_no_cause_of_death(monkeypatch, tmp_path):
+    dying = tmp_path / "dying.py"
+    say = "import os, sys\nprint({!r}, file=sys.stderr, flush=True)\nos.abort()\n"
+    monkeypatch.setattr(child, "__file__", str(dying))
+    warning = "Warp CUDA warning: Could not find or load the NVIDIA CUDA driver."
+    for text, told in ((warning, r"\)"), (f"out of luck\n{warning}\n", r'\): "out of luck"')):
+        dying.write_text(say.format(text), encoding="utf-8")
+        with pytest.raises(RuntimeError, match=rf"died before the first frame \(.*{told}; bake again"):
+            child.solve(ball(), 2, 24.0, CPU, lambda result: None)

@@ -18,6 +18,7 @@ def test_defaults():
         "joint_damping": 0.0,
         "deterministic": True,
         "record_forces": False,
+        "states_per_frame": 1,
     }
 
 
@@ -50,6 +51,9 @@ def test_tolerances_slow_and_fast(settings, expected):
         ("substeps", 2.5),
         ("substeps", "many"),
         ("substeps", True),
+        ("states_per_frame", 0),
+        ("states_per_frame", 65),
+        ("states_per_frame", 2.0),
         ("method", "pgs"),
         ("precision", "float16"),
         ("joint_damping", -0.1),

@@ -53,3 +53,15 @@ def test_spin_asks_for_steps_of_its_frame_alone():
     steps.learn(7, False)
     assert steps.take(6) == 12
     assert Substeps(3).take(9) == 3
+
+
+def test_a_multiple_is_kept_whatever_asks_for_steps():
+    steps = Substeps(multiple=4)
+    assert [steps.take(1), steps.take(9), steps.take(MOST_SPINNING)] == [4, 12, MOST_SPINNING]
+    steps.take(1)
+    steps.learn(4, False)
+    assert steps.count == 1  # four steps were asked for, and none was halved
+    steps.take(1)
+    steps.learn(5, False)
+    assert steps.take(1) == 8
+    assert Substeps(5, 4).take(1) == 8

@@ -67,6 +67,8 @@ def test_the_report_holds_what_is_promised():
         "velocity_residual",
         "worst_joints",
         "contradictory_joints",
+        "overlap",
+        "overlapping_bodies",
     ]
     assert [field.name for field in dataclasses.fields(FrameResult)] == [
         "frame",
@@ -77,6 +79,8 @@ def test_the_report_holds_what_is_promised():
         "angular_velocity",
         "report",
         "forces",
+        "between_position",
+        "between_orientation",
     ]
 
 

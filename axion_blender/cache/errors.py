@@ -21,6 +21,7 @@ class NewerError(CacheError):
 
 
 FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+IN_THE_WAY = {errno.EEXIST, errno.ENOTDIR, errno.ELOOP}
 FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
@@ -32,6 +33,9 @@ def writing_failed(folder, error):
         # Windows says the same of a file that somebody has open.
         reason = "it is read-only, or another program has a file of it open"
         cure = "close that program, choose another Cache Folder, or turn off Use Cache in the scene's Axion settings"
+    elif error.errno in IN_THE_WAY:
+        reason = "what is there is no folder, or a link that leads nowhere"
+        cure = "remove it, choose another Cache Folder, or turn off Use Cache in the scene's Axion settings"
     else:
         reason = error.strerror or type(error).__name__
         cure = "mend that, choose another Cache Folder, or turn off Use Cache in the scene's Axion settings"

@@ -180,7 +180,8 @@ class _Bake:
         return CacheError(f"The cache {self.cache.folder} holds what Axion did not write ({error}): free it")
 
     def _begin(self):
-        self.cache.begin(self.inputs, self.found, self.owner, makers(self.config))
+        names = ([thing.name for thing in things] for things in (self.scene.bodies, self.scene.joints))
+        self.cache.begin(self.inputs, self.found, self.owner, makers(self.config), *names)
         return self.cache
 
     def _compare_makers(self, warn):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from . import files, frames
 from .errors import CacheError, DamagedError, writing_failed
-from .inputs import Inputs
+from .inputs import MARGIN, Inputs
 from .lock import Lock
 from .progress import NAME as PROGRESS
 
@@ -129,23 +129,49 @@ class Cache:
         except FileNotFoundError:
             return found
         except OSError as error:
-            raise CacheError(
-                f"The cache {self.folder} cannot be read ({error.strerror or error}): mend that, or choose another "
-                "Cache Folder"
-            ) from error
+            raise self._unreadable(error) from error
         except (DamagedError, *STRANGE) as error:
             found.notes.append(f"{_sentence(error)}: the bake begins at the first frame")
             return found
         until = stored.same_until(inputs)
         found.same, found.shorter = until == math.inf, inputs.begins(stored) and inputs.digest == stored.digest
-        for path in self._own(FRAMES):
-            if len(found.results) >= count or not self._add(found, path, count, until, scene):
-                break
+        self._add_files(found, count, until, len(scene.bodies), [joint.name for joint in scene.joints])
         if not found.results:
             found.maker = {}
         return found
 
-    def _add(self, found, path, count, until, scene):
+    def motion(self, count):
+        """(names of the bodies, Found) of the first ``count`` frames of whatever bake is kept.
+
+        Raises CacheError where they are not all there.
+        """
+        found = Found()
+        try:
+            header, _, _ = files.read(self.folder / HEAD, "head")
+            self._bake = str(header["bake"])
+            bodies, joints = ([str(name) for name in header[kind]] for kind in ("bodies", "joints"))
+        except OSError as error:
+            raise self._unreadable(error) from error
+        except STRANGE as error:
+            raise CacheError(_sentence(error)) from error
+        self._add_files(found, count, math.inf, len(bodies), joints)
+        if not found.results or len(found.results) < count:
+            raise CacheError(f"it holds {len(found.results)} of {count} frames")
+        return bodies, found
+
+    def _unreadable(self, error):
+        return CacheError(
+            f"The cache {self.folder} cannot be read ({error.strerror or error}): mend that, or choose another "
+            "Cache Folder"
+        )
+
+    def _add_files(self, found, count, until, bodies, joints):
+        """Add frames up to ``count`` and the time ``until``.  bodies: their number; joints: their names."""
+        for path in self._own(FRAMES):
+            if len(found.results) >= count or not self._add(found, path, count, until, bodies, joints):
+                break
+
+    def _add(self, found, path, count, until, bodies, joints):
         """Add the frames of one file.  Returns whether they belong to the bake."""
         begin = len(found.results) + 1
         try:
@@ -154,20 +180,22 @@ class Cache:
                 raise DamagedError(f"{path} belongs to another bake")
             if header["time"] > until:
                 return False
-            results, checkpoint = frames.unpack(header, arrays, len(scene.bodies))
-            start, broken = checkpoint.start(), checkpoint.broken_joints(scene.joints)
+            results, checkpoint = frames.unpack(header, arrays, bodies)
+            start, broken = checkpoint.start(), checkpoint.broken_joints(joints)
         except (DamagedError, OSError, *STRANGE) as error:
             found.notes.append(f"{_sentence(error)}: the bake goes on from the frames before it")
             return False
         found.results += results[: count + 1 - begin]
         found.checkpoint = checkpoint if header["last"] <= count else None
-        found.start, found.broken_joints, found.last = start, broken, digest
+        found.start, found.last = start, digest
+        until = found.results[-1].time + MARGIN  # the file may go on beyond what is asked for
+        found.broken_joints = {name: time for name, time in broken.items() if time <= until}
         return True
 
-    def begin(self, inputs, found, owner, maker):
+    def begin(self, inputs, found, owner, maker, bodies=(), joints=()):
         """Get ready to add frames after ``found``: what follows it is removed, and the head renewed where it differs.
 
-        owner, maker: {str: str}.
+        owner, maker: {str: str}.  bodies, joints: their names, in the scene's order.
         """
         keep = len(found.results)
         for path in reversed(self._own(FRAMES)):
@@ -186,6 +214,8 @@ class Cache:
                 "channels": list(inputs.channels),
                 "owner": owner,
                 "maker": maker,
+                "bodies": list(bodies),
+                "joints": list(joints),
             }
             files.write(self.folder / HEAD, "head", header, arrays)
 

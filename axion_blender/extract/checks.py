@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What can be said about a scene before anything is evaluated: who takes part, and what cannot be carried."""
 
+import math
 from contextlib import contextmanager
 
 from ...solver import Problem, SceneError
@@ -45,6 +46,12 @@ def frame_range(scene):
     return scene.frame_start, scene.frame_end
 
 
+def animated_gravity(scene):
+    """[(property, words that follow the scene's name)] of what is animated of its gravity and not followed."""
+    names = sorted(compat.animated_paths(scene) & {"gravity", "use_gravity"})
+    return [(name, f"animates {name}, which is read at the first frame only") for name in names]
+
+
 def compound_parts(view_layer):
     """[(object whose shape belongs to another body, that body's object)]; of compounds in compounds the outermost."""
     layer, found = set(view_layer.objects), []
@@ -71,6 +78,10 @@ def check(scene, view_layer, items, problems, warnings):
             scene.name,
             f"the frame range {first} to {last} leaves Blender's own, {-LAST_FRAME} to {LAST_FRAME}: move it there",
         )
+    for owner, name in ((scene.render, "fps"), (scene.render, "fps_base"), (scene.axion, "time_scale")):
+        value = getattr(owner, name)
+        if not (math.isfinite(value) and value > 0.0):
+            problems.add(scene.name, f"its {name} is {value:g}: give a finite number above 0")
     if not items:
         problems.add(scene.name, "the scene has no Axion bodies: select objects and add them (Object > Axion)")
     for item in view_layer.objects:

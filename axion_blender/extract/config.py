@@ -21,4 +21,5 @@ def solver_config(scene, device=None, quality=None):
         substeps=settings.substeps or "auto",
         joint_damping=settings.joint_damping,
         record_forces=settings.record_forces or settings.use_keyed_speed or settings.use_keyed_forces,
+        states_per_frame=settings.keys_per_frame,
     )

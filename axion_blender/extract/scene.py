@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...solver import Scene, validate
-from .. import compat, conventions
+from .. import conventions
 from . import bodies, checks, deforming, fields, geometry, hand_over, joints, motion
 from .meshes import Cook
 
@@ -240,8 +240,7 @@ class _Reader:
         return names | {part.name_full: parent.name_full for part, parent in self.parts}
 
     def _new_scene(self):
-        for name in sorted(compat.animated_paths(self.scene) & {"gravity", "use_gravity"}):
-            self.warnings.append(f"{self.scene.name} animates {name}, which is read at the first frame only")
+        self.warnings += [f"{self.scene.name} {words}" for _, words in checks.animated_gravity(self.scene)]
         pull = self.settings.gravity_factor * self.metres if self.scene.use_gravity else 0.0
         return Scene(
             gravity=[pull * component for component in self.scene.gravity],

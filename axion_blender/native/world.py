@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import bpy
 
 from .. import conventions
+from ..extract.checks import animated_gravity
 from ..extract.fields import IDLE as IDLE_FIELDS
 from ..extract.fields import KINDS as FIELD_KINDS
 from ..properties.weights import KINDS as FIELD_WEIGHTS
@@ -88,9 +89,8 @@ def convert(scene, entry):
         settings.frame_start, settings.frame_end = first, last
     _carry_fields(scene, world.effector_weights, entry)
     animation.carry(scene, "rigidbody_world.", {}, entry)
-    for name in ("gravity", "use_gravity"):
-        if animation.animated(scene, name):
-            entry.lost(name, f"animates {name}, which is read at the first frame only")
+    for name, words in animated_gravity(scene):
+        entry.lost(name, words)
     _mention_other_worlds(scene, entry)
     entry.needless += NEEDLESS
     entry.close(properties_of(world), KNOWN)

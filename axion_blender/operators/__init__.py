@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """``bpy.ops.axion.*``: one file a subject.  Each returns FINISHED, or CANCELLED with the reason as its report."""
 
-from . import bake, bodies, cache, check, joints, limits, materials, native, output, report, selecting, session
+from . import anchors, bake, bodies, cache, check, joints, limits, materials, native, output, report, selecting, session
 
 CLASSES = (
     *session.CLASSES,
@@ -15,6 +15,7 @@ CLASSES = (
     *cache.CLASSES,
     *report.CLASSES,
     *limits.CLASSES,
+    *anchors.CLASSES,
     *output.CLASSES,
 )
 

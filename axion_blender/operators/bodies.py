@@ -42,53 +42,61 @@ class AXION_OT_add_bodies(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class AXION_OT_remove_bodies(bpy.types.Operator):
+class OnBodies:
+    """Mixed into an operator that has ``change(item)`` for each selected body, and the words to tell of it.
+
+    refusal: what was not done where none is selected.  ``told()``: what follows the number of bodies.
+    """
+
+    refusal = ""
+
+    @classmethod
+    def poll(cls, context):
+        return in_object_mode(cls, context)
+
+    def execute(self, context):
+        items = editable_bodies(context)
+        if not items:
+            self.report({"ERROR"}, f"{self.refusal}: none of the selected objects is an Axion body")
+            return {"CANCELLED"}
+        for item in items:
+            self.change(item)
+        self.report({"INFO"}, f"{count(items, 'body', 'bodies')} {self.told()}")
+        return {"FINISHED"}
+
+
+class AXION_OT_remove_bodies(OnBodies, bpy.types.Operator):
     """Take the selected objects out of the Axion simulation; their settings stay."""
 
     bl_idname = "axion.remove_bodies"
     bl_label = "Remove Bodies"
     bl_description = "Take the selected objects out of the Axion simulation; their settings stay"
     bl_options = {"REGISTER", "UNDO"}
+    refusal = "No body was removed"
 
-    @classmethod
-    def poll(cls, context):
-        return in_object_mode(cls, context)
+    def change(self, item):
+        item.axion.enabled = False
 
-    def execute(self, context):
-        items = editable_bodies(context)
-        if not items:
-            self.report({"ERROR"}, "No body was removed: none of the selected objects is an Axion body")
-            return {"CANCELLED"}
-        for item in items:
-            item.axion.enabled = False
-        self.report({"INFO"}, f"{count(items, 'body', 'bodies')} removed")
-        return {"FINISHED"}
+    def told(self):
+        return "removed"
 
 
-class AXION_OT_change_shape(bpy.types.Operator):
+class AXION_OT_change_shape(OnBodies, bpy.types.Operator):
     """Change the collision shapes of the selected bodies."""
 
     bl_idname = "axion.change_shape"
     bl_label = "Change Shape"
     bl_description = "Give all selected bodies one kind of collision shape"
     bl_options = {"REGISTER", "UNDO"}
+    refusal = "No shape was changed"
 
     type: EnumProperty(name="Shape", description="Collision shape of the bodies", items=SHAPES, default="CONVEX_HULL")
 
-    @classmethod
-    def poll(cls, context):
-        return in_object_mode(cls, context)
+    def change(self, item):
+        item.axion.collision_shape = self.type
 
-    def execute(self, context):
-        items = editable_bodies(context)
-        if not items:
-            self.report({"ERROR"}, "No shape was changed: none of the selected objects is an Axion body")
-            return {"CANCELLED"}
-        for item in items:
-            item.axion.collision_shape = self.type
-        label = next(entry[1] for entry in SHAPES if entry[0] == self.type)
-        self.report({"INFO"}, f"{count(items, 'body', 'bodies')} with the shape {label}")
-        return {"FINISHED"}
+    def told(self):
+        return f"with the shape {next(entry[1] for entry in SHAPES if entry[0] == self.type)}"
 
 
 class AXION_OT_copy_settings(bpy.types.Operator):

@@ -3,13 +3,13 @@
 
 import bpy
 from bpy.props import FloatProperty, StringProperty
-from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
 
 from .. import limit_handles, physics_strokes
+from .dragging import Drag, ray
 from .session import in_object_mode
 
 
-class AXION_OT_drag_limit(bpy.types.Operator):
+class AXION_OT_drag_limit(Drag, bpy.types.Operator):
     """Set one end of a joint's range; interactively, by the mouse."""
 
     bl_idname = "axion.drag_limit"
@@ -46,25 +46,19 @@ class AXION_OT_drag_limit(bpy.types.Operator):
         self._pose = physics_strokes.pose_now(context.scene, context.object)
         at = self._pointed(context, event)
         self._offset = 0.0 if at is None else self._before - at  # the handle does not jump to the mouse
-        context.window_manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
+        return self.begin(context)
 
-    def modal(self, context, event):
-        if event.type in ("ESC", "RIGHTMOUSE"):
-            setattr(context.object.axion_joint, self.limit, self._before)
-            self._say(context, None)
-            return {"CANCELLED"}
-        if event.type == "LEFTMOUSE" and event.value == "RELEASE":
-            self._say(context, None)
-            return {"FINISHED"}
-        if event.type == "MOUSEMOVE":
-            at = self._pointed(context, event)
-            if at is not None:
-                value = at + self._offset
-                self.value = limit_handles.snapped(self.limit, value) if event.ctrl else value
-                self.execute(context)
-                self._say(context, self.value)
-        return {"RUNNING_MODAL"}
+    def follow(self, context, event):
+        at = self._pointed(context, event)
+        if at is None:
+            return False
+        value = at + self._offset
+        self.value = limit_handles.snapped(self.limit, value) if event.ctrl else value
+        self.execute(context)
+        return True
+
+    def take_back(self, context):
+        setattr(context.object.axion_joint, self.limit, self._before)
 
     def _known(self, settings):
         if self.limit in settings.bl_rna.properties and self.limit.startswith(("limit_lin_", "limit_ang_")):
@@ -73,20 +67,13 @@ class AXION_OT_drag_limit(bpy.types.Operator):
         return False
 
     def _pointed(self, context, event):
-        spot = event.mouse_region_x, event.mouse_region_y
-        view = context.region, context.region_data, spot
-        ray = region_2d_to_origin_3d(*view), region_2d_to_vector_3d(*view)
-        return limit_handles.value_at(self.limit, ray, *self._pose, self.value)
+        return limit_handles.value_at(self.limit, ray(context, event), *self._pose, self.value)
 
-    def _say(self, context, value):
-        if value is None:
-            context.area.header_text_set(None)
-            return
+    def describe(self, context):
         label = context.object.axion_joint.bl_rna.properties[self.limit].name
         linear = limit_handles.axis_of(self.limit)[1]
         kind, units = ("LENGTH", context.scene.unit_settings) if linear else ("ROTATION", context.scene.unit_settings)
-        shown = bpy.utils.units.to_string(units.system, kind, value, precision=3)
-        context.area.header_text_set(f"{label}: {shown}")
+        return f"{label}: {bpy.utils.units.to_string(units.system, kind, self.value, precision=3)}"
 
 
 CLASSES = (AXION_OT_drag_limit,)

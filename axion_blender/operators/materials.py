@@ -8,7 +8,7 @@ from ...solver import SceneError
 from .. import conventions
 from ..extract import geometry, weight
 from ..materials import MATERIALS
-from .bodies import count, editable_bodies
+from .bodies import OnBodies, count, editable_bodies
 from .session import in_object_mode
 
 PRESETS = tuple((name, material.label, material.description()) for name, material in MATERIALS.items())
@@ -19,7 +19,7 @@ DENSITIES = (
 )
 
 
-class AXION_OT_apply_material(bpy.types.Operator):
+class AXION_OT_apply_material(OnBodies, bpy.types.Operator):
     """Give the selected bodies the density, friction and bounciness of a material."""
 
     bl_idname = "axion.apply_material"
@@ -28,31 +28,25 @@ class AXION_OT_apply_material(bpy.types.Operator):
         "Give the selected bodies the density, friction and bounciness of a material; their masses follow the density"
     )
     bl_options = {"REGISTER", "UNDO"}
+    refusal = "No material was applied"
 
     material: EnumProperty(
         name="Material", description="What the bodies are made of", items=PRESETS, default="WOOD_OAK"
     )
 
-    @classmethod
-    def poll(cls, context):
-        return in_object_mode(cls, context)
+    def change(self, item):
+        material, body = MATERIALS[self.material], item.axion
+        body.use_density, body.density = True, material.density
+        for name in ("friction", "restitution"):
+            value = getattr(material, name)
+            if value is not None:
+                setattr(body, name, value)
 
-    def execute(self, context):
-        items, material = editable_bodies(context), MATERIALS[self.material]
-        if not items:
-            self.report({"ERROR"}, "No material was applied: none of the selected objects is an Axion body")
-            return {"CANCELLED"}
-        for item in items:
-            body = item.axion
-            body.use_density, body.density = True, material.density
-            for name in ("friction", "restitution"):
-                value = getattr(material, name)
-                if value is not None:
-                    setattr(body, name, value)
+    def told(self):
+        material = MATERIALS[self.material]
         kept = " and ".join(material.unknown())
         more = f"; as for {kept}, there is no figure worth copying, so theirs stays" if kept else ""
-        self.report({"INFO"}, f"{count(items, 'body', 'bodies')} of {material.label}{more}")
-        return {"FINISHED"}
+        return f"of {material.label}{more}"
 
 
 class AXION_OT_calculate_mass(bpy.types.Operator):

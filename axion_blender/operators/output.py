@@ -36,13 +36,15 @@ class AXION_OT_apply_bake(bpy.types.Operator):
 
     def execute(self, context):
         try:
-            kept = apply.apply(context.scene) if baking.is_baked(context.scene) else 0
+            if not baking.is_baked(context.scene):
+                self.report({"WARNING"}, "Nothing was applied: no object of this scene holds a bake")
+                return {"CANCELLED"}
+            kept, warnings = apply.apply(context.scene)
         except SceneError as error:
             return refuse(self, error)
-        if not kept:
-            self.report({"WARNING"}, "Nothing was applied: no object of this scene holds a bake")
-            return {"CANCELLED"}
         baking.forget_report(context.scene)
+        for sentence in warnings:
+            self.report({"WARNING"}, sentence)
         self.report({"INFO"}, f"Motion of {kept} {'object' if kept == 1 else 'objects'} applied")
         return {"FINISHED"}
 

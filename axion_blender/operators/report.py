@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From the report to the frame and the objects it blames, and out into files."""
 
+import errno
 from pathlib import Path
 
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
-from .. import last_bake, report, report_files
+from .. import last_bake, report, report_files, whole_files
 from .session import may_select
 
 TARGETS = (
@@ -131,7 +132,10 @@ class AXION_OT_export_report(bpy.types.Operator, ExportHelper):
             return {"CANCELLED"}
         path = Path(bpy.path.abspath(self.filepath)).absolute()
         try:
-            path.write_bytes(report_files.contents(last_bake.document(context.scene), path.suffix.lower()))
+            made = report_files.contents(last_bake.document(context.scene), path.suffix.lower())
+            if path.exists() and not path.is_file():  # such as /dev/null, which a file would replace
+                raise FileExistsError(errno.EEXIST, "what is there is no file")
+            whole_files.write(path, lambda beside: beside.write_bytes(made))
         except ValueError as error:
             self.report({"ERROR"}, f"{path.name} cannot be written, {error}")
             return {"CANCELLED"}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Motion in and out: how a body is tied to its animation, and what a bake is written to."""
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 STILL = {"options": set(), "override": {"LIBRARY_OVERRIDABLE"}}
 
@@ -28,6 +28,16 @@ class SceneOutput:
     )
     output_rotation: EnumProperty(
         name="Rotation", description="Rotation mode of the keys", items=ROTATIONS, default="KEEP", **STILL
+    )
+    keys_per_frame: IntProperty(
+        name="Keys Per Frame",
+        description="States written per frame, for the motion blur of fast things (each is a step of the simulation, "
+        "so more take longer)",
+        default=1,
+        min=1,
+        soft_max=8,
+        max=64,
+        **STILL,
     )
 
 

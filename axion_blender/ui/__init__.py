@@ -2,6 +2,7 @@
 """Panels and menus.  They draw; whatever decides is in the operators."""
 
 from . import (
+    anchor_gizmos,
     frame_gizmos,
     joint,
     limit_gizmos,
@@ -31,6 +32,7 @@ CLASSES = (
     *report_graph.CLASSES,
     *frame_gizmos.CLASSES,
     *limit_gizmos.CLASSES,
+    *anchor_gizmos.CLASSES,
 )
 
 

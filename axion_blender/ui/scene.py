@@ -51,6 +51,7 @@ def draw_output(layout, settings):
     column.prop(settings, "output")
     if settings.output == "KEYFRAMES":
         column.prop(settings, "output_rotation", text="Rotation")
+    column.prop(settings, "keys_per_frame")
 
 
 def draw_fields(layout, settings):

@@ -10,10 +10,11 @@ GROUP = "Object Transforms"
 
 
 def apply(scene):
-    """Keep what was baked in a scene, and drop its Axion setup.  Returns how many objects kept their motion.
+    """Keep what was baked in a scene, and drop its Axion setup.
 
-    What the bake had set aside, an earlier animation of the same channels, is gone then.  Raises SceneError, before
-    anything is changed, where an object's record of its bake is broken or a body or joint cannot be changed.
+    What the bake had set aside, an earlier animation of the same channels, is gone then.  Returns (how many objects
+    kept their motion, sentences on those that had none left).  Raises SceneError, before anything is changed, where an
+    object's record of its bake is broken, a body or joint cannot be changed, or no motion is left.
     """
     items = list(scene.objects)
     records.check(items)
@@ -22,7 +23,17 @@ def apply(scene):
     for item in [*members, *keyed]:
         if not item.is_editable:
             raise SceneError(f"{item.name} is linked from another file and cannot be changed: make it local first")
-    kept = sum(outputs.holds(item) for item in items)
+    shown = points.shown(scene)
+    baked = [item for item in items if outputs.holds(item)]
+    lost = [item.name for item in baked if not (shown if points.holds(item) else _moves(item))]
+    kept = len(baked) - len(lost)
+    warnings = [f"The motion of {', '.join(lost[:3])} was deleted, so none of it was kept"] if lost else []
+    if shown and not any(points.holds(item) for item in baked):
+        warnings.append(f"The bodies of {shown[0].name} were deleted: it stays as an ordinary object")
+    elif not kept and lost:
+        raise SceneError(
+            f"{lost[0]} has no motion any more, it was deleted: Clear Bake removes what is left of the bake"
+        )
     for item in keyed:
         _keep_keys(item)
     points.keep(scene)
@@ -30,7 +41,12 @@ def apply(scene):
         for group in (item.axion, item.axion_joint):
             _reset(group)
     _reset(scene.axion)
-    return kept
+    return kept, warnings
+
+
+def _moves(item):
+    bag = compat.channelbag(item)
+    return bag is not None and curves.are_baked(bag)
 
 
 def _keep_keys(item):

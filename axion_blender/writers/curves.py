@@ -107,5 +107,10 @@ def all_baked(bag):
     return len(_grouped(bag)) == len(bag.fcurves)
 
 
+def are_baked(bag):
+    """Whether there are baked curves, hidden or not."""
+    return bool(_grouped(bag))
+
+
 def _grouped(bag):
     return [curve for curve in bag.fcurves if curve.group is not None and curve.group.name == GROUP]

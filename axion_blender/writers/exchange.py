@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import bpy
 
 from ...solver import SceneError
+from .. import kept_motion
 from . import keyframes, points
 
 FORMATS = {"NPZ": ".npz", "USD": ".usdc", "ALEMBIC": ".abc"}
@@ -17,34 +18,21 @@ ENDINGS = {"USD": (".usdc", ".usda", ".usd", ".usdz"), "ALEMBIC": (".abc",)}
 
 NAMES = {"USD": "USD", "ALEMBIC": "Alembic"}
 
-_trajectories = {}
-
-
-def remember(scene, trajectory):
-    """Keep the trajectory of a scene's last bake for ``export``, until Blender ends."""
-    _trajectories[scene.session_uid] = trajectory
-
-
-def forget(scene):
-    """Drop what ``remember`` kept."""
-    _trajectories.pop(scene.session_uid, None)
-
 
 def export(context, path, kind, first, last):
     """Write the baked bodies of a scene to ``path``.
 
-    path: absolute.  kind: a key of FORMATS.  first, last: frames.  Raises SceneError where there is no bake, this
-    Blender cannot write such files, or the file cannot be written.
+    path: absolute.  kind: a key of FORMATS.  first, last: frames.  Raises SceneError where there is no bake, its
+    motion is not kept, this Blender cannot write such files, or the file cannot be written.
     """
     scene = context.scene
     # What is there and no file, such as /dev/null, would be replaced by one.
     if not os.path.isdir(os.path.dirname(path)) or (os.path.exists(path) and not os.path.isfile(path)):
         raise SceneError(f"{path} cannot be written: give an existing folder and the name of a file")
     if kind == "NPZ":
-        if scene.session_uid not in _trajectories:
-            raise SceneError(f"{scene.name} was not baked since the file was opened: bake it again")
+        motion = kept_motion.find(scene)
         try:
-            _trajectories[scene.session_uid].save(path)
+            motion.save(path)
         except OSError as error:
             raise _unwritten(path, error.strerror or error) from error
         return

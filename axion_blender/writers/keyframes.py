@@ -8,15 +8,17 @@ from ...solver import SceneError
 from . import actions, curves, custom_properties, overrides, placing, records
 
 
-def write(trajectory, objects, frame_start, scene=None, view_layer=None, scale_length=1.0, rotation="KEEP"):
+def write(
+    trajectory, objects, frame_start, scene=None, view_layer=None, scale_length=1.0, rotation="KEEP", per_frame=1
+):
     """Bake a trajectory into keyframes; an earlier bake of these objects is replaced.
 
-    trajectory: names, position [m] (F+1, B, 3), orientation xyzw (F+1, B, 4).  objects: {body name: Object} of the
-    bodies to write.  Keys lie at frame_start .. frame_start + F.  scale_length: metres per Blender unit.  rotation:
-    "KEEP" each object's rotation mode, or turn all to "QUATERNION".  Returns warnings, one sentence each.  Raises
-    SceneError, before anything is changed, where an object cannot hold the motion.
+    trajectory: names, position [m] (S, B, 3), orientation xyzw (S, B, 4).  objects: {body name: Object} of the
+    bodies to write.  Keys lie at frame_start and every 1 / per_frame of a frame from there.  scale_length: metres per
+    Blender unit.  rotation: "KEEP" each object's rotation mode, or turn all to "QUATERNION".  Returns warnings, one
+    sentence each.  Raises SceneError, before anything is changed, where an object cannot hold the motion.
     """
-    slices = write_slices(trajectory, objects, frame_start, scene, view_layer, scale_length, rotation)
+    slices = write_slices(trajectory, objects, frame_start, scene, view_layer, scale_length, rotation, per_frame)
     while True:
         try:
             next(slices)
@@ -24,7 +26,9 @@ def write(trajectory, objects, frame_start, scene=None, view_layer=None, scale_l
             return end.value
 
 
-def write_slices(trajectory, objects, frame_start, scene=None, view_layer=None, scale_length=1.0, rotation="KEEP"):
+def write_slices(
+    trajectory, objects, frame_start, scene=None, view_layer=None, scale_length=1.0, rotation="KEEP", per_frame=1
+):
     """``write`` as a generator: yields the part done, 0 to 1, and returns the warnings.
 
     Between two slices some objects hold the new bake and others the old: run it to its end.
@@ -35,11 +39,11 @@ def write_slices(trajectory, objects, frame_start, scene=None, view_layer=None, 
         raise SceneError(stop[0])
     hidden = suspend(scene, objects.values())
     try:
-        plan = placing.plan(trajectory, objects, frame_start, scene, view_layer, scale_length, rotation)
+        frames = frame_start + np.arange(len(trajectory.position)) / per_frame
+        plan = placing.plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation)
     except BaseException:
         resume(scene, hidden)
         raise
-    frames = frame_start + np.arange(len(trajectory.position))
     for number, (item, mode, location, turned) in enumerate(plan):
         yield number / len(plan)
         _store(item, scene, mode, frames, location, turned)

@@ -4,29 +4,44 @@
 Either replaces the other.  The functions are those of ``keyframes`` and mean the same for both.
 """
 
+from typing import NamedTuple
+
+import numpy as np
+
 from . import custom_properties, keyframes, points, records
 
 KEYFRAMES, POINTS = "KEYFRAMES", "POINTS"
 
 
+class _Motion(NamedTuple):
+    """What the writers read of a Trajectory, with all its states in a row."""
+
+    names: list[str]
+    position: np.ndarray  # (S, B, 3)
+    orientation: np.ndarray  # (S, B, 4)
+
+
 def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_length, output=KEYFRAMES, rotation="KEEP"):
     """Bake a trajectory as ``output`` says; an earlier bake of these objects is replaced.
 
-    A generator: it yields the part done, 0 to 1, and returns warnings.  Arguments as ``keyframes.write``.  Raises
-    SceneError, before anything is changed, where an object cannot hold the motion.
+    A generator: it yields the part done, 0 to 1, and returns warnings.  trajectory: solver.Trajectory; what it holds
+    between the frames is written, too.  Other arguments as ``keyframes.write``.  Raises SceneError, before anything is
+    changed, where an object cannot hold the motion.
     """
     records.check(scene.objects)
+    motion = _Motion(trajectory.names, *trajectory.every_state())
+    per_frame = trajectory.states_per_frame
     if output == POINTS:
         hidden = keyframes.suspend(scene, objects.values())
         try:
-            warnings = points.write(trajectory, objects, frame_start, scene, view_layer, scale_length)
+            warnings = points.write(motion, objects, frame_start, scene, view_layer, scale_length, per_frame)
         except BaseException:
             keyframes.resume(scene, hidden)
             raise
         keyframes.clear(scene, list(objects.values()))
         return warnings
     warnings = yield from keyframes.write_slices(
-        trajectory, objects, frame_start, scene, view_layer, scale_length, rotation
+        motion, objects, frame_start, scene, view_layer, scale_length, rotation, per_frame
     )
     points.clear(scene)
     return warnings
@@ -43,11 +58,15 @@ def write(*arguments, **options):
 
 
 def clear(scene, objects=None):
-    """Take back the bakes of a scene's objects, or the keyframes of those given.  Returns how many objects held one."""
+    """Take back the bakes of a scene's objects, or the keyframes of those given.
+
+    Returns how many objects held one; points whose bodies were all deleted count as one.
+    """
     if objects is not None:
         return keyframes.clear(scene, objects)
     records.check([item for item in scene.objects if points.holds(item)])
     held = sum(item.is_editable and (holds(item) or custom_properties.holds(item)) for item in scene.objects)
+    held = held or len(points.shown(scene))
     keyframes.clear(scene)
     points.clear(scene)
     return held
@@ -56,6 +75,11 @@ def clear(scene, objects=None):
 def holds(item):
     """Whether an object holds a bake."""
     return keyframes.holds(item) or points.holds(item)
+
+
+def is_baked(scene):
+    """Whether a scene holds a bake, if only points whose bodies were deleted."""
+    return bool(points.shown(scene)) or any(holds(item) for item in scene.objects)
 
 
 def suspend(scene):

@@ -6,6 +6,7 @@ parent.  If an ancestor is itself simulated, its world matrix comes from the tra
 not move with physics, so the space is kept relative to that ancestor.  Units: Blender units, world axes.
 """
 
+import math
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -38,7 +39,7 @@ def simulated_ancestor(item, simulated):
 
 
 def sample(scene, view_layer, objects, frames):
-    """Spaces of ``objects`` (list) over ``frames`` (T integers), as {object name: Space}.
+    """Spaces of ``objects`` (list) over ``frames`` (T numbers), as {object name: Space}.
 
     The current frame is put back.  Goes through all frames only if something between an object and its simulated
     ancestor may move.
@@ -49,7 +50,8 @@ def sample(scene, view_layer, objects, frames):
     spaces = {}
     with _visible(view_layer, objects), _frame_kept(scene):
         for count, frame in enumerate(frames):
-            scene.frame_set(int(frame))
+            whole = math.floor(frame)
+            scene.frame_set(whole, subframe=frame - whole)
             depsgraph = view_layer.depsgraph
             for item in objects if count == 0 else moving:
                 evaluated = item.evaluated_get(depsgraph)

@@ -16,15 +16,15 @@ CHUNK = 96  # objects at a time: matrices that fit the processor's cache
 DEFECT = 1e-3  # of the rotation's orthonormality, beyond float32 noise
 
 
-def plan(trajectory, objects, frame_start, scene, view_layer, scale_length, rotation):
+def plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation):
     """[(object, rotation mode, location (T, 3), rotation channel (T, 3 or 4))].  Changes nothing.
 
-    Arguments as ``keyframes.write``.  Raises SceneError for an object that a parent's scale would shear.
+    frames (T,): of the trajectory's states; other arguments as ``keyframes.write``.  Raises SceneError for an object
+    that a parent's scale would shear.
     """
     index = {name: i for i, name in enumerate(trajectory.names)}
     column = {item.name: index[name] for name, item in objects.items()}
     items = list(objects.values())
-    frames = frame_start + np.arange(len(trajectory.position))
     _check_finite(trajectory, column, frames)
     spaces = parents.sample(scene, view_layer, items, frames)
     done = []
@@ -50,8 +50,8 @@ def _check_finite(trajectory, column, frames):
         if not finite[:, at].all():
             frame = frames[np.argmin(finite[:, at])]
             raise SceneError(
-                f"{name}: its motion is NaN or infinite from frame {frame} on; bake a shorter range, more substeps or a"
-                " higher quality to find what drives it there."
+                f"{name}: its motion is NaN or infinite from frame {frame:.10g} on; bake a shorter range, more substeps"
+                " or a higher quality to find what drives it there."
             )
 
 

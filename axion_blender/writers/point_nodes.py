@@ -2,9 +2,9 @@
 """The geometry nodes that play baked points: they need no handler and no extension, so they render anywhere.
 
 The mesh of the object has a vertex for each body, with attributes ``prototype`` and ``scale``.  A second object holds
-the motion: its mesh has a vertex for each body and frame, frame after frame, at the body's place, and the attribute
-``rotation``.  The scene's time picks the frame; between two frames both are mixed, which costs the double, so whole
-frames take a way of their own.
+the motion: its mesh has a vertex for each body and state, state after state, at the body's place, and the attribute
+``rotation``; a frame has one state or several.  The scene's time picks the state; between two states both are mixed,
+which costs the double, so times of states take a way of their own.
 """
 
 import bpy
@@ -42,9 +42,9 @@ class _Builder:
         return self.out("ShaderNodeMath", dict(enumerate(values)), operation=operation)
 
 
-def build(name, bodies, frames, frame_start, motion, prototypes):
-    """A node group of that name.  bodies, frames: their numbers, frames beyond the first; motion: object; prototypes:
-    collection, whose objects count by name.
+def build(name, bodies, states, frame_start, motion, prototypes, per_frame=1):
+    """A node group of that name.  bodies, states: their numbers, states beyond the first; motion: object; prototypes:
+    collection, whose objects count by name; per_frame: states a frame.
     """
     tree = bpy.data.node_groups.new(name, "GeometryNodeTree")
     tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
@@ -52,11 +52,13 @@ def build(name, bodies, frames, frame_start, motion, prototypes):
     make = _Builder(tree)
     points = make.out("NodeGroupInput", name="Geometry")
     time = make.out("GeometryNodeInputSceneTime", name="Frame")
-    frame = make.math("SUBTRACT", time, float(frame_start))
-    frame = make.math("MINIMUM", make.math("MAXIMUM", frame, 0.0), float(frames))
-    first = make.math("FLOOR", frame)
-    second = make.math("MINIMUM", make.math("ADD", first, 1.0), float(frames))
-    part = make.math("SUBTRACT", frame, first)
+    state = make.math("SUBTRACT", time, float(frame_start))
+    if per_frame > 1:
+        state = make.math("MULTIPLY", state, float(per_frame))
+    state = make.math("MINIMUM", make.math("MAXIMUM", state, 0.0), float(states))
+    first = make.math("FLOOR", state)
+    second = make.math("MINIMUM", make.math("ADD", first, 1.0), float(states))
+    part = make.math("SUBTRACT", state, first)
     geometry = make.out("GeometryNodeObjectInfo", {"Object": motion}, "Geometry")
     children = make.out(
         "GeometryNodeCollectionInfo",

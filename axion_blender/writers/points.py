@@ -21,7 +21,7 @@ HIDDEN = records.POINTS_RECORD
 FLAGS = ("hide_viewport", "hide_render")
 
 
-def write(trajectory, objects, frame_start, scene, view_layer, scale_length):
+def write(trajectory, objects, frame_start, scene, view_layer, scale_length, per_frame=1):
     """Bake a trajectory into points; an earlier bake into points is replaced.
 
     Arguments as ``keyframes.write``.  Returns warnings.  Raises SceneError, before anything is changed, where an object
@@ -42,20 +42,20 @@ def write(trajectory, objects, frame_start, scene, view_layer, scale_length):
         raise
     clear(scene)
     name = f"Axion Points {scene.name}"
-    frames, count = place.shape[:2]
+    states, count = place.shape[:2]
     kinds, prototypes = _prototypes(items, name)
     motion = _mesh_object(f"{name} Motion", place.reshape(-1, 3), {point_nodes.ROTATION: ("QUATERNION", turn)})
-    shown = _mesh_object(
+    player = _mesh_object(
         name,
         place[0],
         {point_nodes.PROTOTYPE: ("INT", kinds), point_nodes.SCALE: ("FLOAT_VECTOR", scale)},
     )
-    nodes = point_nodes.build(name, count, frames - 1, frame_start, motion, prototypes)
-    shown.modifiers.new("Axion Points", "NODES").node_group = nodes
-    shown[OWNER] = scene
+    nodes = point_nodes.build(name, count, states - 1, frame_start, motion, prototypes, per_frame)
+    player.modifiers.new("Axion Points", "NODES").node_group = nodes
+    player[OWNER] = scene
     for part, thing in (("motion", motion), ("nodes", nodes), ("prototypes", prototypes)):
-        shown[PARTS[part]] = thing
-    scene.collection.objects.link(shown)
+        player[PARTS[part]] = thing
+    scene.collection.objects.link(player)
     for item in items:
         item[HIDDEN] = json.dumps({flag: getattr(item, flag) for flag in FLAGS})
     resume(scene, items)
@@ -68,10 +68,10 @@ def clear(scene):
     Raises SceneError, before anything is changed, as ``suspend`` does.
     """
     records.check(_stood_in_for(scene))
-    for shown in [item for item in scene.objects if item.get(OWNER) == scene]:
-        meshes = [shown.data]
-        motion, nodes, prototypes = (shown.get(PARTS[part]) for part in ("motion", "nodes", "prototypes"))
-        bpy.data.objects.remove(shown)
+    for player in shown(scene):
+        meshes = [player.data]
+        motion, nodes, prototypes = (player.get(PARTS[part]) for part in ("motion", "nodes", "prototypes"))
+        bpy.data.objects.remove(player)
         if nodes is not None:
             bpy.data.node_groups.remove(nodes)
         if motion is not None:
@@ -127,6 +127,11 @@ def _stood_in_for(scene):
     return [item for item in scene.objects if holds(item)]
 
 
+def shown(scene):
+    """The objects that show the points of a scene: one, or none."""
+    return [item for item in scene.objects if item.get(OWNER) == scene]
+
+
 def holds(item):
     """Whether points stand in for an object."""
     return HIDDEN in item
@@ -134,10 +139,10 @@ def holds(item):
 
 def keep(scene):
     """Forget that the points of a scene are a bake: from now on they are objects like any others."""
-    for shown in [item for item in scene.objects if item.get(OWNER) == scene]:
+    for player in shown(scene):
         for key in (OWNER, *PARTS.values()):
-            if key in shown:
-                del shown[key]
+            if key in player:
+                del player[key]
     for item in _stood_in_for(scene):
         del item[HIDDEN]
 
@@ -226,11 +231,11 @@ def _mesh_object(name, places, attributes):
 
 
 def _warnings(scene, items):
-    shown = {item.name_full for item in items}
+    hidden = {item.name_full for item in items}
     found = [
         f"{child.name} does not follow its parent {child.parent.name}, which is shown as a point"
         for child in scene.objects
-        if child.parent is not None and child.parent.name_full in shown and child.name_full not in shown
+        if child.parent is not None and child.parent.name_full in hidden and child.name_full not in hidden
     ]
     for item in items:
         if not compat.animated_paths(item).isdisjoint(FLAGS):

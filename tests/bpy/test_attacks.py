@@ -11,7 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 import blend_scenes as build  # noqa: E402
-from axion.axion_blender import baking, cli, last_bake  # noqa: E402
+from axion.axion_blender import baking, cli, kept_motion, last_bake  # noqa: E402
 from axion.axion_blender.writers import exchange, keyframes, points  # noqa: E402
 from axion.solver import SceneError, Trajectory  # noqa: E402
 from test_bad_input import bake  # noqa: E402
@@ -85,7 +85,7 @@ def test_a_link_in_place_of_the_lock_does_not_lead_to_somebodys_file(tmp_path):
 
 def test_a_foreign_file_among_the_frames_stops_the_bake_and_stays(tmp_path):
     folder, content = cached(tmp_path), pickle.dumps("somebody's")
-    (frames,) = folder.glob("*.frames")
+    frames = min(folder.glob("*.frames"))  # one or, on a slow machine, two
     frames.write_bytes(content)
     with pytest.raises(RuntimeError, match="is no file of an Axion cache: move it away"):
         bpy.ops.axion.bake()
@@ -101,12 +101,13 @@ def test_a_head_that_cannot_be_read_has_a_cure(tmp_path):
 
 
 @pytest.fixture
-def exported():
+def exported(monkeypatch):
     """A scene with keys and a trajectory, without the solver."""
     box = build.box("Box")
     bake(box)
     zero = [[(0, 0, 0)]] * 2
-    exchange.remember(bpy.context.scene, Trajectory(["Box"], [0, 1], zero, [[(0, 0, 0, 1)]] * 2, zero, zero, [], {}))
+    motion = Trajectory(["Box"], [0, 1], zero, [[(0, 0, 0, 1)]] * 2, zero, zero, [], {})
+    monkeypatch.setattr(kept_motion, "find", lambda scene: motion)
 
 
 @pytest.mark.parametrize("kind", exchange.FORMATS)

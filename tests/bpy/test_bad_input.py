@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Input that nobody should give and somebody will: each is refused in one sentence, and nothing is harmed by it."""
 
+import math
+import os
+from pathlib import Path
+
 import axion
 import pytest
 
@@ -53,7 +57,8 @@ def test_a_folder_that_takes_no_file_is_told_before_anything_is_read(blend, monk
     monkeypatch.setattr(axion.axion_blender.baking, "make_job", lambda *given: pytest.fail("the scene was read"))
     out = blend.with_name("out.blend")
     assert run(blend, "-o", out) == 1
-    assert capsys.readouterr().err.splitlines() == [f"axion_bake: {out.resolve()} cannot be written: Permission denied"]
+    said = f"axion_bake: {out.resolve()} cannot be written: Permission denied: choose another folder or name"
+    assert capsys.readouterr().err.splitlines() == [said]
 
 
 def test_a_frame_range_beyond_blenders_names_the_scene():
@@ -140,3 +145,43 @@ def test_a_linked_body_whose_library_is_gone_is_named(blend):
     library.unlink()
     bpy.ops.wm.open_mainfile(filepath=str(blend))
     assert any(text.startswith("Box ") and "library.blend" in text for text in baking.check(bpy.context)[1])
+
+
+@pytest.mark.parametrize("name", ["fps_base", "time_scale"])
+def test_a_frame_rate_that_is_no_number_is_named(name):
+    build.plane()
+    build.box("Box", (0.3, 0.3, 0.3), (0, 0, 1))
+    scene = bpy.context.scene
+    setattr(scene.render if name == "fps_base" else scene.axion, name, math.nan)
+    problems, _ = baking.check(bpy.context)
+    assert problems == [f"Scene: its {name} is nan: give a finite number above 0"]
+
+
+@pytest.mark.parametrize("folder", ["cache", "./deep/cache"])
+def test_a_cache_folder_that_leads_to_the_working_folder_is_refused(folder, tmp_path):
+    build.plane()
+    build.box("Box", (0.3, 0.3, 0.3), (0, 0, 1))
+    scene = bpy.context.scene
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    scene = bpy.context.scene
+    scene.axion.cache_folder = folder
+    problems, _ = baking.check(bpy.context)
+    assert len(problems) == 1 and problems[0].startswith(f"Scene: its Cache Folder {folder!r} would lie in ")
+    assert os.getcwd() in problems[0] and "begin it with //" in problems[0]
+    with pytest.raises(RuntimeError, match="Cache Folder"):
+        bpy.ops.axion.bake()
+    assert not Path(folder).exists()
+    scene.axion.use_cache = False
+    assert baking.check(bpy.context)[0] == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there that tests do not have")
+def test_a_cache_folder_that_is_a_link_to_nowhere_has_a_cure(tmp_path):
+    build.plane()
+    build.box("Box", (0.3, 0.3, 0.3), (0, 0, 1))
+    scene = bpy.context.scene
+    scene.frame_end = 3
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    scene.axion.cache_folder = str(tmp_path / "link")
+    with pytest.raises(RuntimeError, match="is no folder, or a link that leads nowhere: remove it"):
+        bpy.ops.axion.bake()

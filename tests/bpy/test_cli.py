@@ -182,6 +182,17 @@ def test_a_scene_without_bodies_is_1(blend, tmp_path, capfd):
     assert not (tmp_path / "out.blend").exists()
 
 
+@pytest.mark.parametrize("length", (249, 300, 5000))
+def test_names_that_are_too_long_are_told_with_the_cure(blend, tmp_path, capfd, length):
+    long = tmp_path / ("m" * length + ".blend")
+    for arguments in ((blend, "-o", long), (blend, "-o", tmp_path / "out.blend", "--report", long), (long, "-o", long)):
+        assert run(*arguments) == 1
+        said = capfd.readouterr().err
+        assert len(said.strip().splitlines()) == 1 and "Errno" not in said
+        if arguments[0] == blend or length > 249:
+            assert "too long" in said and said.strip().endswith("choose another folder or name")
+
+
 @pytest.mark.parametrize("error", (RuntimeError("device lost"), MemoryError(), KeyError("a bug")))
 def test_a_breakdown_is_one_line_without_traceback_and_no_output(blend, tmp_path, solver, capfd, error):
     def break_down(*given, **named):

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From Bake to the outputs: what is written where, Apply, files for other programs, and Clear Bake after each."""
 
+import shutil
+
 import axion
 import bpy
 import numpy as np
 import pytest
-from axion.axion_blender.writers import exchange
+from axion.axion_blender import cache_place, kept_motion
+from axion.axion_blender.writers import exchange, points
 from axion.solver import Trajectory
 from blend_scenes import box, joint, key, plane
 from test_writers_points import fingerprint, instances, marks
@@ -58,6 +61,66 @@ def test_points_show_what_keyframes_show(scene):
     assert bpy.ops.axion.clear_bake() == {"FINISHED"}
     left = fingerprint()
     assert left == before
+
+
+def keyed_frames(name):
+    """Frames of the keys of an object's location, which are all linear."""
+    curve = next(curve for curve in curves(bpy.data.objects[name]) if curve.data_path == "location")
+    assert {key.interpolation for key in curve.keyframe_points} == {"LINEAR"}
+    return np.array([key.co[0] for key in curve.keyframe_points])
+
+
+def at_quarters(name):
+    """(25, 4, 4): world matrices of an object, or of its point, at every quarter of the frames 1 to 7."""
+    number, found = ("Box", "Tilted").index(name), []
+    for quarter in range(25):
+        whole, part = divmod(quarter, 4)
+        shown = [matrix for _, matrix in instances(1 + whole, part / 4)] if points_shown() else []
+        bpy.context.scene.frame_set(1 + whole, subframe=part / 4)
+        item = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
+        found.append(shown[number] if shown else np.array(item.matrix_world))
+    bpy.context.scene.frame_set(1)
+    return np.array(found)
+
+
+def points_shown():
+    return any(points.OWNER in item for item in bpy.context.scene.objects)
+
+
+def test_keys_between_frames_are_states_of_the_solver(scene, tmp_path):
+    scene.axion.keys_per_frame = 4
+    before = fingerprint()
+    bake()
+    assert np.allclose(keyed_frames("Tilted"), 1 + np.arange(25) / 4)
+    path = str(tmp_path / "motion.npz")
+    assert bpy.ops.axion.export_motion(filepath=path) == {"FINISHED"}
+    kept = Trajectory.load(path)
+    assert kept.states_per_frame == 4 and len(kept.reports) == 6
+    places = kept.every_state()[0][:, kept.index("Box")]
+    keyed = at_quarters("Box")
+    assert np.allclose(keyed[:, :3, 3], places, atol=1e-5)
+    time = np.arange(25) / 96  # free fall, which keys at whole frames alone would show as a chain of straight lines
+    assert np.allclose(keyed[:, 2, 3], 3.0 - 0.5 * 9.81 * time**2, atol=1e-5)
+    turned = at_quarters("Tilted")
+    bake("POINTS")
+    assert np.allclose(at_quarters("Box"), keyed, atol=1e-5)
+    assert np.allclose(at_quarters("Tilted"), turned, atol=1e-5)
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert fingerprint() == before
+
+
+def test_a_body_on_a_parent_that_moves_is_keyed_between_frames(scene):
+    cart, item = bpy.data.objects.new("Cart", None), bpy.data.objects["Box"]
+    scene.collection.objects.link(cart)
+    item.parent = cart
+    scene.axion.keys_per_frame = 4
+    bake()
+    free = at_quarters("Box")
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    key(cart, "location", [(1, (0, 0, 0)), (3, (4, 0, 0)), (7, (0, 0, 8))], "LINEAR")
+    bake()
+    assert len(keyed_frames("Box")) == 25
+    assert np.allclose(at_quarters("Box"), free, atol=1e-5), "the cart's motion does not carry the box along"
 
 
 def test_rotation_keeps_its_mode_without_jumps_or_becomes_quaternions(scene):
@@ -113,9 +176,51 @@ def test_a_bake_after_apply_is_a_new_one(scene):
     assert np.array_equal(motion("Box"), kept)
 
 
+def delete(*names):
+    for name in names:
+        bpy.data.objects.remove(bpy.data.objects[name])
+
+
+def test_points_whose_bodies_are_gone_are_applied_with_a_word_and_cleared(scene, capfd):
+    bake("POINTS")
+    delete("Box", "Tilted")
+    assert len(instances(4)) == 2
+    bpy.ops.ed.undo_push()
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert not points.shown(scene) and not bpy.data.node_groups and "Axion Points Scene" not in bpy.data.meshes
+    assert bpy.ops.axion.clear_bake() == {"CANCELLED"}
+    box("Box", location=(0, 0, 3))
+    bake("POINTS")
+    delete("Box")
+    capfd.readouterr()
+    assert bpy.ops.axion.apply_bake() == {"FINISHED"}
+    assert "The bodies of Axion Points Scene were deleted: it stays as an ordinary object" in capfd.readouterr().out
+    assert len(instances(4)) == 1 and not points.shown(scene)
+    assert bpy.ops.axion.apply_bake() == {"CANCELLED"}
+
+
+def test_apply_counts_what_kept_its_motion(scene, capfd):
+    bake()
+    action = bpy.data.objects["Box"].animation_data.action
+    assert action != bpy.data.objects["Tilted"].animation_data.action
+    bpy.data.actions.remove(action)
+    capfd.readouterr()
+    assert bpy.ops.axion.apply_bake() == {"FINISHED"}
+    said = capfd.readouterr().out
+    assert "Motion of 1 object applied" in said and "The motion of Box was deleted" in said
+    delete("Box", "Tilted")
+    box("Box", location=(0, 0, 3))
+    bake()
+    bpy.data.actions.remove(bpy.data.objects["Box"].animation_data.action)
+    with pytest.raises(RuntimeError, match="Box has no motion any more, it was deleted: Clear Bake"):
+        bpy.ops.axion.apply_bake()
+    assert bpy.data.objects["Box"].axion.enabled, "nothing was changed"
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+
+
 def test_trajectory_goes_to_a_file(scene, tmp_path):
     path = str(tmp_path / "motion.npz")
-    with pytest.raises(RuntimeError, match="was not baked"):
+    with pytest.raises(RuntimeError, match="holds no bake"):
         bpy.ops.axion.export_motion(filepath=path)
     bake()
     assert bpy.ops.axion.export_motion(filepath=path) == {"FINISHED"}
@@ -123,10 +228,82 @@ def test_trajectory_goes_to_a_file(scene, tmp_path):
     assert kept.names == ["Ground", "Box", "Tilted"] and kept.position.shape == (7, 3, 3)
     assert np.allclose(kept.position[:, 1], motion("Box")[:, :3, 3], atol=1e-5)
     bpy.ops.axion.clear_bake()
-    with pytest.raises(RuntimeError, match="was not baked"):
+    with pytest.raises(RuntimeError, match="holds no bake"):
         bpy.ops.axion.export_motion(filepath=path)
     with pytest.raises(RuntimeError, match="no file"):
         bpy.ops.axion.export_motion()
+
+
+def reopened(path):
+    """The file, as it is after the session that baked it."""
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    kept_motion.forget(bpy.context.scene)
+
+
+def test_a_file_that_was_opened_again_has_its_motion_in_the_cache(scene, tmp_path):
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    scene = bpy.context.scene
+    scene.axion.keys_per_frame = 2
+    bpy.data.objects["Hinge"].axion_joint.enabled = True
+    bpy.data.objects["Hinge"].axion_joint.use_breaking = True
+    bpy.data.objects["Hinge"].axion_joint.break_force = 1.0
+    bake()
+    bpy.ops.axion.export_motion(filepath=str(tmp_path / "first.npz"))
+    first = Trajectory.load(tmp_path / "first.npz")
+    assert list(first.broken_joints) == ["Hinge"] and first.states_per_frame == 2
+    reopened(tmp_path / "shot.blend")
+    assert bpy.ops.axion.export_motion(filepath=str(tmp_path / "again.npz")) == {"FINISHED"}
+    again = Trajectory.load(tmp_path / "again.npz")
+    assert (again.names, again.reports, again.broken_joints) == (first.names, first.reports, first.broken_joints)
+    for name in ("times", "position", "orientation", "linear_velocity", "angular_velocity", "between_position"):
+        assert np.array_equal(getattr(again, name), getattr(first, name)), name
+    assert len(again.forces) == len(first.forces) == 6
+
+
+def test_motion_that_nobody_kept_is_refused(scene, tmp_path):
+    path = str(tmp_path / "motion.npz")
+    scene.axion.use_cache = False
+    bake()
+    reopened(tmp_path / "shot.blend")
+    with pytest.raises(RuntimeError, match="without a cache, or that was freed: bake again"):
+        bpy.ops.axion.export_motion(filepath=path)
+    bpy.context.scene.axion.use_cache = True
+    bake()
+    folder = cache_place.existing(bpy.context.scene)
+    shutil.copytree(folder, tmp_path / "kept")
+    box("Another", location=(-3, 0, 3))
+    bpy.ops.axion.clear_bake()
+    bake()
+    shutil.rmtree(folder)
+    shutil.copytree(tmp_path / "kept", folder)
+    reopened(tmp_path / "shot.blend")
+    with pytest.raises(RuntimeError, match="holds another bake"):
+        bpy.ops.axion.export_motion(filepath=path)
+    next(folder.glob("*.frames")).write_bytes(b"spoilt")
+    with pytest.raises(RuntimeError, match="cannot be read from its cache .*bake again"):
+        bpy.ops.axion.export_motion(filepath=path)
+
+
+@pytest.mark.parametrize(("kind", "option"), [("USD", "usd"), ("ALEMBIC", "alembic")])
+def test_other_programs_get_the_points_as_objects(scene, tmp_path, kind, option):
+    if not getattr(bpy.app.build_options, option):
+        pytest.skip(f"this Blender was built without {kind}")
+    path = str(tmp_path / f"points{exchange.FORMATS[kind]}")
+    bake("POINTS")
+    wanted = {frame: np.array([matrix for _, matrix in instances(frame)]) for frame in (1, 4, 7)}
+    assert bpy.ops.axion.export_motion(filepath=path, format=kind) == {"FINISHED"}
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.context.scene.render.fps = 24
+    if kind == "USD":
+        bpy.ops.wm.usd_import(filepath=path, merge_parent_xform=False)
+    else:
+        bpy.ops.wm.alembic_import(filepath=path, as_background_job=False)
+    for frame, matrices in wanted.items():
+        bpy.context.scene.frame_set(frame)
+        found = [item.matrix_world for item in bpy.data.objects if item.type == "MESH" and len(item.data.vertices) == 8]
+        found = np.array(sorted(np.array(matrix).tolist() for matrix in found))
+        assert np.allclose(found, sorted(matrices.tolist()), atol=1e-4)
 
 
 @pytest.mark.parametrize(("kind", "option"), [("USD", "usd"), ("ALEMBIC", "alembic")])

@@ -2,14 +2,16 @@
 """What the overlays draw, without a window: forces of the last bake at the current frame, joints where they are."""
 
 import time
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
 import pytest
 from axion.axion_blender import last_bake, physics_strokes, recording, strokes
-from axion.axion_blender.ui import overlays
+from axion.axion_blender.ui import anchor_gizmos, overlays
 from axion.solver import ForceHistory, FrameForces, SceneError
 from blend_scenes import add, box, joint, plane
+from mathutils import Vector
 
 
 @pytest.fixture
@@ -199,6 +201,68 @@ def test_a_rope_is_a_line_from_anchor_to_anchor(empty_file):
     only(empty_file, "joints")
     ends, _ = arrays(empty_file)
     np.testing.assert_allclose(ends[:2], [(0, 0, 3), (1.5, 0, 1)], atol=1e-6)
+    # A cross at either end: three lines through it, one along each axis.
+    crosses = ends[2:14].reshape(3, 2, 2, 3)
+    np.testing.assert_allclose(crosses.mean(axis=2), np.broadcast_to([(0, 0, 3), (1.5, 0, 1)], (3, 2, 3)), atol=1e-6)
+    np.testing.assert_allclose(np.ptp(crosses, axis=2), 0.08 * np.eye(3)[:, None].repeat(2, axis=1), atol=1e-6)
+
+
+def test_a_rope_that_was_baked_is_drawn_between_its_bodies(empty_file):
+    empty_file.frame_end = 4
+    first, second = box("A", (0.1, 0.1, 0.1), (0, 0, 1), mass=1.0), box("B", (0.1, 0.1, 0.1), (1, 0, 1), mass=1.0)
+    joint("Rod", "DISTANCE", first, second, (5, 5, 5), anchor1=(0.05, 0, 0), anchor2=(-0.05, 0, 0))
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    only(empty_file, "joints")
+    empty_file.frame_set(4)
+    ends = arrays(empty_file)[0]
+    want = [first.matrix_world @ Vector((0.05, 0, 0)), second.matrix_world @ Vector((-0.05, 0, 0))]
+    assert want[0].z < 0.95, "it fell"
+    np.testing.assert_allclose(ends[:2], want, atol=1e-4)
+
+
+def test_an_anchor_is_set_by_the_operator(empty_file):
+    body = box("Bob", (0.1, 0.1, 0.1), (1, 0, 1), mass=1.0)
+    body.scale, body.rotation_euler = (2, 2, 2), (0, 0, np.pi / 2)
+    item = joint("Rope", "ROPE", None, body, (0, 0, 3))
+    bpy.context.view_layer.objects.active = item
+    bpy.context.view_layer.update()
+    assert bpy.ops.axion.drag_anchor(end="SECOND", location=(1, 0.5, 1)) == {"FINISHED"}
+    np.testing.assert_allclose(item.axion_joint.anchor2, (0.25, 0, 0), atol=1e-6)
+    np.testing.assert_allclose(physics_strokes.anchors(item)[1], (1, 0.5, 1), atol=1e-6)
+    with pytest.raises(RuntimeError, match="Rope has no object 1: move the joint itself"):
+        bpy.ops.axion.drag_anchor(end="FIRST", location=(0, 0, 0))
+    body.scale = (0, 1, 1)
+    bpy.context.view_layer.update()
+    with pytest.raises(RuntimeError, match="Bob has a scale of 0"):
+        bpy.ops.axion.drag_anchor(end="SECOND", location=(0, 0, 0))
+    item.axion_joint.type = "HINGE"
+    assert not bpy.ops.axion.drag_anchor.poll()
+
+
+class Gizmos(list):
+    """Stands in for what Blender makes handles of in a window."""
+
+    def new(self, kind):
+        asked = SimpleNamespace(name=None, end=None)
+
+        def target(name):
+            asked.name = name
+            return asked
+
+        self.append(SimpleNamespace(kind=kind, asked=asked, target_set_operator=target))
+        return self[-1]
+
+
+def test_each_anchor_on_an_object_has_a_handle(empty_file):
+    body = box("Bob", (0.1, 0.1, 0.1), (1, 0, 1), mass=1.0)
+    item = joint("Rope", "ROPE", None, body, (0, 0, 3), anchor2=(0.5, 0, 0))
+    bpy.context.view_layer.update()
+    group, context = SimpleNamespace(gizmos=Gizmos()), SimpleNamespace(object=item, scene=empty_file)
+    anchor_gizmos.AXION_GGT_anchors.setup(group, context)
+    anchor_gizmos.AXION_GGT_anchors.draw_prepare(group, context)
+    assert [dot.asked.name for dot in group.gizmos] == ["axion.drag_anchor"] * 2
+    assert [(dot.asked.end, dot.hide) for dot in group.gizmos] == [("FIRST", True), ("SECOND", False)]
+    np.testing.assert_allclose(group.gizmos[1].matrix_basis.translation, (1.5, 0, 1), atol=1e-6)
 
 
 def test_forces_come_out_of_the_cache_as_well(baked, capfd):

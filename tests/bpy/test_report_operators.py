@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
-from axion.axion_blender import last_bake, report
+from axion.axion_blender import last_bake, report, whole_files
 from axion.axion_blender.ui import report_graph
 from axion.solver import StepReport
 from blend_scenes import add, box
@@ -85,6 +85,22 @@ def test_export_refuses_with_a_sentence(reported, tmp_path):
     with pytest.raises(RuntimeError, match="was not written"):
         bpy.ops.axion.export_report(filepath=str(tmp_path / "missing" / "report.csv"))
     assert not list(tmp_path.iterdir())
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(RuntimeError, match="what is there is no file: choose another place"):
+        bpy.ops.axion.export_report(filepath=str(tmp_path / "folder.csv"))
+
+
+def test_an_export_that_fails_leaves_the_old_file(reported, tmp_path, monkeypatch):
+    path = tmp_path / "report.csv"
+    path.write_text("the old one", encoding="utf-8")
+
+    def fail(*given):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(whole_files.os, "replace", fail)
+    with pytest.raises(RuntimeError, match="No space left on device: choose another place"):
+        bpy.ops.axion.export_report(filepath=str(path))
+    assert path.read_text(encoding="utf-8") == "the old one" and list(tmp_path.iterdir()) == [path]
 
 
 def test_without_a_report_nothing_can_be_asked(empty_file, tmp_path):

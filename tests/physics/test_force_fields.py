@@ -166,3 +166,18 @@ def test_scene_file_keeps_fields(tmp_path):
     scene.save(tmp_path / "scene.npz")
     (kept,) = Scene.load(tmp_path / "scene.npz").fields
     assert kept.strength == ((0, 1), (2, 3)) and kept.excludes == ["Ball"] and len(kept.permutation) == 256
+
+
+@pytest.mark.parametrize("kind", ["wind", "force", "vortex", "magnet", "harmonic", "turbulence", "drag"])
+def test_strengths_up_to_the_limit_are_solved_in_numbers_and_beyond_it_refused(kind, recwarn):
+    for strength in (1e12,) if kind == "drag" else (1e12, -1e12):  # what drives by its speed has no bound
+        field = ForceField("Field", kind, strength, damping=1e12 if kind in ("harmonic", "drag") else 0.0)
+        if kind == "turbulence":
+            field.permutation = np.arange(256, dtype=np.int32)
+        trajectory = fly(field, 3, position=(0.1, 0.2, 0.3), linear_velocity=(1, 2, 3))
+        assert np.isfinite(trajectory.position).all()
+    assert not [warning for warning in recwarn if issubclass(warning.category, RuntimeWarning)]
+    refused = r"Field: strength is -?1e\+30( at 1 s)?: it must be from -1e\+12 to 1e\+12"
+    for strength in (1e30, -1e30, ([0.0, 1.0], [0.0, -1e30])):
+        with pytest.raises(SceneError, match=refused):
+            fly(ForceField("Field", kind, strength))

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Capsule, Joint, Scene, SolverConfig, simulate
+from axion.solver import Body, Box, Capsule, Joint, MotionPath, Scene, SolverConfig, simulate, starting_overlaps
 from contact_scenes import rock
 from judges import energies, overlaps
 from scenes import ground, turned
@@ -74,3 +74,61 @@ def test_folded_limbs_gain_nothing_in_their_fall():
     assert np.all(energy <= energy[0] + weight * FAST)
     assert overlaps(scene, trajectory, [72])[0] < FAST
     assert np.abs(trajectory.linear_velocity[-1]).max() < FAST / STEP
+
+
+def twins(offset, **options):
+    """Two boxes of 2 m on the ground, one ``offset`` m beside the other."""
+    scene = Scene()
+    ground(scene)
+    for number, name in enumerate(("Left", "Right")):
+        scene.add(Body(name, [Box([1.0] * 3)], position=(offset * number, 0, 1), mass=1.0, **options))
+    return scene
+
+
+def test_a_start_inside_each_other_is_named_with_its_depth_until_it_is_gone():
+    scene = twins(1.0)
+    (found,) = starting_overlaps(scene, CPU)
+    assert {found.body_a, found.body_b} == {"Left", "Right"} and found.depth == pytest.approx(1.0, abs=1e-4)
+    assert (
+        str(found) == "Left and Right start inside each other, 1000 mm deep: move them apart, or let them not collide"
+    )
+    reports = simulate(scene, 12, config=CPU).reports
+    # 1 m at 3 m/s is 8 frames.
+    depths = [report.overlap for report in reports]
+    assert depths[0] == pytest.approx(1.0, abs=1e-4) and np.all(np.diff(depths[:9]) < 0.0)
+    assert depths[1] == pytest.approx(reports[0].penetration, abs=1e-4), "the next frame begins where one ends"
+    assert [bool(report.overlapping_bodies) for report in reports] == [True] * 8 + [False] * 4
+    assert all(set(report.overlapping_bodies) == {"Left", "Right"} for report in reports[:8])
+    assert all(report.converged for report in reports)
+
+
+def test_what_only_touches_or_must_not_collide_is_no_overlap():
+    assert starting_overlaps(twins(2.0), CPU) == []
+    assert starting_overlaps(twins(1.999), CPU) == [], "less than two hundredths of a half extent"
+    assert starting_overlaps(twins(1.0, collision_mask=0), CPU) == []
+    scene = twins(1.0)
+    scene.add(Joint("Hinge", "hinge", "Left", "Right", (0.5, 0, 1), collide_connected=False))
+    assert starting_overlaps(scene, CPU) == []
+    for report in simulate(twins(2.0), 3, config=CPU).reports:
+        assert report.overlap == 0.0 and list(report.overlapping_bodies) == []
+
+
+def test_bodies_that_nothing_can_move_may_overlap_and_one_that_is_let_go_is_told():
+    scene = twins(0.5)
+    path = MotionPath([0.0, 1.0], [(0.5, 0, 1)] * 2, [(0, 0, 0, 1)] * 2)
+    scene.bodies[1].motion, scene.bodies[2].path = "static", path
+    scene.bodies[2].held = [(0.0, 3.5 * STEP)]
+    assert starting_overlaps(scene, CPU) == []
+    told = [bool(report.overlapping_bodies) for report in simulate(scene, 6, config=CPU).reports]
+    assert not any(told[:3]) and told[4]
+
+
+def test_the_deepest_pairs_come_first_three_at_most():
+    scene = Scene(gravity=(0, 0, 0))
+    for number, place in enumerate((0.0, 0.5, 1.1, 1.8, 2.6)):
+        scene.add(Body(f"Box {number}", [Box([0.5] * 3)], position=(place, 0, 0)))
+    found = starting_overlaps(scene, CPU)
+    depths = [overlap.depth for overlap in found]
+    assert len(found) == 4 and depths == sorted(depths, reverse=True)
+    assert (found[0].body_a, found[0].body_b) == ("Box 0", "Box 1")
+    assert len(simulate(scene, 1, config=CPU).reports[0].overlapping_bodies) == 6

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies that stand inside each other: no step makes that, only how they were placed, or let go by their animation.
+
+They are pushed apart at a bounded speed, and every law is kept meanwhile; so somebody has to say it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .plausible import SLACK, PairOverlap
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Two bodies of the scene inside each other; depth [m].  As text: a sentence with the cure."""
+
+    body_a: str
+    body_b: str
+    depth: float
+
+    def __str__(self):
+        return (
+            f"{self.body_a} and {self.body_b} start inside each other, {1e3 * self.depth:.4g} mm deep: move them apart,"
+            " or let them not collide"
+        )
+
+
+def deep_overlaps(contacts, size, tolerance):
+    """[(depth [m], body a, body b)], deepest first, of pairs deeper than a step leaves them.
+
+    contacts: ContactSet at the start of a step; size: (B,) smallest half extents [m]; tolerance: [m].
+    """
+    a, b, gap = contacts.body_a, contacts.body_b, contacts.gap
+    if not len(gap) or gap.min() > -tolerance:
+        return []
+    deep = gap < -np.maximum(tolerance, SLACK * np.minimum(size[a], size[b]))
+    if not deep.any():
+        return []
+    a, b, gap = np.minimum(a, b)[deep], np.maximum(a, b)[deep], gap[deep]
+    pairs = np.unique(np.stack([a, b], axis=1), axis=0)
+    depth = -PairOverlap(a, b, gap, len(size)).of(*pairs.T)
+    return sorted(((float(d), int(i), int(j)) for d, (i, j) in zip(depth, pairs, strict=True)), key=lambda o: -o[0])
