@@ -28,9 +28,9 @@ class Limits:
     easy: wp.int32  # a centre solved in this many iterations allows a smaller eps
     late: wp.int32  # outer round from which Gauss-Seidel helps even without trouble
     stalled: wp.int32  # outer round from which it is tried in islands at rest too, if they have no joints
-    cone_late: wp.int32  # outer round from which it is tried in islands on the cone law, at rest or not
+    cone_late: wp.int32  # as ``late``, for islands on the cone law
     sweeps: wp.int32  # Gauss-Seidel sweeps per burst
-    cone_sweeps: wp.int32  # and in islands on the cone law
+    cone_sweeps: wp.int32  # as ``sweeps``, for islands on the cone law
     search: wp.int32  # line-search trials
     inner_reduction: wp.float64  # gradient reduction per proximal centre
     eps_largest: wp.float64
@@ -221,12 +221,8 @@ def request_sweeps(
     isl.sweep_active[k] = 0
     if isl.outer_active[k] == 0:
         return
-    late = limits.late
-    stalled = limits.stalled
-    if isl.law[k] == 1:
-        late = limits.cone_late
-        stalled = limits.cone_late
-    if isl.jointed[k] == 1 or (isl.sweeps_allowed[k] == 0 and isl.outer_count[k] < stalled):
+    late = wp.where(isl.law[k] == 1, limits.cone_late, limits.late)
+    if isl.jointed[k] == 1 or (isl.sweeps_allowed[k] == 0 and isl.outer_count[k] < limits.stalled):
         return
     if isl.inner_count[k] >= limits.inner:
         isl.trouble[k] = 1
