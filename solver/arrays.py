@@ -97,6 +97,7 @@ def structs(real):
         p_best: wp.array(dtype=vec3)
         radius: wp.array(dtype=scalar)
         dual: wp.array(dtype=vec2)
+        shift: wp.array(dtype=scalar)  # [m/s] mu |v_t|, added to the gap velocity in the cone law
         bias: wp.array(dtype=vec3)  # Gauss-Seidel and velocity phase: v = J u + bias
         force: wp.array(dtype=vec3)
         curvature: wp.array(dtype=mat33)
@@ -168,7 +169,7 @@ class IslandArrays:
     search_active: wp.array(dtype=wp.int32)
     sweep_active: wp.array(dtype=wp.int32)
     rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses
-    law: wp.array(dtype=wp.int32)  # 1: cone projection (first solve of new contacts), 0: disc of lagged radius
+    law: wp.array(dtype=wp.int32)  # 1: cone (new contacts at first, and where 0 cycles), 0: disc of lagged radius
     trouble: wp.array(dtype=wp.int32)
     convex: wp.array(dtype=wp.int32)  # 1: only the positive part of the stiffness of joints
     restore: wp.array(dtype=wp.int32)
@@ -202,6 +203,7 @@ class IslandArrays:
     residual_normal: wp.array(dtype=wp.float64)
     residual_tangent: wp.array(dtype=wp.float64)
     residual_joint: wp.array(dtype=wp.float64)
+    pull: wp.array(dtype=wp.float64)  # [m/s] residual that the proximal term of contacts leaves
     previous: wp.array(dtype=wp.float64)
     best: wp.array(dtype=wp.float64)
 

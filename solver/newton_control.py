@@ -28,7 +28,9 @@ class Limits:
     easy: wp.int32  # a centre solved in this many iterations allows a smaller eps
     late: wp.int32  # outer round from which Gauss-Seidel helps even without trouble
     stalled: wp.int32  # outer round from which it is tried in islands at rest too, if they have no joints
+    cone_late: wp.int32  # as ``late``, for islands on the cone law
     sweeps: wp.int32  # Gauss-Seidel sweeps per burst
+    cone_sweeps: wp.int32  # as ``sweeps``, for islands on the cone law
     search: wp.int32  # line-search trials
     inner_reduction: wp.float64  # gradient reduction per proximal centre
     eps_largest: wp.float64
@@ -219,13 +221,14 @@ def request_sweeps(
     isl.sweep_active[k] = 0
     if isl.outer_active[k] == 0:
         return
+    late = wp.where(isl.law[k] == 1, limits.cone_late, limits.late)
     if isl.jointed[k] == 1 or (isl.sweeps_allowed[k] == 0 and isl.outer_count[k] < limits.stalled):
         return
     if isl.inner_count[k] >= limits.inner:
         isl.trouble[k] = 1
-    if isl.trouble[k] == 1 or isl.outer_count[k] >= limits.late:
+    if isl.trouble[k] == 1 or isl.outer_count[k] >= late:
         isl.sweep_active[k] = 1
-        isl.sweep_left[k] = limits.sweeps
+        isl.sweep_left[k] = wp.where(isl.law[k] == 1, limits.cone_sweeps, limits.sweeps)
         wp.atomic_max(flags, sweep_slot, 1)
 
 
@@ -261,6 +264,7 @@ def residual_begin(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
     isl.gradient[k] = zero
     isl.residual_normal[k] = zero
     isl.residual_tangent[k] = zero
+    isl.pull[k] = zero
     isl.residual_joint[k] = zero
 
 
@@ -280,7 +284,12 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     finite = value == value and value < wp.float64(1.0e30)
     round = isl.outer_count[k]
     isl.outer_count[k] = round + 1
-    isl.law[k] = 0
+    law = isl.law[k]
+    struggled = isl.inner_count[k] >= limits.inner
+    if round == 0:
+        isl.law[k] = 0
+    if struggled and isl.jointed[k] == 0:
+        isl.law[k] = 1  # Newton chases the lagged radius; on cones it has a convex function, and ends in a few steps
     if (finite and value < isl.tolerance[k]) or round + 1 >= limits.outer:
         isl.outer_active[k] = 0
         if finite and value < isl.best[k]:
@@ -314,11 +323,14 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
             isl.damping[k] = wp.float64(0.0)
     if isl.inner_count[k] <= limits.easy and value > wp.float64(0.3) * isl.previous[k]:
         slow = wp.min(wp.float64(0.3) * value, wp.float64(0.1) * isl.tolerance[k])
-        if wp.max(isl.residual_normal[k], isl.residual_tangent[k]) > slow:
+        contact = wp.max(isl.residual_normal[k], isl.residual_tangent[k])
+        if law == 1 and isl.pull[k] < wp.float64(0.5) * value:
+            contact = wp.float64(0.0)  # it comes from slip that has not settled, which a smaller eps does not help
+        if contact > slow:
             isl.eps[k] = wp.max(isl.eps[k] * wp.float64(0.3), limits.eps_smallest)
         if isl.residual_joint[k] > wp.float64(0.3) * value:
             isl.eps_joint[k] = wp.max(isl.eps_joint[k] * wp.float64(0.1), limits.eps_joint_smallest)
-    elif isl.inner_count[k] >= limits.inner:
+    elif struggled and law == isl.law[k]:
         isl.eps[k] = wp.min(isl.eps[k] * wp.float64(2.0), limits.eps_largest)
     if isl.gradient[k] > wp.float64(0.3) * isl.previous[k] and isl.trouble[k] == 0:
         isl.convex[k] = 0  # only the turn of the directions is left: Newton needs all of it

@@ -61,7 +61,7 @@ class ProximalSolver:
         self._control = control_kernels()
         self._limits = Limits()
         self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 16, 40, 15, 8
-        self._limits.stalled = 10
+        self._limits.stalled, self._limits.cone_late, self._limits.cone_sweeps = 10, 4, 50
         self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 100, 40, 1.0e-4
         self._limits.eps_largest = 0.1
         self._limits.eps_smallest = 1.0e-5 if precision == "float64" else 1.0e-4
@@ -120,6 +120,7 @@ class ProximalSolver:
         def outer():
             self._over_islands(control.outer_begin, flags, p.islands)
             self._over_bodies(self._motion.centre, p.bodies, p.islands)
+            self._over_contacts(self._contact.shift_contacts, p.contacts, p.islands)
             wp.capture_while(flags[INNER : INNER + 1], self._newton_iteration)
             self._settle()
             if position:

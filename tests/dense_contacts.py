@@ -70,6 +70,7 @@ class DenseContacts:
         self._linearise()
         while flags.numpy()[OUTER]:
             self._island(control.outer_begin, flags, isl)
+            self._contacts(self.contact.shift_contacts, con, isl)
             while flags.numpy()[INNER]:
                 self._newton()
             self._contacts(self.contact.contact_forces, isl.outer_active, con)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from axion.solver import metrics
 from axion.solver.problem import Coordinate, JointRows, StepProblem
+from axion.solver.proximal import ProximalSolver
 from axion.solver.reference.rows import coordinates, gaps
 from step_problems import G, bodies_of, box_inertia, contacts_of, corners, options, random_problem, solve, solver
 
@@ -221,3 +222,21 @@ def test_islands_are_solved_each_for_itself():
     calm, wild = pair(0.0), pair(7.0)
     assert np.array_equal(calm.velocity[0], wild.velocity[0])
     assert np.array_equal(calm.contact_impulse[:4], wild.contact_impulse[:4])
+
+
+def test_cone_law_and_lagged_radius_agree():
+    # Two boxes, stacked, that slide at different speeds: one answer, whichever law Newton ends with.  An island goes
+    # over to cones when Newton hits its limit, which here is 3; no Gauss-Seidel helps.
+    velocity = np.zeros((2, 6))
+    velocity[:, 0] = 0.5, 2.0
+    problem = stacked([3.0, 1.0], velocity, friction=0.4)
+    expected = solve(problem, tolerance=1e-9)
+    other = ProximalSolver("cpu", "float64")
+    other._limits.inner, other._limits.outer, other._limits.cone_late = 3, 100, 1000
+    found, _ = other.solve(problem, options(problem, tolerance=1e-9, sweeps=False))
+    judged(problem, found)
+    assert other.problem.islands.law.numpy()[0] == 1
+    np.testing.assert_allclose(found.velocity[:2, 0], expected.velocity[:2, 0], atol=1e-6)
+    # The upper box brakes with mu g; the lower gains from the upper and loses on the floor.
+    assert found.velocity[1, 0] == pytest.approx(2.0 - 0.4 * G * H, abs=1e-5)
+    assert found.velocity[0, 0] == pytest.approx(0.5 + (0.4 * 1.0 - 0.4 * 4.0) / 3.0 * G * H, abs=1e-5)

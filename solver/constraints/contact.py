@@ -7,6 +7,9 @@
     J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop)
     impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
 
+In law 1 of friction.py the gap velocity is v_n + shift, shift = mu |v_t| of the last round (De Saxce and Feng 1998):
+without it sliding contacts would open.
+
 ``allowed`` < 0 is what may stay of an overlap present at the start: it is pushed out no faster than ``push_out_speed``.
 ``allowed`` > 0 is where a rebound inside the step leads (reference/impact.py).
 
@@ -64,6 +67,12 @@ def contact_kernels(real):
             n = wp.quat_rotate(turn, con.face_normal[c])
         return wp.dot(n, apart) - con.margin_a[c] - con.margin_b[c]
 
+    @wp.func(module=f"axion_contact_{real.name}")
+    def proximal_point(con: ContactArrays, c: int, v: vec3, mode: int, sigma: scalar):
+        if mode == 1:
+            v = v + vec3(con.shift[c], scalar(0.0), scalar(0.0))
+        return con.p_centre[c] - v / sigma
+
     @kernel
     def prepare_contacts(
         counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays
@@ -113,6 +122,25 @@ def contact_kernels(real):
         con.p_best[c] = p
         con.radius[c] = con.mu[c] * p[0]
         con.dual[c] = vec2(p[1], p[2])
+        con.shift[c] = scalar(0.0)
+
+    @kernel
+    def shift_contacts(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
+        """Start of an outer round: how far sliding contacts would open in the cone law.
+
+        Not all the way to what the last round says: pieces that slide between others swing about it for ever.
+        """
+        c = wp.tid()
+        if c >= counts[contacts_slot]:
+            return
+        k = con.island[c]
+        if isl.outer_active[k] == 0 or isl.outer_count[k] == 0:
+            return
+        v = con.v[c]
+        change = con.mu[c] * wp.sqrt(v[1] * v[1] + v[2] * v[2]) - con.shift[c]
+        if isl.law[k] == 1:
+            change = scalar(0.7) * change
+        con.shift[c] = con.shift[c] + change
 
     @kernel
     def linearise_contacts(
@@ -173,7 +201,7 @@ def contact_kernels(real):
         if mode == 0 and isl.inner_count[k] > 0:
             con.radius[c] = mu * con.p[c][0]
         sigma = con.w[c] * scalar(isl.eps[k])
-        y = con.p_centre[c] - con.v[c] / sigma
+        y = proximal_point(con, c, con.v[c], mode, sigma)
         n = con.n[c]
         p = impulse(mode, y, mu, con.radius[c])
         curve = curvature(mode, y, mu, con.radius[c], con.dual[c], 1)
@@ -220,7 +248,7 @@ def contact_kernels(real):
         mu = con.mu[c]
         sigma = con.w[c] * scalar(isl.eps[k])
         dv = con.dv[c]
-        y = con.p_centre[c] - (con.v[c] + scalar(isl.alpha[k]) * dv) / sigma
+        y = proximal_point(con, c, con.v[c] + scalar(isl.alpha[k]) * dv, mode, sigma)
         p = impulse(mode, y, mu, con.radius[c])
         curve = curvature(mode, y, mu, con.radius[c], vec2(scalar(0.0)), 0)
         wp.atomic_add(isl.slope, k, wp.float64(-wp.dot(p, dv)))
@@ -237,10 +265,10 @@ def contact_kernels(real):
         mode = isl.law[k]
         sigma = con.w[c] * scalar(isl.eps[k])
         step = con.dv[c] * scalar(isl.alpha[k])
-        y = con.p_centre[c] - con.v[c] / sigma
+        y = proximal_point(con, c, con.v[c], mode, sigma)
         v = con.v[c] + step
         r = con.radius[c]
-        p = impulse(mode, con.p_centre[c] - v / sigma, con.mu[c], r)
+        p = impulse(mode, proximal_point(con, c, v, mode, sigma), con.mu[c], r)
         con.v[c] = v
         con.p[c] = p
         if mode == 0:
@@ -250,7 +278,10 @@ def contact_kernels(real):
 
     @kernel
     def contact_residual(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
-        """Natural maps [m/s]: |min(v_n, w p_n)| and w |p_t - P_{mu p_n}(p_t - v_t / w)|."""
+        """Natural maps [m/s]: |min(v_n, w p_n)| and w |p_t - P_{mu p_n}(p_t - v_t / w)|.
+
+        And ``pull``, the part of them that is due to the proximal term: sigma |p - p^|.
+        """
         c = wp.tid()
         if c >= counts[contacts_slot]:
             return
@@ -269,6 +300,8 @@ def contact_kernels(real):
             f = r / t
         e1 = p[1] - f * y1
         e2 = p[2] - f * y2
+        moved = wp.length(p - con.p_centre[c])
+        wp.atomic_max(isl.pull, k, measured(w * scalar(isl.eps[k]) * moved))
         wp.atomic_max(isl.residual_normal, k, measured(wp.abs(wp.min(v[0], w * p[0]))))
         wp.atomic_max(isl.residual_tangent, k, measured(w * wp.sqrt(e1 * e1 + e2 * e2)))
 
@@ -291,6 +324,7 @@ def contact_kernels(real):
 
     return SimpleNamespace(
         prepare_contacts=prepare_contacts,
+        shift_contacts=shift_contacts,
         linearise_contacts=linearise_contacts,
         linearise_contacts_velocity=linearise_contacts_velocity,
         apply_contact_law=apply_contact_law,

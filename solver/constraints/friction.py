@@ -7,8 +7,9 @@
 
 The impulse acts along +n, +t1, +t2 on body a and the opposite on body b.  Curvature P = dp/dy: of a sliding contact
 in the primal-dual form of Chan, Golub and Mulet (1999), symmetrised, with d the dual iterate of p_t; it is positive
-semidefinite and does not chatter as the plain derivative does.  The first solve of contacts that have no impulse yet
-projects y on the cone |p_t| <= mu p_n instead, which needs no radius.
+semidefinite and does not chatter as the plain derivative does.  Law 1 projects y on the cone |p_t| <= mu p_n
+instead, which needs no radius: the first solve of contacts that have no impulse yet, and islands in which Newton chases
+the radius.
 """
 
 from functools import cache
