@@ -6,6 +6,7 @@ all.
 """
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
@@ -108,6 +109,8 @@ def _bake(options, program):
     report_target = Path(options.report).resolve() if options.report else None
     if report_target in (source, target):
         return _say(program, f"--report {report_target}: IN or OUT has that name: give the report its own", USAGE)
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        source.stat()  # a name that is too long is told as such: is_file would call it no file
     if not source.is_file():
         return _say(program, f"{source} is not a file", FAILED)
     for path in filter(None, (target, report_target)):

@@ -17,6 +17,9 @@ class Spent(NamedTuple):
     solves: int
 
 
+NOTHING = Spent(0, 0, 0)
+
+
 @dataclass
 class StepOutcome:
     """How one accepted step went."""
@@ -51,6 +54,7 @@ class Attempt:
     check: object  # EndCheck or None
     spent: Spent
     residuals: object = None  # StepResiduals
+    coordinate: np.ndarray | None = None  # (R,) of the joint rows at the end pose, less their offsets [m or rad]
     error: np.ndarray | None = None  # (n,) worst residual each body has a part in [m]
     tolerance: np.ndarray | None = None  # (n,) [m]
     spurious: np.ndarray | None = None  # (n,) bool: energy out of nothing

@@ -15,7 +15,6 @@ import numpy as np
 from . import rotations
 from .constraints.breaking import row_forces
 from .problem import Coordinate, world_impulses
-from .reference.rows import coordinates
 from .rest import KINDS
 
 
@@ -130,18 +129,17 @@ def keep_forces(stepper, attempt, part):
     impulse = world_impulses(contacts.normal[:count], solution.contact_impulse[:count])
     own = wide[contacts.body_a[:count]] | wide[contacts.body_b[:count]]
     impulse = np.where(own[:, None], impulse, sleep.awake()[1])
-    keep_rows(stepper.joints, assembly, solution, wide[rows.body_a] | wide[rows.body_b])
+    keep_rows(stepper.joints, attempt, wide[rows.body_a] | wide[rows.body_b])
     force, way = sleep.impulses_after(impulse) / problem.step, attempt.state.way
     way = np.zeros(len(part)) if way is None else np.where(np.isfinite(way), 0.0, way)  # they were found where it is
     return replace(attempt.state, contacts=sleep.contacts, contact_force=force, way=way)
 
 
-def keep_rows(joints, assembly, solution, taken):
-    """Forces and angles that the joint rows ``taken`` (R,) bool end the step with, into the JointTable."""
-    rows = assembly.problem.joints
+def keep_rows(joints, attempt, taken):
+    """Forces and angles that the joint rows ``taken`` (R,) bool end an Attempt with, into the JointTable."""
+    assembly, rows = attempt.assembly, attempt.assembly.problem.joints
     if not taken.any():
         return
-    joints.force[assembly.row_number[taken]] = row_forces(assembly, solution)[taken]
-    twist = taken & (rows.coordinate == Coordinate.TWIST)
-    turned = coordinates(rows, solution.position, solution.orientation)
-    joints.angle[assembly.row_number[twist]] = (rows.offset + turned)[twist]
+    joints.force[assembly.row_number[taken]] = row_forces(assembly, attempt.solution)[taken]
+    twist = taken & (rows.coordinate == int(Coordinate.TWIST))
+    joints.angle[assembly.row_number[twist]] = (rows.offset + attempt.coordinate)[twist]

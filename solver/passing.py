@@ -47,17 +47,17 @@ def came_through(problem, found, order):
 
 
 def passed(assembly, solution, collider, frames, assembler, free):
-    """Whether two bodies, of which one turned far, met between the ends of a step and did not stop.
+    """(B,) bool: scene bodies that met another between the ends of a step, of which one turned far, and did not stop.
 
     Looks along the way: what contacts at one look do not hold apart until the next was not held apart by the step.
     free: (B,) bool, scene bodies that move freely.
     """
     problem, model, order = assembly.problem, collider.model, assembly.numbering.scene[:-1]
     bodies, h, velocity = problem.bodies, problem.step, solution.velocity[:-1]
-    turn = h * np.linalg.norm(velocity[:, 3:], axis=1)
+    turn, through = h * np.linalg.norm(velocity[:, 3:], axis=1), np.zeros(len(order), bool)
     spinning = np.nonzero(turn > TURN)[0]
     if not len(spinning) or not _near(bodies.position[:-1], model.body_radius[order], velocity, h, spinning):
-        return False
+        return through
     looks = int(min(MOST, np.ceil(turn.max() / SAMPLE)))
     touching = _pairs(problem.contacts, order)[problem.contacts.start_gap <= 0.0]
     here = bodies.position, bodies.orientation
@@ -76,10 +76,9 @@ def passed(assembly, solution, collider, frames, assembler, free):
             nearby = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, here[1])
             size = found.manifolds.size[found.source]
             met = (found.gap > 0.0) & (gaps(nearby, *there) < -DEEP * size) & ~np.isin(_pairs(nearby, order), touching)
-            if met.any():
-                return True
+            through[found.body_a[met]] = through[found.body_b[met]] = True
         here = there
-    return False
+    return through
 
 
 def _pairs(contacts, order):

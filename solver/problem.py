@@ -197,6 +197,8 @@ def tangents(normal):
 
 def world_impulses(normal, impulse):
     """Contact impulses (C, 3) in (normal, t1, t2) as world vectors (C, 3) on body a."""
+    if not len(normal):
+        return np.zeros((0, 3))
     t1, t2 = tangents(normal)
     return impulse[:, :1] * normal + impulse[:, 1:2] * t1 + impulse[:, 2:] * t2
 

@@ -15,6 +15,8 @@ from .passing import came_through, passed
 from .plausible import PairOverlap, pair_number, plausible, way_moved
 from .reference.rows import gaps, normals, start_gaps
 
+STILL = 0.25  # of the tolerance: two bodies that moved less do not overlap by more than half of it unseen
+
 
 @dataclass
 class EndCheck:
@@ -31,8 +33,9 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     """EndCheck of a solved step, or None where nothing moved far enough to overlap by ``tolerance`` [m] unseen.
 
     A contact point goes with its body: rolled on by ``way``, a rim of radius r has it way^2 / (2 r) above its lowest.
-    So pairs of which neither body moved far are not looked at.
-    Where bodies went through each other nothing can be added, and the step must be halved; if it is the ``last``
+    Pairs of which neither body moved by a good part of the tolerance are not looked at; of others a corner may come in
+    that no contact holds, however little they moved.
+    Where bodies went through each other nothing can be added, and their step must be halved; if it is the ``last``
     resort, it is taken as it is.
     """
     model = collider.model
@@ -48,32 +51,35 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     position, orientation = np.empty((len(order), 3)), np.empty((len(order), 4))
     position[order], orientation[order] = solution.position[:-1], solution.orientation[:-1]
     if not (np.isfinite(position).all() and np.isfinite(orientation).all()):
-        return None
+        return None if last else EndCheck(0.0, np.inf, None, np.zeros(len(order)), np.full(len(order), np.inf))
     free = np.zeros(len(order), bool)
     free[order[:n]] = True
     spin, moved = np.empty((len(order), 3)), np.empty(len(order), bool)
-    spin[order], moved[order] = solution.velocity[:-1, 3:], far
+    spin[order], moved[order] = solution.velocity[:-1, 3:], way > STILL * tolerance
     found = collider.collide_again(*frames.to_body(position, orientation), free, spin, moved)
     scene_way = np.zeros(len(order))
     scene_way[order] = way
     start = start_gaps(problem)
     known = PairOverlap(order[problem.contacts.body_a], order[problem.contacts.body_b], start, len(order))
     found = plausible(found, known, scene_way, model)
-    if not last and (
-        came_through(problem, found, order).any() or passed(assembly, solution, collider, frames, assembler, free)
-    ):
-        return EndCheck(0.0, np.inf, None, np.zeros(len(order)), np.full(len(order), np.inf))
+    through = np.zeros(len(order), bool)
+    if not last:
+        opposed = came_through(problem, found, order)
+        through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
+        through |= passed(assembly, solution, collider, frames, assembler, free)
+        found = found.take(~(through[found.body_a] | through[found.body_b])) if through.any() else found
     overlap = float(max(0.0, -found.gap.min(initial=0.0)))
     allowed = max(0.0, -float(start.min(initial=0.0)) - problem.push_out_speed * h)
-    unsolved = max(0.0, overlap - allowed)
+    unsolved = np.inf if through.any() else max(0.0, overlap - allowed)
     deepest = np.zeros(len(order))
     for side in (found.body_a, found.body_b):
         np.maximum.at(deepest, side, -found.gap)
-    bodies = deepest, np.maximum(0.0, deepest - allowed)
+    bodies = deepest, np.where(through, np.inf, np.maximum(0.0, deepest - allowed))
     ahead = _unforeseen(assembly, solution, collider, frames, way, free)
     if ahead is not None:
         added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), assembly.numbering, problem.bodies.orientation)
         closed = gaps(added, solution.position, solution.orientation) < -tolerance
+        closed &= ~(through[ahead.body_a] | through[ahead.body_b])
         if closed.any():
             return EndCheck(overlap, unsolved, added.take(closed), *bodies)
     index = np.nonzero(found.gap < -tolerance)[0]

@@ -156,7 +156,7 @@ def residual_kernels():
         spread(judged, dynamic, a, b, judged.contact[0, c])
         spread(judged, dynamic, a, b, h * judged.contact[3, c])
         runs = wp.length_sq(con.surface_velocity[c]) > ZERO
-        if con.start_gap[c] < ZERO or runs or judged.moves[a] == 1 or judged.moves[b] == 1:
+        if con.start_gap[c] < -settings[tolerance_slot] or runs or judged.moves[a] == 1 or judged.moves[b] == 1:
             mark(judged.driven, bodies, dynamic, a, b)
         rebounds = con.rebound_speed[c] != ZERO or con.rebound_gap[c] > ZERO
         if p[0] > ZERO and (rebounds or con.start_gap[c] < -settings[tolerance_slot]):

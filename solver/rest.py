@@ -51,6 +51,8 @@ class Sleep:
 
     def struck(self, assembly):
         """Numbers of resting scene bodies that contacts found at the end of the step touch."""
+        if not self.asleep.any():
+            return np.zeros(0, int)
         late, scene = slice(len(assembly.contacts), None), assembly.numbering.scene
         found = assembly.problem.contacts
         bodies = np.unique(scene[np.concatenate([found.body_a[late], found.body_b[late]])])

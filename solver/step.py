@@ -30,10 +30,11 @@ from types import SimpleNamespace
 import numpy as np
 
 from .assemble import Assembler
-from .attempt import Attempt, Spent, StepOutcome
+from .attempt import NOTHING, Attempt, Spent, StepOutcome
 from .collision import Collider, carry_impulses, no_contacts
 from .force_recorder import ForceRecorder
-from .parts import Carried, ReachedError, Snapshot, keep_forces, keep_rows, pressed
+from .halving import few, halve_part
+from .parts import ReachedError, keep_rows, pressed
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase, island_speed
 from .problem import world_impulses
@@ -88,9 +89,9 @@ class Stepper:
         if attempt.again:
             return self._after(attempt.spent, self._advance(step, depth))
         if attempt.failed.any() and depth < self.deepest:
-            if self._few(attempt):
-                return self._halve_part(step, depth, attempt)
-            return self._halves(step, depth, attempt.spent)
+            if few(self, attempt):
+                return halve_part(self, step, depth, attempt)
+            return self.halves(step, depth, attempt.spent)
         self._accept(attempt)
         if self.recorder is not None:
             self.records.append((attempt, None))
@@ -116,14 +117,14 @@ class Stepper:
             return attempt
         judged = self.position_phase.judge.step(assembly, solution, self.fast)
         residuals = attempt.residuals = judged.residuals
-        attempt.spurious = judged.gained
+        attempt.spurious, attempt.coordinate = judged.gained, judged.coordinate
         if check is not None:
             residuals.penetration = max(residuals.penetration, check.overlap)
         n = assembly.problem.bodies.dynamic_count
         error = attempt.error = judged.body[:n]
         attempt.tolerance = np.where(island_speed(assembly, solution.velocity[:n]) > SLOW, self.fast, tolerance)
         attempt.judge(self.fast)
-        if attempt.failed.any() and depth < self.deepest and not self._few(attempt):
+        if attempt.failed.any() and depth < self.deepest and not few(self, attempt):
             return attempt
         if self.joints.break_overloaded(assembly, solution, state.time + step, attempt.sound):
             attempt.again = True
@@ -142,53 +143,9 @@ class Stepper:
         """The outcomes with work in vain added to the first."""
         return [outcomes[0].after(*spent), *outcomes[1:]]
 
-    def _halves(self, step, depth, spent):
-        """The outcomes of the step done as two halves; spent: work in vain."""
+    def halves(self, step, depth, spent=NOTHING):
+        """The outcomes of the step, of that depth, done as two halves; spent: work in vain."""
         return self._after(spent, self._advance(0.5 * step, depth + 1) + self._advance(0.5 * step, depth + 1))
-
-    def _few(self, attempt):
-        """Whether the attempt is worth keeping for the islands that did not fail: the others are the smaller part."""
-        start = self.state.time
-        same = np.array_equal(self.assembler.free(start), self.assembler.free(start + attempt.assembly.problem.step))
-        return same and 2 * np.count_nonzero(attempt.failed) < attempt.assembly.numbering.dynamic_count
-
-    def _halve_part(self, step, depth, attempt):
-        """The outcomes of the step, kept where it is sound and done as two halves where it failed."""
-        before, moved, failed = Snapshot(self), self._moved(attempt), attempt.failed
-        dynamic = np.zeros(len(failed), bool)
-        dynamic[attempt.assembly.numbering.scene[: attempt.assembly.numbering.dynamic_count]] = True
-        spent = attempt.spent
-        while True:
-            kept = dynamic & ~failed
-            self.state = keep_forces(self, attempt, kept)
-            self.collider.accept(attempt.sleep.contacts)
-            self.assembler.carried = Carried.over(self.state, moved, kept, before.carried)
-            if self.recorder is not None:
-                self.records.append((attempt, kept))
-            try:
-                halves = self._advance(0.5 * step, depth + 1) + self._advance(0.5 * step, depth + 1)
-                break
-            except ReachedError as reached:
-                before.restore()
-                spent = Spent(*np.add(spent, reached.spent))
-                more = np.zeros(len(kept), bool)
-                more[reached.bodies] = True
-                if not (more & kept).any():
-                    raise ReachedError(reached.bodies, spent) from None
-                attempt.failed = failed = failed | attempt.islands_of(more)
-                if not self._few(attempt):
-                    return self._halves(step, depth, spent)
-        self.assembler.carried = before.carried
-        self._merge(moved, kept)
-        return [attempt.outcome(kept).after(*spent), *(replace(half, partial=True) for half in halves)]
-
-    def _merge(self, moved, kept):
-        """Bodies ``kept`` (B,) bool end as in State ``moved``."""
-        state = self.state = replace(self.state)
-        for name in ("position", "orientation", "velocity", "eps"):
-            values = getattr(state, name).copy()
-            values[kept] = getattr(moved, name)[kept]
-            setattr(state, name, values)
 
     def _contacts(self, step, velocity):
         """Contacts at the present state, and the impulses [N s] they carried, for a warm start.
@@ -230,7 +187,7 @@ class Stepper:
         joint = np.zeros(len(self.joints.joints))
         return StepOutcome(residuals, True, residual, 0.0, worst, joint, len(found), 0, 0, steps, None)
 
-    def _moved(self, attempt):
+    def moved(self, attempt):
         """The State that an attempt leads to, as far as poses and velocities go."""
         return moved_state(self.state, attempt.assembly, attempt.solution, attempt.statistics, attempt.end.velocity)
 
@@ -238,7 +195,7 @@ class Stepper:
         """Make the end of the attempt the present."""
         assembly, solution, sleep = attempt.assembly, attempt.solution, attempt.sleep
         problem, order, h = assembly.problem, assembly.numbering.scene[:-1], assembly.problem.step
-        moved = self._moved(attempt)
+        moved = self.moved(attempt)
         moved.way = np.zeros(len(order))
         moved.way[order] = way_moved(solution.velocity[:-1], self.model.body_radius[order], h)
         held = self.model.movable & ~self.assembler.free(self.state.time)
@@ -248,7 +205,7 @@ class Stepper:
         impulse = world_impulses(problem.contacts.normal[:count], solution.contact_impulse[:count])
         moved.contact_force = sleep.impulses_after(impulse) / h
         self.collider.accept(sleep.contacts)
-        keep_rows(self.joints, assembly, solution, np.ones(len(problem.joints), bool))
+        keep_rows(self.joints, attempt, np.ones(len(problem.joints), bool))
         self.assembler.hand_over.apply(self.state, moved)
         self.rest.track(moved, attempt.still(), sleep.asleep)
         self.state = moved

@@ -176,7 +176,7 @@ def gained(assembly, solution, tolerance):
     moved = np.any(bodies.velocity != 0.0, axis=1)
     moved[:n] = False
     runs = 0.0 if contacts.surface_velocity is None else contacts.surface_velocity
-    push = (start_gaps(problem) < 0.0) | np.any(np.zeros((len(contacts), 3)) + runs != 0.0, axis=1)
+    push = (start_gaps(problem) < -tolerance) | np.any(np.zeros((len(contacts), 3)) + runs != 0.0, axis=1)
     give = (rows.beta != 1.0) | (rows.compliance != 0.0)
     out = np.zeros(n, bool)
     for k in np.unique(assembly.island):

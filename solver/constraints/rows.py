@@ -165,7 +165,7 @@ class JointTable:
         sound: (n,) bool, dynamic bodies within the tolerance: joints of the others are not judged.
         """
         rows = assembly.problem.joints
-        if not len(rows):
+        if not len(rows) or not np.isfinite(self._strength).any():
             return False
         force, torque = joint_loads(rows, row_forces(assembly, solution), len(self.joints))
         known = np.append(sound, np.ones(len(assembly.problem.bodies.mass) - len(sound), bool))

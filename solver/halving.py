@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a step that missed is done again in halves, where only a few of its islands missed (see parts.py)."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from .attempt import Spent
+from .parts import Carried, ReachedError, Snapshot, keep_forces
+
+
+def few(stepper, attempt):
+    """Whether an Attempt is worth keeping for the islands that did not fail: the others are the smaller part."""
+    start, assembler = stepper.state.time, stepper.assembler
+    same = np.array_equal(assembler.free(start), assembler.free(start + attempt.assembly.problem.step))
+    return same and 2 * np.count_nonzero(attempt.failed) < attempt.assembly.numbering.dynamic_count
+
+
+def halve_part(stepper, step, depth, attempt):
+    """The StepOutcomes of a ``step`` [s] of ``depth``, kept where the Attempt is sound and done in halves where not."""
+    before, moved, failed = Snapshot(stepper), stepper.moved(attempt), attempt.failed
+    dynamic = np.zeros(len(failed), bool)
+    dynamic[attempt.dynamic()] = True
+    spent = attempt.spent
+    while True:
+        kept = dynamic & ~failed
+        stepper.state = keep_forces(stepper, attempt, kept)
+        stepper.collider.accept(attempt.sleep.contacts)
+        stepper.assembler.carried = Carried.over(stepper.state, moved, kept, before.carried)
+        if stepper.recorder is not None:
+            stepper.records.append((attempt, kept))
+        try:
+            halves = stepper.halves(step, depth)
+            break
+        except ReachedError as reached:
+            before.restore()
+            spent = Spent(*np.add(spent, reached.spent))
+            more = np.zeros(len(kept), bool)
+            more[reached.bodies] = True
+            if not (more & kept).any():
+                raise ReachedError(reached.bodies, spent) from None
+            attempt.failed = failed = failed | attempt.islands_of(more)
+            if not few(stepper, attempt):
+                return stepper.halves(step, depth, spent)
+    stepper.assembler.carried = before.carried
+    stepper.state = _joined(stepper.state, moved, kept)
+    return [attempt.outcome(kept).after(*spent), *(replace(half, partial=True) for half in halves)]
+
+
+def _joined(state, moved, kept):
+    """State ``state`` with the bodies ``kept`` (B,) bool as in State ``moved``."""
+    columns = {}
+    for name in ("position", "orientation", "velocity", "eps"):
+        columns[name] = getattr(state, name).copy()
+        columns[name][kept] = getattr(moved, name)[kept]
+    return replace(state, **columns)
