@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rounds of the position phase: what a new round leaves as it was, and which late contacts it takes."""
+
+from types import SimpleNamespace
+
+import numpy as np
+from axion.solver import SolverConfig, position_phase, simulate
+from axion.solver.position_phase import _of_others, _unchanged
+from scenes import pile
+from step_problems import contacts_of
+
+CPU = SolverConfig(device="cpu")
+FAST = CPU.tolerances()[1]
+
+
+def contacts(pairs):
+    a, b = np.array(pairs).reshape(-1, 2).T
+    zero = np.zeros((len(a), 3))
+    return contacts_of(a, b, zero, zero, np.tile([0.0, 0.0, 1.0], (len(a), 1)))
+
+
+def assembly(island, pairs, midpoint=(0, 0, 0, 0, 0)):
+    """As much of an Assembly as a round looks at: four dynamic bodies and one that is not."""
+    bodies = SimpleNamespace(midpoint=np.array(midpoint, float))
+    problem = SimpleNamespace(bodies=bodies, contacts=contacts(pairs))
+    return SimpleNamespace(island=np.array(island), island_jointed=np.zeros(max(island) + 1, bool), problem=problem)
+
+
+def test_islands_with_a_late_contact_or_another_integrator_are_solved_again():
+    before = assembly([0, 0, 1, 2], [(0, 1), (2, 4)])
+    assert _unchanged(before, assembly([0, 0, 1, 2], [(0, 1), (2, 4)])).tolist() == [True] * 4
+    merged = assembly([0, 0, 0, 1], [(0, 1), (2, 4), (1, 2)])  # the late contact joins two islands
+    assert _unchanged(before, merged).tolist() == [False, False, False, True]
+    floor = assembly([0, 0, 1, 2], [(0, 1), (2, 4), (3, 4)])  # a late contact with what does not move
+    assert _unchanged(before, floor).tolist() == [True, True, True, False]
+    swung = assembly([0, 0, 1, 2], [(0, 1), (2, 4)], midpoint=(0, 1, 0, 0, 0))
+    assert _unchanged(before, swung).tolist() == [False, False, True, True]
+
+
+def test_islands_that_missed_get_no_late_contacts():
+    found, nobody = contacts([(0, 2), (1, 2)]), np.zeros(2, bool)
+    assert _of_others(None, np.array([True, False])) is None
+    assert _of_others(found, nobody) is found
+    assert _of_others(found, np.array([True, False])).body_a.tolist() == [1]
+    assert _of_others(found, np.ones(2, bool)) is None
+
+
+def test_what_is_kept_is_solved_no_less_well(monkeypatch):
+    """A heap whose bodies meet within steps, with and without solving all of it in every round."""
+    kept = simulate(pile(12), 24, config=CPU)
+    rounds = []
+
+    def none(before, after):
+        rounds.append(int(_unchanged(before, after).sum()))
+        return np.zeros(len(after.island), bool)
+
+    monkeypatch.setattr(position_phase, "_unchanged", none)
+    whole = simulate(pile(12), 24, config=CPU)
+    assert max(rounds) > 0  # there was something to keep
+    for trajectory in (kept, whole):
+        assert all(report.converged and report.residual <= FAST for report in trajectory.reports)
+    first = next(k for k, report in enumerate(kept.reports) if report.substeps > 1)
+    np.testing.assert_allclose(kept.position[first + 1], whole.position[first + 1], atol=2 * FAST)
