@@ -14,7 +14,7 @@ from .assemble import HELD, joined
 from .constraints.breaking import row_forces
 from .problem import world_impulses
 from .proximal import SolveOptions
-from .redetect import check_end
+from .redetect import check_end, unchecked
 from .residuals import Judge
 
 SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
@@ -49,6 +49,7 @@ class PositionPhase:
             check = None
             bad = ~(statistics.residual <= self.fast) & (not last)
             if bad.any() and 2 * np.count_nonzero(bad) >= len(bad):
+                check = unchecked(len(assembly.numbering.scene) - 1)
                 break
             self.collider.deform(state.time, assembly.problem.step, at_end=True)
             check = check_end(assembly, solution, self.collider, self.frames, self.assembler, AIM * self.fast, last)

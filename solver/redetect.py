@@ -29,6 +29,11 @@ class EndCheck:
     excess: np.ndarray  # (B,) the part of it that the step was not allowed to keep [m]
 
 
+def unchecked(count):
+    """EndCheck of a step whose end tells nothing, so that none of ``count`` bodies may keep it."""
+    return EndCheck(0.0, np.inf, None, np.zeros(count), np.full(count, np.inf))
+
+
 def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     """EndCheck of a solved step, or None where nothing moved far enough to overlap by ``tolerance`` [m] unseen.
 
@@ -51,7 +56,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     position, orientation = np.empty((len(order), 3)), np.empty((len(order), 4))
     position[order], orientation[order] = solution.position[:-1], solution.orientation[:-1]
     if not (np.isfinite(position).all() and np.isfinite(orientation).all()):
-        return None if last else EndCheck(0.0, np.inf, None, np.zeros(len(order)), np.full(len(order), np.inf))
+        return None if last else unchecked(len(order))
     free = np.zeros(len(order), bool)
     free[order[:n]] = True
     spin, moved = np.empty((len(order), 3)), np.empty(len(order), bool)
@@ -67,6 +72,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
         opposed = came_through(problem, found, order)
         through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
         through |= passed(assembly, solution, collider, frames, assembler, free)
+        through &= free  # what they went through may hold others up
         found = found.take(~(through[found.body_a] | through[found.body_b])) if through.any() else found
     overlap = float(max(0.0, -found.gap.min(initial=0.0)))
     allowed = max(0.0, -float(start.min(initial=0.0)) - problem.push_out_speed * h)
