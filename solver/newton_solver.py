@@ -84,7 +84,8 @@ class SolverAxion(newton.solvers.SolverBase):
         free = np.isfinite(self._frames.mass) & ~self._kinematic
         self._assembler = _NewtonAssembler(self._frames, self._joints, free)
         # Newton detects contacts, once a step: bodies of boundless size never move far enough to look again.
-        bodies = SimpleNamespace(body_size=np.full(len(free), np.inf), body_radius=np.zeros(len(free)))
+        size = {"body_size": np.full(len(free), np.inf), "body_radius": np.zeros(len(free))}
+        bodies = SimpleNamespace(may_touch=True, **size)
         self._phase = PositionPhase(
             self._assembler,
             SimpleNamespace(model=bodies, deform=_nothing_deforms),

