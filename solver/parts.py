@@ -16,6 +16,7 @@ from . import rotations
 from .constraints.breaking import row_forces
 from .problem import Coordinate, world_impulses
 from .rest import KINDS
+from .topology import whole_groups
 
 
 class ReachedError(Exception):
@@ -86,10 +87,9 @@ class Snapshot:
 
 def of_islands(assembly, bodies):
     """(B,) bool, scene bodies of all islands that have one of the dynamic ``bodies`` (n,) bool."""
-    marked = np.zeros(len(assembly.island_jointed), bool)
-    marked[assembly.island[bodies]] = True
-    scene = np.zeros(len(assembly.numbering.scene) - 1, bool)
-    scene[assembly.numbering.scene[: assembly.numbering.dynamic_count][marked[assembly.island]]] = True
+    number = assembly.numbering
+    scene = np.zeros(len(number.scene) - 1, bool)
+    scene[number.scene[: number.dynamic_count]] = whole_groups(assembly.island, bodies)
     return scene
 
 

@@ -16,6 +16,8 @@ from .problem import world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end, unchecked
 from .residuals import Judge
+from .topology import whole_groups
+from .velocity_phase import moves
 
 SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
 CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
@@ -106,9 +108,7 @@ def _unchanged(before, after):
     for side in (after.problem.contacts.body_a, after.problem.contacts.body_b):
         late = side[known:]
         changed[late[late < n]] = True
-    marked = np.zeros(len(after.island_jointed), bool)
-    marked[after.island[changed]] = True
-    return ~marked[after.island]
+    return ~whole_groups(after.island, changed)
 
 
 def _keep(done, assembly, before, earlier, solution, statistics):
@@ -122,9 +122,8 @@ def _keep(done, assembly, before, earlier, solution, statistics):
         getattr(solution, name)[bodies] = getattr(before, name)[bodies]
     for name in ("newton", "residual", "eps", "constrained"):
         getattr(statistics, name)[bodies] = getattr(earlier, name)[bodies]
-    wide = np.append(done, np.zeros(len(before.velocity) - len(done), bool))
     for table, name in ((assembly.problem.contacts, "contact_impulse"), (assembly.problem.joints, "joint_impulse")):
-        kept = np.flatnonzero(wide[table.body_a] | wide[table.body_b])
+        kept = np.flatnonzero(moves(table, done, len(before.velocity)))
         getattr(solution, name)[kept] = getattr(before, name)[kept]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .metrics import body_residuals, step_residuals
 from .problem import StepSolution, tangents
-from .topology import connected_components
+from .topology import connected_components, whole_groups
 
 REST = 0.5  # [s]
 SOFT = 8.0  # times as long, for islands with springs and dampers: they may still creep
@@ -111,14 +111,10 @@ class Rest:
         if not asleep.any():
             return self._split(asleep, free, contacts, impulses), state
         state = replace(state, proof=state.proof.copy())
-        unproven = np.zeros(len(resting), bool)
-        unproven[group[asleep & np.isinf(state.proof[:, RESIDUAL])]] = True
-        wanted = asleep & unproven[group]
+        wanted = asleep & whole_groups(group, asleep & np.isinf(state.proof[:, RESIDUAL]))
         if wanted.any():
             self._prove(state, contacts, impulses, wanted, step)
-            failed = np.zeros(len(resting), bool)
-            failed[group[wanted & ~(state.proof[:, RESIDUAL] <= self.tolerance)]] = True
-            again = asleep & failed[group]
+            again = asleep & whole_groups(group, wanted & ~(state.proof[:, RESIDUAL] <= self.tolerance))
             state.proof[again] = np.inf
             state.still = state.still.copy()
             state.still[again, 0] = state.time
@@ -137,10 +133,7 @@ class Rest:
     def wake(self, state, bodies):
         """The State with the islands of ``bodies`` (numbers), which rested, awake."""
         proof, still = state.proof.copy(), state.still.copy()
-        reached = np.zeros(len(proof), bool)
-        reached[bodies] = True
-        label = self._groups(state.contacts, self.assembler.free(state.time))
-        reached = np.isin(label, label[reached])
+        reached = whole_groups(self._groups(state.contacts, self.assembler.free(state.time)), bodies)
         proof[reached], still[reached, 0] = np.inf, state.time
         return replace(state, proof=proof, still=still)
 

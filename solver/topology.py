@@ -58,6 +58,13 @@ def connected_components(count, edge_i, edge_j):
     return np.unique(label, return_inverse=True)[1] if count else label
 
 
+def whole_groups(label, members):
+    """(n,) bool: nodes of groups that have one of ``members`` (n,) bool or numbers; label: (n,) int of each node."""
+    marked = np.zeros(int(label.max(initial=-1)) + 1, bool)
+    marked[label[members]] = True
+    return marked[label]
+
+
 def group(keys, count):
     """CSR of the positions of each key 0..count-1 in ``keys``: (start (count + 1,), index), in order of position."""
     order = np.argsort(keys, kind="stable")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The symbolic kernels against ``ordering.analyse``, which elimination on dense matrices checks: number for number."""
+"""The symbolic kernels against ``reference.ordering``, which elimination of dense matrices checks: all numbers."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from axion.solver.linear import elimination
 from axion.solver.linear.elimination import LARGEST, PER_BLOCK, PER_ROW, PER_UPDATE, Eliminator
-from axion.solver.linear.ordering import analyse, find_islands
+from axion.solver.reference.ordering import analyse, find_islands
 from axion.solver.topology import group
 
 ARRAYS = ("island", "island_start", "order", "row_start", "column", "source", "update_start", "update_left")

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import warp as wp
 from axion.solver.linear.ldlt import BlockFactor
-from axion.solver.linear.ordering import analyse
 from axion.solver.mathx.real import real_types
+from axion.solver.reference.ordering import analyse
 from test_ordering import chain, grid, random_graph
 
 DOUBLE, SINGLE = real_types(wp.float64), real_types(wp.float32)

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from axion.solver.linear.ordering import analyse, find_islands
+from axion.solver.reference.ordering import analyse, find_islands
 
 
 def chain(count):

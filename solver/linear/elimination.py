@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The symbolic factorisation of ``ordering.analyse`` as kernels on the CPU, one thread an island, for every step anew.
+"""The symbolic factorisation of ``reference.ordering`` as kernels on the CPU, one thread an island, every step anew.
 
 Contacts come and go, so what couples which bodies changes from step to step, and Python sets would take longer than the
 solve.  First comes the order of elimination, which tells what the factor costs; islands whose factor costs more than
@@ -14,7 +14,7 @@ import numpy as np
 import warp as wp
 
 from ..arrays import allocate, host_view, upload
-from .ordering import Structure
+from ..reference.ordering import Structure
 
 LARGEST = 320  # bodies of an island: its sets of bits have room for no more
 WORDS = LARGEST // 64
@@ -53,7 +53,7 @@ class Elimination:
 
 @wp.struct
 class Lists:
-    """The arrays of ``ordering.Structure`` that the second kernel fills."""
+    """The arrays of ``reference.ordering.Structure`` that the second kernel fills."""
 
     row_begin: wp.array(dtype=wp.int32)  # (islands + 1,) first row, block and update of each island
     block_begin: wp.array(dtype=wp.int32)
@@ -223,7 +223,7 @@ class Eliminator:
         self._listed = dict.fromkeys(("islands", "rows", "blocks", "updates"), -1)
 
     def analyse(self, topology, most):
-        """Structure of the factor over the islands of a Topology: number for number that of ``ordering.analyse``.
+        """Structure of the factor over the islands of a Topology: number for number that of ``reference.ordering``.
 
         most: (islands,) microseconds that factor and solve of an island may cost; islands that would cost more, and
         those of more than ``LARGEST`` bodies, get no rows.  The structure's arrays are views, good until the next call.

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Direct solve of the Newton matrix: block Cholesky A = U^T U over the 6x6 blocks of ``ordering.Structure``.
+"""Direct solve of the Newton matrix: block Cholesky A = U^T U over the 6x6 blocks of ``reference.ordering.Structure``.
 
 One thread takes one island, row by row, so the result has the same bits on every run.  The factor is float64 whatever
 the real type of the solver: joints with small proximal terms under heavy bodies give condition numbers of 3e7 to 4e10,
-beyond what float32 with refinement can recover.  Formulas: ``ordering``; Golub, Van Loan, "Matrix Computations", 4.2.
+beyond what float32 with refinement can recover.  Formulas: ``reference.ordering``; Golub, Van Loan, "Matrix
+Computations", 4.2.
 """
 
 from functools import cache
@@ -169,7 +170,7 @@ class BlockFactor:
         generation: rises whenever arrays were allocated anew.
         mask: (island capacity,) int32 on the device; islands with 0 are skipped by factor and solve, at no cost.
         failed: (island capacity,) int32 on the device; 1 where the last factorisation met a pivot that is not positive.
-        structure: the ``ordering.Structure`` in use, or None.
+        structure: the ``reference.ordering.Structure`` in use, or None.
     """
 
     def __init__(self, device, real):
