@@ -68,6 +68,8 @@ class ProximalSolver:
         self._limits.eps_joint_smallest = 1.0e-7 if precision == "float64" else 1.0e-5
         # What is left at rest is noise: contacts pass it on, and an arch of 51 stones makes 30 times as much of it.
         self.resting = 0.1 if precision == "float64" else 0.5  # of the tolerance, for contacts at rest
+        # Of the tolerance, what one more step moves a heap at rest by: single precision never gets below some 1e-5 m.
+        self.stirring = 0.1 if precision == "float64" else 2.0
         self._eps_joint = 1.0e-6 if precision == "float64" else 1.0e-5
         self._graphs, self._loaded = {}, set()
         self._recorded = None

@@ -57,7 +57,7 @@ class Stepper:
         self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
         self.fast, self.joint_damping = config.tolerances()[1], config.joint_damping
         slow = config.tolerances()[0]
-        self.rest = Rest(self.assembler, joints, model, slow, solver.resting * slow)
+        self.rest = Rest(self.assembler, joints, model, slow, solver.stirring * slow)
         self.state = None
         self.deepest, self.failures = DEEPEST, 0
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None

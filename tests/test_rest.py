@@ -86,6 +86,20 @@ def test_a_proof_is_the_judges():
     assert report.penetration == residuals.penetration
 
 
+def test_heaps_come_to_rest_in_single_precision():
+    """Fails where rest asks for less motion than single precision can do: then a heap is solved on for ever."""
+    generator, scene = np.random.default_rng(1), Scene()
+    ground(scene)
+    for i, cell in enumerate(np.ndindex(3, 3, 3)):
+        place = 1.1 * np.array(cell) + (0.0, 0.0, 0.7) + generator.uniform(-0.04, 0.04, 3)
+        turn = turned("xyz"[i % 3], generator.uniform(0.0, 0.08))
+        scene.add(Body(f"Box {i}", [Box((0.5, 0.5, 0.5))], position=place, orientation=turn))
+    single = SolverConfig(device="cpu", precision="float32", record_forces=True)
+    trajectory = simulate(scene, 72, config=single)
+    assert not solved(trajectory)[60:].any()
+    assert all(report.converged for report in trajectory.reports)
+
+
 def test_what_is_no_equilibrium_is_not_left_alone(monkeypatch):
     """Bodies that are quiet for another reason than balance are found out by the proof."""
     begin = rest.Rest.__init__
