@@ -39,6 +39,7 @@ BENCH_ENGINES = {
         "substeps times iterations",
         settings={},
     ),
+    "bullet_high": ENGINES["bullet_high"],
     "mujoco_soft": replace(
         ENGINES["mujoco"],
         label="MuJoCo, soft",

@@ -77,8 +77,8 @@ class Results:
                 ours = self.cell(name, bound.ours, bound.phase)
                 if ours is None:
                     continue
-                other = self.cell(name, bound.engine, bound.phase) if bound.engine else None
-                limit = bound.ms if bound.engine is None else other and other.cpu_ms
+                other = self.cell(name, bound.engine, bound.phase)
+                limit = None if other is None or other.cpu_ms is None else bound.share * other.cpu_ms
                 ratio = ours.cpu_ms / limit if limit and ours.cpu_ms is not None else None
                 yield Verdict(name, bound, ours, other, limit, ratio)
 

@@ -84,9 +84,8 @@ def title(row, phase=ALL):
 
 def limit_in_words(verdict):
     """What a bound asks for."""
-    if verdict.bound.engine is None:
-        return f"< {number(verdict.limit)}"
-    name = label(verdict.bound.engine)
+    share = "" if verdict.bound.share == 1.0 else f"{number(verdict.bound.share)} of "
+    name = share + label(verdict.bound.engine)
     if verdict.limit is None:
         return f"below {name}: {verdict.other.outcome if verdict.other else 'not measured'}"
     missed = "" if verdict.other.missed == 0 else ", which misses a bound itself"

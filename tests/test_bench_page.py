@@ -71,7 +71,7 @@ def test_files_come_back_as_they_were_written(tmp_path):
     ],
 )
 def test_a_bound_is_met_by_accurate_runs_alone(ours, changes, met):
-    (verdict,) = Results([cell("chain", "axion", ours, **changes)]).verdicts()
+    (verdict,) = Results([cell("cards", "axion", ours, **changes), cell("cards", "mujoco", 1.4)]).verdicts()
     assert verdict.met is met
     assert verdict.ratio is None if ours is None else verdict.ratio == pytest.approx(ours / 1.4)
 
@@ -84,26 +84,38 @@ def test_bound_of_another_engine_is_its_time_in_the_same_run():
     assert "| 6 (7.2) | < 12, MuJoCo, hard | 0.5 | holds |" in lines
 
 
+def test_bound_may_be_a_share_of_another_engines_time():
+    cells = [cell("chain_1mm", "axion", 1.5), cell("chain_1mm", "mujoco_cheapest", 10.0)]
+    cells.append(cell("chain_1mm", "bullet_cheapest", None, missed=None, outcome="not swept"))
+    first, second = Results(cells).verdicts()
+    assert (first.limit, first.ratio, first.met) == (pytest.approx(1.0), pytest.approx(1.5), False)
+    assert (second.limit, second.ratio, second.met) == (None, None, False)
+    lines = section(text(Sources(cells=cells)), "The bounds")
+    assert "| 1.5 (1.8) | < 1, 0.1 of MuJoCo, cheapest | **1.5** | holds |" in lines
+    assert "below 0.05 of Bullet, cheapest: not swept" in lines
+
+
 def test_bounds_of_phases_are_told_apart():
     phases = {"rest": 4.0, "moving": 50.0, "all": 9.0}
-    results = Results([cell("pile_125", "axion", time, phase=phase) for phase, time in phases.items()])
+    cells = [cell("pile_125", "axion", time, phase=phase) for phase, time in phases.items()]
+    results = Results([*cells, *(cell("pile_125", "bullet", 5.0, phase=phase) for phase in phases)])
     assert [(verdict.bound.phase, verdict.met) for verdict in results.verdicts()] == [("rest", True), ("moving", False)]
     (loss,) = results.losses()
     assert [verdict.bound.phase for verdict in loss.verdicts] == ["moving"]
 
 
 def test_losses_are_listed_with_ratio_profile_and_reason():
-    cells = [cell("chain", "axion", 7.0), cell("chain", "bullet", 0.7, missed=3), cell("chain", "mujoco", 6.0)]
+    cells = [cell("cards", "axion", 7.0), cell("cards", "bullet", 0.7, missed=3), cell("cards", "mujoco", 6.0)]
     shares = [
-        Share("chain", "recorded graphs", 41.0),
-        Share("chain", "collision.py", 7.5),
-        Share("cards", "step.py", 9.0),
+        Share("cards", "recorded graphs", 41.0),
+        Share("cards", "collision.py", 7.5),
+        Share("chain", "step.py", 9.0),
     ]
     losses = section(text(Sources(cells=cells, shares=shares)), "Where Axion loses")
-    assert "7 (8.4) ms, bound < 1.4, 5 times the bound." in losses
+    assert "7 (8.4) ms, bound < 6, MuJoCo, hard, 1.17 times the bound." in losses
     assert "As accurate and faster: MuJoCo, hard 6 ms." in losses
     assert "Bullet 0.7" not in losses  # it misses bounds of the row
-    assert REASONS["chain"] in losses
+    assert REASONS["cards"] in losses
     assert "recorded graphs 41 %, collision.py 7.5 %." in losses
     assert "step.py" not in losses
 

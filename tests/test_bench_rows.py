@@ -43,8 +43,7 @@ def test_every_cell_is_named_once_and_runs_on_engines_that_exist():
         assert set(described.engines) <= set(BENCH_ENGINES)
         assert "axion" in described.engines or "axion_preview" in described.engines
         for bound in described.bounds:
-            assert {bound.ours, bound.engine or bound.ours} <= set(described.engines)
-            assert (bound.ms is None) != (bound.engine is None)
+            assert {bound.ours, bound.engine} <= set(described.engines)
             assert bound.phase in described.phases
     assert set(QUICK) <= set(found)
     assert set(QUICK_ENGINES) <= set(BENCH_ENGINES)
