@@ -19,6 +19,7 @@ from .arrays import first_number, upload
 from .contact_stage import ContactStage
 from .manifold import Manifolds, carry, turn
 from .mesh_contacts import corners, straighten, thin_out
+from .model import sample_pairs
 from .rotations import matrices
 
 TRIANGLE_PAIRS = 1 << 16  # first capacity for mesh triangles near other shapes; grows
@@ -69,7 +70,6 @@ class Collider:
         # Growing costs a second or so, because newton prepares its kernels anew; unused room costs 30 ns a contact.
         meshes = int(np.sum(model.meshes.shape_mesh >= 0))
         self._contact_capacity = 1024 + 16 * len(model.shape_body) + 256 * meshes
-        self._pair_capacity = max(1024, 32 * len(model.shape_body))
         self._triangle_capacity = TRIANGLE_PAIRS
         self._state = model.newton_model.state() if model.may_touch else None
         self._stage = ContactStage(model) if model.may_touch else None
@@ -114,13 +114,15 @@ class Collider:
 
     def capacity(self):
         """Room for contacts, shape pairs and pairs of a triangle and a shape."""
-        return self._contact_capacity, self._pair_capacity, self._triangle_capacity
+        return self._contact_capacity, self._stage.pair_room() if self._stage else 0, self._triangle_capacity
 
     def recall(self, contacts, origin, capacity):
         """Take over what another Collider of this model accepted, its ``origin`` and its ``capacity()``."""
         self.accepted, self._origin = contacts, origin
         room = [max(own, other) for own, other in zip(self.capacity(), capacity, strict=True)]
-        self._contact_capacity, self._pair_capacity, self._triangle_capacity = room
+        self._contact_capacity, pairs, self._triangle_capacity = room
+        if self._stage is not None:
+            self._stage.pair_room(pairs)
 
     def _detect(self, old, position, orientation, linear, angular, step, free, moved):
         """The ContactSet at these poses; ``old``: the one whose manifolds persist, or None."""
@@ -164,8 +166,10 @@ class Collider:
         """Launch what is recorded.  False where something overflowed: then there is more room now for another try."""
         stage, meshes, graphs = self._stage, self.model.meshes.bounds.size > 0, self._graphs
         wp.capture_launch(graphs.place)
-        grown = [stage.renew_pairs(), stage.remember(old)]
-        if any(grown):
+        more_pairs, more_points = stage.renew_pairs(), stage.remember(old)
+        if more_pairs and self.model.pairs is None:
+            self._build()
+        if more_pairs or more_points:
             graphs = self._record()
         wp.capture_launch(graphs.detect)
         if not meshes:
@@ -221,15 +225,11 @@ class Collider:
     def _build(self):
         """Allocate a pipeline at the present capacities and record one detection."""
         model = self.model
-        settings = {
-            "broad_phase": "sap",
-            "include_static_kinematic_pairs": False,
-            "shape_pairs_max": self._pair_capacity,
-        }
-        if model.pairs is not None:
-            settings = {"broad_phase": "explicit", "shape_pairs_filtered": self._stage.pairs}
+        pairs = model.pairs if model.pairs is not None else sample_pairs(model, self._stage.pair_room())
         self._pipeline = newton.CollisionPipeline(
             model.newton_model,
+            broad_phase="explicit",
+            shape_pairs_filtered=wp.array(pairs, dtype=wp.vec2i, device=self._stage.device),
             deterministic=True,
             reduce_contacts=False,
             speculative_contact_gap_max=16.0 * model.extent / model.unit,
@@ -239,7 +239,6 @@ class Collider:
             soft_contact_max=0,
             requires_grad=False,
             verify_buffers=False,
-            **settings,
         )
         self._contacts = self._pipeline.contacts()
         self._record()
@@ -247,8 +246,7 @@ class Collider:
     def _record(self):
         """Record one detection as graphs; each runs once before, because recording must not compile kernels."""
         stage = self._stage
-        if self.model.pairs is not None:
-            self._pipeline.shape_pairs_filtered = stage.wanted  # those of them that are to be looked at
+        self._pipeline.shape_pairs_filtered = stage.wanted
 
         def place():
             stage.place(self._state)
@@ -272,10 +270,6 @@ class Collider:
         count = first_number(self._contacts.rigid_contact_count)
         if count >= self._contact_capacity:  # newton stops writing when full, so a full buffer may have lost some
             self._contact_capacity, grown = max(4 * self._contact_capacity, count), True
-        if self.model.pairs is None:
-            count = first_number(self._pipeline.broad_phase_pair_count)
-            if count >= self._pair_capacity:
-                self._pair_capacity, grown = max(2 * self._pair_capacity, count), True
         narrow = self._pipeline.narrow_phase
         if narrow.triangle_pairs is not None:
             count = first_number(narrow.triangle_pairs_count)

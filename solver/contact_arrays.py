@@ -83,6 +83,17 @@ class ShapeArrays:
 
 
 @wp.struct
+class BoxArrays:
+    """S shapes, world axes, around which the list of near pairs was made."""
+
+    lower: wp.array(dtype=wp.vec3d)  # the boxes now, grown by what detection looks ahead
+    upper: wp.array(dtype=wp.vec3d)
+    room_lower: wp.array(dtype=wp.vec3d)  # what they may move in
+    room_upper: wp.array(dtype=wp.vec3d)
+    margin: wp.array(dtype=wp.float64)
+
+
+@wp.struct
 class FreshArrays:
     """What is found out about each fresh contact; of a pair as a whole, at its first one."""
 

@@ -140,6 +140,12 @@ def touched_body(points: PointArrays, k: int, poses: PoseArrays, shapes: ShapeAr
 
 
 @wp.func(module=MODULE)
+def within(inner: wp.vec3d, outer: wp.vec3d):
+    """Whether no component of ``inner`` is above that of ``outer``."""
+    return inner[0] <= outer[0] and inner[1] <= outer[1] and inner[2] <= outer[2]
+
+
+@wp.func(module=MODULE)
 def may_touch(poses: PoseArrays, shapes: ShapeArrays, a: int, b: int):
     """CollisionModel.allowed."""
     if a == b or not (poses.movable[a] or poses.movable[b]):

@@ -120,11 +120,9 @@ class ContactStage:
         self.settings = wp.array([0.0, 0.0, model.unit], dtype=wp.float64, device=self.device)
         self.vectors = wp.array([model.gravity, np.zeros(3)], dtype=wp.vec3d, device=self.device)
         self.gravity = float(np.linalg.norm(model.gravity))
-        self.pairs = self.wanted = None
-        if model.pairs is not None:
-            self.pairs = wp.array(model.pairs, dtype=wp.vec2i, device=self.device)
-            self.near = NearPairs(self.pairs, self.shapes, self.device)
-            self.wanted = wp.zeros(len(self.near.near), dtype=wp.vec2i, device=self.device)
+        listed = None if model.pairs is None else wp.array(model.pairs, dtype=wp.vec2i, device=self.device)
+        self.near = NearPairs(listed, self.poses, self.shapes, self.device)
+        self.wanted = wp.zeros_like(self.near.near)
         self._everyone = np.ones(len(model.names), bool)
         self._make_fresh_room(FIRST_ROOM)
         self._make_room(FIRST_ROOM)
@@ -182,15 +180,21 @@ class ContactStage:
         """Launch the handing over of poses to a newton state."""
         arrays = self.settings, self.vectors, self.poses, state.body_q, state.body_qd
         self._launch(place_bodies, len(self.model.names), *arrays)
-        if self.pairs is not None:
-            self.near.check(self.settings, self.poses)
+        self.near.check(self.settings)
 
     def renew_pairs(self):
         """List the pairs that are near anew, where a shape moved far.  True where arrays grew: record anew."""
-        if self.pairs is None or not self.near.renew():
-            return False
-        self.wanted = wp.zeros(len(self.near.near), dtype=wp.vec2i, device=self.device)
-        return True
+        grown = self.near.renew()
+        if grown:
+            self.wanted = wp.zeros_like(self.near.near)
+        return grown
+
+    def pair_room(self, room=0):
+        """Number of near pairs there is room for, after making room for ``room``."""
+        if room > len(self.wanted) and not self.near.all:
+            self.near.make_room(room)
+            self.wanted = wp.zeros_like(self.near.near)
+        return len(self.wanted)
 
     def prepare(self):
         """Launch the judgement of what is remembered, and of what newton is to look at."""
@@ -199,9 +203,8 @@ class ContactStage:
             judge_old, len(self.old.count), self.counts, self.settings, self.vectors, self.poses, self.shapes,
             *remembered,
         )  # fmt: skip
-        if self.pairs is not None:
-            pairs = self.near.near, self.wanted
-            self._launch(choose_pairs, len(self.wanted), self.counts, self.poses, self.shapes, *remembered, *pairs)
+        pairs = self.near.near, self.wanted
+        self._launch(choose_pairs, len(self.wanted), self.counts, self.poses, self.shapes, *remembered, *pairs)
 
     def take(self, contacts):
         """Launch the reading of newton's Contacts."""
@@ -209,8 +212,8 @@ class ContactStage:
             take_fresh, len(self.found.pair), self.counts, contacts.rigid_contact_count,
             contacts.rigid_contact_shape0, contacts.rigid_contact_shape1, contacts.rigid_contact_point0,
             contacts.rigid_contact_point1, contacts.rigid_contact_margin0, contacts.rigid_contact_margin1,
-            contacts.rigid_contact_normal, wp.float64(self.model.unit), self.pairs is not None, self.poses,
-            self.shapes, self.found, self.fresh,
+            contacts.rigid_contact_normal, wp.float64(self.model.unit), self.poses, self.shapes,
+            self.found, self.fresh,
         )  # fmt: skip
 
     def renew(self):

@@ -31,7 +31,6 @@ from .contact_geometry import (
     distance_of,
     gap_of,
     lower_bound,
-    may_touch,
     relative_tilt,
     seen_from_b,
 )
@@ -140,6 +139,8 @@ def choose_pairs(
     first = pairs[k][0]
     second = pairs[k][1]
     wanted[k] = wp.vec2i(0, 0)
+    if first == second:
+        return
     a = shapes.body[first]
     b = shapes.body[second]
     if not (poses.free[a] or poses.free[b]) or not (poses.watched[a] or poses.watched[b]):
@@ -158,9 +159,9 @@ def take_fresh(
     counts: wp.array(dtype=wp.int32), found: wp.array(dtype=wp.int32), shape_0: wp.array(dtype=wp.int32),
     shape_1: wp.array(dtype=wp.int32), point_0: wp.array(dtype=wp.vec3), point_1: wp.array(dtype=wp.vec3),
     margin_0: wp.array(dtype=wp.float32), margin_1: wp.array(dtype=wp.float32), normals: wp.array(dtype=wp.vec3),
-    unit: wp.float64, listed: bool, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, fresh: FreshArrays,
+    unit: wp.float64, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, fresh: FreshArrays,
 ):  # fmt: skip
-    """Contacts of newton in double precision, in metres, normal in b's frame.  listed: newton knew what may touch."""
+    """Contacts of newton in double precision, in metres, normal in b's frame."""
     k = wp.tid()
     count = wp.min(found[0], wp.min(points.pair.shape[0], shape_0.shape[0]))
     if k == 0:
@@ -186,8 +187,6 @@ def take_fresh(
     normal = wp.vec3d(normals[k])
     length = wp.length(normal)
     good = length > half
-    if not listed:
-        good = good and may_touch(poses, shapes, body_a, body_b)
     if good:
         normal = normal / length
     points.normal[k] = wp.transpose(poses.rotation[body_b]) * normal

@@ -5,8 +5,7 @@ Newton computes in float32 with tolerances meant for metre-size things.  So the 
 body size (a power of two, so that the change of unit is exact): scenes of 2 cm and of 50 m collide alike.
 
 Every Scene body is a newton body of the same index, immovable ones too (a body that follows a path is collidable all
-along it).  Which shape pairs may touch is decided here by DESIGN's rule and handed to newton as a list; where that list
-would be too long, newton's sweep and prune finds the pairs and ``CollisionModel.allowed`` is asked afterwards.
+along it).  Which shape pairs may touch is decided here by DESIGN's rule; newton gets a list of those that are near.
 """
 
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from .mesh_features import MeshTable, mesh_table, weld_of  # noqa: E402
 from .rotations import matrices  # noqa: E402
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
 
-EXPLICIT_PAIRS = 2_000_000  # longest list of shape pairs; every pair's boxes are compared each time, 8 bytes a pair
+EXPLICIT_PAIRS = 100_000  # longest list of all shape pairs; of more, those that are near are found with a tree
 
 
 @dataclass
@@ -76,6 +75,25 @@ class CollisionModel:
             & self.class_collides[self.group_class[body_a], self.group_class[body_b]]
             & ~np.isin(pair, self.joined)
         )
+
+
+def sample_pairs(model, room):
+    """A list (P, 2) int32 of shape pairs with which newton makes ready for any ``room`` pairs of a CollisionModel.
+
+    newton decides by it which kernels it needs and how many pairs of a kind there can be at once.
+    """
+    kinds, mesh, plane = model.newton_model.shape_type.numpy(), int(newton.GeoType.MESH), int(newton.GeoType.PLANE)
+    present, movable, sample = np.unique(kinds), model.movable[model.shape_body], {}
+    for k, one in enumerate(present):
+        for other in present[k:]:
+            first, second = np.flatnonzero(kinds == one)[0], np.flatnonzero(kinds == other)[-1]
+            if first != second and movable[(kinds == one) | (kinds == other)].any():
+                sample[frozenset((int(one), int(other)))] = first, second
+    pairs = [np.resize(list(sample.values()), (room, 2))]
+    for kind in ({mesh}, {mesh, plane}):  # newton has room for as many of these as it is shown
+        if frozenset(kind) in sample:
+            pairs.append(np.tile(sample[frozenset(kind)], (room, 1)))
+    return np.concatenate(pairs).astype(np.int32)
 
 
 def build_model(scene, device="cpu", center_of_mass=None):

@@ -4,14 +4,16 @@
 newton compares the boxes of every pair that may ever touch, half a million of them among a thousand bodies.  Here each
 shape's box, grown by what detection looks ahead, must lie in a box with some room; pairs whose boxes with room are
 apart cannot touch while that holds.  So the list leaves out nothing, and what it holds too much changes no result.
+It is made by looking at every pair that may touch, or, where those are too many to list, by near_tree.py.
 """
 
 import warp as wp
 
 from .arrays import first_number
-from .contact_arrays import FALL, STEP, PoseArrays, ShapeArrays
-from .contact_geometry import MODULE
+from .contact_arrays import FALL, STEP, BoxArrays, PoseArrays, ShapeArrays
+from .contact_geometry import MODULE, within
 from .manifold import GAP_FLOOR
+from .near_tree import NearTree
 
 FEW = 1024  # pairs that are not worth a list
 ROOM, AHEAD = 0.25, 2.0  # room to move: times the smallest half extent, plus times the way looked ahead
@@ -20,23 +22,6 @@ room, ahead = wp.constant(wp.float64(ROOM)), wp.constant(wp.float64(AHEAD))
 floor, two = wp.constant(wp.float64(1.1 * GAP_FLOOR)), wp.constant(wp.float64(2.0))
 step_slot, fall_slot = wp.constant(STEP), wp.constant(FALL)
 kernel = wp.kernel(module=MODULE, enable_backward=False)
-
-
-@wp.struct
-class BoxArrays:
-    """S shapes, world axes, around which the list was made."""
-
-    lower: wp.array(dtype=wp.vec3d)  # the boxes now, grown by what detection looks ahead
-    upper: wp.array(dtype=wp.vec3d)
-    room_lower: wp.array(dtype=wp.vec3d)  # what they may move in
-    room_upper: wp.array(dtype=wp.vec3d)
-    margin: wp.array(dtype=wp.float64)
-
-
-@wp.func(module=MODULE)
-def within(inner: wp.vec3d, outer: wp.vec3d):
-    """Whether no component of ``inner`` is above that of ``outer``."""
-    return inner[0] <= outer[0] and inner[1] <= outer[1] and inner[2] <= outer[2]
 
 
 @kernel
@@ -100,30 +85,33 @@ def list_pairs(
 class NearPairs:
     """The list of one Collider; ``near`` holds it, padded with a shape and itself.  All pairs where they are few."""
 
-    def __init__(self, pairs, shapes, device):
-        """pairs: Warp array of those that may touch; shapes: ShapeArrays."""
-        self.device, self.pairs, self.shapes = device, pairs, shapes
-        self.all = len(pairs) <= FEW
+    def __init__(self, pairs, poses, shapes, device):
+        """pairs: Warp array of those that may touch, None where too many; poses: PoseArrays; shapes: ShapeArrays."""
+        self.device, self.pairs, self.poses, self.shapes = device, pairs, poses, shapes
+        self.all = pairs is not None and len(pairs) <= FEW
         self.near = pairs
-        if not self.all:
-            self.boxes = BoxArrays()
-            for name, member in BoxArrays.vars.items():
-                setattr(self.boxes, name, wp.zeros(shapes.count, dtype=member.type.dtype, device=device))
-            self.boxes.room_lower.fill_(wp.vec3d(1.0, 1.0, 1.0))  # no room at all: whatever comes first has left it
-            self._left, self._count = (wp.zeros(1, dtype=wp.int32, device=device) for _ in range(2))
-            self._allocate(min(len(pairs), max(FEW, 8 * shapes.count)))
+        if self.all:
+            return
+        self.boxes = BoxArrays()
+        for name, member in BoxArrays.vars.items():
+            setattr(self.boxes, name, wp.zeros(shapes.count, dtype=member.type.dtype, device=device))
+        self.boxes.room_lower.fill_(wp.vec3d(1.0, 1.0, 1.0))  # no room at all: whatever comes first has left it
+        self._left, self._count = (wp.zeros(1, dtype=wp.int32, device=device) for _ in range(2))
+        self._tree = None if pairs is not None else NearTree(poses, shapes, self.boxes, device)
+        room = max(FEW, 8 * shapes.count)
+        self.make_room(2 * room if pairs is None else min(len(pairs), room))  # with a tree, growing takes a second
 
-    def _allocate(self, room):
+    def make_room(self, room):
+        """Allocate for ``room`` pairs; the list is made anew when it is asked for."""
         self.near = wp.zeros(room, dtype=wp.vec2i, device=self.device)
+        self.boxes.room_lower.fill_(wp.vec3d(1.0, 1.0, 1.0))
 
-    def check(self, settings, poses):
+    def check(self, settings):
         """Launch the look at who left its room."""
         if not self.all:
             self._left.zero_()
-            wp.launch(
-                place_boxes, self.shapes.count, [settings, poses, self.shapes, self.boxes, self._left],
-                device=self.device,
-            )  # fmt: skip
+            inputs = [settings, self.poses, self.shapes, self.boxes, self._left]
+            wp.launch(place_boxes, self.shapes.count, inputs, device=self.device)
 
     def renew(self):
         """After ``check``: make the list anew if it is needed.  True where it outgrew its array: record anew."""
@@ -134,12 +122,15 @@ class NearPairs:
         found = first_number(self._count)
         if found <= len(self.near):
             return False
-        self._allocate(min(len(self.pairs), 2 * found))
+        self.near = wp.zeros(2 * found, dtype=wp.vec2i, device=self.device)
         self._list()
         return True
 
     def _list(self):
         self.near.zero_()
         self._count.zero_()
+        if self._tree is not None:
+            self._tree.list(self.near, self._count)
+            return
         inputs = [self.pairs, self.shapes, self.boxes, self.near, self._count]
         wp.launch(list_pairs, len(self.pairs), inputs, device=self.device)

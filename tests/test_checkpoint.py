@@ -238,7 +238,7 @@ def test_a_spoilt_checkpoint_is_refused_or_gives_numbers_but_never_crashes():
 CARRIED = {
     "Stepper": "state deepest failures",
     "State": "time position orientation velocity eps contacts contact_force way glide still proof",
-    "Collider": "accepted _origin _contact_capacity _pair_capacity _triangle_capacity",
+    "Collider": "accepted _origin _contact_capacity _triangle_capacity",
     "JointTable": "angle force alive broken",
     "Substeps": "count taken _quiet",
 }
@@ -254,8 +254,8 @@ MADE = {
     " asleep carried _surfaces_run",
     "PositionPhase": "assembler collider frames joints solver slow fast judge",
     "Gyroscopes": "frames joints ball _known",
-    "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting _eps_joint"
-    " _graphs _loaded _recorded",
+    "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting stirring"
+    " _eps_joint _graphs _loaded _recorded",
     "DeviceProblem": "device real capacity generation topology factor _factor_generation _factored _into order counts"
     " _eliminator"
     " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands",

@@ -95,7 +95,7 @@ def assert_same(found, judged, all_pairs=True):
 @pytest.mark.parametrize(
     ("make", "count", "listed"),
     [(solids, 24, True), (stacked, 18, True), (meshes, 8, True), (solids, 24, False)],
-    ids=["solids", "towers", "meshes", "sweep and prune"],
+    ids=["solids", "towers", "meshes", "tree"],
 )
 def test_contacts_are_those_of_numpy(make, count, listed, few, monkeypatch):
     monkeypatch.setattr(near_pairs, "FEW", few)

@@ -59,7 +59,7 @@ def test_contacts_do_not_depend_on_the_first_capacity(heap, monkeypatch):
     class Small(Collider):
         def __init__(self, model):
             super().__init__(model)
-            self._contact_capacity = self._pair_capacity = 8
+            self._contact_capacity = 8
 
         def _grow(self):
             grown.append(super()._grow())
