@@ -269,7 +269,7 @@ class Collider:
         grown = False
         count = first_number(self._contacts.rigid_contact_count)
         if count >= self._contact_capacity:  # newton stops writing when full, so a full buffer may have lost some
-            self._contact_capacity, grown = max(4 * self._contact_capacity, count), True
+            self._contact_capacity, grown = max(2 * self._contact_capacity, count), True
         narrow = self._pipeline.narrow_phase
         if narrow.triangle_pairs is not None:
             count = first_number(narrow.triangle_pairs_count)

@@ -93,31 +93,29 @@ def rest_reach(shapes: ShapeArrays, pair: wp.int64):
 @kernel
 def judge_old(
     counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=wp.float64), vectors: wp.array(dtype=wp.vec3d),
-    poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, old: OldArrays,
+    poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, old: OldArrays, lanes: int,
 ):  # fmt: skip
     """How many points of each remembered manifold stay.  Near is what newton would report, see CollisionPipeline."""
-    k = wp.tid()
-    old.count[k] = 0
-    if k >= counts[old_slot]:
-        return
-    old.used[k] = False
-    if not begins(points, k):
-        return
-    pair = points.pair[k]
-    turn = relative_tilt(points.body_a[k], points.body_b[k], poses) - points.tilt[k]
-    swing = wp.sqrt(half * wp.ddot(turn, turn)) * points.lever[k]
-    floors = rest_reach(shapes, pair)
-    farthest = zero
-    near = bool(False)
-    end = int(k)
-    while end < counts[old_slot] and points.pair[end] == pair:
-        way = seen_from_b(points, end, poses) - points.place[end]
-        farthest = wp.max(farthest, wp.dot(way, way))
-        ahead = way_together(settings, vectors[0], points, end, poses)
-        near = near or gap_of(points, end, poses) <= wp.max(floors, ahead)
-        end += 1
-    if near and wp.sqrt(farthest) + swing <= still * points.size[k]:
-        old.count[k] = end - k
+    for k in range(wp.tid(), counts[old_slot], lanes):
+        old.count[k] = 0
+        old.used[k] = False
+        if not begins(points, k):
+            continue
+        pair = points.pair[k]
+        turn = relative_tilt(points.body_a[k], points.body_b[k], poses) - points.tilt[k]
+        swing = wp.sqrt(half * wp.ddot(turn, turn)) * points.lever[k]
+        floors = rest_reach(shapes, pair)
+        farthest = zero
+        near = bool(False)
+        end = int(k)
+        while end < counts[old_slot] and points.pair[end] == pair:
+            way = seen_from_b(points, end, poses) - points.place[end]
+            farthest = wp.max(farthest, wp.dot(way, way))
+            ahead = way_together(settings, vectors[0], points, end, poses)
+            near = near or gap_of(points, end, poses) <= wp.max(floors, ahead)
+            end += 1
+        if near and wp.sqrt(farthest) + swing <= still * points.size[k]:
+            old.count[k] = end - k
 
 
 @wp.func(module=MODULE)
@@ -159,75 +157,71 @@ def take_fresh(
     counts: wp.array(dtype=wp.int32), found: wp.array(dtype=wp.int32), shape_0: wp.array(dtype=wp.int32),
     shape_1: wp.array(dtype=wp.int32), point_0: wp.array(dtype=wp.vec3), point_1: wp.array(dtype=wp.vec3),
     margin_0: wp.array(dtype=wp.float32), margin_1: wp.array(dtype=wp.float32), normals: wp.array(dtype=wp.vec3),
-    unit: wp.float64, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, fresh: FreshArrays,
+    unit: wp.float64, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, fresh: FreshArrays, lanes: int,
 ):  # fmt: skip
     """Contacts of newton in double precision, in metres, normal in b's frame."""
-    k = wp.tid()
     count = wp.min(found[0], wp.min(points.pair.shape[0], shape_0.shape[0]))
-    if k == 0:
+    if wp.tid() == 0:
         counts[fresh_slot] = count
-    if k >= count:
-        return
-    b = shape_0[k]
-    a = shape_1[k]
-    body_a = shapes.body[a]
-    body_b = shapes.body[b]
-    points.pair[k] = wp.int64(b) * wp.int64(shapes.count) + wp.int64(a)
-    if k > 0:
-        if shape_0[k - 1] > b or (shape_0[k - 1] == b and shape_1[k - 1] > a):
-            counts[unsorted_slot] = 1
-    points.body_a[k] = body_a
-    points.body_b[k] = body_b
-    points.point_a[k] = unit * wp.vec3d(point_1[k])
-    points.point_b[k] = unit * wp.vec3d(point_0[k])
-    points.margin_a[k] = unit * wp.float64(margin_1[k])
-    points.margin_b[k] = unit * wp.float64(margin_0[k])
-    points.size[k] = wp.min(shapes.size[a], shapes.size[b])
-    points.lever[k] = wp.min(shapes.radius[a], shapes.radius[b])
-    normal = wp.vec3d(normals[k])
-    length = wp.length(normal)
-    good = length > half
-    if good:
-        normal = normal / length
-    points.normal[k] = wp.transpose(poses.rotation[body_b]) * normal
-    fresh.good[k] = good
+    for k in range(wp.tid(), count, lanes):
+        b = shape_0[k]
+        a = shape_1[k]
+        body_a = shapes.body[a]
+        body_b = shapes.body[b]
+        points.pair[k] = wp.int64(b) * wp.int64(shapes.count) + wp.int64(a)
+        if k > 0:
+            if shape_0[k - 1] > b or (shape_0[k - 1] == b and shape_1[k - 1] > a):
+                counts[unsorted_slot] = 1
+        points.body_a[k] = body_a
+        points.body_b[k] = body_b
+        points.point_a[k] = unit * wp.vec3d(point_1[k])
+        points.point_b[k] = unit * wp.vec3d(point_0[k])
+        points.margin_a[k] = unit * wp.float64(margin_1[k])
+        points.margin_b[k] = unit * wp.float64(margin_0[k])
+        points.size[k] = wp.min(shapes.size[a], shapes.size[b])
+        points.lever[k] = wp.min(shapes.radius[a], shapes.radius[b])
+        normal = wp.vec3d(normals[k])
+        length = wp.length(normal)
+        good = length > half
+        if good:
+            normal = normal / length
+        points.normal[k] = wp.transpose(poses.rotation[body_b]) * normal
+        fresh.good[k] = good
 
 
 @kernel
 def judge_fresh(
     counts: wp.array(dtype=wp.int32), poses: PoseArrays, shapes: ShapeArrays, remembered: PointArrays, old: OldArrays,
-    points: PointArrays, fresh: FreshArrays,
+    points: PointArrays, fresh: FreshArrays, lanes: int,
 ):  # fmt: skip
     """How many points each fresh manifold has, the deepest corner included."""
-    k = wp.tid()
-    fresh.count[k] = 0
-    if k >= counts[fresh_slot]:
-        return
-    if not begins(points, k):
-        return
-    pair = points.pair[k]
-    fresh.deeper[k] = False
-    if stays(counts, remembered, old, pair):
-        return
-    first = int(-1)
-    count = int(0)
-    least = far
-    end = int(k)
-    while end < counts[fresh_slot] and points.pair[end] == pair:
-        if fresh.good[end]:
-            if first < 0:
-                first = end
-            count += 1
-            least = wp.min(least, gap_of(points, end, poses))
-        end += 1
-    if count >= reduced:
-        deeper, corner_a, corner_b = deepest_corner(points, first, least, poses, shapes)
-        if deeper:
-            fresh.deeper[k] = True
-            fresh.corner_a[k] = corner_a
-            fresh.corner_b[k] = corner_b
-            count += 1
-    fresh.count[k] = count
+    for k in range(wp.tid(), counts[fresh_slot], lanes):
+        fresh.count[k] = 0
+        if not begins(points, k):
+            continue
+        pair = points.pair[k]
+        fresh.deeper[k] = False
+        if stays(counts, remembered, old, pair):
+            continue
+        first = int(-1)
+        count = int(0)
+        least = far
+        end = int(k)
+        while end < counts[fresh_slot] and points.pair[end] == pair:
+            if fresh.good[end]:
+                if first < 0:
+                    first = end
+                count += 1
+                least = wp.min(least, gap_of(points, end, poses))
+            end += 1
+        if count >= reduced:
+            deeper, corner_a, corner_b = deepest_corner(points, first, least, poses, shapes)
+            if deeper:
+                fresh.deeper[k] = True
+                fresh.corner_a[k] = corner_a
+                fresh.corner_b[k] = corner_b
+                count += 1
+        fresh.count[k] = count
 
 
 @wp.func(module=MODULE)
@@ -248,27 +242,25 @@ def copy_point(source: PointArrays, i: int, target: PointArrays, k: int):
 @kernel
 def write_kept(
     counts: wp.array(dtype=wp.int32), remembered: PointArrays, old: OldArrays, points: PointArrays, fresh: FreshArrays,
-    target: PointArrays, chosen: ChosenArrays,
+    target: PointArrays, chosen: ChosenArrays, lanes: int,
 ):  # fmt: skip
     """The manifolds that stay, each behind the fresh ones of pairs before it."""
-    k = wp.tid()
-    if k == 0:
+    if wp.tid() == 0:
         counts[kept_slot] = old.start[counts[old_slot]]
         counts[added_slot] = fresh.start[counts[fresh_slot]]
-    if k >= counts[old_slot]:
-        return
-    pair = remembered.pair[k]
-    first = lower_bound(remembered.pair, counts[old_slot], pair)
-    if old.count[first] == 0:
-        return
-    before = fresh.start[lower_bound(points.pair, counts[fresh_slot], pair)]
-    place = old.start[first] + k - first + before
-    if place >= target.pair.shape[0]:
-        return
-    copy_point(remembered, k, target, place)
-    target.place[place] = remembered.place[k]
-    target.tilt[place] = remembered.tilt[k]
-    chosen.link[place] = k
+    for k in range(wp.tid(), counts[old_slot], lanes):
+        pair = remembered.pair[k]
+        first = lower_bound(remembered.pair, counts[old_slot], pair)
+        if old.count[first] == 0:
+            continue
+        before = fresh.start[lower_bound(points.pair, counts[fresh_slot], pair)]
+        place = old.start[first] + k - first + before
+        if place >= target.pair.shape[0]:
+            continue
+        copy_point(remembered, k, target, place)
+        target.place[place] = remembered.place[k]
+        target.tilt[place] = remembered.tilt[k]
+        chosen.link[place] = k
 
 
 @wp.func(module=MODULE)
@@ -308,36 +300,36 @@ def match(
 @kernel
 def write_fresh(
     counts: wp.array(dtype=wp.int32), poses: PoseArrays, remembered: PointArrays, old: OldArrays, points: PointArrays,
-    fresh: FreshArrays, target: PointArrays, chosen: ChosenArrays,
+    fresh: FreshArrays, target: PointArrays, chosen: ChosenArrays, lanes: int,
 ):  # fmt: skip
     """The fresh manifolds, each behind those that stay of pairs before it, and what their points continue."""
-    k = wp.tid()
-    if k >= counts[fresh_slot] or fresh.count[k] == 0:
-        return
-    pair = points.pair[k]
-    first = lower_bound(remembered.pair, counts[old_slot], pair)
-    place = fresh.start[k] + old.start[first]
-    count = fresh.count[k]
-    if place + count > target.pair.shape[0]:
-        return
-    source = int(k)
-    for i in range(count):
-        while source < counts[fresh_slot] and points.pair[source] == pair and not fresh.good[source]:
+    for k in range(wp.tid(), counts[fresh_slot], lanes):
+        if fresh.count[k] == 0:
+            continue
+        pair = points.pair[k]
+        first = lower_bound(remembered.pair, counts[old_slot], pair)
+        place = fresh.start[k] + old.start[first]
+        count = fresh.count[k]
+        if place + count > target.pair.shape[0]:
+            continue
+        source = int(k)
+        for i in range(count):
+            while source < counts[fresh_slot] and points.pair[source] == pair and not fresh.good[source]:
+                source += 1
+            if i == count - 1 and fresh.deeper[k]:
+                copy_point(target, place, target, place + i)
+                target.point_a[place + i] = fresh.corner_a[k]
+                target.point_b[place + i] = fresh.corner_b[k]
+                target.margin_a[place + i] = zero
+                target.margin_b[place + i] = zero
+            else:
+                copy_point(points, source, target, place + i)
             source += 1
-        if i == count - 1 and fresh.deeper[k]:
-            copy_point(target, place, target, place + i)
-            target.point_a[place + i] = fresh.corner_a[k]
-            target.point_b[place + i] = fresh.corner_b[k]
-            target.margin_a[place + i] = zero
-            target.margin_b[place + i] = zero
-        else:
-            copy_point(points, source, target, place + i)
-        source += 1
-        target.place[place + i] = seen_from_b(target, place + i, poses)
-        target.tilt[place + i] = relative_tilt(points.body_a[k], points.body_b[k], poses)
-        chosen.link[place + i] = -1
-    last = int(first)
-    while last < counts[old_slot] and remembered.pair[last] == pair:
-        last += 1
-    if last > first:
-        match(target, chosen, place, count, remembered, old, first, last)
+            target.place[place + i] = seen_from_b(target, place + i, poses)
+            target.tilt[place + i] = relative_tilt(points.body_a[k], points.body_b[k], poses)
+            chosen.link[place + i] = -1
+        last = int(first)
+        while last < counts[old_slot] and remembered.pair[last] == pair:
+            last += 1
+        if last > first:
+            match(target, chosen, place, count, remembered, old, first, last)

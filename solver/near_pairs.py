@@ -16,7 +16,7 @@ from .manifold import GAP_FLOOR
 from .near_tree import NearTree
 
 FEW = 1024  # pairs that are not worth a list
-ROOM, AHEAD = 0.25, 2.0  # room to move: times the smallest half extent, plus times the way looked ahead
+ROOM, AHEAD = 0.25, 2.0  # room to move: times the smallest half extent; where that does not count, times the way ahead
 
 room, ahead = wp.constant(wp.float64(ROOM)), wp.constant(wp.float64(AHEAD))
 floor, two = wp.constant(wp.float64(1.1 * GAP_FLOOR)), wp.constant(wp.float64(2.0))
@@ -44,9 +44,9 @@ def place_boxes(
     if poses.movable[body]:
         way += settings[fall_slot]
     margin = ahead * way
-    if wp.isfinite(shapes.size[s]):
+    if wp.isfinite(shapes.size[s]):  # it moves freely: more room would cost more than making the list anew
         way += floor * shapes.size[s]
-        margin += room * shapes.size[s]
+        margin = room * shapes.size[s]
     middle = poses.position[body] + poses.rotation[body] * shapes.middle[s]
     grown = extent + wp.vec3d(way, way, way)
     boxes.lower[s] = middle - grown
@@ -122,7 +122,7 @@ class NearPairs:
         found = first_number(self._count)
         if found <= len(self.near):
             return False
-        self.near = wp.zeros(2 * found, dtype=wp.vec2i, device=self.device)
+        self.near = wp.zeros(found + found // 2, dtype=wp.vec2i, device=self.device)
         self._list()
         return True
 
