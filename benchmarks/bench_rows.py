@@ -159,6 +159,14 @@ GROWTH = {
         "Boxes resting in a heap", "boxes", bench_scenes.resting_boxes, PILE_SIZES, (CLOSE,), CURVES,
         frames=24, fitted_from=100, exponent=1.1, cpu_limit=120.0,
     ),
+    "layers_falling": Series(
+        "Boxes falling together in five layers", "boxes", bench_scenes.falling_layers, PILE_SIZES, (PENETRATION,),
+        CURVES, fitted_from=100, exponent=1.1, cpu_limit=120.0,
+    ),
+    "layers_resting": Series(
+        "Boxes resting in five layers", "boxes", bench_scenes.resting_layers, PILE_SIZES, (CLOSE,), CURVES,
+        frames=24, fitted_from=100, exponent=1.1, cpu_limit=120.0,
+    ),
     "chain_links": Series(
         "Chain with a ball of 1000 links' weight", "links", comparison_scenes.chain, (10, 30, 100, 300, 1000),
         (JOINTS,), CURVES, exponent=1.1,

@@ -13,6 +13,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
 import table_scenes
 
 FRICTION = 0.5
+LAYERS = 5
 
 
 def falling_boxes(count):
@@ -23,12 +24,31 @@ def falling_boxes(count):
     return scene
 
 
+def falling_layers(count):
+    """The first ``count`` cubes of LAYERS layers of it: however many there are, they fall as far."""
+    scene = pile(_side_of_layers(count), LAYERS)
+    del scene.bodies[1 + count :]
+    return scene
+
+
 def resting_boxes(count):
     """``count`` cubes of 1 m in layers as wide as the heap is high, each layer set off against the one below.
 
     Every cube lies on up to four others with its middle above them, so that all are one heap that stays where it is.
     """
-    side = int(np.ceil(count ** (1 / 3) - 1e-9))
+    return _resting(count, int(np.ceil(count ** (1 / 3) - 1e-9)))
+
+
+def resting_layers(count):
+    """The same in LAYERS layers."""
+    return _resting(count, _side_of_layers(count))
+
+
+def _side_of_layers(count):
+    return int(np.ceil((count / LAYERS) ** 0.5 - 1e-9))
+
+
+def _resting(count, side):
     scene = Scene(bodies=[Body("Floor", [Plane()], motion="static", friction=FRICTION)])
     for i in range(count):
         column, row, layer = i % side, i // side % side, i // side**2

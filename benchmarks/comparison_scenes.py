@@ -189,11 +189,11 @@ def dominoes(count=50):
     return scene
 
 
-def pile(side=5):
-    """``side``^3 cubes of 1 m in a loose, slightly turned lattice that falls together; fixed seed."""
+def pile(side=5, layers=None):
+    """``side``^2 cubes of 1 m a layer in a loose, slightly turned lattice that falls together; fixed seed."""
     scene = _with_floor()
     generator = np.random.default_rng(1)
-    for i in range(side**3):
+    for i in range(side**2 * (layers or side)):
         cell = np.array([i % side, (i // side) % side, i // side**2])
         place = 1.25 * cell + (-0.625 * (side - 1), -0.625 * (side - 1), 0.75) + generator.uniform(-0.04, 0.04, 3)
         axis = generator.standard_normal(3)
