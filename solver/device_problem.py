@@ -6,6 +6,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 import warp as wp
@@ -40,7 +41,9 @@ ROW_COLUMNS = (
 
 
 class DeviceProblem:
-    """The arrays of one solve on one device in one real type."""
+    """The arrays of one solve on one device in one real type.  ``usual``: sizes to begin with, see ``usual_room``."""
+
+    usual = MappingProxyType({})
 
     def __init__(self, device, real):
         self.device, self.real = device, real
@@ -108,14 +111,12 @@ class DeviceProblem:
             self.generation += 1
 
     def _reserve(self, sizes):
-        """Make room, twice what lacks, and at first for a heap: each time graphs are recorded again."""
+        """Make room, twice what lacks, and at first what is ``usual``: each time graphs are recorded again."""
         lacking = [name for name, size in sizes.items() if size > self.capacity[name] or self.capacity[name] == 0]
         if not lacking:
             return
-        n = sizes["bodies"] if sizes["contacts"] else 0
-        usual = {"contacts": 4 * n, "pairs": 2 * n, "islands": n}
         for name in lacking:
-            needed = max(sizes[name] + sizes[name] // 2, usual.get(name, 0), 16)
+            needed = max(sizes[name] + sizes[name] // 2, self.usual.get(name, 0), 16)
             self.capacity[name] = max(2 * self.capacity[name], needed)
         types, size = structs(self.real), self.capacity
         body_lists = {

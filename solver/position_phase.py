@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .arrays import usual_room
 from .assemble import HELD, joined
 from .constraints.breaking import row_forces
 from .problem import world_impulses
@@ -35,6 +36,8 @@ class PositionPhase:
         self.joints, self.solver = joints, solver
         self.slow, self.fast = tolerances
         self.judge = Judge(solver.device)
+        if collider.model.may_touch:
+            solver.problem.usual = self.judge.usual = usual_room(np.count_nonzero(np.isfinite(frames.mass)))
 
     def solve(self, assembly, state, last):
         """Position phase, repeated with contacts that only show at the end pose, and where load is not as thought.
