@@ -11,21 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arrays import (
-    BODIES,
-    CONTACTS,
-    DYNAMIC,
-    ISLANDS,
-    PAIRS,
-    PUSH_OUT,
-    ROWS,
-    STEP,
-    Columns,
-    IslandArrays,
-    allocate,
-    structs,
-    upload,
-)  # fmt: skip
+from .arrays import Columns, IslandArrays, allocate, structs, upload
 from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
 from .problem import Coordinate, JointRows, frozen
@@ -40,6 +26,22 @@ ROW_COLUMNS = (
 )  # fmt: skip
 
 
+COUNTED = "contacts", "rows", "pairs", "islands", "bodies"  # in the order of the slots of ``counts`` after DYNAMIC
+TOPOLOGY = {
+    "bodies": {"island": "body_island"}
+    | {f"{each}_{part}": f"body_{each}_{part}" for each in ("contact", "row") for part in ("start", "index")}
+    | {name: name for name in ("neighbour_start", "neighbour_body", "neighbour_pair")},
+    "contacts": {"island": "contact_island"},
+    "rows": {"island": "row_island"},
+    "pairs": {
+        name: f"pair_{name}"
+        for name in ("island", "i", "j", "contact_start", "contact_end", "row_start", "row_index")
+    },
+    "islands": {name: f"island_{name}" for name in ("contact_start", "row_start", "row_index")}
+    | {"jointed": "jointed", "constrained": "constrained"},
+}  # what is taken over from a Topology: the names on the device, and its own
+
+
 class DeviceProblem:
     """The arrays of one solve on one device in one real type.  ``usual``: sizes to begin with, see ``usual_room``."""
 
@@ -52,7 +54,7 @@ class DeviceProblem:
         self.topology = None
         self.factor = BlockFactor(device, real)
         self._factor_generation = self.factor.generation
-        self._factored = None  # the Topology that the factor is laid out for
+        self._factored = self._laid = None  # the Topology that the factor is laid out for, and that in the arrays
         self._eliminator = Eliminator()
         self.counts = wp.zeros(8, dtype=wp.int32, device=device)
         self.flags = wp.zeros(8, dtype=wp.int32, device=device)
@@ -77,18 +79,14 @@ class DeviceProblem:
         }
         self._reserve(sizes)
         self._choose_direct(topology)
-        counts = np.zeros(8, np.int32)
-        counts[DYNAMIC], counts[CONTACTS], counts[ROWS] = problem.bodies.dynamic_count, sizes["contacts"], sizes["rows"]
-        counts[PAIRS], counts[ISLANDS], counts[BODIES] = sizes["pairs"], sizes["islands"], sizes["bodies"]
-        upload(self.counts, counts)
-        settings = np.zeros(2)
-        settings[STEP], settings[PUSH_OUT] = problem.step, problem.push_out_speed * problem.step
-        upload(self.settings, settings)
-        self._upload_bodies(problem, topology, plan, options)
-        self._upload_contacts(problem, topology, plan, loaded)
-        self._upload_rows(problem, topology)
-        self._upload_pairs(topology)
-        self._upload_islands(problem, topology, plan, options, eps_joint, loaded)
+        upload(self.counts, (problem.bodies.dynamic_count, *(sizes[name] for name in COUNTED)))
+        upload(self.settings, (problem.step, problem.push_out_speed * problem.step))
+        if self._laid is not topology:
+            self._upload_topology(topology)
+        self._upload_bodies(problem, plan, options)
+        self._upload_contacts(problem, plan, loaded)
+        self._upload_rows(problem)
+        self._upload_islands(problem, topology, plan, options, eps_joint)
 
     def _choose_direct(self, topology):
         """Set ``direct`` (islands,) bool and the structure of the factor: which islands take no conjugate gradients.
@@ -142,7 +140,7 @@ class DeviceProblem:
         self._into = {name: Columns(getattr(self, name)) for name in self.capacity}
         bodies = size["bodies"]
         self.factor.reserve(islands=size["islands"], rows=bodies, blocks=4 * bodies, updates=4 * bodies)
-        self._factored = None
+        self._factored = self._laid = None
         self._take_factor()
         self.generation += 1
 
@@ -152,10 +150,16 @@ class DeviceProblem:
         self.islands.failed = self.factor.failed
         self._factor_generation = self.factor.generation
 
-    def _upload_bodies(self, problem, topology, plan, options):
+    def _upload_topology(self, topology):
+        """The indices that no kernel writes."""
+        for kind, columns in TOPOLOGY.items():
+            for name, source in columns.items():
+                self._into[kind].put(name, getattr(topology, source))
+        self._laid = topology
+
+    def _upload_bodies(self, problem, plan, options):
         bodies, into = problem.bodies, self._into["bodies"]
         n = bodies.dynamic_count
-        into.put("island", topology.body_island)
         into.put("mass", bodies.mass)
         into.put("principal", bodies.inertia)
         into.put("midpoint", bodies.midpoint)
@@ -172,21 +176,13 @@ class DeviceProblem:
                 start[:n] = options.start
             start[plan.loose] = bodies.free_velocity[plan.loose]
         into.fill("u", start)
-        into.put("contact_start", topology.body_contact_start)
-        into.put("contact_index", topology.body_contact_index)
-        into.put("row_start", topology.body_row_start)
-        into.put("row_index", topology.body_row_index)
-        into.put("neighbour_start", topology.neighbour_start)
-        into.put("neighbour_body", topology.neighbour_body)
-        into.put("neighbour_pair", topology.neighbour_pair)
 
-    def _upload_contacts(self, problem, topology, plan, loaded):
+    def _upload_contacts(self, problem, plan, loaded):
         contacts, into, order = problem.contacts, self._into["contacts"], plan.order
         count = len(contacts)
         if not count:
             return
         into.put("start_gap", start_gaps(problem), order)
-        into.put("island", topology.contact_island)
         into.put("a", contacts.body_a, order)
         into.put("b", contacts.body_b, order)
         for name in ("point_a", "point_b", "margin_a", "margin_b"):
@@ -207,11 +203,10 @@ class DeviceProblem:
         if loaded is not None:
             into.put("loaded", loaded, order)
 
-    def _upload_rows(self, problem, topology):
+    def _upload_rows(self, problem):
         rows, into = problem.joints, self._into["rows"]
         if not len(rows):
             return
-        into.put("island", topology.row_island)
         into.put("a", rows.body_a)
         into.put("b", rows.body_b)
         for name in ROW_COLUMNS:
@@ -223,17 +218,7 @@ class DeviceProblem:
         into.put("share", share)
         into.put("group", following)
 
-    def _upload_pairs(self, topology):
-        into = self._into["pairs"]
-        into.put("island", topology.pair_island)
-        into.put("i", topology.pair_i)
-        into.put("j", topology.pair_j)
-        into.put("contact_start", topology.pair_contact_start)
-        into.put("contact_end", topology.pair_contact_end)
-        into.put("row_start", topology.pair_row_start)
-        into.put("row_index", topology.pair_row_index)
-
-    def _upload_islands(self, problem, topology, plan, options, eps_joint, loaded):
+    def _upload_islands(self, problem, topology, plan, options, eps_joint):
         into, count = self._into["islands"], topology.island_count
 
         def strictest(values, ufunc):
@@ -247,13 +232,8 @@ class DeviceProblem:
         into.fill("law", cold)
         into.fill("convex", np.ones(count, np.int32))
         into.fill("direct", self.direct)
-        into.put("jointed", topology.jointed)
         into.put("sweeps_allowed", strictest(options.sweeps, np.logical_or))
-        into.put("contact_start", topology.island_contact_start)
-        into.put("row_start", topology.island_row_start)
-        into.put("row_index", topology.island_row_index)
         active = topology.constrained
-        into.put("constrained", active)
         if options.done is not None:
             active = active & ~strictest(options.done, np.logical_and)
         into.fill("outer_active", active)
