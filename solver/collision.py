@@ -67,9 +67,9 @@ class Collider:
         self.model = model
         self.accepted = None
         self._pipeline = None
-        # Growing costs a second or so, because newton prepares its kernels anew; unused room costs 30 ns a contact.
+        # Growing costs a second or so, because newton prepares its kernels anew; unused room costs 50 ns a contact.
         meshes = int(np.sum(model.meshes.shape_mesh >= 0))
-        self._contact_capacity = 1024 + 16 * len(model.shape_body) + 256 * meshes
+        self._contact_capacity = 256 + 8 * len(model.shape_body) + 256 * meshes
         self._triangle_capacity = TRIANGLE_PAIRS
         self._state = model.newton_model.state() if model.may_touch else None
         self._stage = ContactStage(model) if model.may_touch else None
