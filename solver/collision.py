@@ -9,6 +9,7 @@ The newton call is recorded once as a graph; buffers grow and the call is repeat
 """
 
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from types import SimpleNamespace
 
 import newton
@@ -293,8 +294,9 @@ def _still_surface(count):
     return np.full(count, -1), np.zeros((count, 3)), np.zeros((count, 3))
 
 
+@cache
 def no_contacts():
-    """The ContactSet of a scene in which nothing touches."""
+    """The ContactSet of a scene in which nothing touches: always the same."""
     none, integers, numbers, vectors = _no_manifolds(), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3))
     return ContactSet(
         integers, integers, vectors, vectors, numbers, numbers, vectors, numbers, none.pair, np.zeros(0, np.intp),

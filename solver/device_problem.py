@@ -34,8 +34,7 @@ TOPOLOGY = {
     "contacts": {"island": "contact_island"},
     "rows": {"island": "row_island"},
     "pairs": {
-        name: f"pair_{name}"
-        for name in ("island", "i", "j", "contact_start", "contact_end", "row_start", "row_index")
+        name: f"pair_{name}" for name in ("island", "i", "j", "contact_start", "contact_end", "row_start", "row_index")
     },
     "islands": {name: f"island_{name}" for name in ("contact_start", "row_start", "row_index")}
     | {"jointed": "jointed", "constrained": "constrained"},

@@ -46,4 +46,6 @@ def _finite(mass, *arrays):
     """The entries of bodies whose mass is finite, as float64."""
     mass = np.asarray(mass, float)
     keep = np.isfinite(mass)
+    if keep.all():
+        return mass, *(np.asarray(array, float) for array in arrays)
     return mass[keep], *(np.asarray(array, float)[keep] for array in arrays)

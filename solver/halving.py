@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from .attempt import Spent
-from .parts import Carried, ReachedError, Snapshot, keep_forces
+from .parts import Carried, ReachedError, Snapshot, kept_state
 
 
 def few(stepper, attempt):
@@ -24,7 +24,7 @@ def halve_part(stepper, step, depth, attempt):
     spent = attempt.spent
     while True:
         kept = dynamic & ~failed
-        stepper.state = keep_forces(stepper, attempt, kept)
+        stepper.state = kept_state(stepper.joints, attempt, kept)
         stepper.collider.accept(attempt.sleep.contacts)
         stepper.assembler.carried = Carried.over(stepper.state, moved, kept, before.carried)
         if stepper.recorder is not None:

@@ -132,8 +132,8 @@ def _keep(done, assembly, before, earlier, solution, statistics):
 
 def island_speed(assembly, velocity):
     """(n,) speed of the fastest body in each body's island [m/s], spin counted at the radius of gyration."""
-    island, spin = assembly.island, assembly.problem.bodies.gyration() * np.linalg.norm(velocity[:, 3:], axis=1)
-    speed = np.maximum(np.linalg.norm(velocity[:, :3], axis=1), spin)
+    linear, angular = np.sqrt((velocity * velocity).reshape(-1, 2, 3).sum(axis=2)).T
+    speed = np.maximum(linear, assembly.problem.bodies.gyration() * angular)
     fastest = np.zeros(len(assembly.island_jointed))
-    np.maximum.at(fastest, island, speed)
-    return fastest[island]
+    np.maximum.at(fastest, assembly.island, speed)
+    return fastest[assembly.island]

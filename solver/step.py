@@ -34,10 +34,9 @@ from .attempt import NOTHING, Attempt, Spent, StepOutcome
 from .collision import Collider, carry_impulses, no_contacts
 from .force_recorder import ForceRecorder
 from .halving import few, halve_part
-from .parts import ReachedError, keep_rows, pressed
+from .parts import ReachedError, kept_forces, pressed
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase, island_speed
-from .problem import world_impulses
 from .rest import KINDS, Rest, Sleep
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity, moved_state
@@ -130,7 +129,7 @@ class Stepper:
             attempt.again = True
             return attempt
         end = attempt.end = end_velocity(
-            assembly, solution, judged, state, self.position_phase, self.joint_damping, attempt.sound
+            assembly, solution, judged, state, self.position_phase, tolerance, self.joint_damping, attempt.sound
         )
         attempt.spent = Spent(spent.newton + end.newton, spent.linear + end.linear, solves)
         np.maximum(error, step * end.body, out=error)
@@ -194,18 +193,15 @@ class Stepper:
     def _accept(self, attempt):
         """Make the end of the attempt the present."""
         assembly, solution, sleep = attempt.assembly, attempt.solution, attempt.sleep
-        problem, order, h = assembly.problem, assembly.numbering.scene[:-1], assembly.problem.step
+        order, h = assembly.numbering.scene[:-1], assembly.problem.step
         moved = self.moved(attempt)
         moved.way = np.zeros(len(order))
         moved.way[order] = way_moved(solution.velocity[:-1], self.model.body_radius[order], h)
         held = self.model.movable & ~self.assembler.free(self.state.time)
         moved.way[held] = np.inf  # nobody looked at their overlaps
         moved.contacts = sleep.contacts
-        count = len(assembly.contacts)
-        impulse = world_impulses(problem.contacts.normal[:count], solution.contact_impulse[:count])
-        moved.contact_force = sleep.impulses_after(impulse) / h
+        moved.contact_force = kept_forces(self.joints, attempt)
         self.collider.accept(sleep.contacts)
-        keep_rows(self.joints, attempt, np.ones(len(problem.joints), bool))
         self.assembler.hand_over.apply(self.state, moved)
         self.rest.track(moved, attempt.still(), sleep.asleep)
         self.state = moved
