@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .parts import of_islands, worst_of
+from .step_end import moved_state
 
 
 class Spent(NamedTuple):
@@ -84,6 +85,10 @@ class Attempt:
         still = np.ones(len(self.failed), bool)
         still[self.dynamic()] = self._kept()
         return still
+
+    def moved(self):
+        """The State it leads to, as far as poses and velocities go."""
+        return moved_state(self.state, self.assembly, self.solution, self.statistics, self.end.velocity)
 
     def _kept(self):
         return ~self.spurious & (self.error <= self.tolerance)

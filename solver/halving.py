@@ -18,7 +18,7 @@ def few(stepper, attempt):
 
 def halve_part(stepper, step, depth, attempt):
     """The StepOutcomes of a ``step`` [s] of ``depth``, kept where the Attempt is sound and done in halves where not."""
-    before, moved, failed = Snapshot(stepper), stepper.moved(attempt), attempt.failed
+    before, moved, failed = Snapshot(stepper), attempt.moved(), attempt.failed
     dynamic = np.zeros(len(failed), bool)
     dynamic[attempt.dynamic()] = True
     spent = attempt.spent
