@@ -13,6 +13,7 @@ import numpy as np
 from .arrays import usual_room
 from .assemble import HELD, joined
 from .constraints.breaking import row_forces
+from .plausible import speeds
 from .problem import world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end, unchecked
@@ -132,7 +133,7 @@ def _keep(done, assembly, before, earlier, solution, statistics):
 
 def island_speed(assembly, velocity):
     """(n,) speed of the fastest body in each body's island [m/s], spin counted at the radius of gyration."""
-    linear, angular = np.sqrt((velocity * velocity).reshape(-1, 2, 3).sum(axis=2)).T
+    linear, angular = speeds(velocity)
     speed = np.maximum(linear, assembly.problem.bodies.gyration() * angular)
     fastest = np.zeros(len(assembly.island_jointed))
     np.maximum.at(fastest, assembly.island, speed)
