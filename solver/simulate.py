@@ -239,7 +239,7 @@ class _Record:
             ),
             potential_energy=float(potential_energy(frames.mass[moving], state.position[moving], self.scene.gravity)),
             wall_time=0.0,
-            worst_bodies=_worst_names(self.names, worst),
+            worst_bodies=_worst_names(self.names, worst, moving),
             residual=float(np.max([outcome.residual for outcome in outcomes])),
             velocity_residual=float(np.max([outcome.velocity_residual for outcome in outcomes])),
             worst_joints=_worst_names(joints, worst_joint),
@@ -259,6 +259,15 @@ class _Record:
         return Trajectory.of_frames(self.names, self.results, self.stepper.joints.broken)
 
 
-def _worst_names(names, residual):
-    """Up to three names, worst first, of those with a residual."""
-    return [names[i] for i in np.argsort(-residual, kind="stable")[:3] if residual[i] > 0.0]
+def _worst_names(names, residual, moves=None):
+    """Up to three names, worst first, of those with a residual; one that is no number is worst.
+
+    A contact is both its bodies' fault: of equals, those that move (``moves``, of each) come first, then the alphabet.
+    """
+    residual = np.nan_to_num(residual, nan=np.inf, posinf=np.inf)
+    count = min(3, len(names))
+    least = np.partition(residual, -count)[-count] if count else 0.0
+    found = np.flatnonzero((residual > 0.0) & (residual >= least))
+    return [
+        names[i] for i in sorted(found, key=lambda i: (-residual[i], moves is not None and not moves[i], names[i]))[:3]
+    ]
