@@ -20,10 +20,10 @@ sys.path.insert(0, str(ROOT / "tools"))
 import blender_window  # noqa: E402
 from mouse import Mouse  # noqa: E402
 
-FRAMES, SUBSTEPS = 1000, 8
+FRAMES, SUBSTEPS = 240, 6
 SHADES = 48
 """Of each colour in the pictures; a tenth of their size, and nobody sees it."""
-LIMIT = 240.0
+LIMIT = 400.0
 """Seconds that any step may take."""
 
 
