@@ -235,7 +235,7 @@ class _Record:
             kinetic_energy=kinetic_energy(frames.mass, frames.inertia, state.orientation, state.velocity),
             potential_energy=potential_energy(frames.mass, state.position, self.scene.gravity),
             wall_time=0.0,
-            worst_bodies=_worst_names(self.names, worst("worst")),
+worst_bodies=_worst_names(self.names, worst("worst"), self.stepper.model.movable),
             residual=float(worst("residual")),
             velocity_residual=float(worst("velocity_residual")),
             worst_joints=_worst_names(self.joints, worst("worst_joint")),
@@ -255,6 +255,15 @@ class _Record:
         return Trajectory.of_frames(self.names, self.results, self.stepper.joints.broken)
 
 
-def _worst_names(names, residual):
-    """Up to three names, worst first, of those with a residual."""
-    return [names[i] for i in np.argsort(-residual, kind="stable")[:3] if residual[i] > 0.0]
+def _worst_names(names, residual, moves=None):
+    """Up to three names, worst first, of those with a residual; one that is no number is worst.
+
+    A contact is both its bodies' fault: of equals, those that move (``moves``, of each) come first, then the alphabet.
+    """
+    residual = np.nan_to_num(residual, nan=np.inf, posinf=np.inf)
+    count = min(3, len(names))
+    least = np.partition(residual, -count)[-count] if count else 0.0
+    found = np.flatnonzero((residual > 0.0) & (residual >= least))
+    return [
+        names[i] for i in sorted(found, key=lambda i: (-residual[i], moves is not None and not moves[i], names[i]))[:3]
+    ]
