@@ -235,7 +235,7 @@ class _Record:
             kinetic_energy=kinetic_energy(frames.mass, frames.inertia, state.orientation, state.velocity),
             potential_energy=potential_energy(frames.mass, state.position, self.scene.gravity),
             wall_time=0.0,
-worst_bodies=_worst_names(self.names, worst("worst"), self.stepper.model.movable),
+            worst_bodies=_worst_names(self.names, worst("worst"), self.stepper.model.movable),
             residual=float(worst("residual")),
             velocity_residual=float(worst("velocity_residual")),
             worst_joints=_worst_names(self.joints, worst("worst_joint")),
