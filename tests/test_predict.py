@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from axion.solver import rotations
 from axion.solver.predict import FreeMotion
+from axion.solver.problem import frozen
 from axion.solver.reference import free_motion
 from axion.solver.reference.free_motion import reach
 from axion.solver.reference.rotation import world_inertia
@@ -74,6 +75,27 @@ def test_kernel_is_the_reference(spin):
     assert got[5][:count] == pytest.approx(want[order[:count]], abs=exact * max(1.0, spin))
     world = [values[-1].tolist() for values in got]
     assert world == 2 * [[0, 0, 0], [0, 0, 0, 1], [0] * 6]
+
+
+def test_what_the_table_keeps_from_step_to_step_is_never_another_steps():
+    """Read-only columns may stay where they lie; new ones, changed ones and more bodies than before may not."""
+    rng, motion, step = np.random.default_rng(5), FreeMotion(), 1 / 24
+
+    def columns(count):
+        return np.arange(count + 1), rng.uniform(0.5, 2.0, (count, 3)), *rng.uniform(0.1, 1.0, (3, count))
+
+    def ends(kernel, order, inertia, *rest):
+        count, rows = len(inertia), np.random.default_rng(len(inertia))
+        pose, velocity = (rows.normal(size=(count, 3)), unit(rows, count, 4)), rows.normal(size=(count, 6))
+        return kernel.run(pose, velocity, order, inertia, np.ones(3), *rest, step)
+
+    few, others, many = columns(4), columns(4), columns(40)
+    for column in (*few, *many):
+        frozen(column)
+    for each in (few, few, many, few, others, few, others):
+        others[1][:] = rng.uniform(0.5, 2.0, others[1].shape)
+        for got, want in zip(ends(motion, *each), ends(FreeMotion(), *each), strict=True):
+            assert np.array_equal(got, want)
 
 
 def momentum(q, w, inertia):
