@@ -8,8 +8,9 @@ import bpy
 
 from ..solver import SceneError
 from . import cache_place, child, conventions, identity, kept_motion, last_bake, paths, report, solving
-from .extract import extraction_slices, run_through, solver_config
+from .extract import extraction_slices, solver_config
 from .job import Job
+from .slices import run_through
 from .writers import custom_properties, outputs, overrides, records
 
 SUMMARY = last_bake.SUMMARY

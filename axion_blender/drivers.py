@@ -37,7 +37,7 @@ class Ticker:
 
     @property
     def writing(self):
-        """Whether keys are being written, which must not be left half done."""
+        """Whether keys are being written, or about to be handed to their objects."""
         return self.job.phase is Phase.SOLVED and self._slices is not None
 
     def tick(self):
@@ -59,16 +59,12 @@ class Ticker:
     def close(self, patience=None):
         """End the job at once, whatever it is at, on the main thread; Blender or its file is about to go.
 
-        Reading is taken back, writing is finished.  A frame that is being solved is waited for ``patience`` seconds, or
+        Reading and writing are taken back.  A frame that is being solved is waited for ``patience`` seconds, or
         as long as it takes; a process that solves is ended then.
         """
         self.job.cancel()
         if self._slices is not None:
-            if self.job.phase is Phase.READY:
-                self._slices.close()
-            else:
-                for _ in self._slices:
-                    pass
+            self._slices.close()
         if self._thread is not None:
             self._thread.join(PATIENCE if patience is None else patience)
             if self._thread.is_alive() and (self.job.abort() or patience is None):

@@ -160,7 +160,7 @@ class Job:
     def gather_slices(self):
         """READY -> GATHERED, a slice at a time: an iterator; what it yields is nothing to anybody."""
         with self._step(Phase.READY, Phase.GATHERED):
-            self.scene = yield from self._sliced(self.gather(), stoppable=True)
+            self.scene = yield from self._sliced(self.gather())
 
     def do_solve(self):
         """GATHERED -> SOLVED: compute the motion."""
@@ -176,13 +176,13 @@ class Job:
             pass
 
     def write_slices(self):
-        """SOLVED -> DONE, a slice at a time: an iterator.  Once it has begun, nothing but an error stops it."""
+        """SOLVED -> DONE, a slice at a time: an iterator."""
         with self._step(Phase.SOLVED, Phase.DONE):
             if self._stop.is_set():
                 raise _CancelledError
-            self.warnings += (yield from self._sliced(self.write(self.trajectory), stoppable=False)) or []
+            self.warnings += (yield from self._sliced(self.write(self.trajectory))) or []
 
-    def _sliced(self, work, stoppable):
+    def _sliced(self, work):
         self.part = 0.0
         if not isinstance(work, Generator):
             self.part = 1.0
@@ -191,7 +191,7 @@ class Job:
             while True:
                 self.part = next(work)
                 yield
-                if stoppable and self._stop.is_set():
+                if self._stop.is_set():
                     raise _CancelledError
         except StopIteration as end:
             self.part = 1.0

@@ -208,6 +208,13 @@ class IslandArrays:
     best: wp.array(dtype=wp.float64)
 
 
+def usual_room(bodies):
+    """Sizes that a heap of so many moving bodies takes: with this room from the start nothing grows, and no graph is
+    recorded anew, while it falls together.
+    """
+    return {"contacts": 6 * bodies, "pairs": 3 * bodies, "islands": bodies}
+
+
 def allocate(struct, fields, size, device):
     """An instance of ``struct`` whose array members hold ``fields[name]`` (default ``size``) zeroed elements.
 
@@ -233,7 +240,7 @@ class Columns:
     """The arrays of a struct as the host fills them, step by step."""
 
     def __init__(self, struct):
-        self._struct, self._lies = struct, {}
+        self._struct, self._lies, self._views = struct, {}, {}
 
     def put(self, name, values, order=None):
         """Copy ``values`` (n, ...) into the first n elements of an array that no kernel writes, the rest is left.
@@ -245,12 +252,19 @@ class Columns:
         if lies is not None and lies[0] is values and lies[1] is order:
             return
         flags = values.flags
-        self._lies[name] = (values, order) if flags.owndata and not flags.writeable else None
-        upload(getattr(self._struct, name), values if order is None else values.take(order, 0))
+        self._lies[name] = (values, order) if not flags.writeable and flags.owndata else None
+        self.fill(name, values if order is None else values.take(order, 0))
 
     def fill(self, name, values):
         """Copy ``values`` (n, ...) into an array that kernels write, too."""
-        upload(getattr(self._struct, name), values)
+        view = self._views.get(name)
+        if view is not None:
+            view[: len(values)] = values
+            return
+        array = getattr(self._struct, name)
+        if array.device.is_cpu:
+            self._views[name] = host_view(array)
+        upload(array, values)
 
 
 def upload(destination, values):

@@ -196,7 +196,7 @@ class Assembler:
             new = (contacts.previous < 0) & (contacts.gap <= self.noise)
             pressed = hits | new | touches.impulse.any(axis=1)
         held = held_by_contacts(links, touches, pressed)[: number.dynamic_count]
-        self._take_mean_velocity(bodies, end_velocity, np.where(held, 0.0, 1.0), step)
+        self._take_mean_velocity(bodies, end_velocity, (~held).astype(float), step)
         problem.joints, row_number, rate = self._rows(state, bodies, step, links, row_force)
         topology = build_topology(problem)
         return Assembly(
@@ -225,6 +225,8 @@ class Assembler:
         A body that a contact holds, itself or through joints, is taken to the end of the step by backward Euler; one
         that nothing holds keeps its energy.
         """
+        if not len(solution.contact_impulse):
+            return None
         loaded = solution.contact_impulse[:, 0] > 0.0
         number, bodies = assembly.numbering, assembly.problem.bodies
         held = held_by_contacts(self._links(number), assembly.problem.contacts, loaded)[: number.dynamic_count]

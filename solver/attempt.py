@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .parts import of_islands, worst_of
+from .step_end import moved_state
 
 
 class Spent(NamedTuple):
@@ -85,27 +86,30 @@ class Attempt:
         still[self.dynamic()] = self._kept()
         return still
 
+    def moved(self):
+        """The State it leads to, as far as poses and velocities go."""
+        return moved_state(self.state, self.assembly, self.solution, self.statistics, self.end.velocity)
+
     def _kept(self):
         return ~self.spurious & (self.error <= self.tolerance)
 
     def outcome(self, part=None):
         """The StepOutcome; with ``part`` (B,) bool that of those bodies alone, without the work."""
-        assembly, problem, dynamic = self.assembly, self.assembly.problem, self.dynamic()
-        shown = np.ones(len(dynamic), bool) if part is None else part[dynamic]
-        wide = np.append(shown, np.zeros(len(problem.bodies.mass) - len(dynamic), bool))
-        worst, residuals = np.zeros(len(self.failed)), self.residuals
-        rows = problem.joints
-        joint = problem.step * self.end.joint
+        problem, dynamic, residuals = self.assembly.problem, self.dynamic(), self.residuals
+        rows, joint, error = problem.joints, problem.step * self.end.joint, residuals.joint_row
+        shown, taken = slice(None), slice(None)
         if part is None:
             worst = self.sleep.add_to(residuals, self.state)
         else:
+            worst, shown = np.zeros(len(self.failed)), part[dynamic]
+            wide = np.append(shown, np.zeros(len(problem.bodies.mass) - len(dynamic), bool))
+            taken = wide[rows.body_a] | wide[rows.body_b]
+            joint[rows.joint[~taken]] = 0.0
             residuals = worst_of(residuals, problem, wide)
             if self.check is not None:
                 seen = self.check.deepest[dynamic[shown]]
                 residuals.penetration = max(residuals.penetration, float(seen.max(initial=0.0)))
-            joint[rows.joint[~(wide[rows.body_a] | wide[rows.body_b])]] = 0.0
-        taken = wide[rows.body_a] | wide[rows.body_b] if part is not None else np.ones(len(rows), bool)
-        np.maximum.at(joint, rows.joint[taken], self.residuals.joint_row[taken])
+        np.maximum.at(joint, rows.joint[taken], error[taken])
         worst[dynamic[shown]] = self.error[shown]
         unsolved = 0.0 if part is not None or self.check is None else self.check.unsolved
         given_up = part is None and self.failed.any()
@@ -116,9 +120,7 @@ class Attempt:
             velocity_residual=float(self.end.body[shown].max(initial=0.0)),
             worst=worst,
             worst_joint=joint,
-            contacts=len(self.sleep.contacts) + len(problem.contacts) - len(assembly.contacts),
-            newton=self.spent.newton if part is None else 0,
-            linear=self.spent.linear if part is None else 0,
-            solves=self.spent.solves if part is None else 0,
+            contacts=len(self.sleep.contacts) + len(problem.contacts) - len(self.assembly.contacts),
             given_up=(problem, self.solution, ~self.sound) if given_up else None,
+            **(self.spent if part is None else NOTHING)._asdict(),
         )

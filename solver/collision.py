@@ -9,6 +9,7 @@ The newton call is recorded once as a graph; buffers grow and the call is repeat
 """
 
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from types import SimpleNamespace
 
 import newton
@@ -67,9 +68,9 @@ class Collider:
         self.model = model
         self.accepted = None
         self._pipeline = None
-        # Growing costs a second or so, because newton prepares its kernels anew; unused room costs 30 ns a contact.
+        # Growing costs a second or so, because newton prepares its kernels anew; unused room costs 50 ns a contact.
         meshes = int(np.sum(model.meshes.shape_mesh >= 0))
-        self._contact_capacity = 1024 + 16 * len(model.shape_body) + 256 * meshes
+        self._contact_capacity = 256 + 8 * len(model.shape_body) + 256 * meshes
         self._triangle_capacity = TRIANGLE_PAIRS
         self._state = model.newton_model.state() if model.may_touch else None
         self._stage = ContactStage(model) if model.may_touch else None
@@ -293,8 +294,9 @@ def _still_surface(count):
     return np.full(count, -1), np.zeros((count, 3)), np.zeros((count, 3))
 
 
+@cache
 def no_contacts():
-    """The ContactSet of a scene in which nothing touches."""
+    """The ContactSet of a scene in which nothing touches: always the same."""
     none, integers, numbers, vectors = _no_manifolds(), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3))
     return ContactSet(
         integers, integers, vectors, vectors, numbers, numbers, vectors, numbers, none.pair, np.zeros(0, np.intp),

@@ -14,7 +14,7 @@ NumPy sees the results only.  Where meshes are about, the host works on what was
 import numpy as np
 import warp as wp
 
-from .arrays import download, host_view, upload
+from .arrays import download, host_view, upload, usual_room
 from .contact_arrays import (
     ADDED,
     FRESH,
@@ -51,7 +51,7 @@ step_slot, unit_slot, old_slot, kept_slot, added_slot, unsorted_slot = (
     wp.constant(slot) for slot in (STEP, UNIT, OLD, KEPT, ADDED, UNSORTED)
 )
 two, floor = wp.constant(wp.float64(2.0)), wp.constant(wp.float64(GAP_FLOOR))
-FIRST_ROOM = 256  # contacts; unused room costs some ns each in every kernel
+FEWEST = 256  # contacts to make room for; unused room costs some ns each in every kernel
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 
@@ -123,8 +123,9 @@ class ContactStage:
         self.near = NearPairs(listed, self.poses, self.shapes, self.device)
         self.wanted = wp.zeros_like(self.near.near)
         self._everyone = np.ones(len(model.names), bool)
-        self._make_fresh_room(FIRST_ROOM)
-        self._make_room(FIRST_ROOM)
+        room = max(FEWEST, usual_room(int(model.movable.sum()))["contacts"])
+        self._make_fresh_room(room)
+        self._make_room(room)
 
     def _make_fresh_room(self, contacts):
         """Allocate for so many contacts of one detection."""

@@ -7,7 +7,12 @@ Pieces collide as any hulls do: faster than a TriangleMesh and without its one-s
 the mesh in its hollows and with seams that small things may feel.
 """
 
+import os
+import subprocess
+import sys
+import tempfile
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
@@ -19,6 +24,17 @@ from .shapes import ConvexDecomposition
 
 FINEST, COARSEST = 0.01, 1.0
 KEPT = 64  # decompositions remembered: one takes seconds, and scenes are read again and again
+PROGRAM = """
+import sys
+import coacd
+import numpy as np
+given = np.load(sys.argv[1])
+coacd.set_log_level("error")
+threshold, seed = given["settings"]
+mesh = coacd.Mesh(given["vertices"], given["triangles"])
+np.savez(sys.argv[2], *[points for points, _ in coacd.run_coacd(mesh, threshold=threshold, seed=int(seed))])
+"""
+"""Takes a mesh apart in a process of its own: where coacd does not know on, it ends the one it is in."""
 SLIVER = 1e-9  # a piece with less of the mesh's box than this is none
 
 
@@ -45,7 +61,7 @@ def decompose(vertices, triangles, concavity=0.05, seed=0):
 
 
 def _check(vertices, triangles, concavity):
-    """Refuses what would end the process inside coacd, which knows no errors."""
+    """Refuses what coacd, which knows no errors, would break down on."""
     if not isinstance(vertices, np.ndarray) or vertices.ndim != 2 or vertices.shape[1] != 3:
         raise SceneError("a convex decomposition needs vertices of shape (V, 3)")
     if getattr(triangles, "dtype", None) != np.int32 or triangles.ndim != 2 or triangles.shape[1] != 3:
@@ -76,19 +92,42 @@ def _coacd():
 @lru_cache(maxsize=KEPT)
 def _pieces(vertices, triangles, concavity, seed):
     """Vertices (V, 3) of each piece, read-only."""
-    coacd = _coacd()
-    coacd.set_log_level("error")
+    _coacd()
     vertices, triangles = np.frombuffer(vertices).reshape(-1, 3), np.frombuffer(triangles, np.int32).reshape(-1, 3)
     # Near one and around zero, whatever the mesh's own unit and place.
     middle, size = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0)), float(np.ptp(vertices, axis=0).max())
-    mesh = coacd.Mesh((vertices - middle) / size, triangles)
-    found = coacd.run_coacd(mesh, threshold=concavity, seed=seed)
-    pieces = [middle + size * np.asarray(points, float) for points, _ in found if _encloses(np.asarray(points, float))]
+    found = _apart({"vertices": (vertices - middle) / size, "triangles": triangles, "settings": [concavity, seed]})
+    pieces = [middle + size * points for points in found if _encloses(points)]
     if not pieces:
         raise SceneError("the mesh has no convex decomposition: it is too thin, so give it thickness or use a Box")
     for points in pieces:
         points.flags.writeable = False
     return tuple(pieces)
+
+
+def _apart(given):
+    """Run PROGRAM on arrays; returns the vertices (V, 3) of each piece."""
+    with tempfile.TemporaryDirectory(prefix="axion-pieces-") as name:
+        task, answer = Path(name) / "task.npz", Path(name) / "answer.npz"
+        np.savez(task, **given)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(os.path.isdir, sys.path))}
+        hidden = {"creationflags": subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}
+        command = [sys.executable or "python", "-P", "-c", PROGRAM, str(task), str(answer)]
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, **hidden)
+        except OSError as error:
+            raise SceneError(
+                f"convex decomposition needs a Python of its own, which cannot be started ({error}): choose the mesh "
+                "itself or its convex hull"
+            ) from error
+        if done.returncode or not answer.exists():
+            said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1].strip()
+            raise SceneError(
+                f"the mesh has no convex decomposition, coacd broke down on it ({said}): merge vertices that lie in "
+                "one place and give it thickness, or choose the mesh itself or its convex hull"
+            )
+        with np.load(answer, allow_pickle=False) as pieces:
+            return [np.asarray(pieces[name], float) for name in pieces.files]
 
 
 def _encloses(points):

@@ -6,25 +6,12 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 import warp as wp
 
-from .arrays import (
-    BODIES,
-    CONTACTS,
-    DYNAMIC,
-    ISLANDS,
-    PAIRS,
-    PUSH_OUT,
-    ROWS,
-    STEP,
-    Columns,
-    IslandArrays,
-    allocate,
-    structs,
-    upload,
-)  # fmt: skip
+from .arrays import Columns, IslandArrays, allocate, structs, upload
 from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
 from .problem import Coordinate, JointRows, frozen
@@ -39,8 +26,25 @@ ROW_COLUMNS = (
 )  # fmt: skip
 
 
+COUNTED = "contacts", "rows", "pairs", "islands", "bodies"  # in the order of the slots of ``counts`` after DYNAMIC
+TOPOLOGY = {
+    "bodies": {"island": "body_island"}
+    | {f"{each}_{part}": f"body_{each}_{part}" for each in ("contact", "row") for part in ("start", "index")}
+    | {name: name for name in ("neighbour_start", "neighbour_body", "neighbour_pair")},
+    "contacts": {"island": "contact_island"},
+    "rows": {"island": "row_island"},
+    "pairs": {
+        name: f"pair_{name}" for name in ("island", "i", "j", "contact_start", "contact_end", "row_start", "row_index")
+    },
+    "islands": {name: f"island_{name}" for name in ("contact_start", "row_start", "row_index")}
+    | {"jointed": "jointed", "constrained": "constrained"},
+}  # what is taken over from a Topology: the names on the device, and its own
+
+
 class DeviceProblem:
-    """The arrays of one solve on one device in one real type."""
+    """The arrays of one solve on one device in one real type.  ``usual``: sizes to begin with, see ``usual_room``."""
+
+    usual = MappingProxyType({})
 
     def __init__(self, device, real):
         self.device, self.real = device, real
@@ -49,7 +53,7 @@ class DeviceProblem:
         self.topology = None
         self.factor = BlockFactor(device, real)
         self._factor_generation = self.factor.generation
-        self._factored = None  # the Topology that the factor is laid out for
+        self._factored = self._laid = None  # the Topology that the factor is laid out for, and that in the arrays
         self._eliminator = Eliminator()
         self.counts = wp.zeros(8, dtype=wp.int32, device=device)
         self.flags = wp.zeros(8, dtype=wp.int32, device=device)
@@ -74,18 +78,14 @@ class DeviceProblem:
         }
         self._reserve(sizes)
         self._choose_direct(topology)
-        counts = np.zeros(8, np.int32)
-        counts[DYNAMIC], counts[CONTACTS], counts[ROWS] = problem.bodies.dynamic_count, sizes["contacts"], sizes["rows"]
-        counts[PAIRS], counts[ISLANDS], counts[BODIES] = sizes["pairs"], sizes["islands"], sizes["bodies"]
-        upload(self.counts, counts)
-        settings = np.zeros(2)
-        settings[STEP], settings[PUSH_OUT] = problem.step, problem.push_out_speed * problem.step
-        upload(self.settings, settings)
-        self._upload_bodies(problem, topology, plan, options)
-        self._upload_contacts(problem, topology, plan, loaded)
-        self._upload_rows(problem, topology)
-        self._upload_pairs(topology)
-        self._upload_islands(problem, topology, plan, options, eps_joint, loaded)
+        upload(self.counts, (problem.bodies.dynamic_count, *(sizes[name] for name in COUNTED)))
+        upload(self.settings, (problem.step, problem.push_out_speed * problem.step))
+        if self._laid is not topology:
+            self._upload_topology(topology)
+        self._upload_bodies(problem, plan, options)
+        self._upload_contacts(problem, plan, loaded)
+        self._upload_rows(problem)
+        self._upload_islands(problem, topology, plan, options, eps_joint)
 
     def _choose_direct(self, topology):
         """Set ``direct`` (islands,) bool and the structure of the factor: which islands take no conjugate gradients.
@@ -108,14 +108,12 @@ class DeviceProblem:
             self.generation += 1
 
     def _reserve(self, sizes):
-        """Make room, twice what lacks, and at first for a heap: each time graphs are recorded again."""
+        """Make room, twice what lacks, and at first what is ``usual``: each time graphs are recorded again."""
         lacking = [name for name, size in sizes.items() if size > self.capacity[name] or self.capacity[name] == 0]
         if not lacking:
             return
-        n = sizes["bodies"] if sizes["contacts"] else 0
-        usual = {"contacts": 4 * n, "pairs": 2 * n, "islands": n}
         for name in lacking:
-            needed = max(sizes[name] + sizes[name] // 2, usual.get(name, 0), 16)
+            needed = max(sizes[name] + sizes[name] // 2, self.usual.get(name, 0), 16)
             self.capacity[name] = max(2 * self.capacity[name], needed)
         types, size = structs(self.real), self.capacity
         body_lists = {
@@ -141,7 +139,7 @@ class DeviceProblem:
         self._into = {name: Columns(getattr(self, name)) for name in self.capacity}
         bodies = size["bodies"]
         self.factor.reserve(islands=size["islands"], rows=bodies, blocks=4 * bodies, updates=4 * bodies)
-        self._factored = None
+        self._factored = self._laid = None
         self._take_factor()
         self.generation += 1
 
@@ -151,10 +149,16 @@ class DeviceProblem:
         self.islands.failed = self.factor.failed
         self._factor_generation = self.factor.generation
 
-    def _upload_bodies(self, problem, topology, plan, options):
+    def _upload_topology(self, topology):
+        """The indices that no kernel writes."""
+        for kind, columns in TOPOLOGY.items():
+            for name, source in columns.items():
+                self._into[kind].put(name, getattr(topology, source))
+        self._laid = topology
+
+    def _upload_bodies(self, problem, plan, options):
         bodies, into = problem.bodies, self._into["bodies"]
         n = bodies.dynamic_count
-        into.put("island", topology.body_island)
         into.put("mass", bodies.mass)
         into.put("principal", bodies.inertia)
         into.put("midpoint", bodies.midpoint)
@@ -171,21 +175,13 @@ class DeviceProblem:
                 start[:n] = options.start
             start[plan.loose] = bodies.free_velocity[plan.loose]
         into.fill("u", start)
-        into.put("contact_start", topology.body_contact_start)
-        into.put("contact_index", topology.body_contact_index)
-        into.put("row_start", topology.body_row_start)
-        into.put("row_index", topology.body_row_index)
-        into.put("neighbour_start", topology.neighbour_start)
-        into.put("neighbour_body", topology.neighbour_body)
-        into.put("neighbour_pair", topology.neighbour_pair)
 
-    def _upload_contacts(self, problem, topology, plan, loaded):
+    def _upload_contacts(self, problem, plan, loaded):
         contacts, into, order = problem.contacts, self._into["contacts"], plan.order
         count = len(contacts)
         if not count:
             return
         into.put("start_gap", start_gaps(problem), order)
-        into.put("island", topology.contact_island)
         into.put("a", contacts.body_a, order)
         into.put("b", contacts.body_b, order)
         for name in ("point_a", "point_b", "margin_a", "margin_b"):
@@ -206,11 +202,10 @@ class DeviceProblem:
         if loaded is not None:
             into.put("loaded", loaded, order)
 
-    def _upload_rows(self, problem, topology):
+    def _upload_rows(self, problem):
         rows, into = problem.joints, self._into["rows"]
         if not len(rows):
             return
-        into.put("island", topology.row_island)
         into.put("a", rows.body_a)
         into.put("b", rows.body_b)
         for name in ROW_COLUMNS:
@@ -222,17 +217,7 @@ class DeviceProblem:
         into.put("share", share)
         into.put("group", following)
 
-    def _upload_pairs(self, topology):
-        into = self._into["pairs"]
-        into.put("island", topology.pair_island)
-        into.put("i", topology.pair_i)
-        into.put("j", topology.pair_j)
-        into.put("contact_start", topology.pair_contact_start)
-        into.put("contact_end", topology.pair_contact_end)
-        into.put("row_start", topology.pair_row_start)
-        into.put("row_index", topology.pair_row_index)
-
-    def _upload_islands(self, problem, topology, plan, options, eps_joint, loaded):
+    def _upload_islands(self, problem, topology, plan, options, eps_joint):
         into, count = self._into["islands"], topology.island_count
 
         def strictest(values, ufunc):
@@ -246,13 +231,8 @@ class DeviceProblem:
         into.fill("law", cold)
         into.fill("convex", np.ones(count, np.int32))
         into.fill("direct", self.direct)
-        into.put("jointed", topology.jointed)
         into.put("sweeps_allowed", strictest(options.sweeps, np.logical_or))
-        into.put("contact_start", topology.island_contact_start)
-        into.put("row_start", topology.island_row_start)
-        into.put("row_index", topology.island_row_index)
         active = topology.constrained
-        into.put("constrained", active)
         if options.done is not None:
             active = active & ~strictest(options.done, np.logical_and)
         into.fill("outer_active", active)

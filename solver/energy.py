@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .reference.rotation import cross, dot, rotate, world_inertia
+from .reference.rotation import conjugate, cross, dot, rotate, world_inertia
 
 
 def kinetic_energy(mass, inertia, orientation, velocity):
@@ -13,7 +13,7 @@ def kinetic_energy(mass, inertia, orientation, velocity):
     world axes.
     """
     mass, inertia, orientation, velocity = _finite(mass, inertia, orientation, velocity)
-    spin = rotate(orientation * (-1.0, -1.0, -1.0, 1.0), velocity[:, 3:])
+    spin = rotate(conjugate(orientation), velocity[:, 3:])
     return 0.5 * float(mass @ dot(velocity[:, :3], velocity[:, :3]) + np.sum(inertia * spin * spin))
 
 
@@ -46,4 +46,6 @@ def _finite(mass, *arrays):
     """The entries of bodies whose mass is finite, as float64."""
     mass = np.asarray(mass, float)
     keep = np.isfinite(mass)
+    if keep.all():
+        return mass, *(np.asarray(array, float) for array in arrays)
     return mass[keep], *(np.asarray(array, float)[keep] for array in arrays)

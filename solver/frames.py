@@ -28,7 +28,7 @@ class BodyFrames:
     def to_body(self, position, orientation):
         """Poses of the solver frames -> poses of the body frames."""
         body = rotations.normalised(rotations.multiply(orientation, rotations.conjugate(self.principal)))
-        return position - rotations.rotate(body, self.center), body
+        return position - rotations.rotate(body, self.center) if self.center.any() else position.copy(), body
 
     def local(self, body, point):
         """Points in body frames -> in solver frames.  body (N,), point (N, 3)."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from .attempt import Spent
-from .parts import Carried, ReachedError, Snapshot, keep_forces
+from .parts import Carried, ReachedError, Snapshot, kept_state
 
 
 def few(stepper, attempt):
@@ -18,13 +18,13 @@ def few(stepper, attempt):
 
 def halve_part(stepper, step, depth, attempt):
     """The StepOutcomes of a ``step`` [s] of ``depth``, kept where the Attempt is sound and done in halves where not."""
-    before, moved, failed = Snapshot(stepper), stepper.moved(attempt), attempt.failed
+    before, moved, failed = Snapshot(stepper), attempt.moved(), attempt.failed
     dynamic = np.zeros(len(failed), bool)
     dynamic[attempt.dynamic()] = True
     spent = attempt.spent
     while True:
         kept = dynamic & ~failed
-        stepper.state = keep_forces(stepper, attempt, kept)
+        stepper.state = kept_state(stepper.joints, attempt, kept)
         stepper.collider.accept(attempt.sleep.contacts)
         stepper.assembler.carried = Carried.over(stepper.state, moved, kept, before.carried)
         if stepper.recorder is not None:

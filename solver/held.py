@@ -84,6 +84,8 @@ class HandOver:
     def apply(self, before, moved):
         """Change State ``moved``, in place, for the bodies that are let go or taken back where its step ends."""
         was, now = self.holding.free(before.time), self.holding.free(moved.time)
+        if was is now:
+            return
         for i in np.nonzero(was != now)[0]:
             if now[i]:
                 linear, angular = self._velocity(i, self.holding.until(i, before.time), before.glide)

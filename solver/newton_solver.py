@@ -148,7 +148,7 @@ class SolverAxion(newton.solvers.SolverBase):
             self._joints.observe(state.position, state.orientation, state.velocity)
             return self._advance(state, known, force, 0.5 * step, depth + 1)
         judged = self._phase.judge.step(assembly, solution, self._phase.fast)
-        end = end_velocity(assembly, solution, judged, state, self._phase, self.config.joint_damping, sound)
+        end = end_velocity(assembly, solution, judged, state, self._phase, tolerance, self.config.joint_damping, sound)
         calm(assembly, end.velocity, sound)
         self._last = assembly, solution
         if len(assembly.problem.joints):

@@ -89,7 +89,8 @@ def of_islands(assembly, bodies):
     """(B,) bool, scene bodies of all islands that have one of the dynamic ``bodies`` (n,) bool."""
     number = assembly.numbering
     scene = np.zeros(len(number.scene) - 1, bool)
-    scene[number.scene[: number.dynamic_count]] = whole_groups(assembly.island, bodies)
+    if bodies.any():
+        scene[number.scene[: number.dynamic_count]] = whole_groups(assembly.island, bodies)
     return scene
 
 
@@ -119,27 +120,32 @@ def worst_of(residuals, problem, part):
     return SimpleNamespace(**{name: float(values[name].max(initial=0.0)) for name in KINDS})
 
 
-def keep_forces(stepper, attempt, part):
-    """Take over what the contacts and joints of the scene bodies ``part`` (B,) bool carry in an Attempt; returns the
-    State it started from with the contacts of the attempt.
+def kept_forces(joints, attempt, part=None):
+    """(C, 3) world force on body a that each contact carries at the end of an Attempt [N], those of what rests too; the
+    forces and angles of its joint rows go into the JointTable.
+
+    part: (B,) bool, scene bodies that take part; the other contacts keep what they carried before.  None: all.
     """
     assembly, solution, sleep = attempt.assembly, attempt.solution, attempt.sleep
     problem, count = assembly.problem, len(assembly.contacts)
-    contacts, rows, wide = problem.contacts, problem.joints, np.append(part, False)[assembly.numbering.scene]
-    impulse = world_impulses(contacts.normal[:count], solution.contact_impulse[:count])
-    own = wide[contacts.body_a[:count]] | wide[contacts.body_b[:count]]
-    impulse = np.where(own[:, None], impulse, sleep.awake()[1])
-    keep_rows(stepper.joints, attempt, wide[rows.body_a] | wide[rows.body_b])
-    force, way = sleep.impulses_after(impulse) / problem.step, attempt.state.way
+    contacts, rows = problem.contacts, problem.joints
+    impulse, taken = world_impulses(contacts.normal[:count], solution.contact_impulse[:count]), slice(None)
+    if part is not None:
+        wide = np.append(part, False)[assembly.numbering.scene]
+        own = wide[contacts.body_a[:count]] | wide[contacts.body_b[:count]]
+        impulse = np.where(own[:, None], impulse, sleep.awake()[1])
+        taken = wide[rows.body_a] | wide[rows.body_b]
+    if len(rows):
+        joints.force[assembly.row_number[taken]] = row_forces(assembly, solution)[taken]
+        twist = np.flatnonzero((rows.coordinate == int(Coordinate.TWIST)) & (True if part is None else taken))
+        joints.angle[assembly.row_number[twist]] = (rows.offset + attempt.coordinate)[twist]
+    return sleep.impulses_after(impulse) / problem.step
+
+
+def kept_state(joints, attempt, part):
+    """The State an Attempt started from, with the contacts of the attempt and what those and the joints of the scene
+    bodies ``part`` (B,) bool carry at its end.
+    """
+    force, way = kept_forces(joints, attempt, part), attempt.state.way
     way = np.zeros(len(part)) if way is None else np.where(np.isfinite(way), 0.0, way)  # they were found where it is
-    return replace(attempt.state, contacts=sleep.contacts, contact_force=force, way=way)
-
-
-def keep_rows(joints, attempt, taken):
-    """Forces and angles that the joint rows ``taken`` (R,) bool end an Attempt with, into the JointTable."""
-    assembly, rows = attempt.assembly, attempt.assembly.problem.joints
-    if not taken.any():
-        return
-    joints.force[assembly.row_number[taken]] = row_forces(assembly, attempt.solution)[taken]
-    twist = taken & (rows.coordinate == int(Coordinate.TWIST))
-    joints.angle[assembly.row_number[twist]] = (rows.offset + attempt.coordinate)[twist]
+    return replace(attempt.state, contacts=attempt.sleep.contacts, contact_force=force, way=way)

@@ -33,16 +33,19 @@ def came_through(problem, found, order):
         return through
     a, b = order[contacts.body_a], order[contacts.body_b]
     start = pair_number(a, b, len(order))
-    pair = pair_number(found.body_a[deep], found.body_b[deep], len(order))
-    apart = np.isin(pair, start) & ~np.isin(pair, start[contacts.start_gap <= 0.0])
-    deep, pair = deep[apart], pair[apart]
-    if not len(deep):
+    by_pair = np.argsort(start, kind="stable")
+    start, pair = start[by_pair], pair_number(found.body_a[deep], found.body_b[deep], len(order))
+    first, last = np.searchsorted(start, pair), np.searchsorted(start, pair, "right")
+    touching = np.append(0, np.cumsum(contacts.start_gap[by_pair] <= 0.0))
+    apart = np.flatnonzero((first < last) & (touching[first] == touching[last]))
+    if not len(apart):
         return through
-    normal = np.where((a < b)[:, None], contacts.normal, -contacts.normal)
-    towards = np.where((found.body_a < found.body_b)[:, None], found.normal, -found.normal)[deep]
-    for value in np.unique(pair):
-        before, now = start == value, pair == value
-        through[deep[now]] = np.max(towards[now] @ normal[before].T, axis=1) < OPPOSED
+    deep, first, count = deep[apart], first[apart], (last - first)[apart]
+    begin = np.cumsum(count) - count
+    before = by_pair[np.arange(count.sum()) - np.repeat(begin - first, count)]  # of each, all of its pair at the start
+    normal = np.where((a < b)[:, None], contacts.normal, -contacts.normal)[before]
+    towards = np.where((found.body_a < found.body_b)[:, None], found.normal, -found.normal)[np.repeat(deep, count)]
+    through[deep] = np.maximum.reduceat((towards * normal).sum(axis=1), begin) < OPPOSED
     return through
 
 

@@ -65,4 +65,10 @@ def plausible(contacts, known, way, model):
 
 def way_moved(velocity, radius, step):
     """(N,) the farthest any point of each body moves in a step [m].  velocity (N, 6), radius (N,) around its origin."""
-    return step * (np.linalg.norm(velocity[:, :3], axis=1) + radius * np.linalg.norm(velocity[:, 3:], axis=1))
+    linear, angular = speeds(velocity)
+    return step * (linear + radius * angular)
+
+
+def speeds(velocity):
+    """(2, N) lengths of the linear [m/s] and of the angular part [rad/s] of velocities (N, 6)."""
+    return np.sqrt((velocity * velocity).reshape(-1, 2, 3).sum(axis=2)).T

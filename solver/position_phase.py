@@ -10,8 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from .arrays import usual_room
 from .assemble import HELD, joined
 from .constraints.breaking import row_forces
+from .plausible import speeds
 from .problem import world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end, unchecked
@@ -35,6 +37,8 @@ class PositionPhase:
         self.joints, self.solver = joints, solver
         self.slow, self.fast = tolerances
         self.judge = Judge(solver.device)
+        if collider.model.may_touch:
+            solver.problem.usual = self.judge.usual = usual_room(np.count_nonzero(np.isfinite(frames.mass)))
 
     def solve(self, assembly, state, last):
         """Position phase, repeated with contacts that only show at the end pose, and where load is not as thought.
@@ -129,8 +133,8 @@ def _keep(done, assembly, before, earlier, solution, statistics):
 
 def island_speed(assembly, velocity):
     """(n,) speed of the fastest body in each body's island [m/s], spin counted at the radius of gyration."""
-    island, spin = assembly.island, assembly.problem.bodies.gyration() * np.linalg.norm(velocity[:, 3:], axis=1)
-    speed = np.maximum(np.linalg.norm(velocity[:, :3], axis=1), spin)
+    linear, angular = speeds(velocity)
+    speed = np.maximum(linear, assembly.problem.bodies.gyration() * angular)
     fastest = np.zeros(len(assembly.island_jointed))
-    np.maximum.at(fastest, island, speed)
-    return fastest[island]
+    np.maximum.at(fastest, assembly.island, speed)
+    return fastest[assembly.island]

@@ -169,6 +169,7 @@ class FreeMotion:
     def __init__(self):
         self._table = HostTable(MotionTable, count=2, step=1)
         self._kernel = HostKernel(free_motion, self._table)
+        self._lies = None  # what the table holds that steps seldom change
 
     def run(self, pose, velocity, order, inertia, acceleration, reach, decay, turn_decay, step):
         """Poses and velocities at the start and at the end of a step, in the order of the solver.
@@ -189,12 +190,15 @@ class FreeMotion:
         count, n = len(velocity), len(inertia)
         v = self._table.reserve(count + 1)
         v.count[:], v.step[0] = (count + 1, n), step
-        v.order[: count + 1] = order
+        lies = order, inertia, reach, decay, turn_decay, v.x
+        known = self._lies is not None and all(old is new for old, new in zip(self._lies, lies, strict=True))
+        if not known or any(values.flags.writeable for values in lies[:-1]):
+            v.order[: count + 1] = order
+            v.x_scene[count], v.q_scene[count], v.u_scene[count] = 0.0, rotations.IDENTITY, 0.0
+            v.inertia[:n], v.reach[:n], v.decay[:n], v.turn_decay[:n] = inertia, reach, decay, turn_decay
+            self._lies = lies
         v.x_scene[:count], v.q_scene[:count] = pose
-        v.u_scene[:count] = velocity
-        v.x_scene[count], v.q_scene[count], v.u_scene[count] = 0.0, rotations.IDENTITY, 0.0
-        v.inertia[:n], v.acceleration[:n], v.reach[:n] = inertia, acceleration, reach
-        v.decay[:n], v.turn_decay[:n] = decay, turn_decay
+        v.u_scene[:count], v.acceleration[:n] = velocity, acceleration
         self._kernel.run()
         return tuple(out[: count + 1].copy() for out in (v.x, v.q, v.u, v.x_end, v.q_end, v.u_end))
 

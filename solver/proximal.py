@@ -271,20 +271,12 @@ def read_solution(device, problem):
         sorted_contact, contact = contact, np.empty_like(contact)
         contact[device.order] = sorted_contact
     joint = download(device.rows.p, len(problem.joints))
-
-    def of_islands(values):
-        return np.where(active, download(values, count), 0)
-
-    newton = of_islands(islands.newton_count)
-    linear, sweeps = (int(of_islands(each).max(initial=0)) for each in (islands.linear_count, islands.sweep_count))
-    solution = StepSolution(
-        velocity, position, orientation, contact, joint, int(newton.max(initial=0)), linear, sweeps
-    )  # fmt: skip
-    of_body = topology.body_island
-    statistics = SolveStatistics(
-        newton=newton.take(of_body),
-        residual=(of_islands(islands.best) * problem.step).take(of_body),
-        eps=download(islands.eps, count).take(of_body),
-        constrained=active.take(of_body),
-    )
+    names = "newton_count", "linear_count", "sweep_count", "best", "eps"
+    newton, linear, sweeps, best, eps = (download(getattr(islands, name), count) for name in names)
+    for values in (newton, linear, sweeps, best):
+        values[~active] = 0
+    work = (int(values.max(initial=0)) for values in (newton, linear, sweeps))
+    solution = StepSolution(velocity, position, orientation, contact, joint, *work)
+    residual, of_body = best * problem.step, topology.body_island
+    statistics = SolveStatistics(*(values.take(of_body) for values in (newton, residual, eps, active)))
     return solution, statistics

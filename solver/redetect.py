@@ -91,10 +91,10 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     index = np.nonzero(found.gap < -tolerance)[0]
     if not len(index):
         return EndCheck(overlap, unsolved, None, *bodies)
-    rest = np.zeros((len(found), 3))
-    added = assembler.contacts(found, rest, assembly.numbering, problem.bodies.orientation).take(index)
+    found = found.take(index)
+    added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, problem.bodies.orientation)
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
-    added.start_gap = known.of(found.body_a, found.body_b)[index]
+    added.start_gap = known.of(found.body_a, found.body_b)
     added.normal = normals(added, problem.bodies.orientation)
     return EndCheck(overlap, unsolved, added, *bodies)
 

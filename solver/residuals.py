@@ -6,6 +6,7 @@ as they are, whatever the solver made of them on its device; arrays are sized by
 """
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 import warp as wp
@@ -79,7 +80,9 @@ class JudgedStep:
 
 
 class Judge:
-    """Judges the steps of one scene on one device."""
+    """Judges the steps of one scene on one device.  ``usual``: sizes to begin with, see ``usual_room``."""
+
+    usual = MappingProxyType({})
 
     def __init__(self, device):
         self.device = wp.get_device(device)
@@ -213,13 +216,13 @@ class Judge:
     # Arrays and graphs
 
     def _reserve(self, sizes):
-        """Make room, twice what is asked where it lacks."""
+        """Make room, twice what is asked where it lacks, and at first what is ``usual``."""
         capacity = self._capacity
         if all(size <= capacity[name] and capacity[name] for name, size in sizes.items()):
             return
         for name, size in sizes.items():
             if size > capacity[name] or not capacity[name]:
-                capacity[name] = max(2 * capacity[name], size + size // 2, 16)
+                capacity[name] = max(2 * capacity[name], size + size // 2, self.usual.get(name, 0), 16)
         types, device = structs(self._real), self.device
         self.bodies, self.contacts, self.rows = (
             self._allocate(kind, struct, capacity[kind])

@@ -147,6 +147,10 @@ class Rest:
         if moved.still is None:
             moved.still, moved.proof = np.full((count, 8), -np.inf), np.full((count, COLUMNS), np.inf)
             gone = np.ones(count, bool)
+        elif not (calm := (moved.way <= self.noise) & sound & self.assembler.free(moved.time)).any():
+            moved.still = np.empty((count, 8))
+            moved.proof = np.where(asleep[:, None], moved.proof, np.inf)
+            gone = slice(None)
         else:
             apart = moved.position - moved.still[:, 1:4]
             turn = np.minimum(
@@ -154,7 +158,7 @@ class Rest:
                 np.abs(moved.orientation + moved.still[:, 4:]).max(axis=1),
             )
             way = np.abs(apart).max(axis=1) + 2.0 * self.model.body_radius * turn
-            gone = ~(way <= self.noise) | ~(moved.way <= self.noise) | ~sound | ~self.assembler.free(moved.time)
+            gone = ~(calm & (way <= self.noise))
             moved.still, moved.proof = moved.still.copy(), np.where(asleep[:, None], moved.proof, np.inf)
         moved.still[gone, 0] = moved.time
         moved.still[gone, 1:4], moved.still[gone, 4:] = moved.position[gone], moved.orientation[gone]

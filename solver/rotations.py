@@ -6,6 +6,7 @@ import numpy as np
 from .reference.rotation import cross
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
+_CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def multiply(a, b):
@@ -18,7 +19,7 @@ def multiply(a, b):
 
 def conjugate(q):
     """The inverse of a unit quaternion."""
-    return np.asarray(q, float) * np.array([-1.0, -1.0, -1.0, 1.0])
+    return np.asarray(q, float) * _CONJUGATE
 
 
 def rotate(q, v):
@@ -79,7 +80,8 @@ def from_matrix(m):
 
 def normalised(q):
     """Q scaled to unit length.  (..., 4)."""
-    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+    q = np.asarray(q, float)
+    return q / np.sqrt(np.sum(q * q, axis=-1, keepdims=True))
 
 
 def slerp(a, b, t):

@@ -167,7 +167,7 @@ class _Record:
     def __init__(self, scene, frames, stepper, fps, first):
         self.scene, self.frames, self.stepper, self.fps = scene, frames, stepper, fps
         self.names = [body.name for body in scene.bodies]
-        self.dynamic = np.isfinite(frames.mass)
+        self.joints = [joint.name for joint in stepper.joints.joints]
         self.results = [self._result(first, None)]
         self.at_start = _overlaps(stepper, stepper.touching()) if first == 0 else []
         self._idle = False
@@ -208,16 +208,16 @@ class _Record:
         return FrameResult(frame, frame / self.fps, *motion, report, forces)
 
     def _report(self, frame, outcomes):
-        state, frames, moving = self.stepper.state, self.frames, self.dynamic
-        worst = np.max([outcome.worst for outcome in outcomes], axis=0)
+        state, frames = self.stepper.state, self.frames
         overlaps = self.at_start if frame == 1 else _overlaps(self.stepper, state.contacts)
         residuals = [outcome.residuals for outcome in outcomes]
 
         def most(name):
             return float(max(getattr(residual, name) for residual in residuals))
 
-        joints = [joint.name for joint in self.stepper.joints.joints]
-        worst_joint = np.max([outcome.worst_joint for outcome in outcomes], axis=0)
+        def worst(name):
+            values = [getattr(outcome, name) for outcome in outcomes]
+            return values[0] if len(values) == 1 else np.max(values, axis=0)
 
         return StepReport(
             frame=frame,
@@ -232,18 +232,14 @@ class _Record:
             linear_iterations=sum(outcome.linear for outcome in outcomes),
             substeps=sum(outcome.solves for outcome in outcomes),
             contacts=max(outcome.contacts for outcome in outcomes),
-            kinetic_energy=float(
-                kinetic_energy(
-                    frames.mass[moving], frames.inertia[moving], state.orientation[moving], state.velocity[moving]
-                )
-            ),
-            potential_energy=float(potential_energy(frames.mass[moving], state.position[moving], self.scene.gravity)),
+            kinetic_energy=kinetic_energy(frames.mass, frames.inertia, state.orientation, state.velocity),
+            potential_energy=potential_energy(frames.mass, state.position, self.scene.gravity),
             wall_time=0.0,
-            worst_bodies=_worst_names(self.names, worst),
-            residual=float(np.max([outcome.residual for outcome in outcomes])),
-            velocity_residual=float(np.max([outcome.velocity_residual for outcome in outcomes])),
-            worst_joints=_worst_names(joints, worst_joint),
-            contradictory_joints=[joints[k] for k in self._contradictory(outcomes)],
+            worst_bodies=_worst_names(self.names, worst("worst"), self.stepper.model.movable),
+            residual=float(worst("residual")),
+            velocity_residual=float(worst("velocity_residual")),
+            worst_joints=_worst_names(self.joints, worst("worst_joint")),
+            contradictory_joints=[self.joints[k] for k in self._contradictory(outcomes)],
             overlap=overlaps[0][0] if overlaps else 0.0,
             overlapping_bodies=[self.names[k] for _, *pair in overlaps[:3] for k in pair],
         )
@@ -259,6 +255,15 @@ class _Record:
         return Trajectory.of_frames(self.names, self.results, self.stepper.joints.broken)
 
 
-def _worst_names(names, residual):
-    """Up to three names, worst first, of those with a residual."""
-    return [names[i] for i in np.argsort(-residual, kind="stable")[:3] if residual[i] > 0.0]
+def _worst_names(names, residual, moves=None):
+    """Up to three names, worst first, of those with a residual; one that is no number is worst.
+
+    A contact is both its bodies' fault: of equals, those that move (``moves``, of each) come first, then the alphabet.
+    """
+    residual = np.nan_to_num(residual, nan=np.inf, posinf=np.inf)
+    count = min(3, len(names))
+    least = np.partition(residual, -count)[-count] if count else 0.0
+    found = np.flatnonzero((residual > 0.0) & (residual >= least))
+    return [
+        names[i] for i in sorted(found, key=lambda i: (-residual[i], moves is not None and not moves[i], names[i]))[:3]
+    ]

@@ -34,13 +34,12 @@ from .attempt import NOTHING, Attempt, Spent, StepOutcome
 from .collision import Collider, carry_impulses, no_contacts
 from .force_recorder import ForceRecorder
 from .halving import few, halve_part
-from .parts import ReachedError, keep_rows, pressed
+from .parts import ReachedError, kept_forces, pressed
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase, island_speed
-from .problem import world_impulses
 from .rest import KINDS, Rest, Sleep
 from .state import State
-from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity, moved_state
+from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
 from .velocity_phase import calm
 
 DEEPEST = 4  # a step is halved at most this often
@@ -55,10 +54,9 @@ class Stepper:
         self.collider = Collider(model)
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
         self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
-        self.fast, self.joint_damping = config.tolerances()[1], config.joint_damping
-        slow = config.tolerances()[0]
+        slow, self.fast = config.tolerances()
         self.rest = Rest(self.assembler, joints, model, slow, solver.stirring * slow)
-        self.state = None
+        self.state, self.joint_damping = None, config.joint_damping
         self.deepest, self.failures = DEEPEST, 0
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
         self.records = []  # Attempts accepted in the step under way, with the bodies (B,) bool they are kept for
@@ -130,7 +128,7 @@ class Stepper:
             attempt.again = True
             return attempt
         end = attempt.end = end_velocity(
-            assembly, solution, judged, state, self.position_phase, self.joint_damping, attempt.sound
+            assembly, solution, judged, state, self.position_phase, tolerance, self.joint_damping, attempt.sound
         )
         attempt.spent = Spent(spent.newton + end.newton, spent.linear + end.linear, solves)
         np.maximum(error, step * end.body, out=error)
@@ -159,12 +157,11 @@ class Stepper:
         free = self.assembler.free(self.state.time)
         self.collider.deform(state.time, step)
         contacts = self.collider.collide(position, orientation, velocity[:, :3], velocity[:, 3:], step, free)
-        if state.contacts is None:
+        if (old := state.contacts) is None:
             return contacts, np.zeros((len(contacts), 3))
-        old = state.contacts
         known = PairOverlap(old.body_a, old.body_b, old.gap, len(state.way))
         contacts = plausible(contacts, known, state.way, self.model)
-        return contacts, carry_impulses(state.contacts, state.contact_force * step, contacts)
+        return contacts, carry_impulses(old, state.contact_force * step, contacts)
 
     def touching(self):
         """The ContactSet of the present state."""
@@ -183,29 +180,20 @@ class Stepper:
         if self.recorder is not None:
             self.recorder.add_resting(sleep, seconds, state)
         self.state = replace(state, time=state.time + seconds)
-        residual = float(worst.max(initial=0.0))
-        joint = np.zeros(len(self.joints.joints))
+        joint, residual = np.zeros(len(self.joints.joints)), float(worst.max(initial=0.0))
         return StepOutcome(residuals, True, residual, 0.0, worst, joint, len(found), 0, 0, steps, None)
-
-    def moved(self, attempt):
-        """The State that an attempt leads to, as far as poses and velocities go."""
-        return moved_state(self.state, attempt.assembly, attempt.solution, attempt.statistics, attempt.end.velocity)
 
     def _accept(self, attempt):
         """Make the end of the attempt the present."""
-        assembly, solution, sleep = attempt.assembly, attempt.solution, attempt.sleep
-        problem, order, h = assembly.problem, assembly.numbering.scene[:-1], assembly.problem.step
-        moved = self.moved(attempt)
+        assembly, sleep, moved = attempt.assembly, attempt.sleep, attempt.moved()
+        order, velocity = assembly.numbering.scene[:-1], attempt.solution.velocity[:-1]
         moved.way = np.zeros(len(order))
-        moved.way[order] = way_moved(solution.velocity[:-1], self.model.body_radius[order], h)
+        moved.way[order] = way_moved(velocity, self.model.body_radius[order], assembly.problem.step)
         held = self.model.movable & ~self.assembler.free(self.state.time)
         moved.way[held] = np.inf  # nobody looked at their overlaps
         moved.contacts = sleep.contacts
-        count = len(assembly.contacts)
-        impulse = world_impulses(problem.contacts.normal[:count], solution.contact_impulse[:count])
-        moved.contact_force = sleep.impulses_after(impulse) / h
+        moved.contact_force = kept_forces(self.joints, attempt)
         self.collider.accept(sleep.contacts)
-        keep_rows(self.joints, attempt, np.ones(len(problem.joints), bool))
         self.assembler.hand_over.apply(self.state, moved)
         self.rest.track(moved, attempt.still(), sleep.asleep)
         self.state = moved

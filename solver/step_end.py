@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .joint_damping import damp_joints
+from .proximal import SolveOptions
 from .velocity_phase import velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
@@ -24,11 +25,11 @@ class EndVelocity:
     phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
 
 
-def end_velocity(assembly, solution, judged, state, phase, joint_damping, sound):
+def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damping, sound):
     """The EndVelocity of a step.
 
-    judged: its JudgedStep; phase: the PositionPhase that found the solution; joint_damping: [1/s]; sound: (n,) bool,
-    bodies within tolerance.
+    judged: its JudgedStep; phase: the PositionPhase that found the solution; tolerance: (n,) [m] it was held to;
+    joint_damping: [1/s]; sound: (n,) bool, bodies within tolerance.
     """
     n = assembly.problem.bodies.dynamic_count
     velocity = judged.velocity(sound)
@@ -40,14 +41,15 @@ def end_velocity(assembly, solution, judged, state, phase, joint_damping, sound)
     if judged.need.any():
         mask = judged.need[assembly.island]
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask)
-        options, tolerance = phase.options(assembly, state)
         tolerance = tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
-        options = replace(options, tolerance=tolerance, start=velocity, sweeps=np.zeros(n, bool))
+        options = SolveOptions(tolerance, state.eps[assembly.numbering.scene[:n]], np.zeros(n, bool), velocity)
         result, _ = phase.solver.solve_velocity(problem, options, loaded)
-        out.velocity = np.where(mask[:, None], result.velocity[:n], velocity)
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
         residuals, body = phase.judge.end(problem, result, loaded)
-        out.body = np.where(mask, body[:n], 0.0)
+        if mask.all():
+            out.velocity, out.body = result.velocity[:n], body[:n]
+        else:
+            out.velocity, out.body = np.where(mask[:, None], result.velocity[:n], velocity), np.where(mask, body[:n], 0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
         out.phase = problem, result, taken
     return out
@@ -64,6 +66,6 @@ def moved_state(state, assembly, solution, statistics, velocity):
     moved.position[order], moved.orientation[order] = solution.position[:-1], solution.orientation[:-1]
     moved.velocity[order[:n]], moved.velocity[order[n:]] = velocity, problem.bodies.velocity[n:-1]
     factor = np.where(statistics.newton <= 3, 0.3, np.where(statistics.newton > 6, 10.0, 1.0))
-    eps = np.clip(factor * statistics.eps, EPS_SMALLEST, FIRST_EPS)
+    eps = np.minimum(np.maximum(factor * statistics.eps, EPS_SMALLEST), FIRST_EPS)
     moved.eps[order[:n]] = np.where(statistics.constrained, eps, FIRST_EPS)
     return moved

@@ -83,8 +83,13 @@ def incidence(a, b, count):
 def build_topology(problem):
     """The Topology of a StepProblem."""
     contacts, rows, bodies = problem.contacts, problem.joints, problem.bodies
-    sides = contacts.body_a, contacts.body_b, rows.body_a, rows.body_b
-    return _topology(bodies.dynamic_count, len(bodies.mass), *(np.asarray(side, np.int32).tobytes() for side in sides))
+    count, sides = len(bodies.mass), (contacts.body_a, contacts.body_b, rows.body_a, rows.body_b)
+    return _topology(bodies.dynamic_count, count, *(_packed(side) for side in sides))
+
+
+def _packed(values):
+    """The bytes of ``values`` as int32."""
+    return (values if values.dtype == np.int32 else np.asarray(values, np.int32)).tobytes()
 
 
 @lru_cache(maxsize=KEPT)

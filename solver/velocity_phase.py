@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from .constraints.breaking import impulse_share
-from .problem import Bodies, Coordinate, StepProblem
+from .problem import Bodies, Coordinate, JointRows, StepProblem
 from .rotations import conjugate, rotate
 
 
@@ -40,6 +40,8 @@ def velocity_problem(assembly, solution, judge, judged, total, mask):
 
 def moves(table, mask, count):
     """Which Contacts or JointRows have a body that ``mask`` (n,) names, of ``count`` bodies in all."""
+    if not len(table):
+        return np.zeros(0, bool)
     wide = np.concatenate([mask, np.zeros(count - len(mask), bool)])
     return wide[table.body_a] | wide[table.body_b]
 
@@ -78,11 +80,11 @@ def _needed_rows(assembly, solution, judged, mask):
     share = impulse_share(problem)
     used, count = share * impulse, len(rows)
     turned = np.where(rows.coordinate == int(Coordinate.TWIST), judged.coordinate, 0.0)
-    rigid = replace(
-        rows, beta=np.zeros(count), compliance=np.zeros(count), impulse=np.zeros(count), offset=rows.offset + turned,
-        lower=np.minimum(share * rows.lower - used, 0.0), upper=np.maximum(share * rows.upper - used, 0.0),
-        target_velocity=assembly.row_rate,
-    )  # fmt: skip
+    changed = {
+        "offset": rows.offset + turned, "target_velocity": assembly.row_rate,
+        "lower": np.minimum(share * rows.lower - used, 0.0), "upper": np.maximum(share * rows.upper - used, 0.0),
+    }  # fmt: skip
+    rigid = JointRows(**vars(rows) | dict.fromkeys(("beta", "compliance", "impulse"), np.zeros(count)) | changed)
     return rigid if take.all() else rigid.take(np.nonzero(take)[0])
 
 

@@ -247,7 +247,7 @@ MADE = {
     "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder rest records",
     "Collider": "model _pipeline _state _stage _contacts _graphs",
     "JointTable": "joints _asks _joint _places _position _orientation fixed _speed _mobility _inverse _strength"
-    " _standing _softness _stiffness _damping _most _complied _pulled _limited _driven _soft _soft_rows",
+    " _breakable _standing _softness _stiffness _damping _most _complied _pulled _limited _driven _soft _soft_rows",
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping friction restitution surface_velocity slow"
     " noise _moving holding hand_over force_fields _motion _impacts _places _numbering _linking _inert _materials"
@@ -257,7 +257,7 @@ MADE = {
     "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting stirring"
     " _eps_joint _graphs _loaded _recorded",
     "DeviceProblem": "device real capacity generation topology factor _factor_generation _factored _into order counts"
-    " _eliminator"
+    " _eliminator usual _laid"
     " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands",
 }
 """What is made from the scene, or anew in each step before it is read."""

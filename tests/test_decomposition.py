@@ -168,3 +168,12 @@ def test_wrong_pieces_are_named(name):
     scene.add(Body("Thing", [ConvexDecomposition(CUBE, FACES, pieces=pieces)]))
     (problem,) = validate(scene)
     assert problem.object_name == "Thing" and message in str(problem)
+
+
+def test_a_mesh_that_coacd_breaks_down_on_does_not_take_the_process_along():
+    # A needle with thickness but no width: coacd ends its process with "unexpected code path was hit".
+    line = np.array([(0.0, 0.0, 0.0), (0.5, 0.0, 0.0), (1.0, 0.0, 0.0)])
+    vertices = np.concatenate([line, line - [0.0, 0.0, 0.01]])
+    triangles = [(0, 1, 2), (3, 5, 4), (0, 2, 5), (0, 5, 3), (1, 0, 3), (1, 3, 4), (2, 1, 4), (2, 4, 5)]
+    with pytest.raises(SceneError, match="no convex decomposition.*thickness"):
+        decompose(vertices, triangles)

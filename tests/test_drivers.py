@@ -44,8 +44,12 @@ class Stage:
 
     def write(self, trajectory):
         self.threads["write"] = threading.current_thread()
-        for self.written in (1, 2, 3):
-            yield self.written / 3
+        try:
+            for self.written in (1, 2, 3):
+                yield self.written / 3
+        except GeneratorExit:
+            self.taken_back = True
+            raise
         return ["beware"]
 
     def tick_until(self, reached):
@@ -118,11 +122,11 @@ def test_closing_waits_for_the_frame_at_hand():
     assert stage.job.phase is Phase.CANCELLED and stage.job.solved == 1 and not stage.threads["solve"].is_alive()
 
 
-def test_closing_finishes_what_is_being_written():
+def test_closing_takes_back_what_is_being_written():
     stage = Stage()
     stage.tick_until(lambda: stage.written == 1)
     stage.ticker.close()
-    assert stage.job.done and stage.written == 3
+    assert stage.taken_back and stage.written == 1 and stage.job.phase is Phase.CANCELLED
 
 
 def test_a_thread_that_was_left_is_waited_for_by_the_next():

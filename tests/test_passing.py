@@ -50,6 +50,33 @@ def test_what_points_to_the_far_side_came_through(start, normal, swap, through):
     assert came_through(problem, end, np.array([0, 1])).tolist() == [through]
 
 
+def test_pairs_are_told_apart_and_every_contact_of_the_start_counts():
+    """Many contacts of few pairs, in any order and with either body first, against the words pair by pair."""
+    rng = np.random.default_rng(3)
+    count, bodies = 12, 4
+    fell = 0
+    for _ in range(20):
+        axes = np.repeat(np.eye(3), 2, axis=0) * np.tile([1.0, -1.0], 3)[:, None]
+        pairs = np.array([rng.choice(bodies, 2, replace=False) for _ in range(2 * count)])
+        normal = axes[rng.integers(6, size=2 * count)]
+        start, gap = rng.choice([-0.01, 0.1, 0.2], count, p=[0.02, 0.49, 0.49]), rng.normal(size=count)
+        before, after = pairs[:count], pairs[count:]
+        zero = np.zeros((count, 3))
+        contacts = contacts_of(*before.T, zero, zero, normal[:count])
+        contacts.start_gap = start
+        end = Found(gap=gap, normal=normal[count:], body_a=after[:, 0], body_b=after[:, 1])
+        told = came_through(SimpleNamespace(contacts=contacts), end, np.arange(bodies))
+        expected = np.zeros(count, bool)
+        for k in np.flatnonzero(gap < 0.0):
+            same = [j for j in range(count) if set(before[j]) == set(after[k])]
+            turned = [1.0 if (before[j] == after[k]).all() else -1.0 for j in same]
+            cosines = [sign * normal[j] @ end.normal[k] for j, sign in zip(same, turned, strict=True)]
+            expected[k] = same and min(start[same]) > 0.0 and max(cosines) < -0.1
+        assert told.tolist() == expected.tolist()
+        fell += int(expected.sum())
+    assert fell > 5
+
+
 @pytest.mark.parametrize("shape", [Sphere(0.1), Capsule(0.02, 0.1), Box((0.02, 0.05, 0.1))])
 def test_spinning_body_that_falls_on_the_ground_gains_nothing(shape):
     # Two radians a frame and more, on a body much longer than thick: levers and inertia turn within the step.

@@ -3,7 +3,8 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Scene, SceneError, SolverConfig, Sphere, simulate
+from axion.solver import Body, Plane, Scene, SceneError, SolverConfig, Sphere, simulate
+from axion.solver.simulate import _worst_names
 from scenes import chain, falling, stack
 
 CPU = SolverConfig(device="cpu")
@@ -94,3 +95,34 @@ def test_the_report_tells_the_worst_residual_at_the_length_of_its_step():
         assert report.velocity_residual > 0.0
         assert set(report.worst_joints) <= {f"Joint {i + 1}" for i in range(4)} and report.worst_joints
         assert report.contradictory_joints == []
+
+
+def test_the_worst_bodies_do_not_hang_on_the_order_of_the_scene():
+    found = []
+    for names in (("Floor", "Left", "Right", "Far"), ("Far", "Right", "Left", "Floor")):
+        scene = Scene()
+        for name in names:
+            if name == "Floor":
+                scene.add(Body(name, [Plane()], motion="static"))
+            else:  # two alike, in the floor by as much, and one that touches nothing
+                place = {"Left": (-2.0, 0.0, 0.4), "Right": (2.0, 0.0, 0.4), "Far": (0.0, 9.0, 50.0)}[name]
+                scene.add(Body(name, [Sphere(0.5)], position=place))
+        config = SolverConfig(device="cpu", tolerance=1e-12)  # out of reach, so that everybody keeps a residual
+        found.append(simulate(scene, 1, 24.0, config).reports[0].worst_bodies)
+    assert found[0] == found[1] and found[0][0] in ("Left", "Right")
+
+
+@pytest.mark.parametrize(
+    ("residual", "moves", "worst"),
+    (
+        ((1.0, 1.0, 1.0, 1.0), (0, 1, 1, 1), ["a", "b", "c"]),
+        ((2.0, 1.0, 1.0, 0.0), (0, 1, 0, 1), ["d", "c", "b"]),
+        ((1.0, np.nan, 3.0, np.inf), (1, 1, 1, 1), ["a", "c", "b"]),
+        ((0.0, 0.0, 0.0, 0.0), (1, 1, 1, 1), []),
+    ),
+)
+def test_of_equals_those_that_move_are_named_first(residual, moves, worst):
+    assert _worst_names(["d", "c", "b", "a"], np.array(residual), np.array(moves, bool)) == worst
+    order = [2, 0, 3, 1]
+    names, residual, moves = (np.array(column)[order] for column in (["d", "c", "b", "a"], residual, moves))
+    assert _worst_names(list(names), residual, moves) == worst

@@ -45,7 +45,7 @@ class Mouse:
     def drag(self, button, start, end, **keys):
         """Press at ``start``, release at ``end``; pixels of the 3D viewport."""
         region = self.region("WINDOW")
-        (x, y), (u, v) = ((region.x + px, region.y + py) for px, py in (start, end))
+        (x, y), (u, v) = ((int(region.x + px), int(region.y + py)) for px, py in (start, end))
         yield from self.move(x, y, **keys)
         self.window.event_simulate(button, "PRESS", x=x, y=y, **keys)
         for n in range(1, 9):

@@ -20,10 +20,10 @@ sys.path.insert(0, str(ROOT / "tools"))
 import blender_window  # noqa: E402
 from mouse import Mouse  # noqa: E402
 
-FRAMES = 1000
+FRAMES, SUBSTEPS = 240, 6
 SHADES = 48
 """Of each colour in the pictures; a tenth of their size, and nobody sees it."""
-LIMIT = 240.0
+LIMIT = 400.0
 """Seconds that any step may take."""
 
 
@@ -181,6 +181,10 @@ def build(scene):
         item.name, item.scale = name, size
     for item in scene.objects:
         item.select_set(False)
+    # The floor shakes and the steps are short, or all would be at rest, and solved, before the mouse finds a button.
+    shaken = bpy.data.objects["Ground"].driver_add("location", 2).driver
+    shaken.expression = "0.02 * sin(frame / 3) - 0.25"
+    scene.axion.substeps = SUBSTEPS
 
 
 def shrink(path, window):

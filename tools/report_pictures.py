@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import window_program
+import blender_window
 
 SIZE = (1500, 900)
 LINKS, BALL = 3, 0.25
@@ -243,12 +243,12 @@ def _thousand(bpy, view):
 
 
 if __name__ == "__main__":
-    if window_program.in_blender():
-        window_program.play(inside(*window_program.arguments()))
+    if blender_window.in_blender():
+        blender_window.play(inside(*blender_window.arguments()))
     else:
         parser = argparse.ArgumentParser(description="Take the pictures of the overlays and the report.")
         parser.add_argument("folder", nargs="?", default="docs/images")
         parser.add_argument("--capture", default="")
         given = parser.parse_args()
         folder = str(Path(given.folder).resolve())
-        sys.exit(window_program.start(__file__, [folder, given.capture], SIZE, simulate=True))
+        sys.exit(blender_window.start(__file__, [folder, given.capture], SIZE, simulate=True))

@@ -2,6 +2,6 @@
 """Evaluated Blender data -> solver.Scene.  Nothing here changes the scene for good."""
 
 from .config import solver_config
-from .scene import Extraction, extract_scene, extraction_slices, run_through
+from .scene import Extraction, extract_scene, extraction_slices
 
-__all__ = ["Extraction", "extract_scene", "extraction_slices", "run_through", "solver_config"]
+__all__ = ["Extraction", "extract_scene", "extraction_slices", "solver_config"]

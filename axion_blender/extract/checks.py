@@ -28,8 +28,10 @@ class Problems:
             self.add(*((name, message) if separator else (item.name, str(error))))
 
     def add(self, name, message):
-        """Adds one problem of the object of that name."""
-        self.found.append(Problem(name, message))
+        """Adds one problem of the object of that name, which may be a body and a joint, once."""
+        problem = Problem(name, message)
+        if problem not in self.found:
+            self.found.append(problem)
 
     def stop(self):
         """Raises SceneError where there are problems: the first as its message, all in ``problems``."""

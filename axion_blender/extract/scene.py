@@ -13,6 +13,7 @@ import bpy
 
 from ...solver import Scene, validate
 from .. import conventions
+from ..slices import run_through
 from . import bodies, checks, deforming, fields, geometry, hand_over, joints, motion
 from .meshes import Cook
 
@@ -90,15 +91,6 @@ def extraction_slices(context_or_scene, depsgraph=None):
 def _go_back(scene, frame, subframe):
     if (scene.frame_current, scene.frame_subframe) != (frame, subframe):  # a viewport draws all anew after a frame_set
         scene.frame_set(frame, subframe=subframe)
-
-
-def run_through(slices):
-    """Run a generator to its end here and now; returns what it returns."""
-    while True:
-        try:
-            next(slices)
-        except StopIteration as end:
-            return end.value
 
 
 def _layer(context_or_scene):

@@ -5,40 +5,31 @@ import bpy
 from mathutils import Matrix
 
 from .. import physics_strokes, strokes
+from .handles import Handles, dot
 
-DOT = 0.12  # on the screen
 
-
-class AXION_GGT_anchors(bpy.types.GizmoGroup):
+class AXION_GGT_anchors(Handles, bpy.types.GizmoGroup):
     """The handles; an end that is tied to the world has none, as the joint's own dot moves it."""
 
     bl_idname = "AXION_GGT_anchors"
     bl_label = "Axion Joint Anchors"
-    bl_space_type, bl_region_type, bl_options = "VIEW_3D", "WINDOW", {"3D", "PERSISTENT"}
 
-    @classmethod
-    def poll(cls, context):
-        settings, item = context.scene.axion.overlays, context.object
-        if not (settings.show and settings.show_handles and context.space_data.overlay.show_overlays):
-            return False
-        return item is not None and item.select_get() and physics_strokes.has_anchors(item) and context.mode == "OBJECT"
+    fits = staticmethod(physics_strokes.has_anchors)
 
     def setup(self, context):
         self.dots = []
         for end in ("FIRST", "SECOND"):
-            dot = self.gizmos.new("GIZMO_GT_move_3d")
-            dot.draw_style, dot.draw_options = "RING_2D", {"FILL", "ALIGN_VIEW"}
-            dot.target_set_operator("axion.drag_anchor").end = end
-            dot.color, dot.alpha, dot.scale_basis = strokes.JOINT_FORCE[:3], 0.8, DOT
-            dot.color_highlight, dot.alpha_highlight, dot.use_draw_modal = (1.0, 1.0, 1.0), 1.0, True
-            self.dots.append(dot)
+            made = dot(self.gizmos, strokes.JOINT_FORCE)
+            made.target_set_operator("axion.drag_anchor").end = end
+            made.use_draw_modal = True
+            self.dots.append(made)
 
     def draw_prepare(self, context):
         item, joint = context.object, context.object.axion_joint
         owners = joint.object1, joint.object2
-        for dot, owner, place in zip(self.dots, owners, physics_strokes.anchors(item), strict=True):
-            dot.hide = owner is None
-            dot.matrix_basis = Matrix.Translation(place)
+        for made, owner, place in zip(self.dots, owners, physics_strokes.anchors(item), strict=True):
+            made.hide = owner is None
+            made.matrix_basis = Matrix.Translation(place)
 
 
 CLASSES = (AXION_GGT_anchors,)

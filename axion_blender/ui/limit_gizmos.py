@@ -6,40 +6,35 @@ from mathutils import Matrix, Vector
 
 from .. import limit_handles, physics_strokes, strokes
 from ..extract.joints import ALL
+from .handles import Handles, bright, dot
 
 ENDS = [
     f"limit_{'lin' if len(name) == 1 else 'ang'}_{name[-1]}_{end}" for name in ALL for end in ("lower", "upper")
 ]  # one handle each
 
 
-class AXION_GGT_limits(bpy.types.GizmoGroup):
+class AXION_GGT_limits(Handles, bpy.types.GizmoGroup):
     """The handles; those of limits that are off are hidden."""
 
     bl_idname = "AXION_GGT_limits"
     bl_label = "Axion Joint Limits"
-    bl_space_type, bl_region_type, bl_options = "VIEW_3D", "WINDOW", {"3D", "PERSISTENT"}
+    switch = "show_limits"
 
-    @classmethod
-    def poll(cls, context):
-        settings, item = context.scene.axion.overlays, context.object
-        if not (settings.show and settings.show_limits and context.space_data.overlay.show_overlays):
-            return False
-        active = item is not None and item.select_get() and item.axion_joint.enabled
-        return active and context.mode == "OBJECT" and bool(physics_strokes.limits(item.axion_joint))
+    @staticmethod
+    def fits(item):
+        """Whether an object is a joint with a limit that counts."""
+        return item.axion_joint.enabled and bool(physics_strokes.limits(item.axion_joint))
 
     def setup(self, context):
         self.handles = {}
         for limit in ENDS:
             linear = limit_handles.axis_of(limit)[1]
-            gizmo = self.gizmos.new("GIZMO_GT_arrow_3d" if linear else "GIZMO_GT_move_3d")
-            gizmo.target_set_operator("axion.drag_limit").limit = limit
             if linear:
-                gizmo.draw_style, gizmo.length = "BOX", 0.0
+                gizmo = bright(self.gizmos.new("GIZMO_GT_arrow_3d"), strokes.JOINT_FORCE)
+                gizmo.draw_style, gizmo.length, gizmo.scale_basis = "BOX", 0.0, 0.5
             else:
-                gizmo.draw_style, gizmo.draw_options = "RING_2D", {"FILL", "ALIGN_VIEW"}
-            gizmo.scale_basis = 0.5 if linear else 0.12
-            gizmo.color, gizmo.alpha = strokes.JOINT_FORCE[:3], 0.8
-            gizmo.color_highlight, gizmo.alpha_highlight = (1.0, 1.0, 1.0), 1.0
+                gizmo = dot(self.gizmos, strokes.JOINT_FORCE)
+            gizmo.target_set_operator("axion.drag_limit").limit = limit
             gizmo.use_draw_modal = True
             self.handles[limit] = gizmo
 

@@ -10,14 +10,32 @@ import bpy
 SHARED = "axion_shared_action"  # custom property that marks the action of a scene's bakes
 
 
+def shared_name(scene):
+    """Name of ``shared_action``, if nothing else has it."""
+    return f"Axion {scene.name}"
+
+
 def shared_action(scene):
     """The one action for the bakes of a scene's objects that had no action of their own; made at the first call."""
-    name = f"Axion {scene.name}"
-    action = bpy.data.actions.get(name)
-    if action is None or SHARED not in action or not action.is_editable:
-        action = bpy.data.actions.new(name)
+    action = _found(scene)
+    if action is None:
+        action = bpy.data.actions.new(shared_name(scene))
         action[SHARED] = True
     return action
+
+
+def replace_shared(scene, action):
+    """Make ``action`` the shared one, or remove it where it holds no slot; what an earlier one still holds stays."""
+    earlier = _found(scene)
+    if len(action.slots) and earlier is not None and earlier != action:
+        earlier.name = f"{shared_name(scene)} Earlier"
+    action.name, action[SHARED] = shared_name(scene), True
+    remove_if_empty(action)
+
+
+def _found(scene):
+    action = bpy.data.actions.get(shared_name(scene))
+    return action if action is not None and SHARED in action and action.is_editable else None
 
 
 def ensure_bag(action, slot, created):

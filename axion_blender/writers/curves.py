@@ -19,28 +19,36 @@ VECTOR = 2  # handles along the lines, so that who makes them BEZIER after all s
 KEYS = {"interpolation": LINEAR, "handle_left_type": VECTOR, "handle_right_type": VECTOR}
 ASIDE = "axion_before_bake."
 HIDDEN = "axion_bake_hidden."
-NOWHERE = "axion_bake_new"
 
 
-def new(bag, path, index, keys, pattern=None):
+def new(bag, path, index, keys):
     """A new baked curve.  The group must exist, see ``prepare``.
 
-    keys: (T, 2) float32, frame and value, frames ascending.  pattern: another curve of as many keys that this made.
+    keys: (T, 2) float32, frame and value, frames ascending.
     """
-    copied = pattern is not None and compat.copies_curve_modifiers(bag)
-    if copied:  # a third less time than making the keys and their interpolation anew
-        curve = bag.fcurves.new_from_fcurve(pattern, data_path=NOWHERE)  # the copy has the pattern's index at first
-        curve.array_index, curve.data_path = index, path
-    else:
-        curve = bag.fcurves.new(path, index=index)
-        curve.keyframe_points.add(len(keys))
+    curve = bag.fcurves.new(path, index=index)
     curve.group = bag.groups[GROUP]
-    curve.keyframe_points.foreach_set("co", keys.ravel())
-    if not copied:
-        for name, value in KEYS.items():
-            curve.keyframe_points.foreach_set(name, np.full(len(keys), value, np.int32))
-    curve.update()
+    curve.keyframe_points.add(len(keys))
+    for name, value in KEYS.items():
+        curve.keyframe_points.foreach_set(name, np.full(len(keys), value, np.int32))
+    fill(curve, keys)
     return curve
+
+
+def fill(curve, keys):
+    """Give a baked curve other keys, as many as it has; as for ``new``."""
+    curve.keyframe_points.foreach_set("co", keys.ravel())
+    curve.update()
+
+
+def copy(bag, curve):
+    """A copy of a baked curve of another bag.  The group must exist, see ``prepare``."""
+    if compat.copies_curve_modifiers(bag):
+        bag.fcurves.new_from_fcurve(curve).group = bag.groups[GROUP]
+        return
+    keys = np.empty((len(curve.keyframe_points), 2), np.float32)
+    curve.keyframe_points.foreach_get("co", keys.ravel())
+    new(bag, curve.data_path, curve.array_index, keys)
 
 
 def prepare(bag, paths):
@@ -100,11 +108,6 @@ def keep(bag, group):
     for curve in baked:
         curve.group = target
     bag.groups.remove(old)
-
-
-def all_baked(bag):
-    """Whether a bag holds nothing but baked curves."""
-    return len(_grouped(bag)) == len(bag.fcurves)
 
 
 def are_baked(bag):

@@ -5,7 +5,11 @@ import bpy
 import numpy as np
 
 from ...solver import SceneError
-from . import actions, curves, custom_properties, overrides, placing, records
+from ..slices import part, run_through
+from . import actions, custom_properties, overrides, placing, records, staging
+
+PLANNING = 0.3
+"""Part of the writing that finds the numbers to be written."""
 
 
 def write(
@@ -18,12 +22,9 @@ def write(
     Blender unit.  rotation: "KEEP" each object's rotation mode, or turn all to "QUATERNION".  Returns warnings, one
     sentence each.  Raises SceneError, before anything is changed, where an object cannot hold the motion.
     """
-    slices = write_slices(trajectory, objects, frame_start, scene, view_layer, scale_length, rotation, per_frame)
-    while True:
-        try:
-            next(slices)
-        except StopIteration as end:
-            return end.value
+    return run_through(
+        write_slices(trajectory, objects, frame_start, scene, view_layer, scale_length, rotation, per_frame)
+    )
 
 
 def write_slices(
@@ -31,22 +32,28 @@ def write_slices(
 ):
     """``write`` as a generator: yields the part done, 0 to 1, and returns the warnings.
 
-    Between two slices some objects hold the new bake and others the old: run it to its end.
+    Between two slices earlier bakes are hidden and nothing else has changed; closed there, it brings them back.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     stop = overrides.problems(objects.values())
     if stop:
         raise SceneError(stop[0])
-    hidden = suspend(scene, objects.values())
+    frames = frame_start + np.arange(len(trajectory.position)) / per_frame
+    hidden, stage = suspend(scene, objects.values()), None
     try:
-        frames = frame_start + np.arange(len(trajectory.position)) / per_frame
-        plan = placing.plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation)
+        plan = yield from part(
+            placing.plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation), 0.0, PLANNING
+        )
+        stage = staging.Stage(scene, frames)
+        for number, row in enumerate(plan):
+            yield PLANNING + (1.0 - PLANNING) * number / len(plan)
+            stage.add(*row)
+        stage.hand_over()
     except BaseException:
-        resume(scene, hidden)
+        if stage is not None:
+            stage.remove()
+        resume(scene, [item for item in hidden if holds(item)])
         raise
-    for number, (item, mode, location, turned) in enumerate(plan):
-        yield number / len(plan)
-        _store(item, scene, mode, frames, location, turned)
     _replay(scene)
     return overrides.warnings(scene, objects.values())
 
@@ -93,20 +100,6 @@ def resume(scene, objects):
         records.show(item)
     if objects:
         _replay(scene)
-
-
-def _store(item, scene, mode, frames, location, turned):
-    """Frames (T,), location (T, 3) [Blender units], turned (T, 3 or 4) -> F-curves."""
-    bag = records.renew(item, scene, mode)
-    if bag is None:
-        records.end(item)
-        bag = records.begin(item, scene, mode)
-    keys, pattern = np.empty((len(frames), 2), dtype=np.float32), None
-    keys[:, 0] = frames
-    for path, values in (("location", location), (records.rotation_path(mode), turned)):
-        for i in range(values.shape[1]):
-            keys[:, 1] = values[:, i]
-            pattern = curves.new(bag, path, i, keys, pattern)
 
 
 def _replay(scene):

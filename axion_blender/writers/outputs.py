@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..slices import run_through
 from . import custom_properties, keyframes, points, records
 
 KEYFRAMES, POINTS = "KEYFRAMES", "POINTS"
@@ -49,12 +50,7 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
 
 def write(*arguments, **options):
     """``write_slices`` at once.  Returns warnings."""
-    slices = write_slices(*arguments, **options)
-    while True:
-        try:
-            next(slices)
-        except StopIteration as end:
-            return end.value
+    return run_through(write_slices(*arguments, **options))
 
 
 def clear(scene, objects=None):

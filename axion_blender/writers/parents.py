@@ -39,10 +39,10 @@ def simulated_ancestor(item, simulated):
 
 
 def sample(scene, view_layer, objects, frames):
-    """Spaces of ``objects`` (list) over ``frames`` (T numbers), as {object name: Space}.
+    """Spaces of ``objects`` (list) over ``frames`` (T numbers), as {object name: Space}; a generator.
 
-    The current frame is put back.  Goes through all frames only if something between an object and its simulated
-    ancestor may move.
+    The current frame is put back at its end.  Goes through all frames only if something between an object and its
+    simulated ancestor may move.
     """
     names = {item.name for item in objects}
     ancestors = {item.name: simulated_ancestor(item, names) for item in objects}
@@ -50,6 +50,7 @@ def sample(scene, view_layer, objects, frames):
     spaces = {}
     with _visible(view_layer, objects), _frame_kept(scene):
         for count, frame in enumerate(frames):
+            yield count / len(frames)
             whole = math.floor(frame)
             scene.frame_set(whole, subframe=frame - whole)
             depsgraph = view_layer.depsgraph

@@ -10,6 +10,7 @@ T frames, N objects, Blender units.
 import numpy as np
 
 from ...solver import SceneError
+from ..slices import part
 from . import channels, parents
 
 CHUNK = 96  # objects at a time: matrices that fit the processor's cache
@@ -17,7 +18,7 @@ DEFECT = 1e-3  # of the rotation's orthonormality, beyond float32 noise
 
 
 def plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation):
-    """[(object, rotation mode, location (T, 3), rotation channel (T, 3 or 4))].  Changes nothing.
+    """[(object, rotation mode, location (T, 3), rotation channel (T, 3 or 4))].  Changes nothing; a generator.
 
     frames (T,): of the trajectory's states; other arguments as ``keyframes.write``.  Raises SceneError for an object
     that a parent's scale would shear.
@@ -26,9 +27,10 @@ def plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation)
     column = {item.name: index[name] for name, item in objects.items()}
     items = list(objects.values())
     _check_finite(trajectory, column, frames)
-    spaces = parents.sample(scene, view_layer, items, frames)
+    spaces = yield from part(parents.sample(scene, view_layer, items, frames), 0.0, 0.5)
     done = []
     for first in range(0, len(items), CHUNK):
+        yield 0.5 + 0.5 * first / len(items)
         chunk = items[first : first + CHUNK]
         basis = _worlds(trajectory, chunk, column, spaces, scale_length)
         for n, item in enumerate(chunk):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...solver import SceneError
 from .. import compat, conventions
+from ..slices import run_through
 from . import parents, point_nodes, records
 
 OWNER = "axion_points_scene"  # custom property of the object that shows the points: the scene they are of
@@ -161,7 +162,7 @@ def _poses(trajectory, objects, frame_start, scene, view_layer, scale_length):
     if not finite.all():
         bad = items[int(np.argmin(finite))].name
         raise SceneError(f"{bad}: its motion is NaN or infinite: bake with more substeps or a higher quality")
-    spaces = parents.sample(scene, view_layer, items, [frame_start])
+    spaces = run_through(parents.sample(scene, view_layer, items, [frame_start]))
     worlds = np.array([spaces[item.name].world for item in items])
     poses, slant = conventions.decompose_many(worlds)
     for k in np.flatnonzero(~(slant <= conventions.SHEAR_LIMIT)):

@@ -60,11 +60,12 @@ def _is_whole(text, fields):
         return False
 
 
-def begin(item, scene, mode):
-    """Prepare an object for its keys and write down how to go back.  Returns its channelbag.
+def begin(item, scene, mode, staged):
+    """Write down how an object goes back from its bake, and let it play slot ``staged`` (see ``staging.py``).
 
-    An object with an action gets the new channels beside its other ones; one without gets a slot of the shared action;
-    one whose slot moves other objects too, or whose action is linked, gets a private copy of it.
+    An object with an action gets the new channels beside its other ones; one without plays the slot itself; one whose
+    slot moves other objects too, or whose action is linked, gets a private copy of it.  Returns the channelbag that the
+    staged curves must be copied to, or None where the object plays them.
     """
     record = {
         "location": list(item.location),
@@ -73,47 +74,30 @@ def begin(item, scene, mode):
         "rotation": {path: list(getattr(item, path)) for path in ROTATIONS},  # a change of mode rewrites all of them
     }
     item.rotation_mode = mode
-    bag = claim(item, scene, record)
+    bag = claim(item, scene, record, staged)
     item[RECORD] = json.dumps(record)
+    if item.animation_data.action_slot == staged:
+        return None
     curves.prepare(bag, ("location", rotation_path(mode)))
     return bag
 
 
-def renew(item, scene, mode):
-    """``end`` and ``begin`` of an object whose record would come out the same: what it claimed stays its own.
+def claim(item, scene, record, staged=None):
+    """The channelbag for new curves on an object; ``record`` takes in what ``give_action_back`` needs.
 
-    Returns its channelbag, or None, with nothing changed, where the record would be another one.  It spares Blender the
-    new slot, which costs most of a second bake of a thousand objects.
+    staged: a slot for an object that has no action; None makes one in the shared action.
     """
-    if RECORD not in item or item.animation_data is None:
-        return None
-    record, data = json.loads(item[RECORD]), item.animation_data
-    bag = compat.channelbag(item)
-    if bag is None or record["baked_mode"] != mode or not data.action.is_editable or len(data.action_slot.users()) != 1:
-        return None
-    if record["action"] == "none" and (data.action != actions.shared_action(scene) or not curves.all_baked(bag)):
-        return None
-    if record["action"] == "copy":  # of an action that may have changed meanwhile
-        return None
-    curves.remove(bag)
-    _restore_values(item, record)
-    forget(item, *record.pop("values", ()))
-    item[RECORD] = json.dumps(record)
-    item.rotation_mode = mode
-    curves.prepare(bag, ("location", rotation_path(mode)))
-    return bag
-
-
-def claim(item, scene, record):
-    """The channelbag for new curves on an object; ``record`` takes in what ``give_action_back`` needs."""
     record |= {"animation_data": item.animation_data is not None, "action": "own", "slot": True, "created": []}
     data = item.animation_data_create()
     record["last_slot"] = data.last_slot_identifier
     created = record["created"]
     if data.action is None:
         record["action"] = "none"
-        data.action = actions.shared_action(scene)
-        data.action_slot = None  # assigning an action picks a slot of the same name, which is another object's
+        data.action = actions.shared_action(scene) if staged is None else staged.id_data
+        data.action_slot = staged  # assigning an action picks a slot of the same name, which is another object's
+        if staged is not None:
+            record["slot"] = False
+            created += ["slot", "bag"]
     elif not data.action.is_editable or (data.action_slot is not None and len(data.action_slot.users()) > 1):
         record["action"] = "copy"
         item[ORIGINAL_ACTION], identifier = data.action, data.action_slot.identifier if data.action_slot else None

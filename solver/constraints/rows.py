@@ -113,6 +113,7 @@ class JointTable:
         self.broken = {}  # name -> time [s]
         self._standing = None, None
         self._strength = np.array([(j.break_force, j.break_torque) for j in self.joints], float).reshape(-1, 2)
+        self._breakable = bool(np.isfinite(self._strength).any())
 
     def __len__(self):
         return len(self.fixed)
@@ -156,7 +157,7 @@ class JointTable:
             out = JointRows(**vars(base) | {name: getattr(base, name).copy() for name in PER_STEP})
             self._ask(out, standing, rate, time, step, share)
         force = self.force if force is None else force
-        out.impulse = np.clip(force.take(number) * step / share, out.lower, out.upper)
+        out.impulse = np.minimum(np.maximum(force.take(number) * step / share, out.lower), out.upper)
         return out, number, rate
 
     def break_overloaded(self, assembly, solution, time, sound):
@@ -165,7 +166,7 @@ class JointTable:
         sound: (n,) bool, dynamic bodies within the tolerance: joints of the others are not judged.
         """
         rows = assembly.problem.joints
-        if not len(rows) or not np.isfinite(self._strength).any():
+        if not len(rows) or not self._breakable:
             return False
         force, torque = joint_loads(rows, row_forces(assembly, solution), len(self.joints))
         known = np.append(sound, np.ones(len(assembly.problem.bodies.mass) - len(sound), bool))

@@ -18,6 +18,7 @@ from ..reference.ordering import Structure
 
 LARGEST = 320  # bodies of an island: its sets of bits have room for no more
 WORDS = LARGEST // 64
+FEWEST = 256  # elements to make room for
 PER_ROW, PER_BLOCK, PER_UPDATE = 0.10, 0.07, 0.05
 """Microseconds on the CPU that a row, a block and an update of the factor cost in factorisation and solve together."""
 
@@ -280,5 +281,5 @@ def _grown(capacity, *sizes):
     """Whether ``capacity`` had to be raised for ``sizes``, given in its order; at least to the double, then."""
     lacking = [(name, size) for name, size in zip(capacity, sizes, strict=True) if size > capacity[name]]
     for name, size in lacking:
-        capacity[name] = max(size, 2 * capacity[name])
+        capacity[name] = max(size + size // 2, 2 * capacity[name], FEWEST)
     return bool(lacking)

@@ -249,7 +249,7 @@ def end_by_unregister():
 
 
 @pytest.mark.parametrize("ending", (end_by_file, end_by_undo, end_by_unregister))
-@pytest.mark.parametrize("when", ("reading", "solving"))
+@pytest.mark.parametrize("when", ("reading", "solving", "writing"))
 def test_what_takes_the_scene_away_ends_the_bake(solver, ending, when):
     body("box")
     before = threading.active_count()
@@ -259,13 +259,20 @@ def test_what_takes_the_scene_away_ends_the_bake(solver, ending, when):
         bake.ticker.slice_time = 0.0
         bake.ticker.tick()
         assert bake.job.phase is Phase.READY
+    elif when == "writing":
+        solver.gate.release(3)
+        tick_until(bake, lambda: bake.job.phase is Phase.SOLVED)
+        bake.ticker.slice_time = 0.0
+        for _ in range(3):
+            bake.ticker.tick()
+        assert bake.ticker.writing and not bake.job.ended
     else:
         tick_until(bake, lambda: bake.job.solved == 2)
     threading.Timer(0.05, solver.gate.release).start()
     ending()
     assert running.current() is None and bake.job.phase is Phase.CANCELLED and bake.stopped
     assert threading.active_count() <= before + 1, "the thread is gone; the timer of this test may still be there"
-    assert not any(records.is_baked(item) for item in bpy.context.scene.objects)
+    assert not any(records.is_baked(item) for item in bpy.context.scene.objects) and not bpy.data.actions
     assert bpy.context.scene.frame_current == 1
 
 

@@ -8,7 +8,8 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from axion.axion_blender.writers import keyframes, records  # noqa: E402
+from axion.axion_blender.slices import run_through  # noqa: E402
+from axion.axion_blender.writers import keyframes, records, staging  # noqa: E402
 from tumbling import MODES, START, add, animate, assert_plays, bake, baked_curves, portrait, somewhere, tumble  # noqa: E402
 
 
@@ -101,6 +102,43 @@ def test_a_second_bake_leaves_what_a_clear_and_a_bake_leave(scene, touch):
         assert keyframes.clear(scene) == 2
         found.append((*left, [portrait(item) for item in items]))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("slices", range(1, 14, 3))
+def test_a_bake_that_is_stopped_while_it_is_written_leaves_the_earlier_one(scene, slices, fails, monkeypatch):
+    items = [add(scene, "plain", somewhere(1), mode="XYZ"), animate(add(scene, "actor", mode="XYZ"))]
+    items.append(add(scene, "hanger", somewhere(2), parent=add(scene, "carrier", somewhere(3))))
+    items[-1].parent.keyframe_insert("location", frame=1)
+    scene.frame_set(START)
+    motion, _ = bake(scene, items[:2])
+    before = [portrait(item) for item in items], sorted(action.name for action in bpy.data.actions)
+    work = keyframes.write_slices(tumble(items), {item.name: item for item in items}, START, scene)
+    parts = [next(work) for _ in range(slices)]
+    assert parts == sorted(parts) and parts[0] >= 0.0 and parts[-1] < 1.0
+    if fails:
+        monkeypatch.setattr(staging.Stage, "add", no_memory)
+        with pytest.raises(MemoryError):
+            run_through(work)
+    else:
+        work.close()
+    assert ([portrait(item) for item in items], sorted(action.name for action in bpy.data.actions)) == before
+    assert_plays(scene, items[:2], motion)
+
+
+def test_a_bake_that_fails_while_it_is_handed_over_leaves_none_half_done(scene, monkeypatch):
+    items = [add(scene, f"box {n}", somewhere(n)) for n in range(3)]
+    before = [portrait(item) for item in items]
+    bake(scene, items[:2])
+    begin = records.begin
+    monkeypatch.setattr(records, "begin", lambda item, *rest: begin(item, *rest) if item != items[1] else no_memory())
+    with pytest.raises(MemoryError):
+        bake(scene, items)
+    assert [portrait(item) for item in items] == before and not bpy.data.actions
+
+
+def no_memory(*_):
+    raise MemoryError
 
 
 def test_suspended_bakes_show_what_lies_below_and_come_back_as_they_were(scene):

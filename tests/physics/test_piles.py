@@ -3,8 +3,9 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Scene, SolverConfig, rotations, simulate
+from axion.solver import Body, Box, Scene, SolverConfig, contact_stage, position_phase, rotations, simulate
 from axion.solver.collision import Collider
+from axion.solver.step import Stepper
 from scenes import ground, pile
 
 CPU = SolverConfig(device="cpu")
@@ -50,6 +51,34 @@ def test_spinning_box_strikes_with_whichever_corner_comes_first(spin):
     scene.add(Body("Box", [Box(half)], position=(0, 0, 0.6), angular_velocity=spin, linear_velocity=(1, 0, -3)))
     trajectory = simulate(scene, 24, config=CPU)
     assert lowest(trajectory, 1, half).min() > -2.0 * FAST
+
+
+def room(stepper):
+    """Sizes of the arrays that solve, judge and detect."""
+    stage, phase = stepper.collider._stage, stepper.position_phase
+    sizes = dict(stepper.solver.problem.capacity), dict(phase.judge._capacity)
+    return (*sizes, len(stage.points.pair), len(stage.found.pair), len(stage.wanted))
+
+
+@pytest.mark.parametrize("ample", [True, False])
+def test_falling_heap_finds_room_and_would_do_with_less_at_first(heap, monkeypatch, ample):
+    # What grows is recorded anew, which takes longer than many steps do.
+    rooms, advance = [], Stepper.advance
+
+    def watched(stepper, step):
+        outcomes = advance(stepper, step)
+        rooms.append(room(stepper))
+        return outcomes
+
+    monkeypatch.setattr(Stepper, "advance", watched)
+    if not ample:
+        for module in (position_phase, contact_stage):
+            monkeypatch.setattr(module, "usual_room", lambda bodies: {"contacts": 0})
+        monkeypatch.setattr(contact_stage, "FEWEST", 16)
+    again = simulate(pile(12), 24, config=CPU)
+    assert all(each == rooms[0] for each in rooms) == ample
+    assert np.array_equal(again.position, heap.position[:25])
+    assert np.array_equal(again.linear_velocity, heap.linear_velocity[:25])
 
 
 def test_contacts_do_not_depend_on_the_first_capacity(heap, monkeypatch):
