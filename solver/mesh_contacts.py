@@ -22,6 +22,7 @@ from .mesh_features import closest_points, features
 TILT = np.cos(np.radians(2.0))  # a normal farther from the face's is not that of a flat surface
 INWARD = -0.2  # a normal that points into a flat surface this much belongs to the other side
 ASIDE = 0.1  # a normal whose cosine is this much outside the cone of an edge or corner does not come from there
+PAST = 1e-3  # times the smallest half extent: a point farther from the surface is not on it
 DEEP = 0.1  # overlaps of more than this times the smallest half extent are looked at twice
 CROWD = 12  # contacts a pair of shapes with a mesh before they are thinned out
 TOUCHING = 1e-2  # contacts with gaps below this times the smallest half extent are spread among themselves as well
@@ -63,17 +64,24 @@ def straighten(model, found, position, rotation):
         wrong = flat & (cosine < TILT)
         keep[index[wrong & (cosine < INWARD)]] = False
         keep[index[~flat & ~table.border[feature] & (cosine < table.cone[feature] - ASIDE)]] = False
-        mend = wrong & (cosine >= INWARD) & ~fixed[index]
-        fixed[index[mend]] = True
-        found.normal[index[mend]] = outward[mend]
+        mend = np.flatnonzero(wrong & (cosine >= INWARD) & ~fixed[index])
         if on_a:
             across = position[part.body_b] + turn(rotation[part.body_b], part.point_b) - position[part.body_a]
             other = turn_back(rotation[part.body_a], across)
         else:
             other = relative_place(part, position, rotation)
-        # The point on the mesh moves below the other one, within the face's plane.
+        # The point on the mesh moves below the other one, in the face's plane.  Where there is no surface, it is past an
+        # edge, and this face not what the other shape meets.
         height = np.einsum("ki,ki->k", normal[mend], (other - point)[mend])
-        (found.point_a if on_a else found.point_b)[index[mend]] = other[mend] - height[:, None] * normal[mend]
+        below = other[mend] - height[:, None] * normal[mend]
+        local = turn_back(frame[mend], below - model.shape_position[shape[mend]])
+        place = closest_points(model, shape[mend], local, np.full(len(mend), np.inf))[2]
+        past = np.linalg.norm(local - place, axis=1) > PAST * part.size[mend]
+        keep[index[mend[past]]] = False
+        mend, below = mend[~past], below[~past]
+        fixed[index[mend]] = True
+        found.normal[index[mend]] = outward[mend]
+        (found.point_a if on_a else found.point_b)[index[mend]] = below
         # Where shapes overlap deeply, the other body's point lies inside the mesh: else it came out on the far side.
         deep = table.closed[table.shape_mesh[shape]] & (gap[index] < -DEEP * part.size)
         index, local = index[deep], turn_back(frame[deep], (other - model.shape_position[shape])[deep])

@@ -4,7 +4,8 @@
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
-from axion.solver.rotations import exponential, multiply
+from axion.solver.mesh_features import closest_points
+from axion.solver.rotations import exponential, matrices, multiply
 from contact_scenes import CUBE, LYING, bowl, detect, grid, set_up, support, torus, upward
 
 FLOORS = {
@@ -126,3 +127,30 @@ def test_a_thick_mesh_is_left_by_the_near_side():
         contacts = detect(collider, x, q)
         assert contacts.gap.min() > -2e-3
         assert len(contacts) >= 4
+
+
+def test_no_contact_is_nearer_than_the_mesh():
+    """A ball beside round and hollow places of a ring: facets past an edge are no surface that could be met.
+
+    Fails where a facet seen from the side counts as the whole of its plane: overlaps of half the ball in the open air.
+    """
+    radius, random, compared = 0.35, np.random.default_rng(2), 0
+    ring = torus(big=0.6, small=0.35, around=48, across=32)
+    collider, x, q = set_up(
+        Body("Ring", [ring], mass=1.0, inertia=np.eye(3), center_of_mass=(0.0, 0.0, 0.0)),
+        Body("Ball", [Sphere(radius)], mass=1.0),
+    )
+    for _ in range(400):
+        away = random.normal(size=3)
+        x[1] = random.uniform(0.3, 1.5) * away / np.linalg.norm(away)
+        q[0] = exponential(random.uniform(-3.0, 3.0, 3))
+        local = x[1] @ matrices(q)[0]
+        _, _, place, sign = closest_points(collider.model, np.array([0]), local[None], np.array([np.inf]))
+        gap = np.linalg.norm(place[0] - local) - radius
+        if sign[0] < 0.0 or gap < 0.0:
+            continue
+        contacts = detect(collider, x, q, linear=np.array([[0, 0, 0], -3.0 * away / np.linalg.norm(away)]))
+        if len(contacts):
+            assert contacts.gap.min() > gap - 2e-3 * radius
+            compared += 1
+    assert compared > 20
