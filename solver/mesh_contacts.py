@@ -70,7 +70,7 @@ def straighten(model, found, position, rotation):
             other = turn_back(rotation[part.body_a], across)
         else:
             other = relative_place(part, position, rotation)
-        # The point on the mesh moves below the other one, in the face's plane.  Where there is no surface, it is past an
+        # The point on the mesh moves below the other one, in the face's plane.  Where no surface is, it is past an
         # edge, and this face not what the other shape meets.
         height = np.einsum("ki,ki->k", normal[mend], (other - point)[mend])
         below = other[mend] - height[:, None] * normal[mend]
