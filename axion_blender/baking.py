@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 import bpy
 
 from ..solver import SceneError
-from . import cache_place, child, conventions, identity, kept_motion, last_bake, paths, report, solving
+from . import cache_place, child, identity, kept_motion, last_bake, paths, report, solving
 from .extract import extraction_slices, solver_config
 from .job import Job
 from .slices import run_through
@@ -56,8 +56,14 @@ def make_job(
         told = {"kernels": kernels, "place": places[0], "resume": resume, "first": first}
         told |= {"say": mention, "warn": job.warnings.append, "on_found": job.take_found}
         if apart:
-            return child.solve(described, count, fps, config, on_frame, started=job.may_abort_by, **told)
-        return solving.solve(described, count, fps, config, on_frame, **told)
+            trajectory = child.solve(described, count, fps, config, on_frame, started=job.may_abort_by, **told)
+        else:
+            trajectory = solving.solve(described, count, fps, config, on_frame, **told)
+        if not job.cancelling:  # here, as it takes seconds for which the window would stand still
+            job.said = "Packing the forces"
+            metres = extractions[-1].scale_length
+            job.forces = last_bake.packed(trajectory, first, config.tolerances()[1], metres)
+        return trajectory
 
     def write(trajectory):
         (extraction,) = extractions
@@ -169,8 +175,7 @@ def keep_report(scene, job):
     text = last_bake.text_of(scene) or bpy.data.texts.new(f"{TEXT} {scene.name}")
     text[SUMMARY] = scene
     text.from_string(report.to_json(document, indent=1))
-    metres = conventions.metres_per_unit(scene.unit_settings.system, scene.unit_settings.scale_length)
-    last_bake.keep(text, job.trajectory, job.first_frame, job.config.tolerances()[1], metres)
+    last_bake.keep(text, job.forces)
     return document
 
 

@@ -26,17 +26,23 @@ def text_of(scene):
     return next((text for text in bpy.data.texts if text.get(SUMMARY) == scene), None)
 
 
-def keep(text, trajectory, first_frame, tolerance, metres):
-    """Put a trajectory's forces, where it has them, beside the report in ``text``; earlier ones go.
+def packed(trajectory, first_frame, tolerance, metres):
+    """Bytes of a trajectory's forces for ``keep``, or None where it has none; seconds for a million contacts.
 
-    tolerance: in metres; metres: per Blender unit.
+    tolerance: in metres; metres: per Blender unit.  On any thread.
     """
+    if trajectory.forces is None:
+        return None
+    return recording.pack(recording.Recording(trajectory.forces, trajectory.names, first_frame, tolerance, metres))
+
+
+def keep(text, forces):
+    """Put what ``packed`` made beside the report in ``text``; earlier forces go."""
     text[STAMP] = uuid.uuid4().hex
     if FORCES in text:
         del text[FORCES]  # Blender 5.2 ends bytes that replace others at the first zero
-    if trajectory.forces is not None:
-        made = recording.Recording(trajectory.forces, trajectory.names, first_frame, tolerance, metres)
-        text[FORCES] = recording.pack(made)
+    if forces is not None:
+        text[FORCES] = forces
 
 
 def document(scene):

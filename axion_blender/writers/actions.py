@@ -55,6 +55,11 @@ def ensure_bag(action, slot, created):
     return bag
 
 
+def remove_bag(action, bag):
+    """Delete a channelbag with all its curves; its slot stays."""
+    action.layers[0].strips[0].channelbags.remove(bag)
+
+
 def remove_created(action, slot, created):
     """Take back what ``ensure_bag`` and a new slot added, as far as nobody else has used it since."""
     layer = action.layers[0] if len(action.layers) else None

@@ -110,6 +110,11 @@ def keep(bag, group):
     bag.groups.remove(old)
 
 
+def all_baked(bag):
+    """Whether a bag holds nothing but baked curves."""
+    return len(bag.groups) == 1 and bag.groups[0].name == GROUP and len(_grouped(bag)) == len(bag.fcurves)
+
+
 def are_baked(bag):
     """Whether there are baked curves, hidden or not."""
     return bool(_grouped(bag))

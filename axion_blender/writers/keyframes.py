@@ -41,10 +41,10 @@ def write_slices(
     frames = frame_start + np.arange(len(trajectory.position)) / per_frame
     hidden, stage = suspend(scene, objects.values()), None
     try:
+        stage = staging.Stage(scene, frames, [placing.mode(item, rotation) for item in objects.values()])
         plan = yield from part(
             placing.plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation), 0.0, PLANNING
         )
-        stage = staging.Stage(scene, frames)
         for number, row in enumerate(plan):
             yield PLANNING + (1.0 - PLANNING) * number / len(plan)
             stage.add(*row)

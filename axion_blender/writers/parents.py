@@ -50,7 +50,8 @@ def sample(scene, view_layer, objects, frames):
     spaces = {}
     with _visible(view_layer, objects), _frame_kept(scene):
         for count, frame in enumerate(frames):
-            yield count / len(frames)
+            if count:  # not before the first: what each slice changes is drawn once more
+                yield count / len(frames)
             whole = math.floor(frame)
             scene.frame_set(whole, subframe=frame - whole)
             depsgraph = view_layer.depsgraph

@@ -46,6 +46,11 @@ def plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation)
     return done
 
 
+def mode(item, rotation):
+    """The rotation mode that an object's keys will have."""
+    return item.rotation_mode if rotation == "KEEP" else rotation
+
+
 def _check_finite(trajectory, column, frames):
     finite = np.isfinite(trajectory.position).all(axis=-1) & np.isfinite(trajectory.orientation).all(axis=-1)
     for name, at in column.items():
@@ -85,13 +90,13 @@ def _channels(items, basis, spaces, rotation):
     if (delta != np.eye(3)).any():
         turned = np.swapaxes(delta, -1, -2) @ turned
     location = basis[..., :3, 3] - np.stack([space.delta_location for space in spaces])
-    modes = [item.rotation_mode if rotation == "KEEP" else rotation for item in items]
+    modes = [mode(item, rotation) for item in items]
     rows = [None] * len(items)
-    for mode in sorted(set(modes)):  # each mode's formula runs once, for all its objects
-        at = [n for n, m in enumerate(modes) if m == mode]
-        values = _in_mode(mode, [items[n] for n in at], [spaces[n] for n in at], turned[:, at])
+    for turning in sorted(set(modes)):  # each mode's formula runs once, for all its objects
+        at = [n for n, m in enumerate(modes) if m == turning]
+        values = _in_mode(turning, [items[n] for n in at], [spaces[n] for n in at], turned[:, at])
         for k, n in enumerate(at):
-            rows[n] = (items[n], mode, location[:, n], values[:, k])
+            rows[n] = (items[n], turning, location[:, n], values[:, k])
     return rows
 
 

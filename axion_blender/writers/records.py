@@ -37,6 +37,11 @@ def rotation_path(mode):
     return ROTATION_PATHS.get(mode, "rotation_euler")
 
 
+def rotation_size(path):
+    """Number of channels at a rotation's path."""
+    return 4 if path in ROTATION_PATHS.values() else 3
+
+
 def is_baked(item):
     """Whether an object holds a bake."""
     return RECORD in item
@@ -136,6 +141,9 @@ def end(item):
     action, slot = (data.action, data.action_slot) if data is not None else (None, None)
     if action is not None:
         bag = compat.channelbag(item)
+        if bag is not None and "bag" in record["created"] and curves.all_baked(bag):
+            actions.remove_bag(action, bag)  # at once, and not curve by curve
+            bag = None
         if bag is not None:
             curves.remove(bag)
         give_action_back(item, record, action, slot, bag)

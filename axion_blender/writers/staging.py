@@ -13,35 +13,36 @@ from . import actions, curves, records
 class Stage:
     """Channels of location and rotation for objects of a scene, to be handed over all at once.
 
-    frames (T,): of the keys.
+    frames (T,): of the keys.  modes: the rotation modes that the objects will have.
     """
 
-    def __init__(self, scene, frames):
-        self.scene, self._rows, self._newest = scene, [], {}
+    def __init__(self, scene, frames, modes):
+        self.scene, self._rows = scene, []
         self._keys = np.empty((len(frames), 2), dtype=np.float32)
         self._keys[:, 0] = frames
         self.action = bpy.data.actions.new(actions.shared_name(scene))
         self.strip = self.action.layers.new("Layer").strips.new(type="KEYFRAME")
+        # Made in one slice: after a new curve Blender draws everything anew, after a copied one it does not.
+        self._patterns = {path: self._pattern(path) for path in sorted(set(map(records.rotation_path, modes)))}
+
+    def _pattern(self, path):
+        """A slot with channels of location and of rotation at ``path``, all keys at 0."""
+        slot = self.action.slots.new("OBJECT", "Axion Pattern")
+        bag = self.strip.channelbag(slot, ensure=True)
+        bag.groups.new(curves.GROUP)
+        self._keys[:, 1] = 0.0
+        for name, count in (("location", 3), (path, records.rotation_size(path))):
+            for i in range(count):
+                curves.new(bag, name, i, self._keys)
+        return slot
 
     def add(self, item, mode, location, turned):
         """Channels of one object in rotation mode ``mode``: location (T, 3) [Blender units], turned (T, 3 or 4)."""
-        path = records.rotation_path(mode)
-        alike = self._newest.get(path)
-        if alike is not None:  # half the time of making curves and keys anew
-            slot = alike.duplicate()
-            slot.name_display = item.name
-            bag = self.strip.channelbag(slot)
-        else:
-            slot = self.action.slots.new("OBJECT", item.name)
-            bag = self.strip.channelbag(slot, ensure=True)
-            bag.groups.new(curves.GROUP)
-            for name, values in (("location", location), (path, turned)):
-                for i in range(values.shape[1]):
-                    curves.new(bag, name, i, self._keys)
-        for curve, values in zip(bag.fcurves, (*location.T, *turned.T), strict=True):
+        slot = self._patterns[records.rotation_path(mode)].duplicate()  # half the time of making curves and keys anew
+        slot.name_display = item.name
+        for curve, values in zip(self.strip.channelbag(slot).fcurves, (*location.T, *turned.T), strict=True):
             self._keys[:, 1] = values
             curves.fill(curve, self._keys)
-        self._newest[path] = slot
         self._rows.append((item, mode, slot))
 
     def hand_over(self):
@@ -49,6 +50,8 @@ class Stage:
 
         Where an error stops it, none of the objects holds a bake.
         """
+        for pattern in self._patterns.values():
+            self.action.slots.remove(pattern)
         try:
             for item, _, _ in self._rows:  # all before the first begins, or Blender counts users anew for each
                 records.end(item)

@@ -26,7 +26,8 @@ def standing():
     found = {}
     for item in bpy.data.objects:
         seen = not (item.hide_viewport and compat.is_animated(item))  # Blender does not play what is hidden
-        found[item.name] = sorted(item.keys()), [tuple(getattr(item, path)) for path in paths if seen]
+        keys = set(item.keys()) - {"axion", "axion_joint"}  # Blender 4.5 lists there what was looked at
+        found[item.name] = sorted(keys), [tuple(getattr(item, path)) for path in paths if seen]
     return found, sorted(action.name for action in bpy.data.actions), bpy.context.scene.frame_current
 
 

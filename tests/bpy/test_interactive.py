@@ -261,10 +261,9 @@ def test_what_takes_the_scene_away_ends_the_bake(solver, ending, when):
         assert bake.job.phase is Phase.READY
     elif when == "writing":
         solver.gate.release(3)
-        tick_until(bake, lambda: bake.job.phase is Phase.SOLVED)
         bake.ticker.slice_time = 0.0
-        for _ in range(3):
-            bake.ticker.tick()
+        tick_until(bake, lambda: bake.ticker.writing)
+        bake.ticker.tick()
         assert bake.ticker.writing and not bake.job.ended
     else:
         tick_until(bake, lambda: bake.job.solved == 2)
