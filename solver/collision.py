@@ -24,6 +24,7 @@ from .model import sample_pairs
 from .rotations import matrices
 
 TRIANGLE_PAIRS = 1 << 16  # first capacity for mesh triangles near other shapes; grows
+UNROLLED = 4  # rounds of newton's narrow phase: more take the CPU's compiler half as long again, and run no faster
 FARTHEST = 16.0  # of newton's units: bodies farther from the origin move it
 
 
@@ -125,6 +126,18 @@ class Collider:
         if self._stage is not None:
             self._stage.pair_room(pairs)
 
+    def prepare(self):
+        """Allocate what detection needs.  Returns the modules of newton's kernels that it will launch.
+
+        [] where nothing can ever touch.  Those of the narrow phase are not among them: they come to be when launched.
+        """
+        if self._stage is None:
+            return []
+        if self._pipeline is None:
+            self._allocate()
+        parts = (self._pipeline, self._pipeline.broad_phase, self._pipeline._contact_sorter)
+        return [wp.get_module(type(part).__module__) for part in parts]
+
     def _detect(self, old, position, orientation, linear, angular, step, free, moved):
         """The ContactSet at these poses; ``old``: the one whose manifolds persist, or None."""
         stage, deforming = self._stage, self.model.deforming
@@ -134,7 +147,9 @@ class Collider:
         fastest = deforming.fastest(matrices(orientation)) if deforming is not None and step > 0.0 else None
         stage.set_poses(position, orientation, linear, angular, step, self._origin, free, moved, fastest)
         if self._pipeline is None:
-            self._build()
+            self._allocate()
+        if self._graphs is None:
+            self._record()
         while not self._run(old, position, orientation):
             pass
         manifolds = stage.read_manifolds()
@@ -169,7 +184,7 @@ class Collider:
         wp.capture_launch(graphs.place)
         more_pairs, more_points = stage.renew_pairs(), stage.remember(old)
         if more_pairs and self.model.pairs is None:
-            self._build()
+            self._allocate()
         if more_pairs or more_points:
             graphs = self._record()
         wp.capture_launch(graphs.detect)
@@ -177,7 +192,8 @@ class Collider:
             wp.capture_launch(graphs.renew)
             wp.capture_launch(graphs.choose)
         if self._grow():
-            self._build()
+            self._allocate()
+            self._record()
             return False
         if stage.grow(first_number(self._contacts.rigid_contact_count)):
             self._record()
@@ -223,8 +239,8 @@ class Collider:
         search = self._pipeline._shape_search_gap.numpy().astype(float) * model.unit
         return corners(model, pairs, search[pairs].sum(axis=1), position, rotation)
 
-    def _build(self):
-        """Allocate a pipeline at the present capacities and record one detection."""
+    def _allocate(self):
+        """Allocate a pipeline at the present capacities, which has yet to be recorded."""
         model = self.model
         pairs = model.pairs if model.pairs is not None else sample_pairs(model, self._stage.pair_room())
         self._pipeline = newton.CollisionPipeline(
@@ -241,8 +257,12 @@ class Collider:
             requires_grad=False,
             verify_buffers=False,
         )
-        self._contacts = self._pipeline.contacts()
-        self._record()
+        self._contacts, self._graphs = self._pipeline.contacts(), None
+        narrow = self._pipeline.narrow_phase
+        for kernel in (narrow.narrow_phase_kernel, narrow.primitive_kernel, narrow.mesh_triangle_contacts_kernel):
+            if kernel is not None and self._stage.device.is_cpu and not kernel.module.execs:
+                kernel.module.options["max_unroll"] = UNROLLED
+                kernel.module.mark_modified()
 
     def _record(self):
         """Record one detection as graphs; each runs once before, because recording must not compile kernels."""

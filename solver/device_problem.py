@@ -109,7 +109,8 @@ class DeviceProblem:
 
     def _reserve(self, sizes):
         """Make room, twice what lacks, and at first what is ``usual``: each time graphs are recorded again."""
-        lacking = [name for name, size in sizes.items() if size > self.capacity[name] or self.capacity[name] == 0]
+        size = self.capacity  # none for rows before the first: without joints their kernels are not even compiled
+        lacking = [name for name, needed in sizes.items() if needed > size[name] or not (size[name] or name == "rows")]
         if not lacking:
             return
         for name in lacking:

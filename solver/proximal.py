@@ -97,9 +97,10 @@ class ProximalSolver:
         if self._recorded != self.problem.generation:
             self._graphs.clear()
             self._recorded = self.problem.generation
-        if phase not in self._loaded:  # recording must see no compilation
+        launched = phase, self.problem.capacity["rows"] > 0
+        if launched not in self._loaded:  # recording must see no compilation
             self._launch(phase)
-            self._loaded.add(phase)
+            self._loaded.add(launched)
             return
         if phase not in self._graphs:
             with wp.ScopedCapture(device=self.device) as capture:

@@ -80,14 +80,14 @@ def residual_kernels():
             judged.need[i] = 0
 
     @kernel
-    def masses(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, judged: Judged):
+    def masses(bodies: BodyArrays, judged: Judged):
         i = wp.tid()
-        if i >= counts[bodies_slot]:
+        if i >= judged.counts[bodies_slot]:
             return
         bodies.inverse_mass[i] = ZERO
         bodies.inverse_inertia[i] = real.mat33(ZERO)
         judged.body[0, i] = ZERO
-        if i < counts[dynamic_slot]:
+        if i < judged.counts[dynamic_slot]:
             bodies.inverse_mass[i] = ONE / bodies.mass[i]
             axes = wp.quat_to_matrix(bodies.q_free[i])
             inverse = wp.diag(wp.cw_div(vec3(ONE, ONE, ONE), judged.principal[i]))
@@ -100,11 +100,11 @@ def residual_kernels():
         return scalar(0.5) * (bodies.mass[i] * wp.length_sq(linear(u)) + turning)
 
     @kernel
-    def motion(counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, judged: Judged):
+    def motion(bodies: BodyArrays, judged: Judged):
         i = wp.tid()
-        if i >= counts[bodies_slot]:
+        if i >= judged.counts[bodies_slot]:
             return
-        h = settings[step_slot]
+        h = judged.settings[step_slot]
         change = bodies.u[i] - bodies.u_free[i]
         error = wp.length(bodies.x[i] - (bodies.x_free[i] + h * linear(change)))
         d = wp.quat_inverse(exponential(h * angular(change)) * bodies.q_free[i]) * bodies.q[i]
@@ -114,7 +114,7 @@ def residual_kernels():
         judged.body[2, i] = angle
         note(judged.worst, KINEMATIC, error)
         note(judged.worst, KINEMATIC_ANGLE, angle)
-        if i >= counts[dynamic_slot]:
+        if i >= judged.counts[dynamic_slot]:
             return
         note(judged.error, i, error)
         k = bodies.island[i]
@@ -124,21 +124,21 @@ def residual_kernels():
 
     @kernel
     def contacts(
-        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays,
+        bodies: BodyArrays, con: ContactArrays,
         judged: Judged,
     ):  # fmt: skip
         c = wp.tid()
-        if c >= counts[contacts_slot]:
+        if c >= judged.counts[contacts_slot]:
             return
         a = con.a[c]
         b = con.b[c]
-        h = settings[step_slot]
+        h = judged.settings[step_slot]
         p = con.p[c]
         here = act(con, c, bodies, judged)
         after = gap(con, c, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
         allowed = con.rebound_gap[c]
         if con.start_gap[c] < ZERO:
-            allowed += least(con.start_gap[c] + settings[push_out_slot], ZERO)
+            allowed += least(con.start_gap[c] + judged.settings[push_out_slot], ZERO)
         clear = after - allowed
         pressed = h * here.w * p[0]
         radius = con.mu[c] * most(p[0], ZERO)
@@ -152,24 +152,24 @@ def residual_kernels():
         judged.contact[5, c] = wp.abs(wp.dot(slip, pt) + radius * wp.length(slip))
         for kind in range(OF_CONTACT):
             note(judged.worst, GAP + kind, judged.contact[kind, c])
-        dynamic = counts[dynamic_slot]
+        dynamic = judged.counts[dynamic_slot]
         spread(judged, dynamic, a, b, judged.contact[0, c])
         spread(judged, dynamic, a, b, h * judged.contact[3, c])
         runs = wp.length_sq(con.surface_velocity[c]) > ZERO
-        if con.start_gap[c] < -settings[tolerance_slot] or runs or judged.moves[a] == 1 or judged.moves[b] == 1:
+        if con.start_gap[c] < -judged.settings[tolerance_slot] or runs or judged.moves[a] == 1 or judged.moves[b] == 1:
             mark(judged.driven, bodies, dynamic, a, b)
         rebounds = con.rebound_speed[c] != ZERO or con.rebound_gap[c] > ZERO
-        if p[0] > ZERO and (rebounds or con.start_gap[c] < -settings[tolerance_slot]):
+        if p[0] > ZERO and (rebounds or con.start_gap[c] < -judged.settings[tolerance_slot]):
             mark(judged.need, bodies, dynamic, a, b)
 
     @kernel
-    def turn(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, judged: Judged):
+    def turn(bodies: BodyArrays, con: ContactArrays, judged: Judged):
         """Contacts at the end pose: world impulse on body a, normal, both points half way between the two of them.
 
         The impulses go to the bodies with the levers of the start pose, which the position phase took.
         """
         c = wp.tid()
-        if c >= counts[contacts_slot]:
+        if c >= judged.counts[contacts_slot]:
             return
         a = con.a[c]
         b = con.b[c]
@@ -196,18 +196,18 @@ def residual_kernels():
         judged.contact_end[3, c] = wp.quat_rotate_inv(bodies.q[b], middle - bodies.x[b])
 
     @kernel
-    def given(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, judged: Judged):
+    def given(bodies: BodyArrays, judged: Judged):
         i = wp.tid()
-        if i < counts[dynamic_slot]:
+        if i < judged.counts[dynamic_slot]:
             q = bodies.q[i]
             spin = wp.cw_div(wp.quat_rotate_inv(q, angular(judged.push[i])), judged.principal[i])
             judged.given[i] = six(linear(judged.push[i]) / bodies.mass[i], wp.quat_rotate(q, spin))
 
     @kernel
-    def contacts_at_end(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, judged: Judged):
+    def contacts_at_end(bodies: BodyArrays, con: ContactArrays, judged: Judged):
         """``loaded`` contacts leave with the speed of their rebound or rest, the others must not push."""
         c = wp.tid()
-        if c >= counts[contacts_slot]:
+        if c >= judged.counts[contacts_slot]:
             return
         p = con.p[c]
         here = act(con, c, bodies, judged)
@@ -221,21 +221,21 @@ def residual_kernels():
         judged.contact[3, c] = friction
         note(judged.worst, GAP, normal)
         note(judged.worst, FRICTION, friction)
-        spread(judged, counts[dynamic_slot], con.a[c], con.b[c], normal)
-        spread(judged, counts[dynamic_slot], con.a[c], con.b[c], friction)
+        spread(judged, judged.counts[dynamic_slot], con.a[c], con.b[c], normal)
+        spread(judged, judged.counts[dynamic_slot], con.a[c], con.b[c], friction)
 
     @kernel
     def rows(
-        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, rows: RowArrays,
+        bodies: BodyArrays, rows: RowArrays,
         judged: Judged,
     ):  # fmt: skip
         r = wp.tid()
-        if r >= counts[rows_slot]:
+        if r >= judged.counts[rows_slot]:
             return
         a = rows.a[r]
         b = rows.b[r]
-        h = settings[step_slot]
-        dynamic = counts[dynamic_slot]
+        h = judged.settings[step_slot]
+        dynamic = judged.counts[dynamic_slot]
         row = stepped(rows, r, bodies, dynamic, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
         p = rows.p[r] + doubt(wp.dot(bodies.q[a], bodies.q[a]) + wp.dot(bodies.q[b], bodies.q[b]))
         wp.atomic_add(judged.push, a, row.jac_a * p)
@@ -252,10 +252,10 @@ def residual_kernels():
             mark(judged.driven, bodies, dynamic, a, b)
 
     @kernel
-    def rows_at_end(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays, judged: Judged):
+    def rows_at_end(bodies: BodyArrays, rows: RowArrays, judged: Judged):
         """At the pose that bodies start from in the velocity phase: the end of the step."""
         r = wp.tid()
-        if r >= counts[rows_slot]:
+        if r >= judged.counts[rows_slot]:
             return
         a = rows.a[r]
         b = rows.b[r]
@@ -265,20 +265,20 @@ def residual_kernels():
         wp.atomic_add(judged.push, b, row.jac_b * p)
         off = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b])
         off += rows.compliance[r] * p - rows.target_velocity[r]
-        error = clip_error(rows, r, bodies, judged, counts[dynamic_slot], row.jac_a, row.jac_b, off)
+        error = clip_error(rows, r, bodies, judged, judged.counts[dynamic_slot], row.jac_a, row.jac_b, off)
         wp.atomic_add(judged.square, of_joint(rows, judged, r), error * error)
 
     @kernel
-    def norms(counts: wp.array(dtype=wp.int32), rows: RowArrays, judged: Judged):
+    def norms(rows: RowArrays, judged: Judged):
         """The error of each row's joint: the norm over its rows of lengths, or over those of angles."""
         r = wp.tid()
-        if r >= counts[rows_slot]:
+        if r >= judged.counts[rows_slot]:
             return
         slot = of_joint(rows, judged, r)
         error = wp.sqrt(judged.square[slot])
         judged.row[r] = error
         note(judged.worst, JOINT + slot % 2, error)
-        spread(judged, counts[dynamic_slot], rows.a[r], rows.b[r], error)
+        spread(judged, judged.counts[dynamic_slot], rows.a[r], rows.b[r], error)
 
     @func
     def carried(bodies: BodyArrays, judged: Judged, i: int, u: vec6):
@@ -290,12 +290,12 @@ def residual_kernels():
         return six(linear(u), wp.quat_rotate(end, wp.cw_div(wp.quat_rotate_inv(end, spin), principal)))
 
     @kernel
-    def bodies(counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, judged: Judged):
+    def bodies(bodies: BodyArrays, judged: Judged):
         """Momentum; velocity with all impulses of the step; whether the body's island gained energy from nowhere."""
         i = wp.tid()
-        if i >= counts[dynamic_slot]:
+        if i >= judged.counts[dynamic_slot]:
             return
-        h = settings[step_slot]
+        h = judged.settings[step_slot]
         answer = momentum(bodies, judged, i, h)
         share = ONE + bodies.midpoint[i]
         end = judged.end_velocity[i]
@@ -304,16 +304,16 @@ def residual_kernels():
         if judged.jointed[i] == 1 and bodies.midpoint[i] > ZERO:
             judged.velocity[0, i] = carried(bodies, judged, i, end + share * answer)
         k = bodies.island[i]
-        speed = scalar(NO_SPEED) * settings[tolerance_slot] / h
+        speed = scalar(NO_SPEED) * judged.settings[tolerance_slot] / h
         most_energy = (ONE + scalar(GAIN)) * judged.free_energy[k] + scalar(0.5) * judged.mass[k] * speed * speed
         judged.gained[i] = 0
-        if counts[contacts_slot] > 0 and judged.driven[k] == 0 and judged.energy[k] > most_energy:
+        if judged.counts[contacts_slot] > 0 and judged.driven[k] == 0 and judged.energy[k] > most_energy:
             judged.gained[i] = 1
 
     @kernel
-    def bodies_at_end(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, judged: Judged):
+    def bodies_at_end(bodies: BodyArrays, judged: Judged):
         i = wp.tid()
-        if i < counts[dynamic_slot]:
+        if i < judged.counts[dynamic_slot]:
             momentum(bodies, judged, i, ONE)
 
     return SimpleNamespace(

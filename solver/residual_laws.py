@@ -29,8 +29,13 @@ SIX = wp.types.vector(length=6, dtype=wp.float64)
 
 @wp.struct
 class Judged:
-    """What is judged beside the arrays of a solve, and the results."""
+    """What is judged beside the arrays of a solve, and the results.
 
+    Kernels take arrays in structs alone: Warp compiles those that take one by itself twice for the CPU.
+    """
+
+    counts: wp.array(dtype=wp.int32)
+    settings: wp.array(dtype=wp.float64)
     principal: wp.array(dtype=wp.vec3d)  # (B,) moments of inertia
     moves: wp.array(dtype=wp.int32)  # (B,) 1 where an immovable body has a velocity
     jointed: wp.array(dtype=wp.int32)  # (n,) 1 in islands held by joints

@@ -232,11 +232,13 @@ class Judge:
         )  # fmt: skip
         sizes = dict.fromkeys(("joint", "row", "coordinate"), capacity["rows"])
         sizes |= {
-            "square": 2 * capacity["joints"], "worst": KINDS, "body": (OF_BODY, capacity["bodies"]),
+            "counts": 0, "settings": 0, "square": 2 * capacity["joints"], "worst": KINDS,
+            "body": (OF_BODY, capacity["bodies"]),
             "contact": (OF_CONTACT, capacity["contacts"]), "contact_end": (4, capacity["contacts"]),
             "velocity": (2, capacity["bodies"]),
         }  # fmt: skip
         self.judged = allocate(Judged, sizes, capacity["bodies"], device)
+        self.judged.counts, self.judged.settings = self._counts, self._settings
         self._graphs.clear()
 
     def _allocate(self, kind, struct, size):
@@ -260,28 +262,27 @@ class Judge:
 
     def _launch(self, phase):
         k, size, judged = self._kernels, self._capacity, self.judged
-        counts, settings = self._counts, self._settings
 
         def launch(kernel, dim, *inputs):
             wp.launch(kernel, dim=dim, inputs=[*inputs, judged], device=self.device)
 
         launch(k.begin, max(size["bodies"], 2 * size["joints"], KINDS))
         if phase == "turn":
-            launch(k.turn, size["contacts"], counts, self.bodies, self.contacts)
-            launch(k.given, size["bodies"], counts, self.bodies)
+            launch(k.turn, size["contacts"], self.bodies, self.contacts)
+            launch(k.given, size["bodies"], self.bodies)
             return
-        launch(k.masses, size["bodies"], counts, self.bodies)
+        launch(k.masses, size["bodies"], self.bodies)
         if phase == "step":
-            launch(k.motion, size["bodies"], counts, settings, self.bodies)
-            launch(k.contacts, size["contacts"], counts, settings, self.bodies, self.contacts)
-            launch(k.rows, size["rows"], counts, settings, self.bodies, self.rows)
-            launch(k.norms, size["rows"], counts, self.rows)
-            launch(k.bodies, size["bodies"], counts, settings, self.bodies)
+            launch(k.motion, size["bodies"], self.bodies)
+            launch(k.contacts, size["contacts"], self.bodies, self.contacts)
+            launch(k.rows, size["rows"], self.bodies, self.rows)
+            launch(k.norms, size["rows"], self.rows)
+            launch(k.bodies, size["bodies"], self.bodies)
         else:
-            launch(k.contacts_at_end, size["contacts"], counts, self.bodies, self.contacts)
-            launch(k.rows_at_end, size["rows"], counts, self.bodies, self.rows)
-            launch(k.norms, size["rows"], counts, self.rows)
-            launch(k.bodies_at_end, size["bodies"], counts, self.bodies)
+            launch(k.contacts_at_end, size["contacts"], self.bodies, self.contacts)
+            launch(k.rows_at_end, size["rows"], self.bodies, self.rows)
+            launch(k.norms, size["rows"], self.rows)
+            launch(k.bodies_at_end, size["bodies"], self.bodies)
 
 
 def _copy(array, count):

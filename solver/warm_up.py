@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compiles the kernels of a simulation before it begins: the solver's on threads of their own, beside newton's.
+"""Compiles the kernels of a simulation before it begins, on two threads.
 
 With an empty cache Warp compiles each module when it is first launched, one after the other, most of a minute long.
+Here one thread begins with the solver's modules.  The calling one finds contacts in a small scene, which compiles
+newton's: those of its narrow phase come to be when they are launched, and are a third of the work.
 """
 
 import threading
@@ -12,8 +14,11 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
+from . import contact_geometry, predict
 from .collision import Collider
+from .constraints.joints import joint_kernels
 from .model import build_model
+from .residual_kernels import residual_kernels
 from .scene import Body, Scene
 from .shapes import Plane
 
@@ -29,73 +34,111 @@ def warm_up(scene, solver, say=None):
     solver: ProximalSolver or SchurSolver, whose modules tell whether anything is missing.  say: called with one
     sentence whenever compiling goes on, while this function runs.  Raises RuntimeError where the compiler fails.
     """
-    left = [module for module in kernel_modules(solver) if not is_compiled(module, solver.device)]
+    device, host = solver.device, wp.get_device("cpu")
+    detection = [wp.get_module(contact_geometry.MODULE)]
+    unused = [] if scene.joints else kernel_modules(joint_kernels(solver.problem.real))
+    needed = detection + kernel_modules(residual_kernels(), solver)  # large ones first
+    work = {module: device for module in needed if module not in unused} | {wp.get_module(predict.module): host}
+    left = {module: device for module, device in work.items() if not is_compiled(module, device)}
     if not left:
         return
-    team = _Team(solver.device, left, say)
-    if not solver.device.is_cpu:  # CUDA loads no module while another thread records a graph
+    team = _Team(left, say)
+    if not device.is_cpu:  # CUDA loads no module while another thread records a graph
         team.finish()
     try:
-        _detect(scene, solver.device)
+        collider = _sample(scene, device)
+        detection += collider.prepare()
+        team.load({module: device for module in detection if module in left or not is_compiled(module, device)})
+        _detect(collider)
     finally:
         team.finish()
 
 
 class _Team:
-    """A thread that loads modules, which ``finish`` helps."""
+    """A thread that loads modules, and whoever calls ``load`` or ``finish`` helps it."""
 
-    def __init__(self, device, modules, say):
-        self.device, self.say = device, say
-        self.waiting, self.count, self.ready, self.error = deque(modules), len(modules), 0, None
-        self.detects, self.lock = True, threading.Lock()
+    def __init__(self, work, say):
+        """work: the modules, and the device each is loaded for."""
+        self.say, self.error, self.closed = say, None, False
+        self.waiting, self.work, self.done = deque(work), dict(work), set()
+        self.changed = threading.Condition()
         self._tell()
         self.thread = threading.Thread(target=self._work, name="axion compiler", daemon=True)
         self.thread.start()
 
+    def load(self, work):
+        """Load modules before all others, also new ones.  Returns when all are there; raises as ``finish``."""
+        with self.changed:
+            urgent = [module for module in work if module in self.waiting or module not in self.work]
+            self.waiting = deque(urgent + [module for module in self.waiting if module not in urgent])
+            self.work.update(work)
+            self.changed.notify_all()
+        while self._next(urgent):
+            pass
+        with self.changed:
+            self.changed.wait_for(lambda: self.error is not None or self.done.issuperset(work))
+        self._check()
+
     def finish(self):
-        """Load what still waits; may be called twice.  Raises RuntimeError where that failed."""
-        self.detects = False
+        """Load what still waits; may be called again.  Raises RuntimeError where that failed."""
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
         self._work()
         self.thread.join()
+        self._check()
+
+    def _check(self):
         if self.error is not None:
             raise RuntimeError(f"a kernel cannot be compiled: {self.error}") from self.error
 
     def _tell(self):
         if self.say is not None:
-            more = ", collision detection" if self.detects else ""
-            self.say(f"Compiling kernels, first run only: {self.ready} of {self.count} of the solver's{more}")
+            self.say(f"Compiling kernels, first run only: {len(self.done)} of {len(self.work)}")
 
     def _work(self):
         while self._next():
-            with self.lock:  # whoever listens hears one sentence at a time
-                self.ready += 1
-                self._tell()
+            pass
 
-    def _next(self):
-        """Load one module.  False where none waits."""
-        try:
+    def _next(self, only=None):
+        """Load one module, the next that comes.  False when none waits and none will come, or it is not in ``only``."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.waiting or self.closed or only is not None)
+            if not self.waiting or (only is not None and self.waiting[0] not in only):
+                return False
             module = self.waiting.popleft()
-        except IndexError:
-            return False
+        error = None
         try:
-            wp.force_load(self.device, [module])
-        except Exception as error:  # noqa: BLE001  whoever calls finish raises it
-            self.error = error
-            self.waiting.clear()
+            wp.force_load(self.work[module], [module])
+        except Exception as raised:  # noqa: BLE001  whoever waits raises it
+            error = raised
+        with self.changed:  # whoever listens hears one sentence at a time
+            if error is None:
+                self.done.add(module)
+                self._tell()
+            else:
+                self.error, self.closed = error, True
+                self.waiting.clear()
+            self.changed.notify_all()
         return True
 
 
-def _detect(scene, device):
-    """Find contacts between a few bodies of the shapes that ``scene`` has: newton's kernels depend on their kinds."""
+def _sample(scene, device):
+    """A Collider of a few bodies of the shapes that ``scene`` has: newton's kernels depend on their kinds."""
     kinds = {type(part): part for body in scene.bodies for shape in body.shapes for part in shape.parts()}
     sample = Scene()
     for kind, shape in kinds.items():
         for copy in range(1 if kind is Plane else 2):
             motion = "static" if kind is Plane else "dynamic"
             sample.add(Body(f"{kind.__name__} {copy}", [shape], motion=motion, mass=1.0))
-    count = len(sample.bodies)
+    return Collider(build_model(sample, device, np.zeros((len(sample.bodies), 3))))
+
+
+def _detect(collider):
+    """Find contacts once, which loads what ``prepare`` did not name."""
+    count = len(collider.model.body_size)
     still, upright = np.zeros((count, 3)), np.tile([0.0, 0.0, 0.0, 1.0], (count, 1))
-    Collider(build_model(sample, device, still)).collide(still, upright, still, still, STEP)
+    collider.collide(still, upright, still, still, STEP)
 
 
 def kernel_modules(*things):

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which kernels are compiled ahead, and when."""
 
+import threading
 from types import SimpleNamespace
 
 import axion.solver.warm_up as warm_up
+import newton
 import pytest
 import warp as wp
+from axion.solver import simulate
 from axion.solver.proximal import ProximalSolver
 from axion.solver.schur import SchurSolver
-from scenes import pile
+from scenes import pendulum, pile
 
 SHARED = {"axion_contact_f64", "axion_joints_f64", "axion_motion_f64", "axion_assembly_f64"}
 
@@ -22,22 +25,69 @@ def test_the_modules_of_a_solver_are_found(solver, own):
 
 def test_with_all_kernels_in_the_cache_nothing_is_said_and_nothing_detected(monkeypatch):
     monkeypatch.setattr(warm_up, "is_compiled", lambda module, device: True)
-    monkeypatch.setattr(warm_up, "_detect", pytest.fail)
+    monkeypatch.setattr(warm_up, "_sample", pytest.fail)
     said = []
     warm_up.warm_up(pile(1), ProximalSolver("cpu", "float64"), said.append)
     assert said == []
 
 
-def test_each_module_that_is_missing_is_loaded_once_and_told(monkeypatch):
-    loaded, said = [], []
+@pytest.fixture
+def loaded(monkeypatch):
+    """Names of the modules that were loaded, in that order, where the cache lacks all and nothing is compiled."""
+    found = []
     monkeypatch.setattr(warm_up, "is_compiled", lambda module, device: False)
-    monkeypatch.setattr(warm_up, "_detect", lambda scene, device: None)
-    monkeypatch.setattr(wp, "force_load", lambda device, modules: loaded.extend(modules))
-    solver = ProximalSolver("cpu", "float64")
-    warm_up.warm_up(pile(1), solver, said.append)
+    monkeypatch.setattr(warm_up, "_detect", lambda collider: None)
+    monkeypatch.setattr(wp, "force_load", lambda device, modules: found.extend(module.name for module in modules))
+    return found
+
+
+def test_each_module_that_is_missing_is_loaded_once_and_told(loaded):
+    said, solver = [], ProximalSolver("cpu", "float64")
+    warm_up.warm_up(pendulum(), solver, said.append)
     wanted = {module.name for module in warm_up.kernel_modules(solver)}
-    assert {module.name for module in loaded} == wanted and len(loaded) == len(wanted)
-    assert len(said) == len(wanted) + 1 and f"{len(wanted)} of {len(wanted)}" in said[-1]
+    wanted |= {"axion_residuals", "axion_contacts", "axion_free_motion", newton.CollisionPipeline.__module__}
+    assert wanted <= set(loaded) and len(loaded) == len(set(loaded)), loaded
+    assert len(said) == len(loaded) + 1 and f"{len(loaded)} of {len(loaded)}" in said[-1]
+
+
+def test_kernels_of_joints_are_compiled_for_scenes_with_joints_only(loaded):
+    warm_up.warm_up(pile(1), ProximalSolver("cpu", "float64"))
+    assert "axion_contact_f64" in loaded and "axion_joints_f64" not in loaded
+
+
+@pytest.mark.parametrize(("scene", "joints"), [(pile(1), False), (pendulum(), True)])
+def test_kernels_of_joints_are_launched_for_scenes_with_joints_only(monkeypatch, scene, joints):
+    launch, launched = wp.launch, set()
+
+    def note(kernel, dim, **given):
+        if dim:
+            launched.add(kernel.module.name)
+        return launch(kernel, dim=dim, **given)
+
+    monkeypatch.setattr(wp, "launch", note)
+    simulate(scene, 1)
+    assert "axion_motion_f64" in launched and ("axion_joints_f64" in launched) == joints
+
+
+def test_what_detection_waits_for_is_loaded_before_all_else(monkeypatch):
+    loaded, begun, goes_on = [], threading.Event(), threading.Event()
+
+    def load(device, modules):
+        if modules == ["first"]:
+            begun.set()
+            assert goes_on.wait(30.0)
+        loaded.extend(modules)
+
+    monkeypatch.setattr(wp, "force_load", load)
+    team = warm_up._Team(dict.fromkeys(["first", "later", "known"], "cpu"), None)
+    assert begun.wait(30.0)
+    team.load(dict.fromkeys(["new", "known"], "cpu"))
+    assert loaded == ["new", "known"]
+    threading.Timer(0.1, goes_on.set).start()
+    team.load({"first": "cpu"})
+    assert "first" in loaded
+    team.finish()
+    assert set(loaded) == {"new", "known", "first", "later"} and len(loaded) == 4
 
 
 def test_a_compiler_that_fails_ends_the_bake_with_its_words(monkeypatch):
@@ -45,7 +95,7 @@ def test_a_compiler_that_fails_ends_the_bake_with_its_words(monkeypatch):
         raise Exception("no clang here")
 
     monkeypatch.setattr(warm_up, "is_compiled", lambda module, device: False)
-    monkeypatch.setattr(warm_up, "_detect", lambda scene, device: None)
+    monkeypatch.setattr(warm_up, "_detect", lambda collider: None)
     monkeypatch.setattr(wp, "force_load", fail)
     with pytest.raises(RuntimeError, match="no clang here"):
         warm_up.warm_up(pile(1), SimpleNamespace(**vars(ProximalSolver("cpu", "float64"))))
