@@ -199,7 +199,7 @@ def add_turnstile():
         hub.rotation_euler.z = turn
         hub.keyframe_insert("rotation_euler", index=2, frame=frame)
     for number in range(5):
-        angle = 2 * math.pi * (number + 0.6) / 5
+        angle = 2 * math.pi * (number + 0.25) / 5  # beside the arm, on both sides
         shade = studio.material(
             f"Marble {number}", ((0.9, 0.75, 0.2), (0.85, 0.3, 0.5), (0.3, 0.7, 0.75))[number % 3], 0.15
         )
@@ -208,7 +208,7 @@ def add_turnstile():
             shade,
             bpy.ops.mesh.primitive_uv_sphere_add,
             radius=0.14,
-            location=centre + Vector((0.55 * math.cos(angle), 0.55 * math.sin(angle), -0.08)),
+            location=centre + Vector((0.65 * math.cos(angle), 0.65 * math.sin(angle), -0.08)),
         )
         bpy.ops.object.shade_smooth()
         make_body(marble, "ACTIVE", "SPHERE", mass=3.0)
