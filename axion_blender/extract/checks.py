@@ -4,6 +4,8 @@
 import math
 from contextlib import contextmanager
 
+import bpy
+
 from ...solver import Problem, SceneError
 from .. import compat
 from . import motion
@@ -84,6 +86,18 @@ def check(scene, view_layer, items, problems, warnings):
         value = getattr(owner, name)
         if not (math.isfinite(value) and value > 0.0):
             problems.add(scene.name, f"its {name} is {value:g}: give a finite number above 0")
+    old, new = scene.render.frame_map_old, scene.render.frame_map_new
+    if old != new:  # keys would play at other frames than those they were solved for
+        problems.add(
+            scene.name,
+            f"its Time Stretching plays {old} frames in the time of {new}, so keys would not play as they are solved: "
+            "set Old and New to the same number, and slow motion with Axion's Time Scale",
+        )
+    if bpy.app.autoexec_fail:  # Blender draws it as a banner, which nobody sees in the background
+        warnings.append(
+            f"{scene.name}: Blender was not allowed to run the Python in this file, so what it moves stands still "
+            f"({bpy.app.autoexec_fail_message}): start it with --enable-autoexec, or allow execution when it asks"
+        )
     if not items:
         problems.add(scene.name, "the scene has no Axion bodies: select objects and add them (Object > Axion)")
     for item in view_layer.objects:

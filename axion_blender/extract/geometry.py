@@ -81,6 +81,11 @@ def mesh_of(item, depsgraph):
 def read(item, depsgraph):
     """Geometry of an object at the current frame.  Raises SceneError where there are no vertices, or broken ones."""
     with mesh_of(item, depsgraph) as mesh:
+        if (mesh is None or len(mesh.vertices) == 0) and item.type == "META":
+            raise SceneError(
+                f"{item.name}: it has no surface of its own (0 vertices), as the first metaball of a family, whose "
+                "names differ by a number only, wears that of all: make that the body, or convert them to meshes"
+            )
         if mesh is None or len(mesh.vertices) == 0:
             raise SceneError(f"{item.name}: its mesh is empty (0 vertices): add geometry, or remove it from Axion")
         mesh.calc_loop_triangles()

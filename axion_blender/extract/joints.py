@@ -150,6 +150,11 @@ def _target(item, sampler, name, unit):
 def _end(item, owner, names):
     if owner is None:
         return None
+    if not owner.users_scene:  # Blender keeps what was deleted from its scenes while a joint holds it
+        raise SceneError(
+            f"{item.name}: the joint's object {owner.name} was deleted from the scene: choose another, or remove the "
+            "joint"
+        )
     if owner.name_full not in names:
         raise SceneError(
             f"{item.name}: the joint's object {owner.name} takes no part in the simulation: make it an Axion body "

@@ -201,7 +201,9 @@ def selected_last_active(context):
 def join(context, kind, first, second, frame):
     """A new empty at frame (location, rotation) that joins ``first`` (None: the world) and ``second``.  Returns it."""
     item = bpy.data.objects.new(f"{kind.replace('_', ' ').capitalize()} Joint", None)
-    context.collection.objects.link(item)
+    # What is linked from another file takes no new objects.
+    collection = context.collection if context.collection.is_editable else context.scene.collection
+    collection.objects.link(item)
     item.empty_display_type, item.empty_display_size = "ARROWS", 0.25 * max(*second.dimensions, 0.04)
     item.location, item.rotation_euler = frame[0], frame[1].to_euler()
     joint = item.axion_joint

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What hurried hands do around a bake: it is told in one sentence, or it does no harm."""
+
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+import blend_scenes as build  # noqa: E402
+from axion.axion_blender import baking  # noqa: E402
+
+
+def test_time_stretching_is_refused_as_the_keys_would_play_at_other_frames(empty_file):
+    build.box("Box")
+    empty_file.render.frame_map_old = empty_file.render.frame_map_new = 50  # stretches nothing
+    assert baking.check(bpy.context)[0] == []
+    empty_file.render.frame_map_new = 200
+    (problem,) = baking.check(bpy.context)[0]
+    assert problem.startswith(f"{empty_file.name}: its Time Stretching plays 50 frames in the time of 200,")
+    assert "Old and New" in problem
+
+
+def test_python_that_blender_did_not_run_is_warned_of(tmp_path):
+    build.box("Box")
+    assert not any("Python" in text for text in baking.check(bpy.context)[1])
+    pusher = build.box("Pusher", location=(5, 0, 0), type="PASSIVE")
+    pusher.driver_add("location", 0).driver.expression = "bpy.context.scene.frame_current"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "driven.blend"), copy=True)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "driven.blend"), load_ui=False, use_scripts=False)
+    told = [text for text in baking.check(bpy.context)[1] if "Python" in text]
+    assert len(told) == 1 and "--enable-autoexec" in told[0] and "bpy.context.scene.frame_current" in told[0]
+
+
+def test_a_joint_says_that_its_object_was_deleted():
+    first, second = build.box("Crate"), build.box("Lid", location=(0, 0, 2))
+    build.joint("Hinge", "HINGE", first, second)
+    with bpy.context.temp_override(selected_objects=[first]):
+        bpy.ops.object.delete()
+    assert bpy.data.objects["Hinge"].axion_joint.object1 == first, "the joint keeps what was deleted"
+    (problem,) = baking.check(bpy.context)[0]
+    assert problem == (
+        "Hinge: the joint's object Crate was deleted from the scene: choose another, or remove the joint"
+    )
+
+
+def test_metaballs_of_one_family_are_told_why_they_are_empty():
+    for name in ("Blob", "Blob.001"):
+        data = bpy.data.metaballs.new("Blob")
+        data.elements.new()
+        build.add(name, data, type="ACTIVE")
+    (problem,) = baking.check(bpy.context)[0]
+    assert problem.startswith("Blob.001: it has no surface of its own (0 vertices)") and "convert them" in problem
+
+
+@pytest.fixture
+def library(tmp_path):
+    """A .blend with an empty object and a collection."""
+    build.add("Crate", None, (5, 0, 0))
+    bpy.context.scene.collection.children.link(bpy.data.collections.new("Set"))
+    path = tmp_path / "library.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    return path
+
+
+def linked(library, kind, name):
+    with bpy.data.libraries.load(str(library), link=True) as (_, wanted):
+        setattr(wanted, kind, [name])
+    return getattr(wanted, kind)[0]
+
+
+@pytest.mark.parametrize("operator", ("add_joint", "connect_selected"))
+def test_joints_stand_beside_a_linked_collection_that_is_active(library, operator):
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    scene.collection.children.link(linked(library, "collections", "Set"))
+    for item in (build.box("A"), build.box("B", location=(0, 0, 2))):
+        item.select_set(True)
+        layer.objects.active = item
+    layer.active_layer_collection = layer.layer_collection.children[0]
+    assert not bpy.context.collection.is_editable
+    assert getattr(bpy.ops.axion, operator)() == {"FINISHED"}
+    (joint,) = [item for item in bpy.data.objects if item.axion_joint.enabled]
+    assert scene.collection in joint.users_collection
