@@ -53,9 +53,7 @@ def _keep_keys(item):
     bag = compat.channelbag(item)
     if bag is not None:
         curves.keep(bag, GROUP)
-        action = item.animation_data.action
-        if actions.SHARED in action:
-            del action[actions.SHARED]
+        records.forget(item.animation_data.action, actions.SHARED, records.COPIED)
     records.forget(item, records.RECORD, records.ORIGINAL_ACTION, custom_properties.RECORD)
 
 

@@ -45,7 +45,10 @@ def _animation_warnings(item):
     paths = ("location", rotation_path(item.rotation_mode))
     driven = sorted({driver.data_path for driver in data.drivers if driver.data_path in paths and not driver.mute})
     found = [f"{item.name}: a driver on {path} overrides the baked keys; remove or mute it." for path in driven]
-    if data.nla_tracks and data.use_nla and (data.action_blend_type != "REPLACE" or data.action_influence < 1.0):
+    solo = next((track for track in data.nla_tracks if track.is_solo), None)
+    if solo is not None and data.use_nla:
+        found.append(f"{item.name}: its NLA track {solo.name} is solo, which mutes the baked keys; end solo to bake.")
+    elif data.nla_tracks and data.use_nla and (data.action_blend_type != "REPLACE" or data.action_influence < 1.0):
         found.append(
             f"{item.name}: its action is mixed with NLA strips ({data.action_blend_type}, influence"
             f" {data.action_influence:g}); let it replace them with influence 1."

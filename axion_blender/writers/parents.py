@@ -33,9 +33,14 @@ class Space:
 def simulated_ancestor(item, simulated):
     """Name of the nearest ancestor that is written too, or None."""
     parent = item.parent
-    while parent is not None and parent.name not in simulated:
+    while parent is not None and not _is_named(parent, simulated):
         parent = parent.parent
     return parent.name if parent is not None else None
+
+
+def _is_named(item, names):
+    """Whether an object is the local one of one of those names: linked objects may have the same."""
+    return item.library is None and item.name in names
 
 
 def sample(scene, view_layer, objects, frames):
@@ -44,7 +49,7 @@ def sample(scene, view_layer, objects, frames):
     The current frame is put back at its end.  Goes through all frames only if something between an object and its
     simulated ancestor may move.
     """
-    names = {item.name for item in objects}
+    names = {item.name: item for item in objects}
     ancestors = {item.name: simulated_ancestor(item, names) for item in objects}
     moving = [item for item in objects if _may_move(item, ancestors[item.name])]
     spaces = {}
@@ -60,7 +65,7 @@ def sample(scene, view_layer, objects, frames):
                 matrix = _space(evaluated)
                 above = ancestors[item.name]
                 if above is not None:
-                    above_now = scene.objects[above].evaluated_get(depsgraph).matrix_world
+                    above_now = names[above].evaluated_get(depsgraph).matrix_world
                     matrix = inverse(np.array(above_now), item) @ matrix
                 if count:
                     spaces[item.name].matrices[count] = matrix
@@ -149,7 +154,7 @@ def _may_move(item, ancestor):
         if item.parent_type != "OBJECT":
             return True
         item = item.parent
-        if item.name == ancestor:
+        if _is_named(item, (ancestor,)):
             return False
         if item.animation_data is not None or len(item.constraints) or item.rigid_body is not None:
             return True

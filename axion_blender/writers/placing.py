@@ -26,6 +26,7 @@ def plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation)
     index = {name: i for i, name in enumerate(trajectory.names)}
     column = {item.name: index[name] for name, item in objects.items()}
     items = list(objects.values())
+    named = {item.name: item for item in items}
     _check_finite(trajectory, column, frames)
     spaces = yield from part(parents.sample(scene, view_layer, items, frames), 0.0, 0.5)
     done = []
@@ -39,7 +40,7 @@ def plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation)
             space = spaces[item.name]
             matrices = space.matrices
             if space.ancestor is not None:
-                above = [scene.objects[space.ancestor]]
+                above = [named[space.ancestor]]
                 matrices = _worlds(trajectory, above, column, spaces, scale_length)[:, 0] @ matrices
             basis[:, n] = parents.inverse(matrices, item) @ basis[:, n]
         done += _channels(chunk, basis, [spaces[item.name] for item in chunk], rotation)

@@ -15,6 +15,7 @@ from . import actions, curves
 
 RECORD = "axion_bake"  # custom property of a baked object: JSON
 ORIGINAL_ACTION = "axion_bake_original_action"  # custom property: the action that a private copy stands in for
+COPIED = "axion_bake_copy"  # custom property of such a copy; actions that others put in its place are theirs
 VALUES_RECORD = "axion_bake_values"  # the same of an object that only custom properties are baked on
 POINTS_RECORD = "axion_points_hidden"  # of a body that is shown as a point: how it was hidden before
 CLAIMED = {"animation_data", "last_slot", "action", "slot", "created"}
@@ -107,6 +108,7 @@ def claim(item, scene, record, staged=None):
         record["action"] = "copy"
         item[ORIGINAL_ACTION], identifier = data.action, data.action_slot.identifier if data.action_slot else None
         data.action = data.action.copy()
+        data.action[COPIED], record["original_slot"] = True, identifier
         data.action_slot = data.action.slots[identifier] if identifier else None
     if data.action_slot is None:
         record["slot"] = False
@@ -139,7 +141,7 @@ def end(item):
     record = json.loads(item[RECORD])
     data = item.animation_data
     action, slot = (data.action, data.action_slot) if data is not None else (None, None)
-    if action is not None:
+    if action is not None or record["action"] == "copy":
         bag = compat.channelbag(item)
         if bag is not None and "bag" in record["created"] and curves.all_baked(bag):
             actions.remove_bag(action, bag)  # at once, and not curve by curve
@@ -153,7 +155,7 @@ def end(item):
 
 
 def forget(item, *keys):
-    """Delete those of the custom properties that an object has."""
+    """Delete those of the custom properties that an object or action has."""
     for key in keys:
         if key in item:
             del item[key]
@@ -169,13 +171,15 @@ def _restore_values(item, record):
 
 def give_action_back(item, record, action, slot, bag):
     """Undo ``claim``, once the curves are gone from the bag."""
-    data = item.animation_data
+    data = item.animation_data_create()  # somebody may have taken action, slot or all of it away since
     used = bag is not None and len(bag.fcurves) > 0
     if record["action"] == "copy":
-        data.action = item.get(ORIGINAL_ACTION)
-        if data.action is not None:
-            data.action_slot = data.action.slots.get(slot.identifier) if record["slot"] else None
-        if not action.users:
+        original = item.get(ORIGINAL_ACTION)
+        data.action = original
+        if original is not None:
+            identifier = record.get("original_slot", slot.identifier if slot is not None else "")
+            data.action_slot = original.slots.get(identifier) if record["slot"] else None
+        if action is not None and COPIED in action and not action.users:
             bpy.data.actions.remove(action)
     elif record["action"] == "none" and not used:  # keys that came after the bake stay, and so does their action then
         data.action = None

@@ -7,6 +7,9 @@ bpy = pytest.importorskip("bpy")
 
 import blend_scenes as build  # noqa: E402
 from axion.axion_blender import baking  # noqa: E402
+from axion.axion_blender.writers import keyframes  # noqa: E402
+from axion.solver import Trajectory  # noqa: E402
+from test_bad_input import bake  # noqa: E402
 
 
 def test_time_stretching_is_refused_as_the_keys_would_play_at_other_frames(empty_file):
@@ -80,3 +83,69 @@ def test_joints_stand_beside_a_linked_collection_that_is_active(library, operato
     assert getattr(bpy.ops.axion, operator)() == {"FINISHED"}
     (joint,) = [item for item in bpy.data.objects if item.axion_joint.enabled]
     assert scene.collection in joint.users_collection
+
+
+def test_a_linked_parent_with_the_name_of_a_body_is_not_taken_for_it(library):
+    scene = bpy.context.scene
+    parent = linked(library, "objects", "Crate")
+    scene.collection.objects.link(parent)
+    crate, ball = build.box("Crate"), build.box("Ball", location=(0, 0, 2))
+    ball.parent = parent
+    assert parent.name == crate.name
+    bpy.context.view_layer.update()
+    where = [[(0, 0, 0), (5, 0, 2)], [(3, 0, 0), (5, 0, 2)]]  # only the crate moves
+    turn, rest = [[(0, 0, 0, 1)] * 2] * 2, [[(0, 0, 0)] * 2] * 2
+    keyframes.write(
+        Trajectory(["Crate", "Ball"], [0, 1], where, turn, rest, rest, [], {}), {"Crate": crate, "Ball": ball}, 1
+    )
+    scene.frame_set(2)
+    assert crate.matrix_world.translation[:] == pytest.approx((3, 0, 0), abs=1e-5)
+    assert ball.matrix_world.translation[:] == pytest.approx((5, 0, 2), abs=1e-5)
+
+
+def shared_slot():
+    """Two bodies on one slot of an action, baked: each holds a private copy or what is left of the action."""
+    box, twin = build.box("Box"), build.box("Twin", location=(3, 0, 0))
+    build.key(box, "location", ((1, (0, 0, 0)), (5, (0, 0, 5))))
+    data = twin.animation_data_create()
+    data.action, data.action_slot = box.animation_data.action, box.animation_data.action_slot
+    return box, twin, box.animation_data.action
+
+
+def remove_slot(item):
+    item.animation_data.action.slots.remove(item.animation_data.action_slot)
+
+
+HANDS = {
+    "no slot": lambda item: setattr(item.animation_data, "action_slot", None),
+    "slot removed": remove_slot,
+    "slot renamed": lambda item: setattr(item.animation_data.action_slot, "name_display", "Other"),
+    "no action": lambda item: setattr(item.animation_data, "action", None),
+    "action removed": lambda item: bpy.data.actions.remove(item.animation_data.action),
+    "no animation": lambda item: item.animation_data_clear(),
+    "other action": lambda item: setattr(item.animation_data, "action", bpy.data.actions.new("Mine")),
+}
+
+
+@pytest.mark.parametrize("hand", HANDS)
+def test_clear_gives_the_own_action_back_whatever_became_of_its_copy(hand):
+    box, twin, own = shared_slot()
+    bake(box, twin)
+    assert box.animation_data.action != own, "the bake stands in a private copy"
+    HANDS[hand](box)
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    for item in (box, twin):
+        assert item.animation_data.action == own and item.animation_data.action_slot == own.slots[0]
+    assert len(own.layers[0].strips[0].channelbag(own.slots[0]).fcurves) == 3
+    assert hand != "other action" or "Mine" in bpy.data.actions, "an action that the bake did not make stays"
+
+
+def test_a_solo_track_that_mutes_the_keys_is_named():
+    box = build.box("Box")
+    build.key(box, "location", ((1, (0, 0, 0)), (5, (0, 0, 5))))
+    data = box.animation_data
+    track = data.nla_tracks.new()
+    strip = track.strips.new("Old", 1, data.action)
+    strip.action_slot, data.action, track.is_solo = data.action_slot, None, True
+    found = [text for text in baking.check(bpy.context)[1] if "solo" in text]
+    assert found == [f"Box: its NLA track {track.name} is solo, which mutes the baked keys; end solo to bake."]
