@@ -91,7 +91,7 @@ def axes(item, sampler, metres):
         if getattr(settings, f"use_limit_{kind}_{letter}"):
             lower = getattr(settings, f"limit_{kind}_{letter}_lower") * unit
             upper = getattr(settings, f"limit_{kind}_{letter}_upper") * unit
-            if not lower <= upper:
+            if lower > upper:  # what is no number is told by the solver
                 raise SceneError(
                     f"{item.name}: the lower limit of {_spoken(name)} {lower:g} is above the upper {upper:g}: swap them"
                 )

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What hurried hands do around a bake: it is told in one sentence, or it does no harm."""
 
+import math
+
 import pytest
 
 bpy = pytest.importorskip("bpy")
@@ -149,3 +151,12 @@ def test_a_solo_track_that_mutes_the_keys_is_named():
     strip.action_slot, data.action, track.is_solo = data.action_slot, None, True
     found = [text for text in baking.check(bpy.context)[1] if "solo" in text]
     assert found == [f"Box: its NLA track {track.name} is solo, which mutes the baked keys; end solo to bake."]
+
+
+@pytest.mark.parametrize("end", ("lower", "upper"))
+def test_a_limit_that_is_no_number_is_told_as_such(end):
+    own = build.joint("Rail", "SLIDER", build.box("Box"), None).axion_joint
+    own.use_limit_lin_x = True
+    setattr(own, f"limit_lin_x_{end}", math.nan)
+    (problem,) = baking.check(bpy.context)[0]
+    assert problem.startswith(f"Rail: axis x: {end} is nan") and "swap" not in problem
