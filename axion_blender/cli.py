@@ -124,15 +124,18 @@ def _bake(options, program):
         except OSError as error:
             reason = error.strerror or error
             return _say(program, f"{path} cannot be written: {reason}: choose another folder or name", FAILED)
-    import bpy
+    with _held_back() as pressed:  # bpy swallows an interrupt while it is imported, and the bake would begin
+        import bpy
 
-    from . import baking, register, report, report_files
+        from . import baking, register, report, report_files
 
-    register()  # does nothing inside Blender, where the extension is on
-    try:
-        bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False)
-    except RuntimeError as error:
-        return _say(program, f"{source} cannot be read: {one_line(error)}", FAILED)
+        register()  # does nothing inside Blender, where the extension is on
+        try:
+            bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False)
+        except RuntimeError as error:
+            return _say(program, f"{source} cannot be read: {one_line(error)}", FAILED)
+    if pressed:
+        raise KeyboardInterrupt
     scene = bpy.context.scene
     if options.convert_native:
         bpy.ops.axion.convert_native()
@@ -144,12 +147,13 @@ def _bake(options, program):
     if not job.done:
         kept = "; the next bake goes on from here" if scene.axion.use_cache and job.reports else ""
         return _say(program, f"stopped, nothing was written{kept}", STOPPED)
-    document = baking.keep_report(scene, job)
-    if report_target is not None:
-        suffix = report_target.suffix.lower()
-        made = report_files.contents(document, suffix if suffix in report_files.SUFFIXES else ".json")
-        whole_files.write(report_target, lambda path: path.write_bytes(made))
-    whole_files.write(target, _save)
+    with _held_back():  # from here on both files are written, or an error says why not
+        document = baking.keep_report(scene, job)
+        if report_target is not None:
+            suffix = report_target.suffix.lower()
+            made = report_files.contents(document, suffix if suffix in report_files.SUFFIXES else ".json")
+            whole_files.write(report_target, lambda path: path.write_bytes(made))
+        whole_files.write(target, _save)
     for line in (*(f"Warning: {text}" for text in job.warnings), *report.summary_lines(document["summary"])):
         print(line)
     print(f"Wrote {target}", flush=True)
@@ -165,7 +169,6 @@ def _check_device(arguments, device):
         arguments.error(str(error))
 
 
-@contextmanager
 def _interruptible(job):
     """Ctrl-C lets the frame at hand finish, so that the bake ends in order; a second one does not wait."""
 
@@ -174,7 +177,20 @@ def _interruptible(job):
             raise KeyboardInterrupt
         job.cancel()
 
-    before = signal.signal(signal.SIGINT, stop)
+    return _on_ctrl_c(stop)
+
+
+@contextmanager
+def _held_back():
+    """Ctrl-C is only noted, in the list that this yields."""
+    pressed = []
+    with _on_ctrl_c(lambda number, frame: pressed.append(number)):
+        yield pressed
+
+
+@contextmanager
+def _on_ctrl_c(handler):
+    before = signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:

@@ -5,6 +5,7 @@ The solver is replaced by free fall, except where the program runs as a process 
 solves anything.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -222,6 +223,34 @@ def test_ctrl_c_is_130_after_the_frame_at_hand_and_the_handler_is_put_back(blend
     assert "frame 4/13" in said.out and "frame 5/13" not in said.out
     assert len(said.err.strip().splitlines()) == 1
     assert not (tmp_path / "out.blend").exists()
+
+
+def test_ctrl_c_while_blender_starts_is_not_lost(blend, tmp_path, solver, capfd, monkeypatch):
+    solver(lambda *given, **named: pytest.fail("the solver ran"))
+
+    def start():  # as bpy does, which swallows what is raised while it is imported
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(axion.axion_blender, "register", start)
+    before = signal.getsignal(signal.SIGINT)
+    assert run(blend, "-o", tmp_path / "out.blend") == 130
+    assert signal.getsignal(signal.SIGINT) is before
+    assert "stopped, nothing was written" in capfd.readouterr().err
+    assert not (tmp_path / "out.blend").exists()
+
+
+def test_ctrl_c_while_files_are_written_leaves_both_or_none(blend, tmp_path, monkeypatch):
+    made = cli.whole_files.write
+
+    def write(path, make, keep=True):
+        made(path, make, keep)
+        if keep:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(cli.whole_files, "write", write)
+    assert run(blend, "-o", tmp_path / "out.blend", "--report", tmp_path / "report.json") == 0
+    assert (tmp_path / "out.blend").is_file() and (tmp_path / "report.json").is_file()
 
 
 def test_an_output_that_cannot_be_written_is_told_before_anything_is_solved(blend, tmp_path, solver, capfd):
