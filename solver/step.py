@@ -56,9 +56,9 @@ class Stepper:
         self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
         slow, self.fast = config.tolerances()
         self.rest = Rest(self.assembler, joints, model, slow, solver.stirring * slow)
-        self.state, self.joint_damping = None, config.joint_damping
-        self.deepest, self.failures = DEEPEST, 0
+        self.state, self.joint_damping, self.deepest, self.failures = None, config.joint_damping, DEEPEST, 0
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
+        self.carried = None  # parts.Carried that only went along in the step last accepted
         self.records = []  # Attempts accepted in the step under way, with the bodies (B,) bool they are kept for
 
     def start(self, position, orientation, velocity):
@@ -189,11 +189,13 @@ class Stepper:
         order, velocity = assembly.numbering.scene[:-1], attempt.solution.velocity[:-1]
         moved.way = np.zeros(len(order))
         moved.way[order] = way_moved(velocity, self.model.body_radius[order], assembly.problem.step)
-        held = self.model.movable & ~self.assembler.free(self.state.time)
-        moved.way[held] = np.inf  # nobody looked at their overlaps
+        moved.way[self.model.movable & ~self.assembler.free(self.state.time)] = (
+            np.inf
+        )  # nobody looked at their overlaps
         moved.contacts = sleep.contacts
         moved.contact_force = kept_forces(self.joints, attempt)
         self.collider.accept(sleep.contacts)
+        self.carried = self.assembler.carried
         self.assembler.hand_over.apply(self.state, moved)
         self.rest.track(moved, attempt.still(), sleep.asleep)
         self.state = moved

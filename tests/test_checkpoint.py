@@ -244,7 +244,8 @@ CARRIED = {
 }
 """What checkpoint.py saves."""
 MADE = {
-    "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder rest records",
+    "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder rest records"
+    " carried",
     "Collider": "model _pipeline _state _stage _contacts _graphs",
     "JointTable": "joints _asks _joint _places _position _orientation fixed _speed _mobility _inverse _strength"
     " _breakable _standing _softness _stiffness _damping _most _complied _pulled _limited _driven _soft _soft_rows",

@@ -52,8 +52,9 @@ def test_first_frames_keep_the_promises(path, addon, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_all_frames_keep_the_promises(path, addon, monkeypatch):
-    _, promises = baked(path, None, monkeypatch)
+    report, promises = baked(path, None, monkeypatch)
     assert [str(promise) for promise in promises if not promise.kept] == []
+    assert [frame["frame"] for frame in report["frames"] if frame["overlap"] > 0.0] == []  # all are placed apart
 
 
 @pytest.mark.parametrize("value", [0.2, float("nan")])
