@@ -99,19 +99,34 @@ def test_bricard_moves_by_its_one_freedom(tolerance, bound):
     assert figure(name, "frames that miss the tolerance", bad, 0, "of 240") == 0
 
 
+def bricard_gain(fps, compliance=0.0):
+    """(largest, smallest) energy above that at the start over 5 s, of the largest kinetic energy."""
+    scene = bricard()
+    for joint in scene.joints:
+        joint.compliance = joint.angular_compliance = compliance
+    trajectory = simulate(scene, 5 * fps, fps, SolverConfig(device="cpu", substeps=1))
+    gain = (energies(trajectory) - BRICARD_ENERGY) / max(report.kinetic_energy for report in trajectory.reports)
+    return gain.max(), gain.min()
+
+
 def test_bricard_keeps_its_energy():
-    # No friction, one freedom: energy is constant, and what the second-order scheme is off by falls with h^2.  At most
-    # (w h)^2 of the kinetic energy at 24 fps, the bound w = 5 rad/s being that of its fastest hinge.
-    drift = {}
+    # No friction, one freedom: energy is constant.  At most (w h)^2 of the kinetic energy at 24 fps, the bound
+    # w = 5 rad/s being that of its fastest hinge.  What it gains is of third order in h: the stress of the redundant
+    # row against the others is undetermined, and does work where the rows are independent by O(h^2), in mid-step.
+    gain = {}
     for fps in (24, 48):
-        trajectory = simulate(bricard(), 5 * fps, fps, SolverConfig(device="cpu", substeps=1))
-        energy = energies(trajectory)
-        largest = max(report.kinetic_energy for report in trajectory.reports)
-        drift[fps] = np.abs(energy - BRICARD_ENERGY).max() / largest
-        gain = (energy - BRICARD_ENERGY).max() / largest
-        figure("Bricard", f"energy gained at {fps} fps, of the kinetic energy, 5 s", gain, (5.0 / fps) ** 2)
-    assert drift[24] < (5.0 / 24) ** 2
-    assert drift[48] < (5.0 / 48) ** 2
+        most, least = bricard_gain(fps)
+        gain[fps] = figure("Bricard", f"energy gained at {fps} fps, of the kinetic energy, 5 s", most, (5.0 / fps) ** 2)
+        assert max(most, -least) < (5.0 / fps) ** 2
+    ratio = figure("Bricard", "energy gained at 24 fps over that at 48 fps", gain[24] / gain[48], "8, third order")
+    assert ratio > 6.0
+
+
+def test_bricard_keeps_its_energy_where_joints_give_way_a_little():
+    # 1e-8 m/N, 0.3 micrometres at its 30 N, and the stress is determined: a thousandth of that gain is left.
+    most, least = bricard_gain(24, 1e-8)
+    figure("Bricard, 1e-8 m/N", "energy gained at 24 fps, of the kinetic energy, 5 s", most, 1e-3)
+    assert figure("Bricard, 1e-8 m/N", "energy off", max(most, -least), 1e-3) < 1e-3
 
 
 def four_bars(windows, seconds, fps=24.0, tolerance=1e-6):
@@ -160,12 +175,24 @@ def test_row_of_four_bars_converges_with_the_square_of_the_step():
 
 
 @pytest.mark.slow
-def test_row_of_four_bars_turns_five_times():
-    # The published bound for low precision, 0.1 m, over half the published time: each turn passes the top at 1 rad/s,
-    # where e-fold errors grow with sqrt(k) = 3.4 / s.
-    scene, trajectory, error = four_bars(2, 10.0, 96.0)
-    assert figure("N-four-bar N=2", "B0 off the exact motion, 10 s at 96 fps", error.max(), 0.1, "m") < 0.1
-    assert max(joint_errors(scene, trajectory)) < 1e-6
+@pytest.mark.parametrize("windows", [2, 40])
+def test_row_of_four_bars_turns_ten_times(windows):
+    # The published time, 20 s, and its bound for low precision, 0.1 m, at 400 samples and more.  Each turn passes the
+    # top at 1 rad/s, where what is off grows with e^(sqrt(k) t), sqrt(k) = 3.4 / s: at 48 steps a second it is four
+    # times as much as at 96, 0.4 m.  Second order: the energy of each passage is off by some (w h)^3.
+    scene, trajectory, error = four_bars(windows, 20.0, 96.0)
+    name = f"N-four-bar N={windows}, 20 s at 96 fps"
+    assert figure(name, "B0 off the exact motion", error.max(), 0.1, "m") < 0.1
+    assert figure(name, "joint error", max(joint_errors(scene, trajectory)), 1e-6, "m or rad") < 1e-6
+    bad = sum(not report.converged for report in trajectory.reports)
+    assert figure(name, "frames that miss the tolerance", bad, 0, "of 1920") == 0
+    # On its branch: where all links lie in one line, one out of parallel by d shows in the joints as d^2 / 2 only.
+    turns = np.array([turn(trajectory, i, "y") for i in range(2 * windows + 1)])
+    spread = max(np.abs(turns[: windows + 1] - turns[0]).max(), np.abs(turns[windows + 1 :]).max())
+    assert figure(name, "links out of parallel", spread, np.sqrt(2e-6), "rad") < np.sqrt(2e-6)
+    energy = energies(trajectory)
+    off = np.abs(energy - energy[0]).max() / max(report.kinetic_energy for report in trajectory.reports)
+    assert figure(name, "energy off, of the kinetic energy", off, 1e-3) < 1e-3
 
 
 @pytest.mark.parametrize(("name", "ratio"), [("1 cm rods", 1e-4), ("0.1 mm wires", 2e-8)])
