@@ -99,6 +99,15 @@ def residual_kernels():
         turning = wp.dot(wp.cw_mul(judged.principal[i], spin), spin)
         return scalar(0.5) * (bodies.mass[i] * wp.length_sq(linear(u)) + turning)
 
+    @func
+    def carried(bodies: BodyArrays, judged: Judged, i: int, u: vec6):
+        """U with the angular velocity at the end pose that has the angular momentum of ``u`` at the free pose."""
+        start = bodies.q_free[i]
+        end = bodies.q[i]
+        principal = judged.principal[i]
+        spin = wp.quat_rotate(start, wp.cw_mul(principal, wp.quat_rotate_inv(start, angular(u))))
+        return six(linear(u), wp.quat_rotate(end, wp.cw_div(wp.quat_rotate_inv(end, spin), principal)))
+
     @kernel
     def motion(bodies: BodyArrays, judged: Judged):
         i = wp.tid()
@@ -119,7 +128,13 @@ def residual_kernels():
         note(judged.error, i, error)
         k = bodies.island[i]
         wp.atomic_add(judged.free_energy, k, kinetic(bodies, judged, i, bodies.u_free[i]))
-        wp.atomic_add(judged.energy, k, kinetic(bodies, judged, i, bodies.u[i]))
+        energy = kinetic(bodies, judged, i, bodies.u[i])
+        if bodies.midpoint[i] == ZERO:
+            # A thin body that contacts turn far from its free pose would end with its momentum along its own axis.
+            spin = wp.quat_rotate_inv(bodies.q[i], angular(carried(bodies, judged, i, bodies.u[i])))
+            turning = wp.dot(wp.cw_mul(judged.principal[i], spin), spin)
+            energy = most(energy, scalar(0.5) * (bodies.mass[i] * wp.length_sq(linear(bodies.u[i])) + turning))
+        wp.atomic_add(judged.energy, k, energy)
         wp.atomic_add(judged.mass, k, bodies.mass[i])
 
     @kernel
@@ -279,15 +294,6 @@ def residual_kernels():
         judged.row[r] = error
         note(judged.worst, JOINT + slot % 2, error)
         spread(judged, judged.counts[dynamic_slot], rows.a[r], rows.b[r], error)
-
-    @func
-    def carried(bodies: BodyArrays, judged: Judged, i: int, u: vec6):
-        """U with the angular velocity at the end pose that has the angular momentum of ``u`` at the free pose."""
-        start = bodies.q_free[i]
-        end = bodies.q[i]
-        principal = judged.principal[i]
-        spin = wp.quat_rotate(start, wp.cw_mul(principal, wp.quat_rotate_inv(start, angular(u))))
-        return six(linear(u), wp.quat_rotate(end, wp.cw_div(wp.quat_rotate_inv(end, spin), principal)))
 
     @kernel
     def bodies(bodies: BodyArrays, judged: Judged):

@@ -22,6 +22,7 @@ class Topology:
     island_count: int
     constrained: np.ndarray  # (islands,) bool: has a contact or a joint row
     jointed: np.ndarray  # (islands,) bool: has a joint row
+    looped: np.ndarray  # (islands,) bool: its joints close a loop, so that some of their rows may be redundant
     contact_order: np.ndarray  # (C,) sorts the problem's contacts by island, then by body pair
     contact_island: np.ndarray  # (C,) after sorting
     row_island: np.ndarray  # (R,)
@@ -83,7 +84,7 @@ def incidence(a, b, count):
 def build_topology(problem):
     """The Topology of a StepProblem."""
     contacts, rows, bodies = problem.contacts, problem.joints, problem.bodies
-    count, sides = len(bodies.mass), (contacts.body_a, contacts.body_b, rows.body_a, rows.body_b)
+    count, sides = len(bodies.mass), (contacts.body_a, contacts.body_b, rows.body_a, rows.body_b, rows.joint)
     return _topology(bodies.dynamic_count, count, *(_packed(side) for side in sides))
 
 
@@ -92,10 +93,28 @@ def _packed(values):
     return (values if values.dtype == np.int32 else np.asarray(values, np.int32)).tobytes()
 
 
+def loops(count, a, b):
+    """(E,) bool: joints between bodies a and b (E,) of a group that closes a loop.
+
+    Bodies from number ``count`` on do not move: they are one, the ground.  A group with one loop has as many joints as
+    bodies, the ground among them.
+    """
+    linked = (a < count) & (b < count)
+    label = connected_components(count, a[linked], b[linked])
+    of_joint = label[np.minimum(a, b)]
+    groups = int(label.max(initial=-1)) + 1
+    bodies, joints = np.bincount(label, minlength=groups), np.bincount(of_joint, minlength=groups)
+    bodies[np.unique(of_joint[~linked])] += 1
+    return (joints >= bodies)[of_joint]
+
+
 @lru_cache(maxsize=KEPT)
 def _topology(n, total, *sides):
-    """The Topology of ``total`` bodies, n of them dynamic; sides: bytes of the contacts' bodies and of the rows'."""
-    ca, cb, ra, rb = (np.frombuffer(side, np.int32).astype(np.int64) for side in sides)
+    """The Topology of ``total`` bodies, n of them dynamic.
+
+    sides: bytes of the contacts' bodies, of the rows' bodies and of the rows' joints.
+    """
+    ca, cb, ra, rb, joint = (np.frombuffer(side, np.int32).astype(np.int64) for side in sides)
     both = np.concatenate([ca, ra]), np.concatenate([cb, rb])
     linked = (both[0] < n) & (both[1] < n)
     body_island = connected_components(n, both[0][linked], both[1][linked])
@@ -133,6 +152,8 @@ def _topology(n, total, *sides):
     constrained[row_island] = True
     jointed = np.zeros(island_count, bool)
     jointed[row_island] = True
+    looped, first_row = np.zeros(island_count, bool), np.unique(joint, return_index=True)[1]
+    looped[row_island[first_row[loops(n, ra[first_row], rb[first_row])]]] = True
     island_row_start, island_row_index = group(row_island, island_count)
     body_contact_start, body_contact_index = incidence(ca, cb, n)
     body_row_start, body_row_index = incidence(ra, rb, n)
@@ -141,6 +162,7 @@ def _topology(n, total, *sides):
         island_count=island_count,
         constrained=constrained,
         jointed=jointed,
+        looped=looped,
         contact_order=contact_order,
         contact_island=contact_island,
         row_island=row_island,

@@ -104,3 +104,17 @@ def ell(size=0.2):
     turns = [(i, (i + 1) % 6) for i in range(6)]
     sides = [triangle for i, j in turns for triangle in ((i, 6 + i, 6 + j), (i, 6 + j, j))]
     return TriangleMesh(size * vertices, front + back + sides)
+
+
+def tray(half=1.0, rim=0.1, floor=0.1, height=0.3):
+    """An open box, concave: ``half`` wide each way inside, its floor's top at z = 0, ``floor`` thick."""
+    inner, outer = half, half + rim
+    corners = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
+    levels = [(outer, -floor), (outer, height), (inner, height), (inner, 0.0)]
+    vertices = np.array([(x * wide, y * wide, z) for wide, z in levels for x, y in corners])
+    triangles = [(0, 2, 1), (0, 3, 2), (12, 13, 14), (12, 14, 15)]
+    for level in range(3):
+        for k in range(4):
+            a, b = 4 * level + k, 4 * level + (k + 1) % 4
+            triangles += [(a, b, b + 4), (a, b + 4, a + 4)]
+    return TriangleMesh(vertices, np.array(triangles))

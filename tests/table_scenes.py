@@ -11,7 +11,9 @@ from scenes import ground
 
 # t / R below which an arch of N stones has no equilibrium whatever its friction: a linear programme over rigid
 # stones, N -> 0.1075 (Milankovitch 1907; Makris and Alexakis 2013).
-THINNEST_ARCH = {7: 0.0962, 9: 0.1021, 11: 0.1049, 15: 0.1063, 21: 0.1068, 31: 0.1072, 51: 0.1074}
+THINNEST_ARCH = {
+    7: 0.0962, 9: 0.1021, 11: 0.1049, 13: 0.1028, 15: 0.1063, 21: 0.1068, 25: 0.1070, 31: 0.1072, 51: 0.1074,
+}  # fmt: skip
 
 TWENTY = np.radians(20.0)
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver.problem import Contacts, JointRows
-from axion.solver.topology import build_topology, connected_components, group, incidence
+from axion.solver.topology import build_topology, connected_components, group, incidence, loops
 from step_problems import random_problem
 
 SIZES = [(1, 1, 0, 0), (1, 1, 1, 0), (6, 2, 0, 5), (6, 2, 5, 0), (12, 3, 9, 6), (40, 2, 30, 20), (5, 1, 40, 40)]
@@ -127,3 +127,20 @@ def test_equal_structures_are_one_read_only_object():
     for count in (6, 5):
         other.bodies.dynamic_count = count
         assert build_topology(other).body_island.tolist() == list(range(count))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "closed"),
+    [
+        ([5, 0, 1], [0, 1, 2], [False, False, False]),  # a chain on the ground
+        ([0, 1], [1, 2], [False, False]),  # a chain in the air
+        ([5, 0, 1], [0, 1, 6], [True, True, True]),  # both ends held, by two bodies that do not move
+        ([5, 5], [0, 0], [True, True]),  # a door on two hinges
+        ([0, 1, 2], [1, 2, 0], [True, True, True]),  # a ring in the air
+        ([0, 1, 0, 5], [1, 0, 2, 3], [True, True, True, False]),  # two joints of one pair, and a pendulum apart
+        ([5, 0, 5, 2], [0, 1, 2, 3], [False, False, False, False]),  # two chains on the ground are no loop
+        ([], [], []),
+    ],
+)
+def test_loops_of_joints(a, b, closed):
+    assert loops(5, np.array(a, int), np.array(b, int)).tolist() == closed

@@ -47,18 +47,18 @@ def joint_kernels(real):
         arm_b = wp.quat_rotate(qb, rows.anchor_b[r])
         d = xb + arm_b - xa - arm_a
         axis = wp.quat_rotate(qa, rows.axis_a[r])
-        kind = rows.coordinate[r]
-        if kind == LINEAR:
+        coordinate = rows.coordinate[r]
+        if coordinate == LINEAR:
             out.c = wp.dot(axis, d)
             out.jac_a = six(-axis, -wp.cross(arm_a + d, axis))
             out.jac_b = six(axis, wp.cross(arm_b, axis))
-        elif kind == DOT:
+        elif coordinate == DOT:
             other = wp.quat_rotate(qb, rows.axis_b[r])
             turn = wp.cross(other, axis)
             out.c = wp.dot(axis, other)
             out.jac_a = six(zero, -turn)
             out.jac_b = six(zero, turn)
-        elif kind == TWIST:
+        elif coordinate == TWIST:
             rel = wp.quat_inverse(qa) * qb * wp.quat_inverse(rows.reference[r])
             k = rows.axis_a[r]
             v = vec3(rel[0], rel[1], rel[2])

@@ -56,3 +56,21 @@ def test_arch_falls_when_a_little_thinner_than_the_thinnest(stones):
     figure(name, "penetration", overlaps(scene, trajectory, range(1, len(drop), 8)).max(), 1e-3, "m")
     assert drop[-1] > FALLEN
     assert all(report.converged for report in trajectory.reports)
+
+
+@pytest.mark.parametrize(("friction", "stands"), [(0.27, False), (0.35, True)])
+def test_thick_arch_slides_apart_where_friction_is_too_little(friction, stands):
+    # t / R = 0.3, 15 stones: no equilibrium exists below mu = 0.309 (a linear programme; for stones that slide as
+    # Coulomb says it proves falls, and only suggests what stands).
+    scene = arch(15, 0.3, RADIUS, friction)
+    key = 8
+    start = scene.bodies[key].position[2]
+
+    def stands_still(result):
+        return stands or start - result.position[key, 2] < FALLEN
+
+    trajectory = simulate(scene, 120, config=CPU, on_frame=stands_still)
+    drop = start - trajectory.position[-1, key, 2]
+    name = f"arch of 15 stones, t / R = 0.3, mu = {friction}"
+    figure(name, "crown drop in 5 s", drop, f"{'<' if stands else '>'} {1e-3 * RADIUS if stands else FALLEN}", "m")
+    assert drop < 1e-3 * RADIUS if stands else drop > FALLEN

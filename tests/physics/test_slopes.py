@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Scene, SolverConfig, simulate
+from axion.solver import Body, Box, Scene, SolverConfig, rotations, simulate
 from figures import figure
-from scenes import GRAVITY, downhill, ground, slope
+from scenes import GRAVITY, downhill, ground, slope, turned
 
 CPU = SolverConfig(device="cpu")
 SLOW, FAST = CPU.tolerances()
@@ -43,6 +43,40 @@ def test_box_two_degrees_above_the_limit_slides_by_the_law(mu):
     name = f"slope, mu = {mu:g}, 2 degrees above"
     assert figure(name, "way over that of the discrete law", way / want, "1 +- 1e-3") == pytest.approx(1.0, abs=1e-3)
     assert np.abs(trajectory.angular_velocity[-1, 1]).max() < FAST / h
+
+
+def any_slope(seed):
+    """(mu, half extents, turn about the slope's normal [rad], mass) drawn by lot: boxes that do not topple at mu."""
+    random = np.random.default_rng(seed)
+    mu = random.uniform(0.05, 1.5)
+    half = random.uniform(0.1, 0.5, 3)
+    half[2] = 0.5 * half[:2].min() / max(mu, 1.0)
+    return mu, half, random.uniform(-np.pi, np.pi), 10.0 ** random.uniform(-2.0, 3.0)
+
+
+def turned_on(scene, yaw):
+    """The scene of ``slope`` with its box turned about the slope's normal."""
+    box = scene.bodies[1]
+    box.orientation = rotations.multiply(box.orientation, turned("z", yaw))
+    return scene
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_box_sticks_and_slides_two_degrees_off_the_limit(seed):
+    # The two laws above for coefficients, boxes, masses and directions drawn by lot.
+    mu, half, yaw, mass = any_slope(seed)
+    name = f"slope, mu = {mu:.3f}, {mass:.3g} kg, turned by {np.degrees(yaw):.0f} degrees"
+    angle = limit(mu) - MARGIN
+    trajectory = simulate(turned_on(slope(angle, mu, half, mass), yaw), 120, config=CPU)
+    creep = np.linalg.norm(trajectory.position[-1, 1] - trajectory.position[48, 1]) / 3.0
+    assert figure(name, "creep 2 degrees below", creep, 1e-5, "m/s") < 1e-5
+    assert all(report.converged for report in trajectory.reports)
+    angle, n, h = limit(mu) + MARGIN, 48, 1.0 / 24.0
+    trajectory = simulate(turned_on(slope(angle, mu, half, mass), yaw), n, config=CPU)
+    want = GRAVITY * (np.sin(angle) - mu * np.cos(angle)) * h**2 * n * (n + 1) / 2.0
+    way = (trajectory.position[-1, 1] - trajectory.position[0, 1]) @ downhill(angle)
+    ratio = figure(name, "way over that of the discrete law 2 degrees above", way / want, "1 +- 1e-3")
+    assert ratio == pytest.approx(1.0, abs=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,16 @@ def test_four_bar_keeps_to_freudensteins_equation():
     assert all(report.converged for report in trajectory.reports)
 
 
+@pytest.mark.parametrize("step", [0.1, 0.05, 0.01, 0.005])
+def test_four_bar_stays_closed_at_any_step(step):
+    # Dojo's bound for its four-bar at these four steps: 1e-5 m.
+    scene = four_bar(speed=2.0)
+    trajectory = simulate(scene, round(2.0 / step), 1.0 / step, SolverConfig(device="cpu", quality="final"))
+    closure = joint_errors(scene, trajectory)[0]
+    assert figure(f"four-bar, h = {step} s", "joint error, 2 s", closure, 1e-5, "m") < 1e-5
+    assert all(report.converged for report in trajectory.reports)
+
+
 def bricard_cosines(trajectory):
     """(F + 1, 6) cosines between consecutive rods, the ground link the sixth."""
     rods = [rotations.rotate(trajectory.orientation[:, k], (BRICARD_CORNERS[k + 1] - BRICARD_CORNERS[k])[None])
@@ -99,19 +109,26 @@ def test_bricard_moves_by_its_one_freedom(tolerance, bound):
     assert figure(name, "frames that miss the tolerance", bad, 0, "of 240") == 0
 
 
-def test_bricard_keeps_its_energy():
-    # No friction, one freedom: energy is constant, and what the second-order scheme is off by falls with h^2.  At most
-    # (w h)^2 of the kinetic energy at 24 fps, the bound w = 5 rad/s being that of its fastest hinge.
-    drift = {}
+@pytest.mark.parametrize("links", ["thin", "thick"])
+def test_bricard_keeps_its_energy(links):
+    # No friction, one freedom: energy is constant.  The stress of the redundant row against the others is not
+    # determined, and does work where the rows are independent by O(h^2), in mid-step: third order in h for thin links,
+    # and 30 times as much for those that turn about their length as hard as across.  With w = 5 rad/s, that of the
+    # fastest hinge, a tenth of (w h)^2 of the kinetic energy is allowed for thin links, and 30 times that for thick.
+    part, gain = {"thin": 0.1, "thick": 3.0}[links], {}
     for fps in (24, 48):
-        trajectory = simulate(bricard(), 5 * fps, fps, SolverConfig(device="cpu", substeps=1))
-        energy = energies(trajectory)
-        largest = max(report.kinetic_energy for report in trajectory.reports)
-        drift[fps] = np.abs(energy - BRICARD_ENERGY).max() / largest
-        gain = (energy - BRICARD_ENERGY).max() / largest
-        figure("Bricard", f"energy gained at {fps} fps, of the kinetic energy, 5 s", gain, (5.0 / fps) ** 2)
-    assert drift[24] < (5.0 / 24) ** 2
-    assert drift[48] < (5.0 / 48) ** 2
+        scene = bricard()
+        if links == "thick":
+            for body in scene.bodies:
+                body.inertia = np.eye(3) / 12.0
+        trajectory = simulate(scene, 5 * fps, fps, SolverConfig(device="cpu", substeps=1))
+        drift = (energies(trajectory) - BRICARD_ENERGY) / max(report.kinetic_energy for report in trajectory.reports)
+        bound = part * (5.0 / fps) ** 2
+        name = f"Bricard, {links} links, {fps} fps"
+        gain[fps] = figure(name, "energy gained, of the kinetic energy, 5 s", drift.max(), bound)
+        assert np.abs(drift).max() < bound
+    ratio = figure(f"Bricard, {links} links", "energy gained at 24 fps over that at 48", gain[24] / gain[48], "8")
+    assert ratio > 4.0
 
 
 def four_bars(windows, seconds, fps=24.0, tolerance=1e-6):
@@ -138,10 +155,11 @@ def test_row_of_four_bars_passes_the_horizontal_on_its_branch(windows, exact):
     assert figure(name, "B0 off the exact motion, one turn", error.max(), bound, "m") < bound
     closure = max(joint_errors(scene, trajectory))
     assert figure(name, "joint error", closure, 1e-6, "m or rad") < 1e-6
-    # No branch switch: all uprights are parallel, all tops level.
+    # No branch switch: all uprights are parallel, all tops level.  Where all links lie in one line, one out of parallel
+    # by d shows in the joints as d^2 / 2 only.
     turns = np.array([turn(trajectory, i, "y") for i in range(2 * windows + 1)])
     spread = max(np.abs(turns[: windows + 1] - turns[0]).max(), np.abs(turns[windows + 1 :]).max())
-    assert figure(name, "links out of parallel", spread, 4 * (windows + 1) * 1e-6, "rad") < 4 * (windows + 1) * 1e-6
+    assert figure(name, "links out of parallel", spread, np.sqrt(2e-6), "rad") < np.sqrt(2e-6)
     assert all(report.converged for report in trajectory.reports)
     energy = energies(trajectory)
     gain = (energy.max() - energy[0]) / max(report.kinetic_energy for report in trajectory.reports)
@@ -160,12 +178,23 @@ def test_row_of_four_bars_converges_with_the_square_of_the_step():
 
 
 @pytest.mark.slow
-def test_row_of_four_bars_turns_five_times():
-    # The published bound for low precision, 0.1 m, over half the published time: each turn passes the top at 1 rad/s,
-    # where e-fold errors grow with sqrt(k) = 3.4 / s.
-    scene, trajectory, error = four_bars(2, 10.0, 96.0)
-    assert figure("N-four-bar N=2", "B0 off the exact motion, 10 s at 96 fps", error.max(), 0.1, "m") < 0.1
-    assert max(joint_errors(scene, trajectory)) < 1e-6
+@pytest.mark.parametrize("windows", [2, 40])
+def test_row_of_four_bars_turns_ten_times(windows):
+    # The published time, 20 s, and its bound for low precision, 0.1 m, at 400 samples and more.  Each turn passes the
+    # top at 1 rad/s, where what is off grows with e^(sqrt(k) t), sqrt(k) = 3.4 / s: at 48 steps a second it is four
+    # times as much as at 96, 0.4 m.  Second order: the energy of each passage is off by some (w h)^3.
+    scene, trajectory, error = four_bars(windows, 20.0, 96.0)
+    name = f"N-four-bar N={windows}, 20 s at 96 fps"
+    assert figure(name, "B0 off the exact motion", error.max(), 0.1, "m") < 0.1
+    assert figure(name, "joint error", max(joint_errors(scene, trajectory)), 1e-6, "m or rad") < 1e-6
+    bad = sum(not report.converged for report in trajectory.reports)
+    assert figure(name, "frames that miss the tolerance", bad, 0, "of 1920") == 0
+    turns = np.array([turn(trajectory, i, "y") for i in range(2 * windows + 1)])
+    spread = max(np.abs(turns[: windows + 1] - turns[0]).max(), np.abs(turns[windows + 1 :]).max())
+    assert figure(name, "links out of parallel", spread, np.sqrt(2e-6), "rad") < np.sqrt(2e-6)
+    energy = energies(trajectory)
+    off = np.abs(energy - energy[0]).max() / max(report.kinetic_energy for report in trajectory.reports)
+    assert figure(name, "energy off, of the kinetic energy", off, 1e-3) < 1e-3
 
 
 @pytest.mark.parametrize(("name", "ratio"), [("1 cm rods", 1e-4), ("0.1 mm wires", 2e-8)])
