@@ -38,7 +38,7 @@ class PositionPhase:
         self.slow, self.fast = tolerances
         self.judge = Judge(solver.device)
         if collider.model.may_touch:
-            solver.problem.usual = self.judge.usual = usual_room(np.count_nonzero(np.isfinite(frames.mass)))
+            solver.problem.usual = self.judge.usual = usual_room(int(np.isfinite(frames.mass).sum()))
 
     def solve(self, assembly, state, last):
         """Position phase, repeated with contacts that only show at the end pose, and where load is not as thought.
