@@ -98,7 +98,6 @@ def structs(real):
         radius: wp.array(dtype=scalar)
         dual: wp.array(dtype=vec2)
         shift: wp.array(dtype=scalar)  # [m/s] mu |v_t|, added to the gap velocity in the cone law
-        shift_best: wp.array(dtype=scalar)  # that of the best iterate
         bias: wp.array(dtype=vec3)  # Gauss-Seidel and velocity phase: v = J u + bias
         force: wp.array(dtype=vec3)
         curvature: wp.array(dtype=mat33)
@@ -171,7 +170,6 @@ class IslandArrays:
     sweep_active: wp.array(dtype=wp.int32)
     rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses
     law: wp.array(dtype=wp.int32)  # 1: cone (new contacts at first, and where 0 cycles), 0: disc of lagged radius
-    dense: wp.array(dtype=wp.int32)  # 1: far more contacts than its bodies need to be held
     trouble: wp.array(dtype=wp.int32)
     convex: wp.array(dtype=wp.int32)  # 1: only the positive part of the stiffness of joints
     restore: wp.array(dtype=wp.int32)

@@ -25,7 +25,6 @@ CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
 # with thick links; from 3e-5 on a row of four-bars is too weak where its rank drops.
 LOOPED = 1e-5
 CG_COST = 0.6  # microseconds a block that conjugate gradients take for it on the CPU: 40 iterations of 15 ns
-DENSE = 12  # contacts a body: 4 in stacks, 10 in heaps, 19 to 25 in pieces that fit
 ROW_COLUMNS = (
     "coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset", "beta", "target",
     "target_velocity", "compliance", "lower", "upper",
@@ -91,7 +90,7 @@ class DeviceProblem:
         self._upload_bodies(problem, plan, options)
         self._upload_contacts(problem, plan, loaded)
         self._upload_rows(problem)
-        self._upload_islands(problem, topology, plan, options, eps_joint, loaded)
+        self._upload_islands(problem, topology, plan, options, eps_joint)
 
     def _choose_direct(self, topology):
         """Set ``direct`` (islands,) bool and the structure of the factor: which islands take no conjugate gradients.
@@ -224,7 +223,7 @@ class DeviceProblem:
         into.put("share", share)
         into.put("group", following)
 
-    def _upload_islands(self, problem, topology, plan, options, eps_joint, loaded):
+    def _upload_islands(self, problem, topology, plan, options, eps_joint):
         into, count = self._into["islands"], topology.island_count
 
         def strictest(values, ufunc):
@@ -238,9 +237,6 @@ class DeviceProblem:
         into.fill("law", cold)
         into.fill("convex", np.ones(count, np.int32))
         into.fill("direct", self.direct)
-        # Pieces that fit: where no impulse is known, and again where contacts are added; not in velocity phases.
-        fits = plan.dense & (cold == 1) if options.start is None else plan.dense
-        into.put("dense", fits if loaded is None else np.zeros(count, bool))
         into.put("sweeps_allowed", strictest(options.sweeps, np.logical_or))
         active = topology.constrained
         if options.done is not None:
@@ -260,7 +256,6 @@ class Plan:
     by_island: np.ndarray  # (n,) bodies sorted by island
     island_start: np.ndarray  # (islands,) where each island begins there
     loose: np.ndarray  # (K,) bodies that nothing touches
-    dense: np.ndarray  # (islands,) bool: more than DENSE contacts a body, and no joints
 
 
 @lru_cache(maxsize=KEPT)
@@ -269,8 +264,7 @@ def _plan(topology):
     loose = np.flatnonzero(~topology.constrained[topology.body_island])
     start, by_island = group(topology.body_island, topology.island_count)
     order = None if sorted_already else topology.contact_order
-    dense = np.diff(topology.island_contact_start) > DENSE * np.diff(start)
-    return Plan(order, by_island, start[:-1], loose, dense & ~topology.jointed)
+    return Plan(order, by_island, start[:-1], loose)
 
 
 @lru_cache(maxsize=KEPT)

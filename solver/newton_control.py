@@ -31,21 +31,11 @@ class Limits:
     cone_late: wp.int32  # as ``late``, for islands on the cone law
     sweeps: wp.int32  # Gauss-Seidel sweeps per burst
     cone_sweeps: wp.int32  # as ``sweeps``, for islands on the cone law
-    pack_sweeps: wp.int32  # as ``sweeps``, for packs
     search: wp.int32  # line-search trials
     inner_reduction: wp.float64  # gradient reduction per proximal centre
     eps_largest: wp.float64
     eps_smallest: wp.float64
     eps_joint_smallest: wp.float64
-    pack_eps: wp.float64  # proximal strength that packs start from
-    pack_eps_smallest: wp.float64  # and go down to round by round
-    pack_share: wp.float64  # aim of packs from round ``late``, in those of other islands at rest
-
-
-@wp.func(module=MODULE)
-def is_pack(isl: IslandArrays, k: int):
-    """Whether it is a pack: pieces at rest that fit too well for Newton on discs, so on cones after the first round."""
-    return isl.dense[k] * isl.law[k] * (1 - isl.sweeps_allowed[k]) == 1 and isl.outer_count[k] > 0
 
 
 @kernel
@@ -232,19 +222,13 @@ def request_sweeps(
     if isl.outer_active[k] == 0:
         return
     late = wp.where(isl.law[k] == 1, limits.cone_late, limits.late)
-    struggled = isl.inner_count[k] >= limits.inner
-    pack = is_pack(isl, k)
-    allowed = isl.sweeps_allowed[k] == 1 or isl.outer_count[k] >= limits.stalled
-    allowed = allowed or pack or (isl.dense[k] == 1 and struggled)
-    if isl.jointed[k] == 1 or not allowed:
+    if isl.jointed[k] == 1 or (isl.sweeps_allowed[k] == 0 and isl.outer_count[k] < limits.stalled):
         return
-    if struggled:
+    if isl.inner_count[k] >= limits.inner:
         isl.trouble[k] = 1
-    if isl.trouble[k] == 1 or isl.outer_count[k] >= late or pack:
+    if isl.trouble[k] == 1 or isl.outer_count[k] >= late:
         isl.sweep_active[k] = 1
-        isl.sweep_left[k] = limits.sweeps
-        if isl.law[k] == 1:
-            isl.sweep_left[k] = wp.where(pack, limits.pack_sweeps, limits.cone_sweeps)
+        isl.sweep_left[k] = wp.where(isl.law[k] == 1, limits.cone_sweeps, limits.sweeps)
         wp.atomic_max(flags, sweep_slot, 1)
 
 
@@ -299,18 +283,14 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     )
     finite = value == value and value < wp.float64(1.0e30)
     round = isl.outer_count[k]
-    law = isl.law[k]
-    pack = is_pack(isl, k)
     isl.outer_count[k] = round + 1
-    aim = isl.tolerance[k]
-    if pack and round >= limits.late:
-        aim = aim * limits.pack_share
+    law = isl.law[k]
     struggled = isl.inner_count[k] >= limits.inner
     if round == 0:
         isl.law[k] = 0
     if struggled and isl.jointed[k] == 0:
         isl.law[k] = 1  # Newton chases the lagged radius; on cones it has a convex function, and ends in a few steps
-    if (finite and value < aim) or round + 1 >= limits.outer:
+    if (finite and value < isl.tolerance[k]) or round + 1 >= limits.outer:
         isl.outer_active[k] = 0
         if finite and value < isl.best[k]:
             isl.best[k] = value
@@ -318,8 +298,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         else:
             isl.restore[k] = 1
         return
-    worse = wp.where(pack, wp.float64(10.0), wp.float64(3.0))  # one contact of a pack leaps, and comes back
-    if not finite or (value > worse * isl.best[k] and round > 0):
+    if not finite or (value > wp.float64(3.0) * isl.best[k] and round > 0):
         isl.restore[k] = 1
         most = wp.float64(100.0)
         again = isl.previous[k] == isl.best[k] and isl.trouble[k] == 1 and isl.eps[k] >= limits.eps_largest
@@ -342,14 +321,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         isl.damping[k] = isl.damping[k] * wp.float64(0.1)
         if isl.damping[k] < wp.float64(0.01):
             isl.damping[k] = wp.float64(0.0)
-    if pack and not (isl.eps[k] <= limits.pack_eps_smallest and isl.pull[k] > wp.float64(0.5) * value):
-        if struggled:
-            isl.eps[k] = wp.min(isl.eps[k] * wp.float64(1.5), limits.eps_largest)
-        elif isl.eps[k] > limits.pack_eps_smallest:
-            isl.eps[k] = wp.max(isl.eps[k] * wp.float64(0.8), limits.pack_eps_smallest)
-    elif is_pack(isl, k) and not pack:
-        isl.eps[k] = wp.min(isl.eps[k], limits.pack_eps)
-    elif isl.inner_count[k] <= limits.easy and value > wp.float64(0.3) * isl.previous[k]:
+    if isl.inner_count[k] <= limits.easy and value > wp.float64(0.3) * isl.previous[k]:
         slow = wp.min(wp.float64(0.3) * value, wp.float64(0.1) * isl.tolerance[k])
         contact = wp.max(isl.residual_normal[k], isl.residual_tangent[k])
         if law == 1 and isl.pull[k] < wp.float64(0.5) * value:

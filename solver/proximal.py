@@ -68,8 +68,6 @@ class ProximalSolver:
         self._limits.eps_joint_smallest = 1.0e-7 if precision == "float64" else 1.0e-5
         # What is left at rest is noise: contacts pass it on, and an arch of 51 stones makes 30 times as much of it.
         self.resting = 0.1 if precision == "float64" else 0.5  # of the tolerance, for contacts at rest
-        self._limits.pack_sweeps, self._limits.pack_eps, self._limits.pack_eps_smallest = 20, 1.0e-3, 1.0e-4
-        self._limits.pack_share = 0.5 / self.resting
         # Of the tolerance, what one more step moves a heap at rest by: single precision never gets below some 1e-5 m.
         self.stirring = 0.1 if precision == "float64" else 2.0
         self._eps_joint = 1.0e-6 if precision == "float64" else 1.0e-5

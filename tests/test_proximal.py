@@ -240,35 +240,3 @@ def test_cone_law_and_lagged_radius_agree():
     # The upper box brakes with mu g; the lower gains from the upper and loses on the floor.
     assert found.velocity[1, 0] == pytest.approx(2.0 - 0.4 * G * H, abs=1e-5)
     assert found.velocity[0, 0] == pytest.approx(0.5 + (0.4 * 1.0 - 0.4 * 4.0) / 3.0 * G * H, abs=1e-5)
-
-
-def test_slip_goes_back_with_the_iterate():
-    # Slip that goes with impulses that were thrown away would open or hold contacts of the best iterate.
-    problem = stacked([3.0, 1.0], np.tile([0.5, 0, 0, 0, 0, 0], (2, 1)))
-    other = ProximalSolver("cpu", "float64")
-    other.solve(problem, options(problem))
-    device = other.problem
-    device.contacts.shift.fill_(2.0)
-    device.islands.keep.fill_(1)
-    device.islands.restore.zero_()
-    other._over_contacts(other._contact.keep_contacts, device.contacts, device.islands)
-    device.contacts.shift.fill_(50.0)
-    device.islands.keep.zero_()
-    device.islands.restore.fill_(1)
-    other._over_contacts(other._contact.keep_contacts, device.contacts, device.islands)
-    assert np.all(device.contacts.shift.numpy()[: len(problem.contacts)] == 2.0)
-
-
-def test_only_pieces_that_fit_are_dense():
-    # Four corners on four hold a stack; a box held by thirteen points has more than twice what holds it.
-    assert not solved_on(stacked([3.0, 1.0])).islands.dense.numpy()[0]
-    problem = stacked([3.0])
-    problem.contacts = problem.contacts.take(np.resize(np.arange(4), 13))
-    assert solved_on(problem).islands.dense.numpy()[0]
-
-
-def solved_on(problem):
-    """The DeviceProblem that ``problem`` was solved on."""
-    other = ProximalSolver("cpu", "float64")
-    other.solve(problem, options(problem))
-    return other.problem

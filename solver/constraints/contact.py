@@ -123,7 +123,6 @@ def contact_kernels(real):
         con.radius[c] = con.mu[c] * p[0]
         con.dual[c] = vec2(p[1], p[2])
         con.shift[c] = scalar(0.0)
-        con.shift_best[c] = scalar(0.0)
 
     @kernel
     def shift_contacts(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
@@ -315,10 +314,8 @@ def contact_kernels(real):
         k = con.island[c]
         if isl.keep[k] == 1:
             con.p_best[c] = con.p[c]
-            con.shift_best[c] = con.shift[c]
         if isl.restore[k] == 1:
             con.p[c] = con.p_best[c]
-            con.shift[c] = con.shift_best[c]
         if isl.outer_active[k] == 1:
             p = con.p[c]
             con.p_centre[c] = p

@@ -11,7 +11,7 @@ from axion.solver import ConvexHull, simulate
 from cut_scenes import cut_block, voronoi_cells
 
 TIGHT = 1e-5  # [m] of normal quality, below 0.5 m/s
-MOST = {0.5: 170, 0.9: 85}  # Newton iterations of the first frame, by friction; 175 and 93 with late Gauss-Seidel
+MOST = 320  # Newton iterations of the first frame; 16 a round for all 40 rounds, and still missed, before the cone law
 
 
 def test_cells_fill_the_box():
@@ -26,7 +26,7 @@ def test_cut_block_starts_cold_within_the_tolerance(friction):
     motion = simulate(cut_block(50, friction=friction), frames=2)
     first = motion.reports[0]
     assert first.contacts > 800
-    assert first.newton_iterations <= MOST[friction]
+    assert first.newton_iterations <= MOST
     assert first.substeps == 1
     for report in motion.reports:
         assert report.converged
