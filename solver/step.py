@@ -187,11 +187,9 @@ class Stepper:
         """Make the end of the attempt the present."""
         assembly, sleep, moved = attempt.assembly, attempt.sleep, attempt.moved()
         order, velocity = assembly.numbering.scene[:-1], attempt.solution.velocity[:-1]
-        moved.way = np.zeros(len(order))
-        moved.way[order] = way_moved(velocity, self.model.body_radius[order], assembly.problem.step)
-        moved.way[self.model.movable & ~self.assembler.free(self.state.time)] = (
-            np.inf
-        )  # nobody looked at their overlaps
+        way = moved.way = np.zeros(len(order))
+        way[order] = way_moved(velocity, self.model.body_radius[order], assembly.problem.step)
+        way[self.model.movable & ~self.assembler.free(self.state.time)] = np.inf  # nobody looked at their overlaps
         moved.contacts = sleep.contacts
         moved.contact_force = kept_forces(self.joints, attempt)
         self.collider.accept(sleep.contacts)

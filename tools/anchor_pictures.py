@@ -6,7 +6,6 @@
 capture: as for report_pictures.py.  Writes anchors.png.
 """
 
-import argparse
 import math
 import sys
 from pathlib import Path
@@ -105,12 +104,4 @@ def inside(folder, capture):
 
 
 if __name__ == "__main__":
-    if blender_window.in_blender():
-        blender_window.play(inside(*blender_window.arguments()))
-    else:
-        parser = argparse.ArgumentParser(description="Drag the anchors of a rope, and take a picture.")
-        parser.add_argument("folder", nargs="?", default="docs/images")
-        parser.add_argument("--capture", default="")
-        given = parser.parse_args()
-        folder = str(Path(given.folder).resolve())
-        sys.exit(blender_window.start(__file__, [folder, given.capture], SIZE, simulate=True))
+    blender_window.pictures(__file__, inside, __doc__, SIZE)

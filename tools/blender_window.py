@@ -5,6 +5,7 @@ Needs a display; Warp and newton are lent by the environment that runs this.  A 
 calls ``start`` when run by Python and ``play`` when run by Blender; ``in_blender`` tells which.
 """
 
+import argparse
 import importlib.util
 import os
 import subprocess
@@ -45,6 +46,21 @@ def start(file, arguments, size=(1280, 800), simulate=False, limit=1200):
         except subprocess.TimeoutExpired:
             print(f"Blender was ended after {limit} s", file=sys.stderr)
             return 1
+
+
+def pictures(file, steps, description, size):
+    """The whole program of a ``file`` that takes pictures: ``steps(folder, capture)`` is a generator for ``play``.
+
+    capture: a command that writes a picture of the screen to {}, where Blender cannot read its own window.
+    """
+    if in_blender():
+        play(steps(*arguments()))
+        return
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("folder", nargs="?", default="docs/images")
+    parser.add_argument("--capture", default="")
+    given = parser.parse_args()
+    sys.exit(start(file, [str(Path(given.folder).resolve()), given.capture], size, simulate=True))
 
 
 def arguments():

@@ -8,7 +8,6 @@ thousand bodies is timed.  Needs a display.  capture: a program that writes a pi
 screenshot is black, as with some drivers.  Writes overlays.png, report.png and limits.png.
 """
 
-import argparse
 import math
 import shlex
 import subprocess
@@ -243,12 +242,4 @@ def _thousand(bpy, view):
 
 
 if __name__ == "__main__":
-    if blender_window.in_blender():
-        blender_window.play(inside(*blender_window.arguments()))
-    else:
-        parser = argparse.ArgumentParser(description="Take the pictures of the overlays and the report.")
-        parser.add_argument("folder", nargs="?", default="docs/images")
-        parser.add_argument("--capture", default="")
-        given = parser.parse_args()
-        folder = str(Path(given.folder).resolve())
-        sys.exit(blender_window.start(__file__, [folder, given.capture], SIZE, simulate=True))
+    blender_window.pictures(__file__, inside, __doc__, SIZE)
