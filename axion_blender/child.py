@@ -17,11 +17,13 @@ import dataclasses
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +33,10 @@ WARNING = re.compile(r"Warp (\w+ )?warning|\s*$|.*Warning: ", re.IGNORECASE)
 """Lines of the log that tell no cause of death: without a graphics card Warp begins with one."""
 NICE = 5
 """By how much the child steps back behind programs that somebody waits for."""
+FAREWELL = 5.0
+"""Seconds that a child has to end when its work is done."""
+GRACE = 10.0
+"""Seconds that a child without a parent has to end in order, its last frames in the cache."""
 STATE = (("position", 3), ("orientation", 4), ("linear_velocity", 3), ("angular_velocity", 3))
 """Arrays of a frame, in order, and their columns."""
 
@@ -95,7 +101,7 @@ def _end(process):
     with contextlib.suppress(OSError):  # a "stop" that a dead child did not take is still to be flushed
         process.stdin.close()
     try:
-        process.wait(timeout=5.0)
+        process.wait(timeout=FAREWELL)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -205,8 +211,8 @@ def main(folder):
         os.nice(NICE)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what Warp and others print belongs in the log
-    folder, stop = Path(folder), threading.Event()
-    threading.Thread(target=_wait_for_stop, args=(stop,), daemon=True).start()
+    folder, stop, orphaned = Path(folder), threading.Event(), threading.Event()
+    threading.Thread(target=_wait_for_stop, args=(folder, stop, orphaned), daemon=True).start()
     try:
         _solve(folder, out, stop)
         _send(out, kind="done")
@@ -214,6 +220,9 @@ def main(folder):
         problems = [dataclasses.astuple(problem) for problem in getattr(error, "problems", ())]
         kind = next((cls.__name__ for cls in type(error).__mro__ if cls.__name__ in KNOWN), "RuntimeError")
         _send(out, kind="error", type=kind, text=str(error) or type(error).__name__, problems=problems)
+    finally:
+        if orphaned.is_set():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 KNOWN = ("SceneError", "ValueError", "OSError", "MemoryError", "ImportError", "RuntimeError")
@@ -263,11 +272,17 @@ def _send(out, **message):
     out.flush()
 
 
-def _wait_for_stop(stop):
-    # "stop", or nothing more: the parent is gone.  Past the buffered sys.stdin, whose lock a thread that still reads
-    # would hold when the interpreter ends, which aborts it.
-    os.read(0, 64)
+def _wait_for_stop(folder, stop, orphaned):
+    """Tell of a "stop", or of the end of the parent, whose folder and solve are then nobody's."""
+    # Past the buffered sys.stdin, whose lock a thread that still reads would hold when the interpreter ends, which
+    # aborts it.
+    if not os.read(0, 64):
+        orphaned.set()
     stop.set()
+    if orphaned.is_set():
+        time.sleep(GRACE)
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(1)  # whatever takes so long: the cache is whole at any moment
 
 
 def _run_as_child():

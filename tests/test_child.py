@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Solving in another process: the same bits, a stop, errors by their own name, and one clear sentence on a death."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from axion.axion_blender import child
@@ -129,10 +133,35 @@ def started(monkeypatch):
     return found
 
 
-def test_the_process_ends_in_order_and_does_not_abort(started):
+def test_the_process_ends_in_order_and_does_not_abort(started, monkeypatch):
+    monkeypatch.setattr(child, "FAREWELL", 60.0)  # a busy machine may take its time
     child.solve(ball(), 2, 24.0, CPU, lambda result: None)
     child.solve(ball(), 100_000, 24.0, CPU, lambda result: result.frame < 2)
     assert [process.returncode for process in started] == [0, 0]
+
+
+@pytest.mark.parametrize("work", ("time.sleep(100)", "stop.wait()"))
+def test_a_child_without_a_parent_ends_and_leaves_nothing(tmp_path, work):
+    """Blender was killed: whether the frame at hand takes for ever or ends in time."""
+    folder = tmp_path / "axion-bake"
+    folder.mkdir()
+    (folder / child.LOG).write_text("")
+    program = f"""
+import sys, time
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import conftest
+from axion.axion_blender import child
+child.GRACE = 0.3
+def work(folder, out, stop):
+    {work}
+child._solve = work
+child.main({str(folder)!r})
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process.stdin.close()
+    process.stdout.close()
+    process.wait(timeout=60.0)
+    assert not folder.exists()
 
 
 def test_what_starts_with_python_may_print(tmp_path, monkeypatch):
