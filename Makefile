@@ -12,11 +12,11 @@ RUN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
 STAMP := $(VENV)/.complete
 BENCH_STAMP := $(STAMP)-bench
 
-.PHONY: help demo test lint format extension bench bench-quick bench-methods bench-truth clean .venv
+.PHONY: help demo test lint format extension bench bench-quick bench-methods bench-constants bench-truth clean .venv
 
 help:
 	@echo "make demo | test [BPY=4.5.15] | lint | format | extension | bench | bench-quick"
-	@echo "     bench-methods | bench-truth | clean"
+	@echo "     bench-methods | bench-constants | bench-truth | clean"
 
 .venv: $(STAMP)
 
@@ -51,6 +51,9 @@ bench-quick: $(BENCH_STAMP)
 
 bench-methods: $(STAMP)
 	$(RUN) benchmarks/methods.py
+
+bench-constants: $(STAMP)
+	$(RUN) benchmarks/constants.py
 
 bench-truth: $(BENCH_STAMP)
 	$(RUN) benchmarks/truth.py $(ARGS)

@@ -207,9 +207,9 @@ def _check_vertices(says, what, shape):
         except SceneError as error:
             return says.problem(f"{what}: {error}")
     triangles, count = shape.triangles, len(shape.vertices)
-    whole = isinstance(triangles, np.ndarray) and triangles.dtype == np.int32
-    if not whole or triangles.ndim != 2 or triangles.shape[1] != 3 or len(triangles) == 0:
-        found = f"of shape {triangles.shape}" if whole else repr(triangles)
+    numbers = isinstance(triangles, np.ndarray)
+    if not numbers or triangles.dtype != np.int32 or triangles.shape[1:] != (3,) or len(triangles) == 0:
+        found = f"of shape {triangles.shape} and type {triangles.dtype}" if numbers else f"{triangles!r:.60}"
         return says.problem(f"triangles of {what} are {found}: give at least one row of three whole vertex numbers")
     wrong = triangles[(triangles < 0) | (triangles >= count)]
     if len(wrong):
