@@ -32,22 +32,20 @@ def make_job(
     first, last = frames or frame_range(context.scene)
     scene_uid, layer_name = context.scene.session_uid, context.view_layer.name
     kernels = paths.kernel_cache()
-    extractions, uids, places, results = [], {}, [None], []
+    extractions, moves, uids, places, results = [], [], {}, [None], []
 
     def gather():
         scene = context.scene
-        suspended = outputs.suspend(scene)  # what lies below an earlier bake is simulated
-        try:
+        with outputs.below(scene, first) as moved:
             with nullcontext() if frames is None else _frame_range(scene, first, last):
                 extraction = yield from _extract(context)
             if show is not None:
                 yield from show(extraction, results)
-        finally:
-            outputs.resume(scene, suspended)
         extractions.append(extraction)
+        moves.append(moved)
         uids.update(identity.numbers(extraction.objects(scene)))
         job.fps = extraction.fps
-        job.warnings += extraction.warnings
+        job.warnings += [*extraction.warnings, *moved.warnings]
         if extraction.frames:
             places[0] = cache_place.place(scene)
         return extraction.scene
@@ -66,16 +64,21 @@ def make_job(
         return trajectory
 
     def write(trajectory):
-        (extraction,) = extractions
+        (extraction,), (moved,) = extractions, moves
         scene = identity.scene_of(scene_uid)
         view_layer = scene.view_layers.get(layer_name) or scene.view_layers[0]
         objects, lost = identity.objects_of(scene, uids)
         earlier = [item for item in scene.objects if records.is_baked(item) and item not in objects.values()]
-        warnings = yield from outputs.write_slices(
-            *(trajectory, objects, first, scene, view_layer, extraction.scale_length),
-            output=scene.axion.output,
-            rotation=scene.axion.output_rotation,
-        )
+        moved.adopt(scene)
+        try:
+            warnings = yield from outputs.write_slices(
+                *(trajectory, objects, first, scene, view_layer, extraction.scale_length),
+                output=scene.axion.output,
+                rotation=scene.axion.output_rotation,
+            )
+        except BaseException:
+            moved.take_back(scene)
+            raise
         outputs.clear(scene, earlier)  # no bodies any more
         warnings += custom_properties.write_asked(trajectory, objects, first, scene)
         kept_motion.remember(scene, trajectory)
@@ -100,15 +103,12 @@ def make_job(
 def check(context):
     """Everything that stands in the way of a bake: (problems, warnings), sentences that name an object."""
     scene = context.scene
-    suspended = []
     try:
-        suspended = outputs.suspend(scene)
-        extraction = run_through(_extract(context))
+        with outputs.below(scene, frame_range(scene)[0]) as moved:
+            extraction = run_through(_extract(context))
     except SceneError as error:
         return [str(problem) for problem in error.problems] or [str(error)], []
-    finally:
-        outputs.resume(scene, suspended)
-    warnings = [*extraction.warnings, *overrides.warnings(scene, extraction.objects(scene).values())]
+    warnings = [*extraction.warnings, *moved.warnings, *overrides.warnings(scene, extraction.objects(scene).values())]
     try:
         return [], [*warnings, *solving.overlaps(extraction.scene, solver_config(scene), paths.kernel_cache())]
     except (ValueError, ImportError) as error:

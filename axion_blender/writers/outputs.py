@@ -4,12 +4,13 @@
 Either replaces the other.  The functions are those of ``keyframes`` and mean the same for both.
 """
 
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
 from ..slices import run_through
-from . import custom_properties, keyframes, points, records
+from . import custom_properties, keyframes, moved, points, records
 
 KEYFRAMES, POINTS = "KEYFRAMES", "POINTS"
 
@@ -76,6 +77,26 @@ def holds(item):
 def is_baked(scene):
     """Whether a scene holds a bake, if only points whose bodies were deleted."""
     return bool(points.shown(scene)) or any(holds(item) for item in scene.objects)
+
+
+@contextmanager
+def below(scene, first):
+    """The scene as it is below its bakes, for a while: what a bake from frame ``first`` on simulates.
+
+    Yields the moved.Moves of baked objects, which stand where they were moved to.  Raises SceneError, before anything
+    is changed, where an object's record of its bake is broken.
+    """
+    moves = moved.find(scene, first)
+    moves.adopt(scene)
+    try:
+        hidden = suspend(scene)
+        try:
+            yield moves
+        finally:
+            resume(scene, hidden)
+    finally:
+        moves.take_back(scene)
+        moves.put_back()
 
 
 def suspend(scene):

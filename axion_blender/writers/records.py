@@ -81,11 +81,21 @@ def begin(item, scene, mode, staged):
     }
     item.rotation_mode = mode
     bag = claim(item, scene, record, staged)
+    plays = item.animation_data.action_slot == staged
+    record["start"] = _start(bag if plays else staged.id_data.layers[0].strips[0].channelbag(staged))
     item[RECORD] = json.dumps(record)
-    if item.animation_data.action_slot == staged:
+    if plays:
         return None
     curves.prepare(bag, ("location", rotation_path(mode)))
     return bag
+
+
+def _start(bag):
+    """Frame and values of a bake's first keys, by which ``moved.py`` tells that somebody changed them."""
+    values = {}
+    for curve in bag.fcurves:
+        values.setdefault(curve.data_path, []).append(curve.keyframe_points[0].co[1])
+    return {"frame": bag.fcurves[0].keyframe_points[0].co[0], "values": values}
 
 
 def claim(item, scene, record, staged=None):
