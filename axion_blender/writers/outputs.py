@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..slices import run_through
-from . import custom_properties, keyframes, moved, points, records
+from . import custom_properties, keyframes, moved, points, pushed, records
 
 KEYFRAMES, POINTS = "KEYFRAMES", "POINTS"
 
@@ -31,6 +31,12 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
     changed, where an object cannot hold the motion.
     """
     records.check(scene.objects)
+    gone = [
+        f"{item.name}: its NLA strip {name} held the earlier bake and went with it; mute a strip to keep it as a take"
+        for item in scene.objects
+        if records.is_baked(item)
+        for name in pushed.playing(item)
+    ]
     motion = _Motion(trajectory.names, *trajectory.every_state())
     per_frame = trajectory.states_per_frame
     if output == POINTS:
@@ -41,12 +47,12 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
             keyframes.resume(scene, hidden)
             raise
         keyframes.clear(scene, list(objects.values()))
-        return warnings
+        return [*warnings, *gone]
     warnings = yield from keyframes.write_slices(
         motion, objects, frame_start, scene, view_layer, scale_length, rotation, per_frame
     )
     points.clear(scene)
-    return warnings
+    return [*warnings, *gone]
 
 
 def write(*arguments, **options):
@@ -64,6 +70,9 @@ def clear(scene, objects=None):
     records.check([item for item in scene.objects if points.holds(item)])
     held = sum(item.is_editable and (holds(item) or custom_properties.holds(item)) for item in scene.objects)
     held = held or len(points.shown(scene))
+    for item in scene.objects:
+        if custom_properties.holds(item):
+            pushed.remove(item, records.COPIED)
     keyframes.clear(scene)
     points.clear(scene)
     return held
