@@ -11,7 +11,7 @@ from . import cache_place, child, identity, kept_motion, last_bake, paths, repor
 from .extract import extraction_slices, solver_config
 from .job import Job
 from .slices import run_through
-from .writers import custom_properties, outputs, overrides, records
+from .writers import custom_properties, outputs, overrides, records, shared
 
 SUMMARY = last_bake.SUMMARY
 TEXT = "Axion Report"
@@ -68,6 +68,7 @@ def make_job(
         scene = identity.scene_of(scene_uid)
         view_layer = scene.view_layers.get(layer_name) or scene.view_layers[0]
         objects, lost = identity.objects_of(scene, uids)
+        others = shared.scenes(scene, outputs.holds)
         earlier = [item for item in scene.objects if records.is_baked(item) and item not in objects.values()]
         moved.adopt(scene)
         try:
@@ -81,6 +82,8 @@ def make_job(
             raise
         outputs.clear(scene, earlier)  # no bodies any more
         warnings += custom_properties.write_asked(trajectory, objects, first, scene)
+        for other in others:
+            forget_report(other)
         kept_motion.remember(scene, trajectory)
         return [*warnings, *(f"{name} is no longer in {scene.name}: its motion was not written" for name in lost)]
 
@@ -137,6 +140,10 @@ def _extract(context):
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise SceneError(f"{problems[0]}{more}", problems)
+    extraction.warnings += [
+        f"{scene.name} shares baked objects with {other.name}: a bake replaces theirs in both"
+        for other in shared.scenes(scene, outputs.holds)
+    ]
     if not extraction.simulated:
         extraction.warnings.append(f"{scene.name} has no active body that is free to move: a bake writes no keys")
     return extraction
@@ -177,6 +184,19 @@ def keep_report(scene, job):
     text.from_string(report.to_json(document, indent=1))
     last_bake.keep(text, job.forces)
     return document
+
+
+def clear(scene):
+    """Take back a scene's bake with its report, and the reports of scenes that share its objects.
+
+    Returns (how many objects held a bake, the scenes that shared one).  Raises SceneError, before anything is changed,
+    where an object's record of its bake is broken.
+    """
+    others = shared.scenes(scene, outputs.holds)
+    cleared = outputs.clear(scene)
+    for cleared_scene in (scene, *others):
+        forget_report(cleared_scene)
+    return cleared, others
 
 
 def forget_report(scene):

@@ -148,10 +148,9 @@ class AXION_OT_clear_bake(bpy.types.Operator):
 
     def execute(self, context):
         try:
-            cleared = outputs.clear(context.scene)
+            cleared, others = baking.clear(context.scene)
         except SceneError as error:
             return refuse(self, error)
-        baking.forget_report(context.scene)
         linked = [item for item in context.scene.objects if outputs.holds(item)]
         if linked:
             self.report(
@@ -164,7 +163,8 @@ class AXION_OT_clear_bake(bpy.types.Operator):
             if not linked and not left:
                 self.report({"WARNING"}, "Nothing was cleared: no object of this scene holds a bake")
             return {"CANCELLED"}
-        self.report({"INFO"}, f"Bake of {cleared} {'object' if cleared == 1 else 'objects'} cleared")
+        also = f", in {' and '.join(other.name for other in others)}, too: objects are shared" if others else ""
+        self.report({"INFO"}, f"Bake of {cleared} {'object' if cleared == 1 else 'objects'} cleared{also}")
         return {"FINISHED"}
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..slices import run_through
-from . import custom_properties, keyframes, moved, points, pushed, records
+from . import custom_properties, keyframes, moved, points, pushed, records, shared
 
 KEYFRAMES, POINTS = "KEYFRAMES", "POINTS"
 
@@ -39,6 +39,7 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
     ]
     motion = _Motion(trajectory.names, *trajectory.every_state())
     per_frame = trajectory.states_per_frame
+    shared.let_go_of_points(scene)
     if output == POINTS:
         hidden = keyframes.suspend(scene, objects.values())
         try:
@@ -47,10 +48,12 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
             keyframes.resume(scene, hidden)
             raise
         keyframes.clear(scene, list(objects.values()))
+        shared.clear_points_of_others(scene)
         return [*warnings, *gone]
     warnings = yield from keyframes.write_slices(
         motion, objects, frame_start, scene, view_layer, scale_length, rotation, per_frame
     )
+    shared.clear_points_of_others(scene)
     points.clear(scene)
     return [*warnings, *gone]
 
@@ -74,6 +77,8 @@ def clear(scene, objects=None):
         if custom_properties.holds(item):
             pushed.remove(item, records.COPIED)
     keyframes.clear(scene)
+    shared.let_go_of_points(scene)
+    shared.clear_points_of_others(scene)
     points.clear(scene)
     return held
 
