@@ -11,7 +11,7 @@ from . import cache_place, child, identity, kept_motion, last_bake, paths, repor
 from .extract import extraction_slices, solver_config
 from .job import Job
 from .slices import run_through
-from .writers import custom_properties, outputs, overrides, records
+from .writers import custom_properties, outputs, overrides, records, shared
 
 SUMMARY = last_bake.SUMMARY
 TEXT = "Axion Report"
@@ -32,22 +32,20 @@ def make_job(
     first, last = frames or frame_range(context.scene)
     scene_uid, layer_name = context.scene.session_uid, context.view_layer.name
     kernels = paths.kernel_cache()
-    extractions, uids, places, results = [], {}, [None], []
+    extractions, moves, uids, places, results = [], [], {}, [None], []
 
     def gather():
         scene = context.scene
-        suspended = outputs.suspend(scene)  # what lies below an earlier bake is simulated
-        try:
+        with outputs.below(scene, first) as moved:
             with nullcontext() if frames is None else _frame_range(scene, first, last):
                 extraction = yield from _extract(context)
             if show is not None:
                 yield from show(extraction, results)
-        finally:
-            outputs.resume(scene, suspended)
         extractions.append(extraction)
+        moves.append(moved)
         uids.update(identity.numbers(extraction.objects(scene)))
         job.fps = extraction.fps
-        job.warnings += extraction.warnings
+        job.warnings += [*extraction.warnings, *moved.warnings]
         if extraction.frames:
             places[0] = cache_place.place(scene)
         return extraction.scene
@@ -66,18 +64,26 @@ def make_job(
         return trajectory
 
     def write(trajectory):
-        (extraction,) = extractions
+        (extraction,), (moved,) = extractions, moves
         scene = identity.scene_of(scene_uid)
         view_layer = scene.view_layers.get(layer_name) or scene.view_layers[0]
         objects, lost = identity.objects_of(scene, uids)
+        others = shared.scenes(scene, outputs.holds)
         earlier = [item for item in scene.objects if records.is_baked(item) and item not in objects.values()]
-        warnings = yield from outputs.write_slices(
-            *(trajectory, objects, first, scene, view_layer, extraction.scale_length),
-            output=scene.axion.output,
-            rotation=scene.axion.output_rotation,
-        )
+        moved.adopt(scene)
+        try:
+            warnings = yield from outputs.write_slices(
+                *(trajectory, objects, first, scene, view_layer, extraction.scale_length),
+                output=scene.axion.output,
+                rotation=scene.axion.output_rotation,
+            )
+        except BaseException:
+            moved.take_back(scene)
+            raise
         outputs.clear(scene, earlier)  # no bodies any more
         warnings += custom_properties.write_asked(trajectory, objects, first, scene)
+        for other in others:
+            forget_report(other)
         kept_motion.remember(scene, trajectory)
         return [*warnings, *(f"{name} is no longer in {scene.name}: its motion was not written" for name in lost)]
 
@@ -100,15 +106,12 @@ def make_job(
 def check(context):
     """Everything that stands in the way of a bake: (problems, warnings), sentences that name an object."""
     scene = context.scene
-    suspended = []
     try:
-        suspended = outputs.suspend(scene)
-        extraction = run_through(_extract(context))
+        with outputs.below(scene, frame_range(scene)[0]) as moved:
+            extraction = run_through(_extract(context))
     except SceneError as error:
         return [str(problem) for problem in error.problems] or [str(error)], []
-    finally:
-        outputs.resume(scene, suspended)
-    warnings = [*extraction.warnings, *overrides.warnings(scene, extraction.objects(scene).values())]
+    warnings = [*extraction.warnings, *moved.warnings, *overrides.warnings(scene, extraction.objects(scene).values())]
     try:
         return [], [*warnings, *solving.overlaps(extraction.scene, solver_config(scene), paths.kernel_cache())]
     except (ValueError, ImportError) as error:
@@ -137,6 +140,10 @@ def _extract(context):
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise SceneError(f"{problems[0]}{more}", problems)
+    extraction.warnings += [
+        f"{scene.name} shares baked objects with {other.name}: a bake replaces theirs in both"
+        for other in shared.scenes(scene, outputs.holds)
+    ]
     if not extraction.simulated:
         extraction.warnings.append(f"{scene.name} has no active body that is free to move: a bake writes no keys")
     return extraction
@@ -177,6 +184,19 @@ def keep_report(scene, job):
     text.from_string(report.to_json(document, indent=1))
     last_bake.keep(text, job.forces)
     return document
+
+
+def clear(scene):
+    """Take back a scene's bake with its report, and the reports of scenes that share its objects.
+
+    Returns (how many objects held a bake, the scenes that shared one).  Raises SceneError, before anything is changed,
+    where an object's record of its bake is broken.
+    """
+    others = shared.scenes(scene, outputs.holds)
+    cleared = outputs.clear(scene)
+    for cleared_scene in (scene, *others):
+        forget_report(cleared_scene)
+    return cleared, others
 
 
 def forget_report(scene):

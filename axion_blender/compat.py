@@ -8,6 +8,11 @@ def channelbag(owner):
     return None if animation is None else _bag(animation.action, animation.action_slot)
 
 
+def strip_channelbag(strip):
+    """The channels that an NLA strip plays, or None."""
+    return _bag(strip.action, strip.action_slot)
+
+
 def channelbags(owner):
     """The channels that animate ``owner`` (an ID): of its action, then of the NLA strips that are not muted, a list."""
     animation = owner.animation_data

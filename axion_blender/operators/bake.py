@@ -14,7 +14,7 @@ from ...solver import SceneError
 from .. import baking, preferences, report, running
 from ..job import Phase
 from ..ui.preview import Preview
-from ..writers import outputs
+from ..writers import outputs, pushed
 from . import events
 from .session import in_object_mode, list_findings
 
@@ -148,20 +148,23 @@ class AXION_OT_clear_bake(bpy.types.Operator):
 
     def execute(self, context):
         try:
-            cleared = outputs.clear(context.scene)
+            cleared, others = baking.clear(context.scene)
         except SceneError as error:
             return refuse(self, error)
-        baking.forget_report(context.scene)
         linked = [item for item in context.scene.objects if outputs.holds(item)]
         if linked:
             self.report(
                 {"WARNING"}, f"{linked[0].name} is linked from another file and keeps its bake: clear it in that file"
             )
+        left = [(item.name, name) for item in context.scene.objects for name in pushed.playing(item)]
+        for item, name in left:
+            self.report({"WARNING"}, f"{item} still plays baked keys in its NLA strip {name}: mute or delete the strip")
         if not cleared:
-            if not linked:
+            if not linked and not left:
                 self.report({"WARNING"}, "Nothing was cleared: no object of this scene holds a bake")
             return {"CANCELLED"}
-        self.report({"INFO"}, f"Bake of {cleared} {'object' if cleared == 1 else 'objects'} cleared")
+        also = f", in {' and '.join(other.name for other in others)}, too: objects are shared" if others else ""
+        self.report({"INFO"}, f"Bake of {cleared} {'object' if cleared == 1 else 'objects'} cleared{also}")
         return {"FINISHED"}
 
 

@@ -2,7 +2,6 @@
 """Apply: a bake becomes ordinary animation, and the scene forgets that Axion made it."""
 
 from ...solver import SceneError
-from .. import compat
 from . import actions, curves, custom_properties, keyframes, outputs, points, records
 
 GROUP = "Object Transforms"
@@ -45,15 +44,13 @@ def apply(scene):
 
 
 def _moves(item):
-    bag = compat.channelbag(item)
-    return bag is not None and curves.are_baked(bag)
+    return any(curves.are_baked(bag) for bag in records.baked_bags(item))
 
 
 def _keep_keys(item):
-    bag = compat.channelbag(item)
-    if bag is not None:
+    for bag in records.baked_bags(item):
         curves.keep(bag, GROUP)
-        records.forget(item.animation_data.action, actions.SHARED, records.COPIED)
+        records.forget(bag.id_data, actions.SHARED, records.COPIED)
     records.forget(item, records.RECORD, records.ORIGINAL_ACTION, custom_properties.RECORD)
 
 

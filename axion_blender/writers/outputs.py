@@ -4,12 +4,13 @@
 Either replaces the other.  The functions are those of ``keyframes`` and mean the same for both.
 """
 
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
 from ..slices import run_through
-from . import custom_properties, keyframes, points, records
+from . import custom_properties, keyframes, moved, points, pushed, records, shared
 
 KEYFRAMES, POINTS = "KEYFRAMES", "POINTS"
 
@@ -30,8 +31,15 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
     changed, where an object cannot hold the motion.
     """
     records.check(scene.objects)
+    gone = [
+        f"{item.name}: its NLA strip {name} held the earlier bake and went with it; mute a strip to keep it as a take"
+        for item in scene.objects
+        if records.is_baked(item)
+        for name in pushed.playing(item)
+    ]
     motion = _Motion(trajectory.names, *trajectory.every_state())
     per_frame = trajectory.states_per_frame
+    shared.let_go_of_points(scene)
     if output == POINTS:
         hidden = keyframes.suspend(scene, objects.values())
         try:
@@ -40,12 +48,14 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
             keyframes.resume(scene, hidden)
             raise
         keyframes.clear(scene, list(objects.values()))
-        return warnings
+        shared.clear_points_of_others(scene)
+        return [*warnings, *gone]
     warnings = yield from keyframes.write_slices(
         motion, objects, frame_start, scene, view_layer, scale_length, rotation, per_frame
     )
+    shared.clear_points_of_others(scene)
     points.clear(scene)
-    return warnings
+    return [*warnings, *gone]
 
 
 def write(*arguments, **options):
@@ -63,7 +73,12 @@ def clear(scene, objects=None):
     records.check([item for item in scene.objects if points.holds(item)])
     held = sum(item.is_editable and (holds(item) or custom_properties.holds(item)) for item in scene.objects)
     held = held or len(points.shown(scene))
+    for item in scene.objects:
+        if custom_properties.holds(item):
+            pushed.remove(item, records.COPIED)
     keyframes.clear(scene)
+    shared.let_go_of_points(scene)
+    shared.clear_points_of_others(scene)
     points.clear(scene)
     return held
 
@@ -76,6 +91,26 @@ def holds(item):
 def is_baked(scene):
     """Whether a scene holds a bake, if only points whose bodies were deleted."""
     return bool(points.shown(scene)) or any(holds(item) for item in scene.objects)
+
+
+@contextmanager
+def below(scene, first):
+    """The scene as it is below its bakes, for a while: what a bake from frame ``first`` on simulates.
+
+    Yields the moved.Moves of baked objects, which stand where they were moved to.  Raises SceneError, before anything
+    is changed, where an object's record of its bake is broken.
+    """
+    moves = moved.find(scene, first)
+    moves.adopt(scene)
+    try:
+        hidden = suspend(scene)
+        try:
+            yield moves
+        finally:
+            resume(scene, hidden)
+    finally:
+        moves.take_back(scene)
+        moves.put_back()
 
 
 def suspend(scene):

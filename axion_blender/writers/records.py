@@ -11,7 +11,7 @@ import bpy
 
 from ...solver import SceneError
 from .. import compat
-from . import actions, curves
+from . import actions, curves, pushed
 
 RECORD = "axion_bake"  # custom property of a baked object: JSON
 ORIGINAL_ACTION = "axion_bake_original_action"  # custom property: the action that a private copy stands in for
@@ -49,8 +49,13 @@ def is_baked(item):
 
 
 def check(items):
-    """Raises SceneError where a record of an object's bake, which anybody can edit, says nothing."""
+    """Raises SceneError where a record of an object's bake, which anybody can edit, says nothing, and in tweak mode."""
     for item in items:
+        if (RECORD in item or VALUES_RECORD in item) and item.animation_data and item.animation_data.use_tweak_mode:
+            raise SceneError(
+                f"{item.name} has an NLA strip in tweak mode, which hides its action: leave tweak mode to bake, apply "
+                "or clear"
+            )
         for key, fields in FIELDS.items():
             if key in item and not _is_whole(item[key], fields):
                 raise SceneError(
@@ -81,11 +86,21 @@ def begin(item, scene, mode, staged):
     }
     item.rotation_mode = mode
     bag = claim(item, scene, record, staged)
+    plays = item.animation_data.action_slot == staged
+    record["start"] = _start(bag if plays else staged.id_data.layers[0].strips[0].channelbag(staged))
     item[RECORD] = json.dumps(record)
-    if item.animation_data.action_slot == staged:
+    if plays:
         return None
     curves.prepare(bag, ("location", rotation_path(mode)))
     return bag
+
+
+def _start(bag):
+    """Frame and values of a bake's first keys, by which ``moved.py`` tells that somebody changed them."""
+    values = {}
+    for curve in bag.fcurves:
+        values.setdefault(curve.data_path, []).append(curve.keyframe_points[0].co[1])
+    return {"frame": bag.fcurves[0].keyframe_points[0].co[0], "values": values}
 
 
 def claim(item, scene, record, staged=None):
@@ -119,19 +134,24 @@ def claim(item, scene, record, staged=None):
 
 def hide(item):
     """Let an object stand and move as if it were not baked, until ``show``."""
-    record, bag = json.loads(item[RECORD]), compat.channelbag(item)
-    if bag is not None:
+    for bag in baked_bags(item):
         curves.hide(bag)
-    _restore_values(item, record)
+    _restore_values(item, json.loads(item[RECORD]))
 
 
 def show(item):
     """Let a hidden bake play again."""
-    record, bag = json.loads(item[RECORD]), compat.channelbag(item)
-    if bag is not None:
+    record = json.loads(item[RECORD])
+    for bag in baked_bags(item):
         curves.show(bag)
     item.rotation_mode = record["baked_mode"]
     item.update_tag()
+
+
+def baked_bags(item):
+    """The channelbags that a baked object plays: of its action, and of NLA strips it was pushed down into."""
+    own = compat.channelbag(item)
+    return [*([] if own is None else [own]), *(bag for bag in pushed.bags(item) if bag != own)]
 
 
 def end(item):
@@ -139,9 +159,10 @@ def end(item):
     if RECORD not in item:
         return False
     record = json.loads(item[RECORD])
+    pushed.remove(item, COPIED)
     data = item.animation_data
     action, slot = (data.action, data.action_slot) if data is not None else (None, None)
-    if action is not None or record["action"] == "copy":
+    if data is not None or record["action"] == "copy":
         bag = compat.channelbag(item)
         if bag is not None and "bag" in record["created"] and curves.all_baked(bag):
             actions.remove_bag(action, bag)  # at once, and not curve by curve
@@ -183,9 +204,9 @@ def give_action_back(item, record, action, slot, bag):
             bpy.data.actions.remove(action)
     elif record["action"] == "none" and not used:  # keys that came after the bake stay, and so does their action then
         data.action = None
-    elif not record["slot"] and not used:
+    elif action is not None and not record["slot"] and not used:
         data.action_slot = None
-    if record["action"] != "copy":
+    if action is not None and record["action"] != "copy":
         actions.remove_created(action, slot, record["created"])
         actions.remove_if_empty(action)
     if data.action is None and not record["animation_data"] and not data.drivers and not data.nla_tracks:

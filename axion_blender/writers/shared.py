@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bakes that several scenes play: a linked copy shares the objects, a full copy the parts of points.
+
+Keys and points stand on the objects, so what one scene clears or replaces is gone in the others, too.
+"""
+
+import bpy
+
+from . import points
+
+
+def scenes(scene, holds):
+    """Other scenes with an object of ``scene`` that holds a bake, a list.  holds: tells it of an object."""
+    baked = {item.session_uid for item in scene.objects if item.is_editable and holds(item)}
+    return [
+        other
+        for other in bpy.data.scenes
+        if other != scene and any(item.session_uid in baked for item in other.objects)
+    ]
+
+
+def let_go_of_points(scene):
+    """Let a scene's points share no part with those of a scene that it is a full copy of, or was copied to."""
+    for player in points.shown(scene):
+        others = [item for item in bpy.data.objects if item != player and points.OWNER in item]
+        for key in points.PARTS.values():
+            if key in player and any(other.get(key) == player[key] for other in others):
+                del player[key]
+
+
+def clear_points_of_others(scene):
+    """Take back the points that other scenes made of this one's objects; its own stay."""
+    owners = {item[points.OWNER] for item in scene.objects if points.OWNER in item} - {scene, None}
+    own = {item: item[points.HIDDEN] for item in scene.objects if points.holds(item)} if points.shown(scene) else {}
+    for owner in owners:
+        let_go_of_points(owner)
+        points.clear(owner)
+    for item, record in own.items():
+        item[points.HIDDEN] = record
+    points.resume(scene, list(own))
