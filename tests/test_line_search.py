@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The exact line search of the proximal method against float64 NumPy, from the function that Newton makes small.
+
+    F(u) = (u - u_free) M (u - u_free) / 2 + (w - w^) K (w - w^) / 2 + d (u - u^) M (u - u^) / 2 + sum psi(v(u))
+    psi(v) = -v . p - E p . p / 2 - sigma (p - p^) . (p - p^) / 2      at the impulse p of the law, so psi'(v) = -p
+
+v is linear in u here, as it is within a Newton iteration.  M, K, J and the laws have tests of their own.
+"""
+
+import numpy as np
+import pytest
+from axion.solver.arrays import download
+from axion.solver.reference.rotation import world_inertia
+from axion.solver.reference.rows import contact_jacobians
+from step_problems import Stages, random_problem
+from test_friction import CONE, DISC, LAWS
+
+DAMPING = 0.3
+
+
+class Merit:
+    """F of each island along one direction of a Stages, from what lies on the device before the search."""
+
+    def __init__(self, stages, law):
+        self.law, problem, p = law, stages.problem, stages.device
+        bodies, n = problem.bodies, problem.bodies.dynamic_count
+        self.count, self.of_body = p.topology.island_count, p.topology.body_island
+        self.u, self.d, self.centre = (stages.bodies(name) for name in ("u", "d", "u_centre"))
+        self.free, self.stiffness = bodies.free_velocity[:n], stages.bodies("stiffness")
+        self.M = np.zeros((n, 6, 6))
+        self.M[:, range(3), range(3)] = bodies.mass[:n, None]
+        self.M[:, 3:, 3:] = world_inertia(bodies.free_orientation[:n], bodies.inertia[:n])
+        self.damping = download(p.islands.damping, self.count)[self.of_body]
+        eps, eps_joint = (download(getattr(p.islands, name), self.count) for name in ("eps", "eps_joint"))
+        self.of_contact, self.of_row = stages.contacts("island"), stages.rows("island")
+        self.v, self.p_centre, self.radius = (stages.contacts(name) for name in ("v", "p_centre", "radius"))
+        if law == CONE:
+            self.v[:, 0] += stages.contacts("shift")
+        self.sigma, self.mu = stages.contacts("w") * eps[self.of_contact], problem.contacts.friction
+        self.dv = np.zeros_like(self.v)
+        j_a, j_b = contact_jacobians(problem.contacts, bodies.position, bodies.orientation)
+        self.row_v, self.row_centre = stages.rows("v"), stages.rows("p_centre")
+        self.row_sigma, self.rows = stages.rows("w") * eps_joint[self.of_row], problem.joints
+        self.row_dv = np.zeros_like(self.row_v)
+        wide = np.vstack([self.d, np.zeros((len(bodies.mass) - n, 6))])
+        for body, j in ((problem.contacts.body_a, j_a), (problem.contacts.body_b, j_b)):
+            self.dv += np.einsum("cki,ci->ck", j, wide[body])
+        for body, name in ((problem.joints.body_a, "jac_a"), (problem.joints.body_b, "jac_b")):
+            self.row_dv += np.einsum("ri,ri->r", stages.rows(name), wide[body])
+
+    def impulses(self, alpha):
+        """(contacts (C, 3), rows (R,)) of the laws at u + alpha d; alpha: (islands,)."""
+        v, row_v = self._at(alpha)
+        p = LAWS[self.law](self.p_centre - v / self.sigma[:, None], self.mu, self.radius)
+        soft = self.row_sigma + self.rows.compliance
+        return p, np.clip((self.row_sigma * self.row_centre - row_v) / soft, self.rows.lower, self.rows.upper)
+
+    def _at(self, alpha):
+        return self.v + alpha[self.of_contact, None] * self.dv, self.row_v + alpha[self.of_row] * self.row_dv
+
+    def value(self, alpha):
+        """F (islands,) at u + alpha d."""
+        v, row_v = self._at(alpha)
+        p, row_p = self.impulses(alpha)
+        u = self.u + alpha[self.of_body, None] * self.d
+        away, turned = u - self.free, (u - self.centre)[:, 3:]
+        of_body = 0.5 * np.einsum("ni,nij,nj->n", away, self.M, away)
+        of_body += 0.5 * self.damping * np.einsum("ni,nij,nj->n", u - self.centre, self.M, u - self.centre)
+        of_body += 0.5 * np.einsum("ni,nij,nj->n", turned, self.stiffness, turned)
+        of_contact = -(v * p).sum(1) - 0.5 * self.sigma * ((p - self.p_centre) ** 2).sum(1)
+        of_row = -row_v * row_p - 0.5 * self.rows.compliance * row_p**2
+        of_row -= 0.5 * self.row_sigma * (row_p - self.row_centre) ** 2
+        parts = ((self.of_body, of_body), (self.of_contact, of_contact), (self.of_row, of_row))
+        return sum(np.bincount(where, values, minlength=self.count) for where, values in parts)
+
+    def difference(self, alpha, delta=1e-6):
+        """Central difference of ``value``."""
+        return (self.value(alpha + delta) - self.value(alpha - delta)) / (2.0 * delta)
+
+    def slope(self, alpha):
+        """Its derivative: F'(u) . d."""
+        p, row_p = self.impulses(alpha)
+        u = self.u + alpha[self.of_body, None] * self.d
+        g = np.einsum("nij,nj->ni", self.M, u - self.free + self.damping[:, None] * (u - self.centre))
+        g[:, 3:] += np.einsum("nij,nj->ni", self.stiffness, (u - self.centre)[:, 3:])
+        parts = (
+            (self.of_body, g * self.d),
+            (self.of_contact, -p * self.dv),
+            (self.of_row, -(row_p * self.row_dv)[:, None]),
+        )
+        return sum(np.bincount(where, values.sum(1), minlength=self.count) for where, values in parts)
+
+
+def prepared(seed, law, precision="float64", eps=1e-2):
+    """Stages whose iterate is off every centre, with the laws in force and a proximal shift where law is CONE."""
+    rng = np.random.default_rng(seed)
+    problem = random_problem(seed, dynamic=9, contacts=14, rows=8)
+    stages = Stages(problem, precision, eps=eps).linearise()
+    p, n = stages.device, problem.bodies.dynamic_count
+    count = p.topology.island_count
+    p.islands.law.fill_(law)
+    p.islands.damping.fill_(DAMPING)
+    stages.newton().laws()
+    p.contacts.shift.assign(rng.uniform(0.0, 1.0, len(p.contacts.shift)).astype(p.real.dtype))
+    assert download(p.islands.inner_active, count).any()
+    point(stages, rng.normal(size=(n, 6)))
+    s = stages.solver
+    p.islands.alpha.fill_(1.0)
+    s._over_bodies(s._motion.body_update, p.bodies, p.islands)
+    s._over_contacts(s._contact.contact_update, p.contacts, p.islands)
+    s._over_rows(s._joint.row_update, p.rows, p.islands)
+    p.islands.inner_count.fill_(1)
+    return stages.laws().assemble()
+
+
+def point(stages, direction):
+    """Take the direction (n, 6), up to the start of the search."""
+    p, s = stages.device, stages.solver
+    d = p.bodies.d.numpy()
+    d[: len(direction)] = direction
+    s._over_bodies(s._motion.body_direction, p.bodies, p.islands)
+    s._over_contacts(s._contact.contact_direction, p.bodies, p.contacts, p.islands)
+    s._over_rows(s._joint.row_direction, p.bodies, p.rows, p.islands)
+    s._over_islands(s._control.search_begin, p.flags, p.islands)
+
+
+def measured(stages, alpha):
+    """(slope, bend) (islands,) that the kernels find at step lengths ``alpha`` (islands,)."""
+    p, s, count = stages.device, stages.solver, stages.device.topology.island_count
+    p.islands.alpha.numpy()[:count] = alpha
+    p.islands.slope.zero_()
+    p.islands.bend.zero_()
+    s._over_contacts(s._contact.contact_search, p.contacts, p.islands)
+    s._over_rows(s._joint.row_search, p.rows, p.islands)
+    names = ("slope", "bend", "slope_base", "bend_base")
+    slope, bend, slope_base, bend_base = (download(getattr(p.islands, name), count) for name in names)
+    return slope + slope_base + alpha * bend_base, bend + bend_base
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("law", [DISC, CONE])
+@pytest.mark.parametrize("seed", range(4))
+def test_slope_is_that_of_the_function_newton_makes_small(seed, law, precision):
+    stages = prepared(seed, law, precision)
+    rng, n = np.random.default_rng(100 + seed), stages.problem.bodies.dynamic_count
+    point(stages, rng.normal(size=(n, 6)))
+    merit = Merit(stages, law)
+    active = download(stages.device.islands.inner_active, merit.count) == 1
+    assert active.any()
+    rounding = 1e-5 if precision == "float32" else 0.0
+    pressed = []
+    for length in (0.0, 0.05, 0.4, 1.0, 3.0):
+        alpha = np.full(merit.count, length)
+        slope, bend = measured(stages, alpha)
+        want = merit.difference(alpha)
+        size = np.abs(want).max() + np.abs(merit.slope(np.zeros(merit.count))).max()
+        assert merit.slope(alpha) == pytest.approx(want, rel=1e-5, abs=1e-7 * size)
+        assert slope[active] == pytest.approx(want[active], rel=1e-5, abs=(1e-7 + rounding) * size)
+        second = (merit.slope(alpha + 1e-4) - merit.slope(alpha - 1e-4)) / 2e-4
+        assert bend[active] == pytest.approx(second[active], rel=1e-2, abs=(1e-3 + rounding) * np.abs(second).max())
+        pressed.append(merit.impulses(alpha)[0][:, 0] > 0.0)
+    slope0 = download(stages.device.islands.slope0, merit.count)
+    assert slope0[active] == pytest.approx(merit.slope(np.zeros(merit.count))[active], rel=1e-5, abs=1e-6 * size)
+    assert (pressed[0] != pressed[-1]).any()  # contacts open and close on the way
+
+
+@pytest.mark.parametrize("law", [DISC, CONE])
+@pytest.mark.parametrize("eps", [1e-1, 1e-3, 1e-5])
+def test_search_ends_within_a_tenth_of_the_first_slope(law, eps, monkeypatch):
+    # Directions of Newton itself, in the solver's own loops; the smaller eps, the harder contacts open and close.
+    found = []
+    for seed in range(20):
+        stages = prepared(seed, law, eps=eps)
+        p, s = stages.device, stages.solver
+        original = s._over_bodies
+
+        def spy(kernel, *arguments, s=s, p=p, stages=stages, original=original):
+            if kernel is s._motion.body_update:
+                count = p.topology.island_count
+                names = ("alpha", "slope0", "search_round", "inner_active")
+                found.append((Merit(stages, law), *(download(getattr(p.islands, name), count) for name in names)))
+            original(kernel, *arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(s, "_over_bodies", spy)
+            s._newton_step()
+    assert len(found) == 20
+    shortened = switched = searched = 0
+    for merit, alpha, slope0, rounds, active in found:
+        first, last = merit.slope(np.zeros(merit.count)), merit.slope(alpha)
+        for k in np.flatnonzero(active):
+            assert slope0[k] == pytest.approx(first[k], rel=1e-9)
+            assert first[k] < 0.0
+            assert abs(last[k]) <= 0.1 * abs(first[k]) * (1.0 + 1e-9)
+            assert rounds[k] < s._limits.search
+            searched, shortened = searched + 1, shortened + (alpha[k] != 1.0)
+            before, after = (merit.impulses(a)[0][merit.of_contact == k, 0] > 0.0 for a in (0.0 * alpha, alpha))
+            switched += (before != after).any()
+    assert searched >= 20
+    assert switched > 0.2 * searched
+    assert eps > 1e-2 or shortened > 0.2 * searched
