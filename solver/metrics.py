@@ -36,8 +36,8 @@ import numpy as np
 
 from .energy import angular_momentum, gauss_deviation, kinetic_energy, linear_momentum, potential_energy
 from .problem import Coordinate
-from .reference.rotation import angle_between, dot, exponential, halfway, multiply, world_inertia
-from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, start_gaps, surface_slip
+from .reference.rotation import angle_between, dot, exponential, multiply, world_inertia
+from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, mean_jacobians, start_gaps, surface_slip
 
 __all__ = [
     "StepResiduals",
@@ -364,8 +364,8 @@ def joint_directions(problem, position, orientation):
     middle = np.where(np.arange(len(bodies.mass)) < bodies.dynamic_count, bodies.midpoint, 0.0) != 0.0
     middle = middle[joints.body_a] | middle[joints.body_b]
     if middle.any():
-        mean = (0.5 * (bodies.position + position), halfway(bodies.orientation, orientation))
-        for end, mid in zip((j_a, j_b), jacobians(joints, *mean), strict=True):
+        mean = mean_jacobians(joints, (bodies.position, bodies.orientation), (position, orientation))
+        for end, mid in zip((j_a, j_b), mean, strict=True):
             end[middle] = mid[middle]
     return j_a, j_b
 

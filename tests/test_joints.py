@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from axion.solver.arrays import upload
 from axion.solver.problem import Coordinate, JointRows, StepProblem
-from axion.solver.reference.rows import coordinates, jacobians
+from axion.solver.reference.rows import coordinates, jacobians, mean_jacobians
 from axion.solver.rotations import exponential, multiply
 from step_problems import Stages, bodies_of, random_pairs, unit
 
@@ -79,16 +79,13 @@ def test_jacobian_is_the_derivative_of_the_coordinate_on_the_device(kind):
 
 
 @pytest.mark.parametrize("kind", list(Coordinate))
-def test_mid_step_directions_are_those_of_the_mean_pose(kind):
-    # midpoint 1: the force acts along J((q- + q+) / 2), the coordinate is still that of q+.
+def test_mid_step_directions_are_those_of_the_reference(kind):
+    # midpoint 1: the force acts along directions between both ends, the coordinate is still that of q+.
     problem = rows_only(kind, 11, midpoint=1.0)
     bodies = problem.bodies
     poses = bodies.free_position, bodies.free_orientation
     stages = at_free_pose(problem)
-    sign = np.where(np.sum(bodies.orientation * poses[1], axis=1) < 0.0, -1.0, 1.0)[:, None]
-    middle = bodies.orientation + sign * poses[1]
-    middle /= np.linalg.norm(middle, axis=1, keepdims=True)
-    j_a, j_b = jacobians(problem.joints, 0.5 * (bodies.position + poses[0]), middle)
+    j_a, j_b = mean_jacobians(problem.joints, (bodies.position, bodies.orientation), poses)
     size = 1.0 + np.abs(np.hstack([j_a, j_b])).max(axis=1) ** 2
     assert np.all(np.abs(stages.rows("jac_a") - j_a).max(axis=1) < 1e-12 * size)
     assert np.all(np.abs(stages.rows("jac_b") - j_b).max(axis=1) < 1e-12 * size)

@@ -4,8 +4,8 @@
 import numpy as np
 import pytest
 from axion.solver.problem import Contacts, Coordinate, JointRows, tangents
-from axion.solver.reference.rotation import exponential, multiply, rotate
-from axion.solver.reference.rows import contact_jacobians, coordinates, gaps, jacobians, surface_slip
+from axion.solver.reference.rotation import conjugate, exponential, halfway, multiply, rotate
+from axion.solver.reference.rows import contact_jacobians, coordinates, gaps, jacobians, mean_jacobians, surface_slip
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -79,6 +79,46 @@ def test_impulse_of_a_joint_row_leaves_the_total_momentum(kind):
     j_a, j_b = jacobians(rows, position, orientation)
     torque = j_a[:, 3:] + np.cross(position[rows.body_a], j_a[:, :3])
     torque += j_b[:, 3:] + np.cross(position[rows.body_b], j_b[:, :3])
+    assert np.abs(j_a[:, :3] + j_b[:, :3]).max() < 1e-15
+    assert np.abs(torque).max() < 1e-13
+
+
+def far_away(orientation, position, seed):
+    """Another pose (B, 3), (B, 4) of all bodies, up to 2 rad and some metres off."""
+    rng = np.random.default_rng(seed)
+    turn = unit(rng, len(position), 3) * rng.uniform(0.1, 2.0, (len(position), 1))
+    return position + rng.normal(size=position.shape), multiply(exponential(turn), orientation)
+
+
+@pytest.mark.parametrize("kind", [Coordinate.LINEAR, Coordinate.DOT, Coordinate.DISTANCE])
+@pytest.mark.parametrize("seed", range(3))
+def test_mid_step_directions_measure_the_whole_way(kind, seed):
+    # J s = c(q+) - c(q-) exactly, s = (x+ - x-, 2 tan(phi / 2) k): where c stays the impulse does no work.
+    rows, *start = random_rows(kind, seed=seed)
+    end = far_away(start[1], start[0], seed + 100)
+    turn = multiply(end[1], conjugate(start[1]))
+    s = np.hstack([end[0] - start[0], 2.0 * turn[:, :3] / turn[:, 3:]])
+    j_a, j_b = mean_jacobians(rows, start, end)
+    done = np.einsum("ri,ri->r", j_a, s[rows.body_a]) + np.einsum("ri,ri->r", j_b, s[rows.body_b])
+    change = coordinates(rows, *end) - coordinates(rows, *start)
+    assert np.abs(change).max() > 0.1
+    assert np.abs(done - change).max() < 1e-13 * (1.0 + np.abs(s).max()) ** 2
+    # Directions at the pose half way do not.
+    middle = jacobians(rows, 0.5 * (start[0] + end[0]), halfway(start[1], end[1]))
+    off = sum(np.einsum("ri,ri->r", j, s[body]) for j, body in zip(middle, (rows.body_a, rows.body_b), strict=True))
+    assert np.abs(off - change).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", list(Coordinate))
+def test_mid_step_directions_keep_momentum_and_become_those_of_the_pose(kind):
+    rows, *start = random_rows(kind)
+    for mean, own in zip(mean_jacobians(rows, start, start), jacobians(rows, *start), strict=True):
+        np.testing.assert_allclose(mean, own, atol=1e-14)
+    end = far_away(start[1], start[0], 5)
+    j_a, j_b = mean_jacobians(rows, start, end)
+    middle = 0.5 * (start[0] + end[0])
+    torque = j_a[:, 3:] + np.cross(middle[rows.body_a], j_a[:, :3])
+    torque += j_b[:, 3:] + np.cross(middle[rows.body_b], j_b[:, :3])
     assert np.abs(j_a[:, :3] + j_b[:, :3]).max() < 1e-15
     assert np.abs(torque).max() < 1e-13
 

@@ -38,24 +38,40 @@ def joint_kernels(real):
         jac_a: vec6
         jac_b: vec6
 
+    @wp.struct
+    class Vectors:
+        arm_a: vec3
+        arm_b: vec3
+        d: vec3
+        axis: vec3
+        other: vec3
+        length: scalar
+
     @wp.func(module=name)
-    def measure(rows: RowArrays, r: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
-        """Coordinate and Jacobian of row r at the given poses."""
+    def vectors(rows: RowArrays, r: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
+        """Levers, separation and axes of row r at the given poses, in world axes."""
+        out = Vectors()
+        out.arm_a = wp.quat_rotate(qa, rows.anchor_a[r])
+        out.arm_b = wp.quat_rotate(qb, rows.anchor_b[r])
+        out.d = xb + out.arm_b - xa - out.arm_a
+        out.axis = wp.quat_rotate(qa, rows.axis_a[r])
+        out.other = wp.quat_rotate(qb, rows.axis_b[r])
+        out.length = wp.length(out.d)
+        return out
+
+    @wp.func(module=name)
+    def row_of(rows: RowArrays, r: int, at: Vectors, qa: quat, qb: quat):
+        """Coordinate and Jacobian of row r; those of a TWIST at the orientations given."""
         out = Row()
         zero = vec3(scalar(0.0))
-        arm_a = wp.quat_rotate(qa, rows.anchor_a[r])
-        arm_b = wp.quat_rotate(qb, rows.anchor_b[r])
-        d = xb + arm_b - xa - arm_a
-        axis = wp.quat_rotate(qa, rows.axis_a[r])
         coordinate = rows.coordinate[r]
         if coordinate == LINEAR:
-            out.c = wp.dot(axis, d)
-            out.jac_a = six(-axis, -wp.cross(arm_a + d, axis))
-            out.jac_b = six(axis, wp.cross(arm_b, axis))
+            out.c = wp.dot(at.axis, at.d)
+            out.jac_a = six(-at.axis, -wp.cross(at.arm_a + at.d, at.axis))
+            out.jac_b = six(at.axis, wp.cross(at.arm_b, at.axis))
         elif coordinate == DOT:
-            other = wp.quat_rotate(qb, rows.axis_b[r])
-            turn = wp.cross(other, axis)
-            out.c = wp.dot(axis, other)
+            turn = wp.cross(at.other, at.axis)
+            out.c = wp.dot(at.axis, at.other)
             out.jac_a = six(zero, -turn)
             out.jac_b = six(zero, turn)
         elif coordinate == TWIST:
@@ -70,13 +86,17 @@ def joint_kernels(real):
             out.jac_a = six(zero, -turn)
             out.jac_b = six(zero, turn)
         else:
-            length = wp.length(d)
-            along = d / wp.max(length, scalar(1.0e-12))
-            out.c = length
-            out.jac_a = six(-along, -wp.cross(arm_a, along))
-            out.jac_b = six(along, wp.cross(arm_b, along))
+            along = at.d / wp.max(at.length, scalar(1.0e-12))
+            out.c = at.length
+            out.jac_a = six(-along, -wp.cross(at.arm_a, along))
+            out.jac_b = six(along, wp.cross(at.arm_b, along))
         out.c = out.c - rows.offset[r]
         return out
+
+    @wp.func(module=name)
+    def measure(rows: RowArrays, r: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
+        """Coordinate and Jacobian of row r at the given poses."""
+        return row_of(rows, r, vectors(rows, r, xa, qa, xb, qb), qa, qb)
 
     @wp.func(module=name)
     def body_mass(jac: vec6, bodies: BodyArrays, i: int):
@@ -108,11 +128,16 @@ def joint_kernels(real):
         if b < dynamic:
             middle = wp.max(middle, bodies.midpoint[b])
         if middle > scalar(0.0):
+            at = vectors(rows, r, xa, qa, xb, qb)
+            start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
             half = scalar(0.5)
-            mid = measure(
-                rows, r, (bodies.x0[a] + xa) * half, mean_rotation(bodies.q0[a], qa),
-                (bodies.x0[b] + xb) * half, mean_rotation(bodies.q0[b], qb),
-            )  # fmt: skip
+            at.arm_a = half * (start.arm_a + at.arm_a)
+            at.arm_b = half * (start.arm_b + at.arm_b)
+            at.d = half * (start.d + at.d)
+            at.axis = half * (start.axis + at.axis)
+            at.other = half * (start.other + at.other)
+            at.length = half * (start.length + at.length)
+            mid = row_of(rows, r, at, mean_rotation(bodies.q0[a], qa), mean_rotation(bodies.q0[b], qb))
             row.jac_a = mid.jac_a
             row.jac_b = mid.jac_b
         return row

@@ -15,12 +15,21 @@ a = R_a axis_a, b = R_b axis_b.  Impulse p of a row acts as +J_a^T p on body a a
               J_b = [0, R_a (w (w k + v x k) + (v . k) v) / (w^2 + (v . k)^2)],  J_a = -J_b
     DISTANCE  c = |d|        J_a = [-e, -r_a x e]          J_b = [e, r_b x e]      e = d / |d|
     contact   v = e . (point velocity of a - that of b), e = n, t1, t2:  J_a = [e, r_a x e], J_b = [-e, -r_b x e]
+
+In mid-step x, r, d, a and b are the means of what they are at both ends, and e = 2 d / (|d| before + |d| after).  With
+s = (x+ - x-, 2 tan(phi / 2) k) of each body, which turns by phi about k,
+
+    J_a s_a + J_b s_b = c(q+) - c(q-)              LINEAR, DOT and DISTANCE, to rounding
+
+because a vector r fixed in a body has r+ - r- = 2 tan(phi / 2) k x (r+ + r-) / 2, and c is quadratic in such vectors
+(Gonzalez 1996; Betsch and Steinmann 2002).  Where c stays zero s is in the kernel of J, so that rows are redundant in
+the step exactly where they are so in the mechanism: their stress against each other then moves nothing.
 """
 
 import numpy as np
 
 from ..problem import Coordinate, tangents
-from .rotation import conjugate, cross, dot, multiply, rotate
+from .rotation import conjugate, cross, dot, halfway, multiply, rotate
 
 
 def _anchors(rows, position, orientation):
@@ -90,27 +99,49 @@ def jacobians(rows, position, orientation):
         DISTANCE of zero, a TWIST turned by pi about a cross axis) the row is zero.
     """
     position, orientation = np.asarray(position, float), np.asarray(orientation, float)
+    return _directions(rows, ((position, orientation),), orientation)
+
+
+def mean_jacobians(rows, start, end):
+    """J_a (R, 6), J_b (R, 6) in mid-step: along them joint rows do no work in a step that keeps their coordinates.
+
+    A TWIST is taken half way between the two orientations.
+
+    Args:
+        rows: JointRows with R rows.
+        start, end: position (B, 3) [m] and orientation (B, 4) of the solver frames at both ends of the step.
+    """
+    start, end = (tuple(np.asarray(values, float) for values in pose) for pose in (start, end))
+    return _directions(rows, (start, end), halfway(start[1], end[1]))
+
+
+def _directions(rows, poses, turn):
+    """J_a (R, 6), J_b (R, 6) from the mean over one or two poses; those of a TWIST at the orientations ``turn``."""
     j_a, j_b = np.zeros((len(rows), 6)), np.zeros((len(rows), 6))
     if not len(rows):
         return j_a, j_b
-    r_a, r_b, d = _anchors(rows, position, orientation)
-    a = rotate(orientation[rows.body_a], rows.axis_a)
+    levers = [_anchors(rows, *pose) for pose in poses]
+    r_a, r_b, d = (np.mean(each, axis=0) for each in zip(*levers, strict=True))
+    a, b = (
+        np.mean([rotate(orientation[body], axis) for _, orientation in poses], axis=0)
+        for body, axis in ((rows.body_a, rows.axis_a), (rows.body_b, rows.axis_b))
+    )
     kinds = _kinds(rows)
     if (i := kinds.get(Coordinate.LINEAR)) is not None:
         j_a[i] = np.hstack([-a[i], -cross(d[i] + r_a[i], a[i])])
         j_b[i] = np.hstack([a[i], cross(r_b[i], a[i])])
     if (i := kinds.get(Coordinate.DOT)) is not None:
-        j_b[i, 3:] = cross(rotate(orientation[rows.body_b[i]], rows.axis_b[i]), a[i])
+        j_b[i, 3:] = cross(b[i], a[i])
         j_a[i] = -j_b[i]
     if (i := kinds.get(Coordinate.TWIST)) is not None:
-        turned, sine = (values[i] for values in _twist(rows, orientation))
+        turned, sine = (values[i] for values in _twist(rows, turn))
         v, w, s, k = turned[:, :3], turned[:, 3:], sine[:, None], rows.axis_a[i]
         scale = w * w + s * s
         local = (w * (w * k + cross(v, k)) + s * v) / np.where(scale > 0.0, scale, np.inf)
-        j_b[i, 3:] = rotate(orientation[rows.body_a[i]], local)
+        j_b[i, 3:] = rotate(turn[rows.body_a[i]], local)
         j_a[i] = -j_b[i]
     if (i := kinds.get(Coordinate.DISTANCE)) is not None:
-        length = np.sqrt(dot(d[i], d[i]))[:, None]
+        length = np.mean([np.sqrt(dot(apart[i], apart[i])) for _, _, apart in levers], axis=0)[:, None]
         e = d[i] / np.where(length > 0.0, length, np.inf)
         j_a[i] = np.hstack([-e, -cross(r_a[i], e)])
         j_b[i] = np.hstack([e, cross(r_b[i], e)])
