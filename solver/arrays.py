@@ -13,7 +13,7 @@ import warp as wp
 # Slots of the ``counts`` array.
 DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS, BODIES = range(6)
 # Slots of the ``flags`` array: one per graph loop, non-zero while an island still wants another round.
-OUTER, INNER, LINEAR, SEARCH, SWEEP, DIRECT = range(6)
+OUTER, INNER, LINEAR, SEARCH, SWEEP, DIRECT, SOFTEN = range(7)
 
 # Slots of the ``settings`` array (reals): arguments that change from step to step cannot be recorded by value.
 STEP, PUSH_OUT = range(2)
@@ -172,6 +172,7 @@ class IslandArrays:
     law: wp.array(dtype=wp.int32)  # 1: cone (new contacts at first, and where 0 cycles), 0: disc of lagged radius
     trouble: wp.array(dtype=wp.int32)
     convex: wp.array(dtype=wp.int32)  # 1: only the positive part of the stiffness of joints
+    soften: wp.array(dtype=wp.int32)  # 1: that part alone after all, because the whole made H indefinite
     restore: wp.array(dtype=wp.int32)
     keep: wp.array(dtype=wp.int32)
     outer_count: wp.array(dtype=wp.int32)
@@ -242,6 +243,15 @@ class Columns:
     def __init__(self, struct):
         self._struct, self._lies, self._views = struct, {}, {}
 
+    def put_all(self, table, columns, order=None):
+        """``put`` for every (name, name of the column of ``table``) in ``columns``."""
+        lies, put = self._lies, self.put
+        for name, source in columns:
+            values = getattr(table, source)
+            known = lies.get(name)
+            if known is None or known[0] is not values or known[1] is not order:
+                put(name, values, order)
+
     def put(self, name, values, order=None):
         """Copy ``values`` (n, ...) into the first n elements of an array that no kernel writes, the rest is left.
 
@@ -254,6 +264,10 @@ class Columns:
         flags = values.flags
         self._lies[name] = (values, order) if not flags.writeable and flags.owndata else None
         self.fill(name, values if order is None else values.take(order, 0))
+
+    def item_shape(self, name):
+        """Shape of one element."""
+        return getattr(self._struct, name).numpy().shape[1:]
 
     def fill(self, name, values):
         """Copy ``values`` (n, ...) into an array that kernels write, too."""

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import DIRECT, INNER, ISLANDS, OUTER, SEARCH, SWEEP, IslandArrays
+from .arrays import DIRECT, INNER, ISLANDS, OUTER, SEARCH, SOFTEN, SWEEP, IslandArrays
 
 MODULE = "axion_control"
 islands_slot = wp.constant(ISLANDS)
 outer_slot, inner_slot, search_slot = wp.constant(OUTER), wp.constant(INNER), wp.constant(SEARCH)
-sweep_slot, direct_slot = wp.constant(SWEEP), wp.constant(DIRECT)
+sweep_slot, direct_slot, soften_slot = wp.constant(SWEEP), wp.constant(DIRECT), wp.constant(SOFTEN)
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 
@@ -81,6 +81,7 @@ def inner_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     if k == 0:
         flags[inner_slot] = 0
         flags[direct_slot] = 0
+        flags[soften_slot] = 0
     if k >= counts[islands_slot]:
         return
     zero = wp.float64(0.0)
@@ -204,10 +205,12 @@ def settle(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
     """Which islands take their velocities from their impulses once Newton has stopped.
 
     Not those with joints: their directions turn with the pose, and stiff joints would answer with errors of length.
+    The next round may try the whole stiffness of joints again.
     """
     k = wp.tid()
     if k < counts[islands_slot]:
         isl.rebuild[k] = isl.outer_active[k] * (1 - isl.jointed[k])
+        isl.soften[k] = 0
 
 
 @kernel

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import warp as wp
 
-from .arrays import DIRECT, INNER, LINEAR, OUTER, SEARCH, SWEEP, download
+from .arrays import DIRECT, INNER, LINEAR, OUTER, SEARCH, SOFTEN, SWEEP, download
 from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
 from .device_problem import DeviceProblem
@@ -170,7 +170,8 @@ class ProximalSolver:
         """What the turn of joints' directions adds to H; in the velocity phase they stand still."""
         p = self.problem
         if position:
-            self._over_bodies(self._assembly.joint_stiffness, p.settings, p.bodies, p.rows, p.islands)
+            islands = p.islands.outer_active
+            self._over_bodies(self._assembly.joint_stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
 
     def _residual(self):
         p = self.problem
@@ -211,6 +212,12 @@ class ProximalSolver:
 
         wp.capture_if(flags[DIRECT : DIRECT + 1], direct)
         self._over_islands(cg.choose, flags, p.islands)
+
+        def soften():
+            stiffness, islands = self._assembly.joint_stiffness, p.islands.soften
+            self._over_bodies(stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
+
+        wp.capture_if(flags[SOFTEN : SOFTEN + 1], soften)
         wp.capture_if(flags[LINEAR : LINEAR + 1], conjugate_gradients)
 
         self._over_bodies(self._motion.body_direction, p.bodies, p.islands)

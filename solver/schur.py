@@ -143,7 +143,8 @@ class SchurSolver:
             self._over("bodies", self._motion.integrate, all_islands, p.settings, p.bodies)
             self._over("contacts", self._contact.linearise_contacts, all_islands, p.settings, p.bodies, p.contacts)
             self._over("rows", self._joint.linearise_rows, all_islands, p.settings, p.bodies, p.rows)
-            self._over("bodies", self._assembly.joint_stiffness, p.settings, p.bodies, p.rows, p.islands)
+            stiffness, islands = self._assembly.joint_stiffness, p.islands.outer_active
+            self._over("bodies", stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
         else:
             self._over("contacts", self._contact.linearise_contacts_velocity, all_islands, p.bodies, p.contacts)
             self._over("rows", self._joint.linearise_rows_velocity, all_islands, p.bodies, p.rows)

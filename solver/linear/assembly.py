@@ -63,16 +63,18 @@ def assembly_kernels(real):
     @kernel
     def joint_stiffness(
         counts: wp.array(dtype=wp.int32),
+        islands: wp.array(dtype=wp.int32),
         settings: wp.array(dtype=scalar),
         bodies: BodyArrays,
         rows: RowArrays,
         isl: IslandArrays,
     ):
+        """K of the bodies of jointed islands that ``islands`` flags, from the impulses that the round started with."""
         i = wp.tid()
         if i >= counts[dynamic_slot]:
             return
         k = bodies.island[i]
-        if isl.jointed[k] * isl.outer_active[k] == 0:
+        if isl.jointed[k] * islands[k] == 0:
             return
         whole = isl.convex[k] == 0
         out = mat33(scalar(0.0))
@@ -81,7 +83,10 @@ def assembly_kernels(real):
             if rows.group[first] > 0:
                 force = vec3(scalar(0.0))
                 for r in range(first, first + rows.group[first]):
-                    force += rows.p[r] * linear(rows.jac_b[r])
+                    p = rows.p[r]
+                    if isl.soften[k] == 1:
+                        p = rows.p_centre[r]
+                    force += p * linear(rows.jac_b[r])
                 if rows.b[first] == i:
                     out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_b[first]), force, whole)
                 if rows.a[first] == i:

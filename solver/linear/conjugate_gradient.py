@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import DYNAMIC, ISLANDS, LINEAR, IslandArrays, structs
+from ..arrays import DYNAMIC, ISLANDS, LINEAR, SOFTEN, IslandArrays, structs
 
 
 @cache
@@ -23,7 +23,8 @@ def cg_kernels(real):
     name = f"axion_cg_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1
     kernel = wp.kernel(module=name, enable_backward=False)
-    dynamic_slot, islands_slot, linear_slot = wp.constant(DYNAMIC), wp.constant(ISLANDS), wp.constant(LINEAR)
+    dynamic_slot, islands_slot = wp.constant(DYNAMIC), wp.constant(ISLANDS)
+    linear_slot, soften_slot = wp.constant(LINEAR), wp.constant(SOFTEN)
 
     @wp.func(module=name)
     def cholesky(a: mat66):
@@ -61,12 +62,22 @@ def cg_kernels(real):
 
     @kernel
     def choose(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
-        """Which islands iterate: those without a direct solve, and those where it failed."""
+        """Which islands iterate: those without a direct solve, and those where it failed.
+
+        Where it failed because the whole stiffness of joints makes H indefinite, iterating would lead nowhere: there
+        the direction stays zero, and the rest of the round goes on with the positive part.
+        """
         k = wp.tid()
         if k >= counts[islands_slot]:
             return
         isl.linear_active[k] = 0
-        if isl.inner_active[k] == 1 and (isl.direct[k] == 0 or isl.failed[k] == 1):
+        if isl.inner_active[k] == 0:
+            return
+        if isl.direct[k] == 1 and isl.failed[k] == 1 and isl.jointed[k] == 1 and isl.convex[k] == 0:
+            isl.convex[k] = 1
+            isl.soften[k] = 1
+            wp.atomic_max(flags, soften_slot, 1)
+        elif isl.direct[k] == 0 or isl.failed[k] == 1:
             isl.linear_active[k] = 1
             isl.rz0[k] = wp.float64(0.0)
             wp.atomic_max(flags, linear_slot, 1)

@@ -30,6 +30,11 @@ def test_every_joint_stays_closed(swing):
     assert all(report.converged for report in trajectory.reports)
 
 
+def test_every_newton_step_is_solved_directly(swing):
+    # Where the whole stiffness of the joints makes the matrix indefinite, its positive part takes its place.
+    assert sum(report.linear_iterations for report in swing[1].reports) == 0
+
+
 def test_energy_neither_rises_nor_is_lost(swing):
     # In parts of what the fall from the horizontal to straight down sets free: 1000 kg by 10.5 m, 50 links by half of
     # 10 m in the mean.
