@@ -2,6 +2,7 @@
 """Body frames and solver frames: the artist's origin against the centre of mass and the principal axes of inertia."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,8 +28,18 @@ class BodyFrames:
 
     def to_body(self, position, orientation):
         """Poses of the solver frames -> poses of the body frames."""
-        body = rotations.normalised(rotations.multiply(orientation, rotations.conjugate(self.principal)))
-        return position - rotations.rotate(body, self.center) if self.center.any() else position.copy(), body
+        if self._turned:
+            orientation = rotations.multiply(orientation, rotations.conjugate(self.principal))
+        body = rotations.normalised(orientation)
+        return position - rotations.rotate(body, self.center) if self._off_centre else position.copy(), body
+
+    @cached_property
+    def _turned(self):
+        return bool((self.principal != rotations.IDENTITY).any())
+
+    @cached_property
+    def _off_centre(self):
+        return bool(self.center.any())
 
     def local(self, body, point):
         """Points in body frames -> in solver frames.  body (N,), point (N, 3)."""

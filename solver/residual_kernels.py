@@ -76,6 +76,7 @@ def residual_kernels():
             judged.free_energy[i] = ZERO
             judged.energy[i] = ZERO
             judged.mass[i] = ZERO
+            judged.fastest[i] = wp.int64(0)
             judged.driven[i] = 0
             judged.need[i] = 0
 
@@ -87,7 +88,12 @@ def residual_kernels():
         bodies.inverse_mass[i] = ZERO
         bodies.inverse_inertia[i] = real.mat33(ZERO)
         judged.body[0, i] = ZERO
-        if i < judged.counts[dynamic_slot]:
+        judged.moves[i] = 0
+        if i >= judged.counts[dynamic_slot]:
+            for m in range(6):
+                if bodies.u_free[i][m] != ZERO:
+                    judged.moves[i] = 1
+        else:
             bodies.inverse_mass[i] = ONE / bodies.mass[i]
             axes = wp.quat_to_matrix(bodies.q_free[i])
             inverse = wp.diag(wp.cw_div(vec3(ONE, ONE, ONE), judged.principal[i]))
@@ -136,6 +142,9 @@ def residual_kernels():
             energy = most(energy, scalar(0.5) * (bodies.mass[i] * wp.length_sq(linear(bodies.u[i])) + turning))
         wp.atomic_add(judged.energy, k, energy)
         wp.atomic_add(judged.mass, k, bodies.mass[i])
+        principal = judged.principal[i]
+        gyration = wp.sqrt(wp.max(principal[0], wp.max(principal[1], principal[2])) / bodies.mass[i])
+        note(judged.fastest, k, most(wp.length(linear(bodies.u[i])), gyration * wp.length(angular(bodies.u[i]))))
 
     @kernel
     def contacts(
@@ -307,7 +316,7 @@ def residual_kernels():
         end = judged.end_velocity[i]
         judged.velocity[1, i] = carried(bodies, judged, i, end + share * (bodies.u[i] - bodies.u_free[i]))
         judged.velocity[0, i] = judged.velocity[1, i]
-        if judged.jointed[i] == 1 and bodies.midpoint[i] > ZERO:
+        if judged.jointed[bodies.island[i]] == 1 and bodies.midpoint[i] > ZERO:
             judged.velocity[0, i] = carried(bodies, judged, i, end + share * answer)
         k = bodies.island[i]
         speed = scalar(NO_SPEED) * judged.settings[tolerance_slot] / h

@@ -38,7 +38,7 @@ class Judged:
     settings: wp.array(dtype=wp.float64)
     principal: wp.array(dtype=wp.vec3d)  # (B,) moments of inertia
     moves: wp.array(dtype=wp.int32)  # (B,) 1 where an immovable body has a velocity
-    jointed: wp.array(dtype=wp.int32)  # (n,) 1 in islands held by joints
+    jointed: wp.array(dtype=wp.int32)  # (islands,) 1 where joints hold
     end_velocity: wp.array(dtype=SIX)  # (n,) of free motion, at the step's end
     joint: wp.array(dtype=wp.int32)  # (R,)
     push: wp.array(dtype=SIX)  # (B,) impulses on each body
@@ -46,6 +46,7 @@ class Judged:
     free_energy: wp.array(dtype=wp.float64)  # (islands,)
     energy: wp.array(dtype=wp.float64)
     mass: wp.array(dtype=wp.float64)
+    fastest: wp.array(dtype=wp.int64)  # (islands,) bits of float64: speed of its fastest body
     driven: wp.array(dtype=wp.int32)  # (islands,) 1 where something may give energy
     need: wp.array(dtype=wp.int32)  # (islands,) 1 where contacts ask for a velocity phase
     worst: wp.array(dtype=wp.int64)  # (KINDS,) bits of float64

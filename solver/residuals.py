@@ -11,14 +11,13 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arrays import CONTACTS, DYNAMIC, PUSH_OUT, ROWS, STEP, allocate, host_view, structs, upload
+from .arrays import Columns, allocate, host_view, structs, upload
 from .mathx.real import real_types
 from .metrics import StepResiduals, VelocityResiduals
 from .problem import Coordinate
 from .reference.rows import start_gaps
 from .residual_kernels import residual_kernels
 from .residual_laws import (
-    BODIES,
     FRICTION,
     GAP,
     JOINT,
@@ -27,27 +26,27 @@ from .residual_laws import (
     MOMENTUM,
     OF_BODY,
     OF_CONTACT,
-    TOLERANCE,
     Judged,
 )
 
 # Columns that are taken over from the tables of problem.py, by their names on the device; those of a step's end first.
+# Counts are in the order of the slots of arrays.py, and of ``residual_laws.BODIES``.
 _SAME = ("point_a", "point_b", "margin_a", "margin_b", "surface_velocity", "rebound_speed")
 COLUMNS = {
     "bodies": (
-        {"mass": "mass", "x0": "position", "q0": "orientation"}
-        | {"q_free": "free_orientation", "u_free": "free_velocity"},
-        {"x_free": "free_position", "midpoint": "midpoint"},
+        (("mass", "mass"), ("x0", "position"), ("q0", "orientation"))
+        + (("q_free", "free_orientation"), ("u_free", "free_velocity")),
+        (("x_free", "free_position"), ("midpoint", "midpoint")),
     ),
     "contacts": (
-        {"a": "body_a", "b": "body_b", "n": "normal", "mu": "friction", **{name: name for name in _SAME}},
-        {name: name for name in ("rebound_gap", "face", "face_normal")},
+        (("a", "body_a"), ("b", "body_b"), ("n", "normal"), ("mu", "friction"), *((name, name) for name in _SAME)),
+        tuple((name, name) for name in ("rebound_gap", "face", "face_normal")),
     ),
     "rows": (
-        {"a": "body_a", "b": "body_b"}
-        | {name: name for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset")}
-        | {name: name for name in ("target_velocity", "compliance", "lower", "upper")},
-        {"beta": "beta", "target": "target"},
+        (("a", "body_a"), ("b", "body_b"))
+        + tuple((name, name) for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference"))
+        + tuple((name, name) for name in ("offset", "target_velocity", "compliance", "lower", "upper")),
+        (("beta", "beta"), ("target", "target")),
     ),
 }
 OWN = {  # what else is used of the solver's structs
@@ -66,6 +65,7 @@ class JudgedStep:
     body: np.ndarray  # (B,) worst residual each body has a part in, as metrics.body_residuals without penetration [m]
     gained: np.ndarray  # (n,) bool: bodies of islands that gained energy from what only takes it
     need: np.ndarray  # (islands,) bool: islands with joints, with a rebound, or with overlap that was pushed out
+    speed: np.ndarray  # (n,) of the fastest body of each body's island [m/s], as position_phase.island_speed
     coordinate: np.ndarray  # (R,) joint coordinates at the end pose, minus their offsets [m or rad]
     _velocity: np.ndarray  # (2, n, 6)
 
@@ -90,7 +90,7 @@ class Judge:
         self._capacity = dict.fromkeys(("bodies", "contacts", "rows", "joints"), 0)
         self._counts = wp.zeros(8, dtype=wp.int32, device=self.device)
         self._settings = wp.zeros(3, dtype=wp.float64, device=self.device)
-        self._columns, self._graphs, self._latest = {}, {}, None
+        self._into, self._graphs, self._latest = {}, {}, None
 
     def step(self, assembly, solution, tolerance):
         """The JudgedStep of a solved position phase.
@@ -102,27 +102,26 @@ class Judge:
         """
         problem, bodies, island = assembly.problem, assembly.problem.bodies, assembly.island
         self._begin(problem, solution, tolerance)
-        judged, target, contacts, n = self.judged, self.bodies, problem.contacts, bodies.dynamic_count
-        self._load("bodies", 1, bodies, len(bodies.mass))
-        upload(target.x, solution.position)
-        upload(target.q, solution.orientation)
-        upload(target.island, island)
-        upload(judged.jointed, assembly.island_jointed[island].astype(np.int32))
+        judged, contacts, n = self.judged, problem.contacts, bodies.dynamic_count
+        self._into["bodies"].put_all(bodies, COLUMNS["bodies"][1])
+        self._into["bodies"].put("island", island)
+        self._into["judged"].put("jointed", assembly.island_jointed)
+        upload(self.bodies.x, solution.position)
+        upload(self.bodies.q, solution.orientation)
         upload(judged.end_velocity, assembly.end_velocity)
-        moves = np.zeros(len(bodies.mass), np.int32)
-        moves[n:] = bodies.velocity[n:].any(axis=1)
-        upload(judged.moves, moves)
         if len(contacts):
             upload(self.contacts.start_gap, start_gaps(problem))
-            self._load("contacts", 1, contacts, len(contacts))
-        self._load("rows", 1, problem.joints, len(problem.joints))
+            self._load_contacts(1, contacts)
+        self._into["rows"].put_all(problem.joints, COLUMNS["rows"][1])
         self._replay("step")
         body, contact, row, worst = self._results(problem)
         residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
-        need = _copy(judged.need, len(assembly.island_jointed)).astype(bool) | assembly.island_jointed
+        islands = len(assembly.island_jointed)
+        need = _copy(judged.need, islands).astype(bool) | assembly.island_jointed
         return JudgedStep(
             residuals, self._of_bodies(problem), _copy(judged.gained, n).astype(bool), need,
-            _copy(judged.coordinate, len(problem.joints)), _copy(judged.velocity, n),
+            _copy(judged.fastest, islands).view(float).take(island), _copy(judged.coordinate, len(problem.joints)),
+            _copy(judged.velocity, n),
         )  # fmt: skip
 
     def contacts_at_end(self, problem):
@@ -163,38 +162,30 @@ class Judge:
     def _begin(self, problem, solution, tolerance):
         """Take over what both phases are judged by."""
         bodies, contacts, rows = problem.bodies, problem.contacts, problem.joints
-        joints = int(rows.joint.max()) + 1 if len(rows) else 0
-        self._reserve({"bodies": len(bodies.mass), "contacts": len(contacts), "rows": len(rows), "joints": joints})
+        sizes = len(bodies.mass), len(contacts), len(rows), int(rows.joint.max(initial=-1)) + 1
+        self._reserve(sizes)
         self._latest = problem
-        counts = np.zeros(8, np.int32)
-        counts[BODIES], counts[DYNAMIC] = len(bodies.mass), bodies.dynamic_count
-        counts[CONTACTS], counts[ROWS] = len(contacts), len(rows)
-        upload(self._counts, counts)
-        settings = np.zeros(3)
-        settings[STEP], settings[PUSH_OUT] = problem.step, problem.push_out_speed * problem.step
-        settings[TOLERANCE] = tolerance
-        upload(self._settings, settings)
-        self._load("bodies", 0, bodies, len(bodies.mass))
-        upload(self.judged.principal, bodies.inertia)
+        upload(self._counts, (bodies.dynamic_count, sizes[1], sizes[2], 0, 0, sizes[0]))
+        upload(self._settings, (problem.step, problem.push_out_speed * problem.step, tolerance))
+        self._into["bodies"].put_all(bodies, COLUMNS["bodies"][0])
+        self._into["judged"].put("principal", bodies.inertia)
         upload(self.bodies.u, solution.velocity)
-        if len(contacts):
-            self._load("contacts", 0, contacts, len(contacts))
+        if sizes[1]:
+            self._load_contacts(0, contacts)
             upload(self.contacts.p, solution.contact_impulse)
-        if len(rows):
-            self._load("rows", 0, rows, len(rows))
+        if sizes[2]:
+            self._into["rows"].put_all(rows, COLUMNS["rows"][0])
             upload(self.rows.p, solution.joint_impulse)
-            upload(self.judged.joint, rows.joint)
+            self._into["judged"].put("joint", rows.joint)
 
-    def _load(self, kind, part, table, count):
-        """Take over ``count`` entries of a table of problem.py.  part: of COLUMNS."""
-        for array, view, source, missing in self._columns[kind, part]:
-            values = getattr(table, source)
+    def _load_contacts(self, part, contacts):
+        """Take over a part of COLUMNS."""
+        into = self._into["contacts"]
+        for name, source in COLUMNS["contacts"][part]:
+            values = getattr(contacts, source)
             if values is None:
-                values = np.full((count, *array.numpy().shape[1:]), missing)
-            if view is None:
-                upload(array, values)
-            else:
-                view[:count] = values
+                values = np.full((len(contacts), *into.item_shape(name)), MISSING.get(name, 0))
+            into.put(name, values)
 
     def _results(self, problem):
         """Residuals of bodies (OF_BODY, B), contacts (OF_CONTACT, C) and rows (R,), and the worst of each kind."""
@@ -216,11 +207,11 @@ class Judge:
     # Arrays and graphs
 
     def _reserve(self, sizes):
-        """Make room, twice what is asked where it lacks, and at first what is ``usual``."""
+        """Make room for bodies, contacts, rows and joints: twice what is asked where it lacks; see ``usual``."""
         capacity = self._capacity
-        if all(size <= capacity[name] and capacity[name] for name, size in sizes.items()):
+        if all(0 < room >= size for room, size in zip(capacity.values(), sizes, strict=True)):
             return
-        for name, size in sizes.items():
+        for name, size in zip(capacity, sizes, strict=True):
             if size > capacity[name] or not capacity[name]:
                 capacity[name] = max(2 * capacity[name], size + size // 2, self.usual.get(name, 0), 16)
         types, device = structs(self._real), self.device
@@ -239,16 +230,14 @@ class Judge:
         }  # fmt: skip
         self.judged = allocate(Judged, sizes, capacity["bodies"], device)
         self.judged.counts, self.judged.settings = self._counts, self._settings
+        self._into["judged"] = Columns(self.judged)
         self._graphs.clear()
 
     def _allocate(self, kind, struct, size):
         """One of the solver's structs, with room only in what is used here."""
-        used = {*OWN[kind], *COLUMNS[kind][0], *COLUMNS[kind][1]}
+        used = {*OWN[kind], *(name for part in COLUMNS[kind] for name, _ in part)}
         arrays = allocate(struct, dict.fromkeys(set(struct.vars) - used, 1), size, self.device)
-        for part, columns in enumerate(COLUMNS[kind]):
-            columns = [(getattr(arrays, name), source, MISSING.get(name, 0)) for name, source in columns.items()]
-            view = host_view if self.device.is_cpu else (lambda array: None)
-            self._columns[kind, part] = [(array, view(array), *rest) for array, *rest in columns]
+        self._into[kind] = Columns(arrays)
         return arrays
 
     def _replay(self, phase):

@@ -13,9 +13,9 @@ from .checkpoint import capture, restore, start_arrays, starts_of
 from .config import SolverConfig
 from .constraints.rows import JointTable
 from .contradiction import contradictory_joints
+from .energies import Energies
 from .frames import body_frames
 from .gyroscopic import Gyroscopes
-from .metrics import kinetic_energy, potential_energy
 from .model import build_model
 from .overlaps import Overlap, deep_overlaps
 from .proximal import ProximalSolver
@@ -171,6 +171,7 @@ class _Record:
         self.scene, self.frames, self.stepper, self.fps = scene, frames, stepper, fps
         self.names = [body.name for body in scene.bodies]
         self.joints = [joint.name for joint in stepper.joints.joints]
+        self.energies = Energies(frames.mass, frames.inertia, scene.gravity)
         self.results = [self._result(first, None)]
         self.at_start = _overlaps(stepper, stepper.touching()) if first == 0 else []
         self._idle = False
@@ -211,12 +212,13 @@ class _Record:
         return FrameResult(frame, frame / self.fps, *motion, report, forces)
 
     def _report(self, frame, outcomes):
-        state, frames = self.stepper.state, self.frames
+        state = self.stepper.state
         overlaps = self.at_start if frame == 1 else _overlaps(self.stepper, state.contacts)
         residuals = [outcome.residuals for outcome in outcomes]
+        kinetic, potential = self.energies.of(state.position, state.orientation, state.velocity)
 
         def most(name):
-            return float(max(getattr(residual, name) for residual in residuals))
+            return float(max([getattr(residual, name) for residual in residuals]))
 
         def worst(name):
             values = [getattr(outcome, name) for outcome in outcomes]
@@ -235,8 +237,8 @@ class _Record:
             linear_iterations=sum(outcome.linear for outcome in outcomes),
             substeps=sum(outcome.solves for outcome in outcomes),
             contacts=max(outcome.contacts for outcome in outcomes),
-            kinetic_energy=kinetic_energy(frames.mass, frames.inertia, state.orientation, state.velocity),
-            potential_energy=potential_energy(frames.mass, state.position, self.scene.gravity),
+            kinetic_energy=kinetic,
+            potential_energy=potential,
             wall_time=0.0,
             worst_bodies=_worst_names(self.names, worst("worst"), self.stepper.model.movable),
             residual=float(worst("residual")),
@@ -263,10 +265,11 @@ def _worst_names(names, residual, moves=None):
 
     A contact is both its bodies' fault: of equals, those that move (``moves``, of each) come first, then the alphabet.
     """
-    residual = np.nan_to_num(residual, nan=np.inf, posinf=np.inf)
     count = min(3, len(names))
-    least = np.partition(residual, -count)[-count] if count else 0.0
-    found = np.flatnonzero((residual > 0.0) & (residual >= least))
+    if not count:
+        return []
+    residual = np.where(residual < np.inf, residual, np.inf)
+    found = np.flatnonzero(residual >= max(np.partition(residual, -count)[-count], np.nextafter(0.0, 1.0)))
     return [
         names[i] for i in sorted(found, key=lambda i: (-residual[i], moves is not None and not moves[i], names[i]))[:3]
     ]

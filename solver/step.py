@@ -36,7 +36,7 @@ from .force_recorder import ForceRecorder
 from .halving import few, halve_part
 from .parts import ReachedError, kept_forces, pressed
 from .plausible import PairOverlap, plausible, way_moved
-from .position_phase import SLOW, PositionPhase, island_speed
+from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
@@ -118,9 +118,8 @@ class Stepper:
         attempt.spurious, attempt.coordinate = judged.gained, judged.coordinate
         if check is not None:
             residuals.penetration = max(residuals.penetration, check.overlap)
-        n = assembly.problem.bodies.dynamic_count
-        error = attempt.error = judged.body[:n]
-        attempt.tolerance = np.where(island_speed(assembly, solution.velocity[:n]) > SLOW, self.fast, tolerance)
+        error = attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
+        attempt.tolerance = np.where(judged.speed > SLOW, self.fast, tolerance)
         attempt.judge(self.fast)
         if attempt.failed.any() and depth < self.deepest and not few(self, attempt):
             return attempt
