@@ -14,6 +14,7 @@ import warp as wp
 DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS, BODIES = range(6)
 # Slots of the ``flags`` array: one per graph loop, non-zero while an island still wants another round.
 OUTER, INNER, LINEAR, SEARCH, SWEEP, DIRECT, SOFTEN = range(7)
+MOST_NEWTON, MOST_LINEAR, MOST_SWEEPS = range(7, 10)  # and the work of the island that took most
 
 # Slots of the ``settings`` array (reals): arguments that change from step to step cannot be recorded by value.
 STEP, PUSH_OUT = range(2)
@@ -158,6 +159,7 @@ class IslandArrays:
     failed: wp.array(dtype=wp.int32)  # 1: the direct factorisation met a pivot that is not positive
     constrained: wp.array(dtype=wp.int32)  # 1: has a contact or a joint row
     jointed: wp.array(dtype=wp.int32)
+    looped: wp.array(dtype=wp.int32)  # 1: its joints close a loop
     sweeps_allowed: wp.array(dtype=wp.int32)
     contact_start: wp.array(dtype=wp.int32)  # contacts are sorted by island
     row_start: wp.array(dtype=wp.int32)

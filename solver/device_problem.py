@@ -12,18 +12,14 @@ import numpy as np
 import warp as wp
 
 from .arrays import Columns, IslandArrays, allocate, structs, upload
+from .figures import Figures, figure_kernels
 from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
 from .problem import Coordinate, JointRows, frozen
 from .reference.rows import start_gaps
-from .topology import KEPT, build_topology, group
+from .topology import KEPT, build_topology
 
 CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
-# Proximal strength of joints that close a loop, at least, where mid-step directions hold.  The stress of redundant rows
-# against each other is not determined: 1 / this of what a first iterate is off by.  It moves nothing where poses are
-# exact; they are off by the tolerance: a row of 40 four-bars loses 5.6 J in 20 s at 1e-6, and 4.5 J at this.  From 3e-5
-# on a first iterate is too weak where the rank drops.
-LOOPED = 1e-5
 CG_COST = 0.6  # microseconds a block that conjugate gradients take for it on the CPU: 40 iterations of 15 ns
 ROW_COLUMNS = (
     "coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset", "beta", "target",
@@ -42,7 +38,7 @@ TOPOLOGY = {
         name: f"pair_{name}" for name in ("island", "i", "j", "contact_start", "contact_end", "row_start", "row_index")
     },
     "islands": {name: f"island_{name}" for name in ("contact_start", "row_start", "row_index")}
-    | {"jointed": "jointed", "constrained": "constrained"},
+    | {name: name for name in ("jointed", "constrained", "looped")},
 }  # what is taken over from a Topology: the names on the device, and its own
 
 
@@ -52,7 +48,7 @@ class DeviceProblem:
     usual = MappingProxyType({})
 
     def __init__(self, device, real):
-        self.device, self.real = device, real
+        self.device, self.real, self._kernels = device, real, figure_kernels(real)
         self.capacity = dict.fromkeys(("bodies", "contacts", "rows", "pairs", "islands"), 0)
         self.generation = 0
         self.topology = None
@@ -61,7 +57,7 @@ class DeviceProblem:
         self._factored = self._laid = None  # the Topology that the factor is laid out for, and that in the arrays
         self._eliminator = Eliminator()
         self.counts = wp.zeros(8, dtype=wp.int32, device=device)
-        self.flags = wp.zeros(8, dtype=wp.int32, device=device)
+        self.flags = wp.zeros(10, dtype=wp.int32, device=device)
         self.settings = wp.zeros(2, dtype=real.scalar, device=device)
         self.cg_reduction, self.cg_most = wp.float64(CG_REDUCTION), wp.int32(CG_MOST)
 
@@ -69,11 +65,29 @@ class DeviceProblem:
         """Clear the loop flags (recorded, so that a replay starts like the first run)."""
         self.flags.zero_()
 
-    def upload(self, problem, options, eps_joint, loaded=None):
+    def begin(self, eps_joint):
+        """Launch what comes first in a solve: islands take what is asked of their bodies.
+
+        eps_joint: proximal strength of joints to start from.
+        """
+        size, kernels, islands = self.capacity, self._kernels, self.islands
+        self.restart()
+        self._launch(kernels.clear, size["islands"], wp.float64(eps_joint), islands)
+        self._launch(kernels.ask, size["bodies"], self.bodies, self.figures, islands)
+        self._launch(kernels.warm, size["contacts"], self.contacts, islands)
+
+    def tell(self):
+        """Launch what comes last in a solve: the figures of every body's island."""
+        self._launch(self._kernels.tell, self.capacity["bodies"], self.flags, self.bodies, self.figures, self.islands)
+
+    def _launch(self, kernel, size, *arguments):
+        wp.launch(kernel, dim=size, inputs=[self.counts, *arguments], device=self.device)
+
+    def upload(self, problem, options, loaded=None):
         """Take over a problem: topology, arrays, island settings.  loaded: (C,) bool, see ProximalSolver."""
         topology = self.topology = build_topology(problem)
         plan = _plan(topology)
-        self.order = plan.order
+        self.plan, self.order = plan, plan.order
         sizes = {
             "bodies": len(problem.bodies.mass),
             "contacts": len(problem.contacts),
@@ -90,7 +104,7 @@ class DeviceProblem:
         self._upload_bodies(problem, plan, options)
         self._upload_contacts(problem, plan, loaded)
         self._upload_rows(problem)
-        self._upload_islands(problem, topology, plan, options, eps_joint)
+        self._upload_options(problem, options)
 
     def _choose_direct(self, topology):
         """Set ``direct`` (islands,) bool and the structure of the factor: which islands take no conjugate gradients.
@@ -142,7 +156,8 @@ class DeviceProblem:
         self.rows = allocate(types.RowArrays, {}, size["rows"], self.device)
         self.pairs = allocate(types.PairArrays, pair_lists, size["pairs"], self.device)
         self.islands = allocate(IslandArrays, island_lists, size["islands"], self.device)
-        self._into = {name: Columns(getattr(self, name)) for name in self.capacity}
+        self.figures = allocate(Figures, {}, size["bodies"], self.device)
+        self._into = {name: Columns(getattr(self, name)) for name in (*self.capacity, "figures")}
         bodies = size["bodies"]
         self.factor.reserve(islands=size["islands"], rows=bodies, blocks=4 * bodies, updates=4 * bodies)
         self._factored = self._laid = None
@@ -223,29 +238,18 @@ class DeviceProblem:
         into.put("share", share)
         into.put("group", following)
 
-    def _upload_islands(self, problem, topology, plan, options, eps_joint):
-        into, count = self._into["islands"], topology.island_count
+    def _upload_options(self, problem, options):
+        into = self._into["figures"]
+        into.put("tolerance", options.tolerance / problem.step)
+        into.put("eps", options.eps)
+        into.put("sweeps", options.sweeps)
+        into.put("done", _nothing(len(options.sweeps)) if options.done is None else options.done)
+        self._into["islands"].put("direct", self.direct)
 
-        def strictest(values, ufunc):
-            return ufunc.reduceat(values.take(plan.by_island), plan.island_start) if count else np.zeros(0)
 
-        # Where a contact of the island carries load from before, its friction is a better start than that of the cone.
-        cold = np.ones(count, np.int32)
-        if len(problem.contacts):
-            known = problem.contacts.impulse.any(axis=1)
-            cold[topology.contact_island[known if plan.order is None else known[plan.order]]] = 0
-        into.fill("law", cold)
-        into.fill("convex", np.ones(count, np.int32))
-        into.fill("direct", self.direct)
-        into.put("sweeps_allowed", strictest(options.sweeps, np.logical_or))
-        active = topology.constrained
-        if options.done is not None:
-            active = active & ~strictest(options.done, np.logical_and)
-        into.fill("outer_active", active)
-        into.put("tolerance", strictest(options.tolerance, np.minimum) / problem.step)
-        into.fill("eps", strictest(options.eps, np.maximum))
-        midpoint = strictest(problem.bodies.midpoint[: problem.bodies.dynamic_count], np.maximum)
-        into.fill("eps_joint", np.where(topology.looped & (midpoint > 0.0), max(eps_joint, LOOPED), eps_joint))
+@lru_cache(maxsize=KEPT)
+def _nothing(count):
+    return frozen(np.zeros(count, bool))
 
 
 @dataclass(eq=False)
@@ -253,18 +257,17 @@ class Plan:
     """What follows from a Topology alone."""
 
     order: np.ndarray | None  # (C,) contact_order, or None where contacts come in it
-    by_island: np.ndarray  # (n,) bodies sorted by island
-    island_start: np.ndarray  # (islands,) where each island begins there
     loose: np.ndarray  # (K,) bodies that nothing touches
+    constrained: np.ndarray  # (n,) bool: the body's island has a contact or a joint row
 
 
 @lru_cache(maxsize=KEPT)
 def _plan(topology):
     sorted_already = np.array_equal(topology.contact_order, np.arange(len(topology.contact_order)))
     loose = np.flatnonzero(~topology.constrained[topology.body_island])
-    start, by_island = group(topology.body_island, topology.island_count)
     order = None if sorted_already else topology.contact_order
-    return Plan(order, by_island, start[:-1], loose)
+    constrained = frozen(topology.constrained[topology.body_island])
+    return Plan(order, loose, constrained)
 
 
 @lru_cache(maxsize=KEPT)

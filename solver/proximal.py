@@ -13,7 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 import warp as wp
 
-from .arrays import DIRECT, INNER, LINEAR, OUTER, SEARCH, SOFTEN, SWEEP, download
+from .arrays import (
+    DIRECT,
+    INNER,
+    LINEAR,
+    MOST_NEWTON,
+    MOST_SWEEPS,
+    OUTER,
+    SEARCH,
+    SOFTEN,
+    SWEEP,
+    download,
+)
 from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
 from .device_problem import DeviceProblem
@@ -77,7 +88,7 @@ class ProximalSolver:
     def solve(self, problem, options):
         """Solve the position phase: (StepSolution, SolveStatistics).  The end pose satisfies gaps, joints, friction."""
         device = self.problem
-        device.upload(problem, options, self._eps_joint)
+        device.upload(problem, options)
         self._replay("position")
         return read_solution(self.problem, problem)
 
@@ -87,7 +98,7 @@ class ProximalSolver:
         ``problem``'s free velocity is the one to correct, its poses (start and free) are the end pose, its
         rows have beta 0. loaded: (C,) bool, which contacts carried an impulse.
         """
-        self.problem.upload(problem, options, self._eps_joint, loaded=loaded)
+        self.problem.upload(problem, options, loaded)
         self._replay("velocity")
         return read_solution(self.problem, problem)
 
@@ -111,7 +122,7 @@ class ProximalSolver:
     def _launch(self, phase):
         position = phase == "position"
         p, control, flags, active = self.problem, self._control, self.problem.flags, self.problem.islands.outer_active
-        p.restart()
+        p.begin(self._eps_joint)
         p.bodies.stiffness.zero_()  # only islands with joints have any, and only where directions turn
         self._over_bodies(self._motion.prepare_bodies, p.bodies)
         self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
@@ -139,6 +150,7 @@ class ProximalSolver:
             self._stiffen(position)
 
         wp.capture_while(flags[OUTER : OUTER + 1], outer)
+        p.tell()
 
     def _settle(self):
         """Newton leaves a little momentum unaccounted for, step after step of the same sign.
@@ -267,24 +279,16 @@ class ProximalSolver:
 
 def read_solution(device, problem):
     """(StepSolution, SolveStatistics) of ``problem`` from the DeviceProblem it was solved on."""
-    bodies, islands, topology = problem.bodies, device.islands, device.topology
-    n, count, active = bodies.dynamic_count, topology.island_count, topology.constrained
-    velocity, position = bodies.velocity.copy(), bodies.free_position.copy()
-    orientation = bodies.free_orientation.copy()
-    velocity[:n] = download(device.bodies.u, n)
-    position[:n] = download(device.bodies.x, n)
-    orientation[:n] = download(device.bodies.q, n)
+    bodies, figures, n, count = problem.bodies, device.figures, problem.bodies.dynamic_count, len(problem.bodies.mass)
+    motion = [download(values, count) for values in (device.bodies.u, device.bodies.x, device.bodies.q)]
+    if device.real.scalar is not wp.float64:  # what does not move has lost digits on its way
+        for values, known in zip(motion, (bodies.velocity, bodies.free_position, bodies.free_orientation), strict=True):
+            values[n:] = known[n:]
     contact = download(device.contacts.p, len(problem.contacts))
     if device.order is not None:
         sorted_contact, contact = contact, np.empty_like(contact)
         contact[device.order] = sorted_contact
-    joint = download(device.rows.p, len(problem.joints))
-    names = "newton_count", "linear_count", "sweep_count", "best", "eps"
-    newton, linear, sweeps, best, eps = (download(getattr(islands, name), count) for name in names)
-    for values in (newton, linear, sweeps, best):
-        values[~active] = 0
-    work = (int(values.max(initial=0)) for values in (newton, linear, sweeps))
-    solution = StepSolution(velocity, position, orientation, contact, joint, *work)
-    residual, of_body = best * problem.step, topology.body_island
-    statistics = SolveStatistics(*(values.take(of_body) for values in (newton, residual, eps, active)))
-    return solution, statistics
+    work = download(device.flags, MOST_SWEEPS + 1)[MOST_NEWTON:].tolist()
+    solution = StepSolution(*motion, contact, download(device.rows.p, len(problem.joints)), *work)
+    newton, residual, eps = (download(values, n) for values in (figures.newton, figures.residual, figures.eps_end))
+    return solution, SolveStatistics(newton, residual * problem.step, eps, device.plan.constrained.copy())

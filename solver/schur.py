@@ -100,10 +100,10 @@ class SchurSolver:
     def begin(self, problem, options, position, loaded):
         """Take over a problem and linearise it at the first iterate.  Returns the DeviceProblem."""
         p = self.problem
-        p.upload(problem, options, self._joint_shift, loaded=loaded)
+        p.upload(problem, options, loaded)
         self.system.set_problem(p)
         self.search.set_problem(p)
-        p.restart()
+        p.begin(self._joint_shift)
         p.islands.search_round.zero_()
         p.bodies.stiffness.zero_()  # only islands with joints have any, and none in the velocity phase
         self._over("bodies", self._motion.prepare_bodies, p.bodies)
@@ -134,6 +134,7 @@ class SchurSolver:
             self._over("contacts", self._contact.keep_contacts, p.contacts, p.islands)
             self._over("rows", self._joint.keep_rows, p.rows, p.islands)
         self._linearise(position)
+        p.tell()
         return read_solution(p, problem)
 
     def _linearise(self, position):

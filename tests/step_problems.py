@@ -133,9 +133,9 @@ class Stages:
 
     def __init__(self, problem, precision="float64", eps=1e-2, eps_joint=1e-2, start=None):
         self.problem, self.solver = problem, solver(precision)
-        self.solver.problem.upload(problem, options(problem, eps=eps, start=start), eps_joint)
+        self.solver.problem.upload(problem, options(problem, eps=eps, start=start))
         self.device = p = self.solver.problem
-        p.restart()
+        p.begin(eps_joint)
         self.solver._over_bodies(self.solver._motion.prepare_bodies, p.bodies)
         self.solver._over_contacts(self.solver._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
         self.solver._over_rows(self.solver._joint.prepare_rows, p.bodies, p.rows)
