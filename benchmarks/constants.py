@@ -60,7 +60,6 @@ CONSTANTS = (
     Constant("residual left by conjugate gradients", "problem.cg_reduction", (0.1, 1e-4)),
     Constant("eps at an island's first step", "FIRST_EPS", (1e-1, 1e-3), ("step_end", "step")),
     Constant("eps handed on, at least", "EPS_SMALLEST", (1e-2, 1e-6), ("step_end",)),
-    Constant("eps of joints that close a loop", "LOOPED", (1e-6, 1e-4), ("device_problem",)),
     Constant("aim of islands in motion, of the tolerance", "AIM", (0.5,), ("position_phase",)),
     Constant("gaps left as they are, of the tolerance", "HELD", (0.0, 0.9), ("assemble", "position_phase")),
     Constant("halvings of a step, at most", "DEEPEST", (0, 2, 6), ("step",)),
