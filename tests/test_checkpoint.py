@@ -259,7 +259,7 @@ MADE = {
     " _eps_joint _graphs _loaded _recorded",
     "DeviceProblem": "device real capacity generation topology factor _factor_generation _factored _into order counts"
     " _eliminator usual _laid"
-    " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands",
+    " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands plan figures _kernels",
 }
 """What is made from the scene, or anew in each step before it is read."""
 
