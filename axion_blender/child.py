@@ -294,6 +294,8 @@ def _run_as_child():
     sys.modules["axion"] = package = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(package)
     importlib.import_module("axion.axion_blender.child").main(sys.argv[1])
+    sys.stderr.flush()
+    os._exit(0)  # all is written, and Python would take Warp and newton apart for seconds while the parent waits
 
 
 if __name__ == "__main__":

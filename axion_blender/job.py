@@ -16,12 +16,14 @@ import time
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from enum import Enum
-from statistics import fmean
 
 from ..solver import SceneError
+from .pace import Pace
 
 RECENT = 8
 """Frames whose cost foretells that of the frames to come."""
+STARTING, COLLECTING = "Starting the solver", "Collecting the motion"
+"""What a job says between reading the scene and its first frame, and after its last one."""
 
 leaving = []
 """Threads that nobody waited for, at the last frame of a job.  The next solve begins when they are gone."""
@@ -66,6 +68,7 @@ class Job:
         forces: whatever ``solve_scene`` leaves there for who keeps the report.
         latest: the newest FrameResult.
         said: what takes long besides frames, such as the compiling of kernels; empty most of the time.
+        pace: Pace of the frames.
         part: done part of gather or write, 0 to 1.
         worst_residual: of the frames so far [m]; infinite where one was no number.
         missed: number of frames so far that missed the tolerance.
@@ -94,21 +97,29 @@ class Job:
     part: float = 0.0
     worst_residual: float = 0.0
     missed: int = 0
+    pace: Pace = field(default_factory=lambda: Pace(RECENT))
     _stop: threading.Event = field(default_factory=threading.Event)
     _abort: object = None
     _aborted: bool = False
 
     def cancel(self):
-        """Ask the job to stop after the frame it is at; may be called from any thread."""
+        """Ask the job to stop after the frame it is at; may be called from any thread.
+
+        A solver that has yet to solve its first one is ended at once where that is possible.
+        """
         self._stop.set()
+        if self.phase is Phase.GATHERED and not self.pace.solved and self._abort is not None:
+            self.abort()
 
     def may_abort_by(self, end):
         """Tell how to end the solving without waiting for a frame: ``end`` is a function."""
         self._abort = end
+        if self.cancelling:
+            self.abort()
 
     def abort(self):
         """End the solving at once where that is possible; returns whether it is."""
-        self.cancel()
+        self._stop.set()
         if self._abort is not None:
             self._aborted = True
             self._abort()
@@ -144,8 +155,7 @@ class Job:
     @property
     def time_left(self):
         """Seconds that the frames left will take if they cost what the last ones did; None before the first."""
-        recent = [report.wall_time for report in self.reports[-RECENT:]]
-        return fmean(recent) * (self.frames - self.solved) if recent else None
+        return self.pace.left(self.frames - self.solved)
 
     def run(self):
         """Do all phases here and now.  Returns the last phase; KeyboardInterrupt counts as a cancel."""
@@ -167,6 +177,7 @@ class Job:
     def do_solve(self):
         """GATHERED -> SOLVED: compute the motion."""
         with self._step(Phase.GATHERED, Phase.SOLVED):
+            self.said = STARTING
             wait_for_leaving()
             self.trajectory = self.solve_scene(
                 self.scene, self.frames, fps=self.fps, config=self.config, on_frame=self._one_frame
@@ -211,12 +222,14 @@ class Job:
         """Count FrameResults that need not be solved, because they were kept from an earlier bake, as done."""
         for result in results:
             self._count(result)
+            self.pace.find(result.report.wall_time)
         if self.on_found is not None:
             self.on_found(results)
 
     def _one_frame(self, result):
-        self.said = ""
+        self.said = "" if result.frame < self.frames else COLLECTING
         self._count(result)
+        self.pace.solve(result.report.wall_time)
         if self.on_frame is not None:
             self.on_frame(result)
         return not self._stop.is_set()

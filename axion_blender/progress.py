@@ -11,7 +11,7 @@ def status(job, object_mode=True):
     if job.phase is Phase.SOLVED:
         return "Writing keyframes" if object_mode else "Go to Object Mode: the keyframes wait for it"
     if job.cancelling:
-        return "Stopping after this frame"
+        return "Stopping after this frame" if job.pace.solved else "Stopping once the solver has started"
     if job.said:
         return job.said
     if job.phase is Phase.READY:

@@ -126,7 +126,47 @@ def test_progress_tells_frames_time_left_and_the_worst():
 
     stage.job.solve_scene = solve
     stage.job.run()
-    assert seen == [(0.25, 3.0, 1e-6), (0.5, 3.0, 4e-6), (0.75, 2.0, 4e-6), (1.0, 0.0, float("inf"))]
+    assert seen == [(0.25, 3.0, 1e-6), (0.5, 3.0, 4e-6), (0.75, 3.0, 4e-6), (1.0, 0.0, float("inf"))]
+
+
+def test_it_says_that_the_solver_starts_and_that_the_motion_is_collected():
+    stage, said = Stage(frames=3), []
+    solve = stage.solve
+
+    def listening(scene, frames, fps, config, on_frame):
+        said.append(stage.job.said)
+        return solve(scene, frames, fps, config, lambda result: (on_frame(result), said.append(stage.job.said))[0])
+
+    stage.job.solve_scene = listening
+    stage.job.run()
+    assert said == ["Starting the solver", "", "", "Collecting the motion"] and stage.job.said == ""
+
+
+@pytest.mark.parametrize("when", ("while it starts", "before it can be ended", "after a frame"))
+def test_a_cancel_ends_a_solver_that_is_still_starting_at_once(when):
+    """One that solves frames ends after the one at hand, so that the cache has it."""
+    stage, ended = Stage(frames=3), []
+    job = stage.job
+
+    def end():
+        ended.append(job.pace.solved)
+        raise RuntimeError("the process died")  # as its listener says where it is killed
+
+    def solve(scene, frames, fps, config, on_frame):
+        if when == "before it can be ended":
+            job.cancel()
+            job.may_abort_by(end)
+        job.may_abort_by(end)
+        if when == "while it starts":
+            job.cancel()
+        on_frame(SimpleNamespace(frame=1, report=StepReport(1)))
+        job.cancel()
+        assert on_frame(SimpleNamespace(frame=2, report=StepReport(2))) is False
+        return "trajectory"
+
+    job.solve_scene = solve
+    assert job.run() is Phase.CANCELLED
+    assert ended == ([] if when == "after a frame" else [0])
 
 
 def sliced(stage, name, answer):

@@ -31,7 +31,10 @@ def test_status_of_each_phase():
     compiling.said = "Compiling kernels"
     assert progress.status(compiling) == "Compiling kernels"
     stopping.cancel()
-    assert "Stopping" in progress.status(stopping)
+    assert progress.status(stopping) == "Stopping once the solver has started"
+    stopping = job(solved=1)
+    stopping.cancel()
+    assert progress.status(stopping) == "Stopping after this frame"
 
 
 def test_details():

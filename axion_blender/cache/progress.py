@@ -7,6 +7,7 @@ import math
 import os
 import time
 
+from ..pace import Pace
 from .errors import CacheError
 from .files import write_whole
 
@@ -25,7 +26,7 @@ class Progress:
     """
 
     def __init__(self, folder, first, frames, scene=""):
-        self._path, self._due, self._times = folder / NAME, 0.0, []
+        self._path, self._due, self._pace = folder / NAME, 0.0, Pace(RECENT)
         self.values = {
             "format": FORMAT,
             "phase": "solving",
@@ -42,15 +43,15 @@ class Progress:
             "scene": scene,
         }
 
-    def frame(self, report, write=True):
+    def frame(self, report, write=True, found=False):
         """A frame is solved, or was found in the cache.  report: StepReport.  write: to the file, if it is due."""
         values, residual = self.values, report.residual
         values["frames_done"] = report.frame
         values["frame"] = values["frame_start"] + report.frame
         if math.isfinite(residual):
             values["worst_residual"] = max(values["worst_residual"] or 0.0, float(residual))
-        self._times = [*self._times[1 - RECENT :], float(report.wall_time)]
-        values["time_left"] = (values["frames"] - report.frame) * sum(self._times) / len(self._times)
+        (self._pace.find if found else self._pace.solve)(float(report.wall_time))
+        values["time_left"] = self._pace.left(values["frames"] - report.frame)
         if write and time.monotonic() >= self._due:
             self.write()
 

@@ -134,7 +134,7 @@ class _Bake:
         for sentence in found.notes:
             warn(sentence)
         for result in found.results:
-            self.progress.frame(result.report)
+            self.progress.frame(result.report, found=True)
 
     def solve(self, simulate, fps, config, on_frame, say, warn):
         found, done = self.found, len(self.found.results)
