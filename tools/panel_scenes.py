@@ -74,6 +74,12 @@ def one_body():
     cube("Cube", use_density=True, density=7850.0, friction=0.57, restitution=0.6, use_center_of_mass=True)
 
 
+def guided_body():
+    """A body that a spring pulls along its animation."""
+    clear()
+    cube("Cube", use_guide=True, use_guide_limit=True)
+
+
 def one_joint(kind, **settings):
     """Sets up two bodies and a joint between them."""
 
@@ -138,6 +144,9 @@ def converted():
 
 BODY = "AXION_PT_body"
 JOINT = "AXION_PT_joint"
+POPOVERS = ("AXION_PT_overlays", "AXION_PT_material_presets")
+"""They open over a header and have no picture: the one shows what AXION_PT_sidebar_overlays does, the other a list of
+the user's own files."""
 PICTURES = (
     Picture("body", "PROPERTIES", "PHYSICS", (BODY, f"{BODY}_settings"), one_body),
     Picture(
@@ -154,6 +163,7 @@ PICTURES = (
         (BODY, *(f"{BODY}_{name}" for name in ("dynamics", "deactivation", "initial", "center"))),
         one_body,
     ),
+    Picture("body_guide", "PROPERTIES", "PHYSICS", (BODY, f"{BODY}_guide"), guided_body),
     Picture(
         "joint",
         "PROPERTIES",
@@ -197,6 +207,13 @@ PICTURES = (
         world,
     ),
     Picture(
+        "world_output",
+        "PROPERTIES",
+        "SCENE",
+        ("AXION_PT_scene", "AXION_PT_scene_output", "AXION_PT_scene_forces"),
+        world,
+    ),
+    Picture(
         "sidebar",
         "VIEW_3D",
         "",
@@ -206,5 +223,7 @@ PICTURES = (
         ),
         workflow,
     ),
+    Picture("sidebar_settings", "VIEW_3D", "", ("AXION_PT_sidebar_bake", "AXION_PT_sidebar_settings"), world),
+    Picture("sidebar_overlays", "VIEW_3D", "", ("AXION_PT_sidebar_overlays",), world),
     Picture("conversion", "VIEW_3D", "", ("AXION_PT_sidebar", "AXION_PT_sidebar_native"), converted),
 )

@@ -66,3 +66,9 @@ def test_pictures_are_there_small_and_shown(picture):
     assert any(path.name in page.read_text(encoding="utf-8") for page in (ROOT / "docs/panels").glob("*.md"))
     for name in picture.panels:
         assert hasattr(bpy.types, name), f"{name} is no panel"
+
+
+def test_every_panel_is_in_a_picture():
+    shown = {name for picture in panel_scenes.PICTURES for name in picture.panels}
+    panels = {name for name in dir(bpy.types) if name.startswith("AXION_PT_")}
+    assert panels - shown == set(panel_scenes.POPOVERS)
