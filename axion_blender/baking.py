@@ -44,6 +44,7 @@ def make_job(
         extractions.append(extraction)
         moves.append(moved)
         uids.update(identity.numbers(extraction.objects(scene)))
+        moved.watch(extraction.objects(scene).values())
         job.fps = extraction.fps
         job.warnings += [*extraction.warnings, *moved.warnings]
         if extraction.frames:
@@ -70,6 +71,7 @@ def make_job(
         objects, lost = identity.objects_of(scene, uids)
         others = shared.scenes(scene, outputs.holds)
         earlier = [item for item in scene.objects if records.is_baked(item) and item not in objects.values()]
+        strayed = moved.since(scene, first, objects.values())
         moved.adopt(scene)
         try:
             warnings = yield from outputs.write_slices(
@@ -85,7 +87,11 @@ def make_job(
         for other in others:
             forget_report(other)
         kept_motion.remember(scene, trajectory)
-        return [*warnings, *(f"{name} is no longer in {scene.name}: its motion was not written" for name in lost)]
+        return [
+            *warnings,
+            *strayed,
+            *(f"{name} is no longer in {scene.name}: its motion was not written" for name in lost),
+        ]
 
     def mention(line):
         job.said = line

@@ -27,6 +27,7 @@ class Moves:
 
     warnings: list = field(default_factory=list)
     _values: list = field(default_factory=list)  # (object, path, values) that were set by hand
+    _stands: dict = field(default_factory=dict)  # session_uid -> what says where an object without keys stands
     _records: dict = field(default_factory=dict)  # session_uid -> (record, record with the new place), both JSON
 
     def adopt(self, scene):
@@ -41,6 +42,30 @@ class Moves:
         """Set the values again that a change of the frame took away."""
         for item, path, values in self._values:
             setattr(item, path, values)
+
+    def watch(self, items):
+        """Remember where objects stand that are about to be simulated, for ``since``."""
+        self._stands = {item.session_uid: _stand(item) for item in items}
+
+    def since(self, scene, first, items):
+        """Sentences on objects of ``watch`` that were moved while they were simulated."""
+        held = [(item.session_uid, path, values) for item, path, values in self._values]
+        now = [(item.session_uid, path, values) for item, path, values in find(scene, first)._values]
+        again = {moved[0] for moved in now if moved not in held}
+        found = []
+        for item in items:
+            uid = item.session_uid
+            if records.is_baked(item):
+                if uid in again:
+                    found.append(
+                        f"{item.name} was moved while it was baked, and its new keys put it back: move it at frame "
+                        f"{first} and bake again"
+                    )
+            elif uid in self._stands and _stand(item) != self._stands[uid]:
+                found.append(
+                    f"{item.name} was moved while it was baked, and its motion goes on from where it is now: bake again"
+                )
+        return found
 
     def _exchange(self, scene, old, new):
         for item in scene.objects:
@@ -95,6 +120,20 @@ def _look(item, bag, now, first, found):
         )
     elif places:
         found._records[item.session_uid] = item[records.RECORD], json.dumps(_with_places(item, record, places))
+
+
+def _stand(item):
+    """What says where an object and its parents stand, of those that nothing animates."""
+    found = []
+    while item is not None:
+        if not compat.is_animated(item):
+            found += [tuple(getattr(item, path)) for path in ("location", "delta_location", *records.ROTATIONS)]
+            found += [item.rotation_mode, item.scale[:]]
+        parent = item.parent
+        if parent is not None:
+            found += [parent.session_uid, *map(tuple, item.matrix_parent_inverse)]
+        item = parent
+    return found
 
 
 def _plays_alone(data):

@@ -186,3 +186,41 @@ def test_undo_of_the_bake_takes_the_new_place_back(solver):  # noqa: F811
     assert heights(item) == [10, 9, 8, 7, 6, 5]
     bake(solver)
     assert heights(item) == [10, 9, 8, 7, 6, 5]
+
+
+def job_that_is_solved(solver):  # noqa: F811
+    job = baking.make_job(bpy.context, say=lambda line: None)
+    job.do_gather()
+    solver.gate.release(5)
+    job.do_solve()
+    return job
+
+
+@pytest.mark.parametrize("what", ("body", "its parent", "nothing"))
+def test_a_body_that_is_moved_during_its_first_bake_is_named(solver, what):  # noqa: F811
+    item, parent = build.box("Box", location=(0, 0, 10)), build.add("Carrier")
+    item.parent = parent
+    job = job_that_is_solved(solver)
+    moved = {"body": item, "its parent": parent}.get(what)
+    if moved is not None:
+        moved.location.x = 3
+    bpy.context.scene.frame_set(4)
+    job.do_write()
+    told = "Box was moved while it was baked, and its motion goes on from where it is now: bake again"
+    assert job.done and job.warnings == ([] if moved is None else [told])
+    bpy.context.scene.frame_set(6)
+    assert item.matrix_world.translation[:] == pytest.approx((0 if moved is None else 3, 0, 5))
+
+
+@pytest.mark.parametrize("when", ("before", "meanwhile", "both"))
+def test_a_baked_body_that_is_moved_during_the_next_bake_is_named(solver, when):  # noqa: F811
+    item = baked(solver)
+    if when != "meanwhile":
+        item.location.z = 20
+    job = job_that_is_solved(solver)
+    if when != "before":
+        item.location.z = 30
+    job.do_write()
+    told = "Box was moved while it was baked, and its new keys put it back: move it at frame 1 and bake again"
+    assert job.done and job.warnings == ([] if when == "before" else [told])
+    assert heights(item)[0] == (10 if when == "meanwhile" else 20)
