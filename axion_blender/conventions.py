@@ -92,19 +92,18 @@ def quaternion(rotation):
     xx, yy, zz = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
     xy, xz, yz = m[..., 0, 1] + m[..., 1, 0], m[..., 0, 2] + m[..., 2, 0], m[..., 1, 2] + m[..., 2, 1]
     xw, yw, zw = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
-    table = np.stack(
+    table = np.array(  # entry by entry in memory, which is several times faster
         [
-            np.stack([1 + xx - yy - zz, xy, xz, xw], -1),
-            np.stack([xy, 1 - xx + yy - zz, yz, yw], -1),
-            np.stack([xz, yz, 1 - xx - yy + zz, zw], -1),
-            np.stack([xw, yw, zw, 1 + xx + yy + zz], -1),
-        ],
-        -2,
+            [1 + xx - yy - zz, xy, xz, xw],
+            [xy, 1 - xx + yy - zz, yz, yw],
+            [xz, yz, 1 - xx - yy + zz, zw],
+            [xw, yw, zw, 1 + xx + yy + zz],
+        ]
     )
-    best = np.argmax(np.diagonal(table, axis1=-2, axis2=-1), axis=-1)
-    q = np.take_along_axis(table, best[..., None, None], axis=-2)[..., 0, :]
-    q /= np.linalg.norm(q, axis=-1, keepdims=True)
-    return np.where(q[..., 3:] < 0, -q, q)
+    best = np.argmax([table[k, k] for k in range(4)], axis=0)
+    q = np.take_along_axis(table, best[None, None], axis=0)[0]
+    q /= np.linalg.norm(q, axis=0)
+    return np.moveaxis(np.where(q[3] < 0, -q, q), 0, -1)
 
 
 def rotation_matrix(q):
@@ -115,7 +114,7 @@ def rotation_matrix(q):
         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
     ]
-    return np.stack([np.stack(row, -1) for row in rows], -2)
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))  # in memory as in ``quaternion``
 
 
 def rotation_of_vector(vector):

@@ -93,3 +93,25 @@ def test_axis_angle_counts_turns_and_keeps_its_axis(axis):
     keys = channels.continuous_axis_angles(turning(axis), [[0.0, *unit]])[:, 0]
     assert np.allclose(keys[:, 0], ANGLES, atol=1e-9)
     assert np.allclose(keys[:, 1:], unit, atol=1e-6)
+
+
+@pytest.mark.parametrize("step", (0.1, 1.5), ids=("smooth", "wild"))
+@pytest.mark.parametrize("order", channels.EULER_ORDERS)
+def test_eulers_of_all_frames_at_once_are_those_found_frame_by_frame(order, step):
+    """Near gimbal lock the nearest triple changes from one form to the other; wild motion needs full turns, too."""
+    random = np.random.default_rng(7)
+    q = np.cumsum(random.normal(0.0, step, (400, 20, 4)), axis=0) + random.normal(size=(1, 20, 4))
+    rotation = channels.pose_matrices(np.zeros((400, 20, 3)), q)[..., :3, :3]
+    axes, odd = channels.EULER_ORDERS[order]
+    i, j, k = axes
+    parity = -1.0 if odd else 1.0
+    first = np.empty((400, 20, 3))
+    first[..., i] = np.arctan2(rotation[..., k, j], rotation[..., k, k])
+    first[..., j] = np.arcsin(np.clip(-rotation[..., k, i], -1.0, 1.0))
+    first[..., k] = np.arctan2(rotation[..., j, i], rotation[..., i, i])
+    start = random.normal(0.0, 9.0, (20, 3))
+    never = np.zeros((400, 20), bool)
+    wanted = parity * channels._followed(first, axes, parity * start, never, np.zeros((400, 20)))
+    assert (np.abs(wanted[..., j]) > 0.5 * np.pi).any(), "both forms must occur"
+    # The arc sine loses half the digits at its ends.
+    assert np.abs(channels.continuous_eulers(rotation, order, start) - wanted).max() < 1e-7

@@ -41,10 +41,11 @@ def write_slices(
     frames = frame_start + np.arange(len(trajectory.position)) / per_frame
     hidden, stage = suspend(scene, objects.values()), None
     try:
-        stage = staging.Stage(scene, frames, [placing.mode(item, rotation) for item in objects.values()])
         plan = yield from part(
             placing.plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation), 0.0, PLANNING
         )
+        # Only now: a new curve has Blender build its graph anew at the next frame, and planning goes through frames.
+        stage = staging.Stage(scene, frames, [mode for _, mode, _ in plan])
         for number, row in enumerate(plan):
             yield PLANNING + (1.0 - PLANNING) * number / len(plan)
             stage.add(*row)

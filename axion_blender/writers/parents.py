@@ -105,7 +105,8 @@ def _frame_kept(scene):
     try:
         yield
     finally:
-        scene.frame_set(now, subframe=subframe)
+        if (scene.frame_current, scene.frame_subframe) != (now, subframe):  # a viewport draws all anew after it
+            scene.frame_set(now, subframe=subframe)
 
 
 @contextmanager

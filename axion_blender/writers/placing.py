@@ -13,12 +13,12 @@ from ...solver import SceneError
 from ..slices import part
 from . import channels, parents
 
-CHUNK = 96  # objects at a time: matrices that fit the processor's cache
+CHUNK = 4_000  # matrices at a time: those fit the processor's cache, and no slice grows with the frames
 DEFECT = 1e-3  # of the rotation's orthonormality, beyond float32 noise
 
 
 def plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation):
-    """[(object, rotation mode, location (T, 3), rotation channel (T, 3 or 4))].  Changes nothing; a generator.
+    """[(object, rotation mode, channels (6 or 7, T) float32: location, then rotation)].  Changes nothing; a generator.
 
     frames (T,): of the trajectory's states; other arguments as ``keyframes.write``.  Raises SceneError for an object
     that a parent's scale would shear.
@@ -30,9 +30,10 @@ def plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation)
     _check_finite(trajectory, column, frames)
     spaces = yield from part(parents.sample(scene, view_layer, items, frames), 0.0, 0.5)
     done = []
-    for first in range(0, len(items), CHUNK):
+    count = max(1, CHUNK // len(frames))
+    for first in range(0, len(items), count):
         yield 0.5 + 0.5 * first / len(items)
-        chunk = items[first : first + CHUNK]
+        chunk = items[first : first + count]
         basis = _worlds(trajectory, chunk, column, spaces, scale_length)
         for n, item in enumerate(chunk):
             if item.parent is None:
@@ -53,6 +54,8 @@ def mode(item, rotation):
 
 
 def _check_finite(trajectory, column, frames):
+    if np.isfinite(trajectory.position).all() and np.isfinite(trajectory.orientation).all():
+        return
     finite = np.isfinite(trajectory.position).all(axis=-1) & np.isfinite(trajectory.orientation).all(axis=-1)
     for name, at in column.items():
         if not finite[:, at].all():
@@ -69,7 +72,7 @@ def _worlds(trajectory, items, column, spaces, scale_length):
     position = np.asarray(trajectory.position, float)[:, columns] / scale_length
     pose = channels.pose_matrices(position, np.asarray(trajectory.orientation, float)[:, columns])
     start = np.stack([spaces[item.name].world for item in items])
-    return pose @ (np.linalg.inv(pose[0]) @ start)[None]
+    return channels.moved(pose, np.linalg.inv(pose[0]) @ start)
 
 
 def _channels(items, basis, spaces, rotation):
@@ -95,9 +98,11 @@ def _channels(items, basis, spaces, rotation):
     rows = [None] * len(items)
     for turning in sorted(set(modes)):  # each mode's formula runs once, for all its objects
         at = [n for n, m in enumerate(modes) if m == turning]
-        values = _in_mode(turning, [items[n] for n in at], [spaces[n] for n in at], turned[:, at])
-        for k, n in enumerate(at):
-            rows[n] = (items[n], turning, location[:, n], values[:, k])
+        own = slice(None) if len(at) == len(items) else at  # which copies nothing
+        values = _in_mode(turning, [items[n] for n in at], [spaces[n] for n in at], turned[:, own])
+        values = np.concatenate([location[:, own], values], axis=-1).transpose(1, 2, 0).astype(np.float32, order="C")
+        for n, channel in zip(at, values, strict=True):
+            rows[n] = (items[n], turning, channel)
     return rows
 
 

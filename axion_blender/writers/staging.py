@@ -18,8 +18,8 @@ class Stage:
 
     def __init__(self, scene, frames, modes):
         self.scene, self._rows = scene, []
-        self._keys = np.empty((len(frames), 2), dtype=np.float32)
-        self._keys[:, 0] = frames
+        self._keys = np.zeros((7, len(frames), 2), dtype=np.float32)
+        self._keys[..., 0] = frames
         self.action = bpy.data.actions.new(actions.shared_name(scene))
         self.strip = self.action.layers.new("Layer").strips.new(type="KEYFRAME")
         # Made in one slice: after a new curve Blender draws everything anew, after a copied one it does not.
@@ -30,19 +30,18 @@ class Stage:
         slot = self.action.slots.new("OBJECT", "Axion Pattern")
         bag = self.strip.channelbag(slot, ensure=True)
         bag.groups.new(curves.GROUP)
-        self._keys[:, 1] = 0.0
         for name, count in (("location", 3), (path, records.rotation_size(path))):
             for i in range(count):
-                curves.new(bag, name, i, self._keys)
+                curves.new(bag, name, i, self._keys[0])
         return slot
 
-    def add(self, item, mode, location, turned):
-        """Channels of one object in rotation mode ``mode``: location (T, 3) [Blender units], turned (T, 3 or 4)."""
+    def add(self, item, mode, channels):
+        """Channels of one object in rotation mode ``mode``: (6 or 7, T), location [Blender units], then rotation."""
         slot = self._patterns[records.rotation_path(mode)].duplicate()  # half the time of making curves and keys anew
         slot.name_display = item.name
-        for curve, values in zip(self.strip.channelbag(slot).fcurves, (*location.T, *turned.T), strict=True):
-            self._keys[:, 1] = values
-            curves.fill(curve, self._keys)
+        self._keys[: len(channels), :, 1] = channels
+        for curve, keys in zip(self.strip.channelbag(slot).fcurves, self._keys):  # noqa: B905  one may have no use
+            curves.fill(curve, keys)
         self._rows.append((item, mode, slot))
 
     def hand_over(self):
