@@ -39,7 +39,7 @@ def write_slices(
     if stop:
         raise SceneError(stop[0])
     frames = frame_start + np.arange(len(trajectory.position)) / per_frame
-    hidden, stage = suspend(scene, objects.values()), None
+    hidden, stage = hide(objects.values()), None
     try:
         plan = yield from part(
             placing.plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation), 0.0, PLANNING
@@ -81,12 +81,18 @@ def suspend(scene, objects=None):
 
     Raises SceneError, before anything is changed, where an object's record of its bake is broken.
     """
-    baked = [item for item in (scene.objects if objects is None else objects) if records.is_baked(item)]
+    baked = hide(scene.objects if objects is None else objects)
+    if baked:
+        _replay(scene)
+    return baked
+
+
+def hide(objects):
+    """``suspend`` for whoever sets the frame next: until then, Blender does not see that anything has changed."""
+    baked = [item for item in objects if records.is_baked(item)]
     records.check(baked)
     for item in baked:
         records.hide(item)
-    if baked:
-        _replay(scene)
     return baked
 
 

@@ -43,7 +43,9 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
     if output == POINTS:
         hidden = keyframes.suspend(scene, objects.values())
         try:
-            warnings = points.write(motion, objects, frame_start, scene, view_layer, scale_length, per_frame)
+            warnings = yield from points.write_slices(
+                motion, objects, frame_start, scene, view_layer, scale_length, per_frame
+            )
         except BaseException:
             keyframes.resume(scene, hidden)
             raise

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...solver import SceneError
 from .. import compat, conventions
-from ..slices import run_through
+from ..slices import part
 from . import parents, point_nodes, records
 
 OWNER = "axion_points_scene"  # custom property of the object that shows the points: the scene they are of
@@ -22,11 +22,19 @@ HIDDEN = records.POINTS_RECORD
 FLAGS = ("hide_viewport", "hide_render")
 
 
-def write(trajectory, objects, frame_start, scene, view_layer, scale_length, per_frame=1):
+MATRICES = 8_000  # that one slice works out, in some 10 ms
+COPY = 20  # times as long it takes to copy an object as to look at one
+POSED = 0.8
+"""Part of the writing until the motion is worked out."""
+
+
+def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_length, per_frame=1):
     """Bake a trajectory into points; an earlier bake into points is replaced.
 
-    Arguments as ``keyframes.write``.  Returns warnings.  Raises SceneError, before anything is changed, where an object
-    cannot be shown by its place, rotation and scale.
+    A generator: it yields the part done, 0 to 1, and returns warnings.  Between two slices the bodies behind earlier
+    points are shown, and the scene holds nothing new; closed there, it hides them again.  Arguments as
+    ``keyframes.write``.  Raises SceneError, before anything is changed, where an object cannot be shown by its place,
+    rotation and scale.
     """
     items = list(objects.values())
     if not items:
@@ -35,32 +43,39 @@ def write(trajectory, objects, frame_start, scene, view_layer, scale_length, per
     stop = [item for item in items if not item.is_editable]
     if stop:
         raise SceneError(f"{stop[0].name} is linked from another file and cannot be hidden: make a library override")
-    before = suspend(scene)
+    before, made, name = suspend(scene), {}, f"Axion Points {scene.name}"
     try:
-        place, turn, scale = _poses(trajectory, objects, frame_start, scene, view_layer, scale_length)
+        poses = _poses(trajectory, objects, frame_start, scene, view_layer, scale_length)
+        place, turn, scale = yield from part(poses, 0.0, POSED)
+        kinds, prototypes = yield from part(_prototypes(items, name, made), POSED, 1.0)
+        motion = _mesh_object(
+            f"{name} Motion", place.reshape(-1, 3), {point_nodes.ROTATION: ("QUATERNION", turn)}, made
+        )
+        yield 1.0
+        states, count = place.shape[:2]
+        nodes = point_nodes.build(name, count, states - 1, frame_start, motion, prototypes, per_frame)
+        made[nodes] = name
+        looks = {point_nodes.PROTOTYPE: ("INT", kinds), point_nodes.SCALE: ("FLOAT_VECTOR", scale)}
+        player = _mesh_object(name, place[0], looks, made)
+        player.modifiers.new("Axion Points", "NODES").node_group = nodes
+        for key, thing in (("motion", motion), ("nodes", nodes), ("prototypes", prototypes)):
+            player[PARTS[key]] = thing
+        warnings = _warnings(scene, items)
+        yield 1.0
     except BaseException:
+        bpy.data.batch_remove(list(made))
         resume(scene, before)
         raise
     clear(scene)
-    name = f"Axion Points {scene.name}"
-    states, count = place.shape[:2]
-    kinds, prototypes = _prototypes(items, name)
-    motion = _mesh_object(f"{name} Motion", place.reshape(-1, 3), {point_nodes.ROTATION: ("QUATERNION", turn)})
-    player = _mesh_object(
-        name,
-        place[0],
-        {point_nodes.PROTOTYPE: ("INT", kinds), point_nodes.SCALE: ("FLOAT_VECTOR", scale)},
-    )
-    nodes = point_nodes.build(name, count, states - 1, frame_start, motion, prototypes, per_frame)
-    player.modifiers.new("Axion Points", "NODES").node_group = nodes
+    for block, own in made.items():
+        if block.name != own:  # which the earlier points had
+            block.name = own
     player[OWNER] = scene
-    for part, thing in (("motion", motion), ("nodes", nodes), ("prototypes", prototypes)):
-        player[PARTS[part]] = thing
     scene.collection.objects.link(player)
     for item in items:
         item[HIDDEN] = json.dumps({flag: getattr(item, flag) for flag in FLAGS})
     resume(scene, items)
-    return _warnings(scene, items)
+    return warnings
 
 
 def clear(scene):
@@ -151,18 +166,17 @@ def keep(scene):
 def _poses(trajectory, objects, frame_start, scene, view_layer, scale_length):
     """Place (T, N, 3) [Blender units], turn (T, N, 4) wxyz, scale (N, 3) of the objects' world matrices, float32.
 
-    W(t) = X(t) X(0)^-1 W(0), as for keyframes.
+    W(t) = X(t) X(0)^-1 W(0), as for keyframes.  A generator.
     """
     items = list(objects.values())
     index = {name: i for i, name in enumerate(trajectory.names)}
     columns = [index[name] for name in objects]
-    position = np.asarray(trajectory.position, float)[:, columns] / scale_length
-    orientation = np.asarray(trajectory.orientation, float)[:, columns]
-    finite = (np.isfinite(position).all(axis=-1) & np.isfinite(orientation).all(axis=-1)).all(axis=0)
-    if not finite.all():
-        bad = items[int(np.argmin(finite))].name
-        raise SceneError(f"{bad}: its motion is NaN or infinite: bake with more substeps or a higher quality")
-    spaces = run_through(parents.sample(scene, view_layer, items, [frame_start]))
+
+    def pose(state):
+        position = np.asarray(trajectory.position[state], float)[columns] / scale_length
+        return position, np.asarray(trajectory.orientation[state], float)[columns]
+
+    spaces = yield from part(parents.sample(scene, view_layer, items, [frame_start]), 0.0, 0.2)
     worlds = np.array([spaces[item.name].world for item in items])
     poses, slant = conventions.decompose_many(worlds)
     for k in np.flatnonzero(~(slant <= conventions.SHEAR_LIMIT)):
@@ -170,27 +184,44 @@ def _poses(trajectory, objects, frame_start, scene, view_layer, scale_length):
             conventions.decompose(worlds[k])
         except ValueError as error:
             raise SceneError(f"{items[k].name}: {error}") from error
-    start = conventions.rotation_matrix(orientation[0])
-    local = np.einsum("nji,nj->ni", start, poses.position - position[0])
+    position, orientation = pose(0)
+    start = conventions.rotation_matrix(orientation)
+    local = np.einsum("nji,nj->ni", start, poses.position - position)
     turn = np.einsum("nji,njk->nik", start, conventions.rotation_matrix(poses.orientation))
-    place, turned = np.empty(position.shape, np.float32), np.empty(orientation.shape, np.float32)
-    for frame in range(len(position)):
-        rotation = conventions.rotation_matrix(orientation[frame])
-        place[frame] = position[frame] + np.einsum("nij,nj->ni", rotation, local)
-        turned[frame] = conventions.wxyz(conventions.quaternion(rotation @ turn))
+    states, count, step = len(trajectory.position), len(items), max(1, MATRICES // len(items))
+    place, turned = np.empty((states, count, 3), np.float32), np.empty((states, count, 4), np.float32)
+    for state in range(states):
+        if state % step == 0:
+            yield 0.2 + 0.8 * state / states
+        position, orientation = pose(state)
+        finite = np.isfinite(position).all(axis=-1) & np.isfinite(orientation).all(axis=-1)
+        if not finite.all():
+            bad = items[int(np.argmin(finite))].name
+            raise SceneError(f"{bad}: its motion is NaN or infinite: bake with more substeps or a higher quality")
+        rotation = conventions.rotation_matrix(orientation)
+        place[state] = position + np.einsum("nij,nj->ni", rotation, local)
+        turned[state] = conventions.wxyz(conventions.quaternion(rotation @ turn))
     return place, turned, poses.scale.astype(np.float32)
 
 
-def _prototypes(items, name):
-    """((N,) number of each object's prototype, collection of the prototypes)."""
+def _prototypes(items, name, made):
+    """((N,) number of each object's prototype, collection of the prototypes); a generator.  ``made`` takes them in."""
     collection = bpy.data.collections.new(f"{name} Prototypes")
-    numbers, kinds = {}, []
+    made[collection] = f"{name} Prototypes"
+    numbers, kinds, work = {}, [], 0
     for item in items:
         key = _looks(item)
+        work += 1
         if key not in numbers:
-            numbers[key] = len(numbers)
-            collection.objects.link(_prototype(item, f"Axion Point {len(numbers) - 1:06}"))
+            numbers[key], own = len(numbers), f"Axion Point {len(numbers):06}"
+            prototype = _prototype(item, own)
+            made[prototype] = own
+            collection.objects.link(prototype)
+            work += COPY
         kinds.append(numbers[key])
+        if work >= parents.OBJECTS:
+            yield len(kinds) / len(items)
+            work = 0
     return np.array(kinds, np.int32), collection
 
 
@@ -220,15 +251,20 @@ def _prototype(item, name):
     return made
 
 
-def _mesh_object(name, places, attributes):
+def _mesh_object(name, places, attributes, made):
     """An object whose mesh has vertices at ``places`` (V, 3) and attributes {name: (type, values)}."""
     mesh = bpy.data.meshes.new(name)
+    made[mesh] = name
     mesh.vertices.add(len(places))
-    mesh.vertices.foreach_set("co", np.ascontiguousarray(places, np.float32).ravel())
-    for attribute, (kind, values) in attributes.items():
-        data = mesh.attributes.new(attribute, kind, "POINT").data
+    for attribute in attributes:
+        mesh.attributes.new(attribute, attributes[attribute][0], "POINT")
+    # Not by ``vertices``, which takes them one by one.
+    for attribute, (kind, values) in {"position": ("FLOAT_VECTOR", places), **attributes}.items():
+        data = mesh.attributes[attribute].data
         data.foreach_set("vector" if kind == "FLOAT_VECTOR" else "value", np.ascontiguousarray(values).ravel())
-    return bpy.data.objects.new(name, mesh)
+    item = bpy.data.objects.new(name, mesh)
+    made[item] = name
+    return item
 
 
 def _warnings(scene, items):
