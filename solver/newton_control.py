@@ -90,6 +90,10 @@ def inner_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     isl.slope0[k] = zero
     isl.slope_base[k] = zero
     isl.bend_base[k] = zero
+    # Not with joints, whose rows' bounds assume nothing, nor on cones, where it made packs of pieces that fit take longer.
+    isl.assumed[k] = 0
+    if isl.inner_count[k] == 0 and isl.law[k] == 0:
+        isl.assumed[k] = 1 - isl.jointed[k]
 
 
 @kernel
@@ -110,7 +114,7 @@ def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     if isl.inner_count[k] > 0 and isl.gradient[k] < limits.inner_reduction * isl.gradient0[k]:
         done = True
     # The velocity at the start may pass within the tolerance of a short step, and with it the step's impulses be lost.
-    if isl.outer_count[k] == 0 and isl.inner_count[k] == 0:
+    if (isl.outer_count[k] == 0 and isl.inner_count[k] == 0) or isl.assumed[k] == 1:
         done = False
     if done or isl.gradient[k] >= wp.float64(1.0e30):
         isl.inner_active[k] = 0
@@ -123,11 +127,11 @@ def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
 
 @kernel
 def search_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
-    """Start of a line search, at the full step."""
+    """Start of a line search, at the full step; on an assumption that is the step, because the merit is another."""
     k = wp.tid()
     if k >= counts[islands_slot]:
         return
-    isl.search_active[k] = isl.inner_active[k]
+    isl.search_active[k] = isl.inner_active[k] * (1 - isl.assumed[k])
     if isl.inner_active[k] == 0:
         return
     isl.slope_base[k] = isl.slope_base[k] + isl.slope0[k]
@@ -137,7 +141,7 @@ def search_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int3
     isl.slope[k] = wp.float64(0.0)
     isl.bend[k] = wp.float64(0.0)
     isl.search_round[k] = 0
-    wp.atomic_max(flags, search_slot, 1)
+    wp.atomic_max(flags, search_slot, isl.search_active[k])
 
 
 @kernel

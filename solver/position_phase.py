@@ -24,6 +24,7 @@ from .velocity_phase import moves
 SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
 CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
 AIM = 0.95  # of the loose tolerance: detection and poses in single precision take the rest
+EPS_OF_CONTACTS = 3e-3  # at most, to start with in islands without joints: larger ones take more rounds
 REPEATS = 3  # solves with contacts that only showed at the end pose
 CHANGES = 2  # solves with the integrator of other loads: a load may come and go with it
 
@@ -91,9 +92,12 @@ class PositionPhase:
         n = assembly.problem.bodies.dynamic_count
         speed = island_speed(assembly, assembly.problem.bodies.velocity[:n])
         tolerance = np.where(speed > SLOW, self.fast, self.slow)
-        calm = (speed <= CALM) & ~assembly.island_jointed[assembly.island]
+        jointed = assembly.island_jointed[assembly.island]
+        calm = (speed <= CALM) & ~jointed
         share = np.where(calm, self.solver.resting, np.where(speed > SLOW, AIM, 1.0 - HELD))
-        return SolveOptions(share * tolerance, state.eps[assembly.numbering.scene[:n]], speed > CALM), tolerance
+        eps = state.eps[assembly.numbering.scene[:n]]
+        np.minimum(eps, EPS_OF_CONTACTS, out=eps, where=~jointed)
+        return SolveOptions(share * tolerance, eps, speed > CALM), tolerance
 
 
 def _of_others(contacts, bad):

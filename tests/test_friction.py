@@ -17,7 +17,7 @@ DTYPES = {"float64": wp.float64, "float32": wp.float32}
 def kernel_of(precision):
     real = real_types(DTYPES[precision])
     law = contact_law(real)
-    impulse, curvature, next_dual = law.impulse, law.curvature, law.next_dual
+    impulse, curvature, next_dual, going_on = law.impulse, law.curvature, law.next_dual, law.going_on
     scalar, vec2, vec3, mat33 = real.scalar, real.vec2, real.vec3, real.mat33
 
     @wp.kernel(module=f"axion_test_friction_{real.name}", enable_backward=False)
@@ -38,12 +38,28 @@ def kernel_of(precision):
         P[i] = curvature(mode, y[i], mu[i], r[i], d[i], primal_dual)
         dual[i] = next_dual(y[i], dy[i], r[i], d[i])
 
-    return real, evaluate
+    @wp.kernel(module=f"axion_test_friction_{real.name}", enable_backward=False)
+    def assume(
+        mode: wp.int32,
+        centre: wp.array(dtype=vec3),
+        y: wp.array(dtype=vec3),
+        mu: wp.array(dtype=scalar),
+        r: wp.array(dtype=scalar),
+        p: wp.array(dtype=vec3),
+        P: wp.array(dtype=mat33),
+    ):
+        i = wp.tid()
+        curve = curvature(mode, y[i], mu[i], r[i], vec2(scalar(0.0)), 0)
+        there, curve = going_on(centre[i], y[i], mu[i], impulse(mode, y[i], mu[i], r[i]), curve)
+        p[i] = there
+        P[i] = curve
+
+    return real, evaluate, assume
 
 
 def evaluate(mode, y, mu, r, d=None, dy=None, primal_dual=0, precision="float64"):
     """(p (N, 3), curvature (N, 3, 3), next dual (N, 2)) of the device functions."""
-    real, kernel = kernel_of(precision)
+    real, kernel, _ = kernel_of(precision)
     count = len(y)
     zero = np.zeros((count, 2))
 
@@ -167,3 +183,24 @@ def test_sliding_friction_opposes_the_slip_with_all_it_has():
     mu, normal, sigma = rng.uniform(0.1, 1.0, 50), rng.uniform(0.1, 2.0, 50), 0.01
     p = np.column_stack([normal, -(mu * normal)[:, None] * v[:, 1:] / np.hypot(v[:, 1], v[:, 2])[:, None]])
     assert evaluate(DISC, p - v / sigma, mu, mu * normal)[0] == pytest.approx(p, abs=1e-13)
+
+
+@pytest.mark.parametrize("mode", [DISC, CONE])
+def test_what_pushes_and_sticks_goes_on_by_the_law_without_its_edges(mode):
+    # p = y and P = 1 where the centre lies within the cone; on its mantle p_n = y_n and the law across, without a link.
+    y, mu, r = samples(4)
+    normal = np.random.default_rng(5).uniform(0.1, 1.0, len(y))
+    share = np.where(np.arange(len(y)) % 2, 1.0, 0.9)  # every other one slides
+    centre = np.column_stack([normal, share * mu * normal, np.zeros(len(y))])
+    real, _, kernel = kernel_of("float64")
+    given = ((centre, real.vec3), (y, real.vec3), (mu, real.scalar), (r, real.scalar))
+    p, P = wp.zeros(len(y), dtype=real.vec3, device="cpu"), wp.zeros(len(y), dtype=real.mat33, device="cpu")
+    arrays = [wp.array(values, dtype=dtype, device="cpu") for values, dtype in given]
+    wp.launch(kernel, dim=len(y), inputs=[mode, *arrays, p, P], device="cpu")
+    p, P, sliding = p.numpy(), P.numpy(), share == 1.0
+    assert np.array_equal(p[~sliding], y[~sliding]) and np.all(P[~sliding] == np.eye(3))
+    law, curve = evaluate(mode, y, mu, r)[:2]
+    assert np.array_equal(p[sliding], np.column_stack([y[sliding, 0], law[sliding, 1:]]))
+    expected = curve[sliding].copy()
+    expected[:, 0], expected[:, :, 0], expected[:, 0, 0] = 0.0, 0.0, 1.0
+    assert np.array_equal(P[sliding], expected)

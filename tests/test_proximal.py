@@ -142,6 +142,18 @@ def test_a_warm_start_at_the_solution_stays_there():
     assert warm.newton_iterations <= max(2, cold.newton_iterations // 2)
 
 
+def test_a_round_in_which_contacts_go_on_pushing_takes_one_newton_iteration():
+    # Half their impulses are known, and the first iterate jumps up: by the law alone every contact is open there.
+    problem = stacked([1.0, 50.0])
+    problem.contacts.impulse[:] = np.repeat([51.0, 50.0], 4)[:, None] * G * H / 8.0 * UP
+    start = np.zeros((2, 6))
+    start[:, 2] = 0.5
+    solution = solve(problem, tolerance=TOLERANCE, start=start)
+    judged(problem, solution)
+    rounds = int(solver("float64").problem.islands.outer_count.numpy()[0])
+    assert solution.newton_iterations == rounds > 1
+
+
 def test_limits_and_bounds_hold():
     # A motor row with a bound of 0.2 N s against 0.5 N s asked for pushes with 0.2 N s, and says so.
     bodies = bodies_of([1.0, np.inf], [[0.1] * 3, [np.inf] * 3], np.zeros((2, 3)), gravity=(0, 0, 0), step=H)

@@ -36,7 +36,7 @@ def contact_kernels(real):
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     math, law = rotation_functions(real), contact_law(real)
     tangent, point_velocity, measured = math.tangent, math.point_velocity, math.measured
-    impulse, curvature, next_dual = law.impulse, law.curvature, law.next_dual
+    impulse, curvature, next_dual, going_on = law.impulse, law.curvature, law.next_dual, law.going_on
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
     step_slot, push_out_slot = wp.constant(STEP), wp.constant(PUSH_OUT)
@@ -205,6 +205,8 @@ def contact_kernels(real):
         n = con.n[c]
         p = impulse(mode, y, mu, con.radius[c])
         curve = curvature(mode, y, mu, con.radius[c], con.dual[c], 1)
+        if isl.assumed[k] == 1 and con.p_centre[c][0] > scalar(0.0):
+            p, curve = going_on(con.p_centre[c], y, mu, p, curve)
         t1 = tangent(n)
         axes = wp.matrix_from_cols(n, t1, wp.cross(n, t1))
         con.p[c] = p

@@ -17,12 +17,15 @@ from types import SimpleNamespace
 
 import warp as wp
 
+STICKING = 1.0 - 1e-6  # of the disc's radius: a contact whose impulse stays below does not slide
+
 
 @cache
 def contact_law(real):
     """impulse(law, y, mu, r) -> p;  curvature(law, y, mu, r, d, primal_dual) -> P;  next_dual(...) -> d."""
     scalar, vec2, vec3, mat33 = real.scalar, real.vec2, real.vec3, real.mat33
     module = f"axion_friction_{real.name}"
+    sticking = wp.constant(scalar(STICKING))
 
     @wp.func(module=module)
     def impulse(law: int, y: vec3, mu: scalar, r: scalar):
@@ -98,4 +101,16 @@ def contact_law(real):
             moved = (moved * r - clipped(d, r) * k) / t
         return clipped(moved, r)
 
-    return SimpleNamespace(impulse=impulse, curvature=curvature, next_dual=next_dual)
+    @wp.func(module=module)
+    def going_on(centre: vec3, y: vec3, mu: scalar, p: vec3, curve: mat33):
+        """(p, P) of the law, given those at y, where what pushes and what sticks in the proximal centre goes on so."""
+        zero = scalar(0.0)
+        one = scalar(1.0)
+        if wp.sqrt(centre[1] * centre[1] + centre[2] * centre[2]) < sticking * mu * centre[0]:
+            return y, wp.identity(n=3, dtype=scalar)
+        sliding = mat33(
+            one, zero, zero, zero, curve[1, 1], curve[1, 2], zero, curve[2, 1], curve[2, 2]
+        )  # fmt: skip
+        return vec3(y[0], p[1], p[2]), sliding
+
+    return SimpleNamespace(impulse=impulse, curvature=curvature, next_dual=next_dual, going_on=going_on)
