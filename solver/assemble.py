@@ -57,6 +57,7 @@ class Assembly:
     island_jointed: np.ndarray  # (islands,) bool
     joint_links: tuple  # solver bodies of both ends of every row of joints that hold
     pressed: np.ndarray  # (C,) bool: contacts taken to carry load when the integrator was chosen
+    rigid: JointRows | None  # the rows as the velocity phase takes them, where they are the same in every step
 
 
 def joined(first, second):
@@ -106,7 +107,7 @@ class Assembler:
         self.frames, self.joints, self.holding = frames, joints, holding
         self._motion, self._impacts, self._places = FreeMotion(), Impacts(), ContactFrames(frames)
         self._numbering = None, None
-        self._linking = None, None
+        self._linking, self._joined = (None, None), (None, None, None)
         self._inert = None, None
         self._materials = lru_cache(maxsize=4)(self._combined)
 
@@ -157,7 +158,12 @@ class Assembler:
         return position, orientation
 
     def prescribed_velocity(self, state, step):
-        """(B, 6) velocity of each body: its own, or for prescribed ones the mean over the coming step."""
+        """(B, 6) velocity of each body: its own, or for prescribed ones the mean over the coming step.
+
+        Not to be changed by the caller.
+        """
+        if not self._moving and self.carried is None:
+            return state.velocity
         return self._mean_velocity(state, step, *self.prescribed(state, state.time + step))
 
     def _mean_velocity(self, state, step, position, orientation):
@@ -187,6 +193,23 @@ class Assembler:
         if missed is not None:
             touches = joined(touches, missed)
         problem = StepProblem(step, bodies, touches, NO_ROWS)
+        midpoint = np.ones(number.dynamic_count)
+        if len(touches):
+            pressed = self._rebound(problem, contacts, end_velocity, pressed)
+            midpoint[held_by_contacts(links, touches, pressed)[: number.dynamic_count]] = 0.0
+        else:
+            touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
+        self._take_mean_velocity(bodies, end_velocity, midpoint, step)
+        problem.joints, row_number, rate = self._rows(state, bodies, step, links, row_force)
+        topology = build_topology(problem)
+        return Assembly(
+            problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
+            (links.a, links.b), pressed, self._rigid(links),
+        )  # fmt: skip
+
+    def _rebound(self, problem, contacts, end_velocity, pressed):
+        """Fill in, in place, where rebounds end.  Returns ``pressed`` (C,) bool of ``build``, guessed if it is None."""
+        touches, step = problem.contacts, problem.step
         rebounds = self._impacts.rebounds(problem, end_velocity, 2.0 * self.noise / step)
         touches.rebound_gap, touches.rebound_speed, hits = rebounds
         touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
@@ -195,14 +218,7 @@ class Assembler:
         if pressed is None:
             new = (contacts.previous < 0) & (contacts.gap <= self.noise)
             pressed = hits | new | touches.impulse.any(axis=1)
-        held = held_by_contacts(links, touches, pressed)[: number.dynamic_count]
-        self._take_mean_velocity(bodies, end_velocity, (~held).astype(float), step)
-        problem.joints, row_number, rate = self._rows(state, bodies, step, links, row_force)
-        topology = build_topology(problem)
-        return Assembly(
-            problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
-            (links.a, links.b), pressed,
-        )  # fmt: skip
+        return pressed
 
     def _rows(self, state, bodies, step, links, force):
         """(JointRows, their numbers in the table, rate of each target), those that move somebody."""
@@ -218,6 +234,15 @@ class Assembler:
             rows, row_number, rate = rows.take(links.take), row_number[links.take], rate[links.take]
         self._expect_turns(rows, bodies, step)
         return rows, row_number, rate
+
+    def _rigid(self, links):
+        """JointRows of ``Assembly.rigid``, or None."""
+        rows = self.joints.rigid_rows()
+        if rows is None or links.take is not None:
+            return None
+        if self._joined[0] is not rows or self._joined[1] is not links:
+            self._joined = rows, links, replace(rows, body_a=links.a, body_b=links.b)
+        return self._joined[2]
 
     def wrongly_pressed(self, assembly, solution):
         """(C,) bool: which contacts carry load in the solution; None where the integrator was chosen by the same ones.

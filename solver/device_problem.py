@@ -17,14 +17,15 @@ from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
 from .problem import Coordinate, JointRows, frozen
 from .reference.rows import start_gaps
-from .topology import KEPT, build_topology
+from .topology import KEPT, build_topology, same_blocks
 
 CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
 CG_COST = 0.6  # microseconds a block that conjugate gradients take for it on the CPU: 40 iterations of 15 ns
 ROW_COLUMNS = (
-    "coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset", "beta", "target",
-    "target_velocity", "compliance", "lower", "upper",
-)  # fmt: skip
+    *(("a", "body_a"), ("b", "body_b"), ("start_impulse", "impulse")),
+    *((name, name) for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset")),
+    *((name, name) for name in ("beta", "target", "target_velocity", "compliance", "lower", "upper")),
+)
 
 
 COUNTED = "contacts", "rows", "pairs", "islands", "bodies"  # in the order of the slots of ``counts`` after DYNAMIC
@@ -54,6 +55,7 @@ class DeviceProblem:
         self.topology = None
         self.factor = BlockFactor(device, real)
         self._factor_generation = self.factor.generation
+        self._grouped = None  # joint and coordinate of the rows whose groups lie in the arrays
         self._factored = self._laid = None  # the Topology that the factor is laid out for, and that in the arrays
         self._eliminator = Eliminator()
         self.counts = wp.zeros(8, dtype=wp.int32, device=device)
@@ -85,9 +87,19 @@ class DeviceProblem:
 
     def upload(self, problem, options, loaded=None):
         """Take over a problem: topology, arrays, island settings.  loaded: (C,) bool, see ProximalSolver."""
-        topology = self.topology = build_topology(problem)
-        plan = _plan(topology)
-        self.plan, self.order = plan, plan.order
+        topology = build_topology(problem)
+        if self._laid is not topology:  # equal ones that follow each other are the same
+            self._lay_out(problem, topology)
+        upload(self.settings, (problem.step, problem.push_out_speed * problem.step))
+        self._upload_bodies(problem, self.plan, options)
+        self._upload_contacts(problem, self.plan, loaded)
+        self._upload_rows(problem)
+        self._upload_options(problem, options)
+
+    def _lay_out(self, problem, topology):
+        """Make room for a Topology, and upload what follows from it."""
+        self.topology, self.plan = topology, _plan(topology)
+        self.order = self.plan.order
         sizes = {
             "bodies": len(problem.bodies.mass),
             "contacts": len(problem.contacts),
@@ -98,13 +110,7 @@ class DeviceProblem:
         self._reserve(sizes)
         self._choose_direct(topology)
         upload(self.counts, (problem.bodies.dynamic_count, *(sizes[name] for name in COUNTED)))
-        upload(self.settings, (problem.step, problem.push_out_speed * problem.step))
-        if self._laid is not topology:
-            self._upload_topology(topology)
-        self._upload_bodies(problem, plan, options)
-        self._upload_contacts(problem, plan, loaded)
-        self._upload_rows(problem)
-        self._upload_options(problem, options)
+        self._upload_topology(topology)
 
     def _choose_direct(self, topology):
         """Set ``direct`` (islands,) bool and the structure of the factor: which islands take no conjugate gradients.
@@ -114,6 +120,9 @@ class DeviceProblem:
         islands without joints iterate there.
         """
         if topology is self._factored:  # topologies are kept: equal ones are the same
+            return
+        if self._factored is not None and same_blocks(topology, self._factored):
+            self._factored = topology
             return
         blocks = np.bincount(topology.body_island, minlength=topology.island_count)
         blocks += 2 * np.bincount(topology.pair_island, minlength=topology.island_count)
@@ -160,7 +169,7 @@ class DeviceProblem:
         self._into = {name: Columns(getattr(self, name)) for name in (*self.capacity, "figures")}
         bodies = size["bodies"]
         self.factor.reserve(islands=size["islands"], rows=bodies, blocks=4 * bodies, updates=4 * bodies)
-        self._factored = self._laid = None
+        self._factored = self._laid = self._grouped = None
         self._take_factor()
         self.generation += 1
 
@@ -227,16 +236,13 @@ class DeviceProblem:
         rows, into = problem.joints, self._into["rows"]
         if not len(rows):
             return
-        into.put("a", rows.body_a)
-        into.put("b", rows.body_b)
-        for name in ROW_COLUMNS:
-            into.put(name, getattr(rows, name))
-        into.put("start_impulse", rows.impulse)
-        share, following = _row_groups(
-            *(np.asarray(values, np.int64).tobytes() for values in (rows.joint, rows.coordinate))
-        )
-        into.put("share", share)
-        into.put("group", following)
+        into.put_all(rows, ROW_COLUMNS)
+        laws = rows.joint, rows.coordinate
+        if self._grouped is None or any(old is not new for old, new in zip(self._grouped, laws, strict=True)):
+            share, following = _row_groups(*(np.asarray(values, np.int64).tobytes() for values in laws))
+            into.put("share", share)
+            into.put("group", following)
+            self._grouped = laws if not any(values.flags.writeable for values in laws) else None
 
     def _upload_options(self, problem, options):
         into = self._into["figures"]

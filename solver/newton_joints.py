@@ -165,6 +165,9 @@ class NewtonJoints:
         out.impulse = np.clip(force[number] * h / share, out.lower, out.upper)
         return out, number, np.where(out.compliance == 0.0, 0.0, np.nan)
 
+    def rigid_rows(self):
+        """None: rows are laid anew in every step."""
+
     def _center(self):
         """What is subtracted from each coordinate: all of it where DOT rows are laid anew, and of turns so far."""
         return np.where(self.dofs.coordinate == Coordinate.LINEAR, 0.0, self.q)

@@ -137,8 +137,11 @@ def kept_forces(joints, attempt, part=None):
         taken = wide[rows.body_a] | wide[rows.body_b]
     if len(rows):
         joints.force[assembly.row_number[taken]] = row_forces(assembly, solution)[taken]
-        twist = np.flatnonzero((rows.coordinate == int(Coordinate.TWIST)) & (True if part is None else taken))
-        joints.angle[assembly.row_number[twist]] = (rows.offset + attempt.coordinate)[twist]
+        twist = np.flatnonzero(rows.coordinate == int(Coordinate.TWIST))
+        if part is not None:
+            twist = twist[taken[twist]]
+        if len(twist):
+            joints.angle[assembly.row_number[twist]] = (rows.offset + attempt.coordinate)[twist]
     return sleep.impulses_after(impulse) / problem.step
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from .arrays import usual_room
 from .assemble import HELD, joined
 from .constraints.breaking import row_forces
-from .plausible import speeds
+from .effort import Effort
 from .problem import world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end, unchecked
@@ -38,6 +38,7 @@ class PositionPhase:
         self.joints, self.solver = joints, solver
         self.slow, self.fast = tolerances
         self.judge = Judge(solver.device)
+        self.effort = Effort(tolerances, (AIM, 1.0 - HELD, solver.resting), (SLOW, CALM))
         if collider.model.may_touch:
             solver.problem.usual = self.judge.usual = usual_room(int(np.isfinite(frames.mass).sum()))
 
@@ -89,15 +90,11 @@ class PositionPhase:
 
     def options(self, assembly, state):
         """SolveOptions, and the tolerance (n,) each body's island is held to."""
-        n = assembly.problem.bodies.dynamic_count
-        speed = island_speed(assembly, assembly.problem.bodies.velocity[:n])
-        tolerance = np.where(speed > SLOW, self.fast, self.slow)
-        jointed = assembly.island_jointed[assembly.island]
-        calm = (speed <= CALM) & ~jointed
-        share = np.where(calm, self.solver.resting, np.where(speed > SLOW, AIM, 1.0 - HELD))
-        eps = state.eps[assembly.numbering.scene[:n]]
-        np.minimum(eps, EPS_OF_CONTACTS, out=eps, where=~jointed)
-        return SolveOptions(share * tolerance, eps, speed > CALM), tolerance
+        bodies = assembly.problem.bodies
+        tolerance, aim, sweeps = self.effort.of(bodies, assembly.island, assembly.island_jointed)
+        eps = state.eps[assembly.numbering.scene[: len(aim)]]
+        np.minimum(eps, EPS_OF_CONTACTS, out=eps, where=~assembly.island_jointed[assembly.island])
+        return SolveOptions(aim, eps, sweeps), tolerance
 
 
 def _of_others(contacts, bad):
@@ -133,12 +130,3 @@ def _keep(done, assembly, before, earlier, solution, statistics):
     for table, name in ((assembly.problem.contacts, "contact_impulse"), (assembly.problem.joints, "joint_impulse")):
         kept = np.flatnonzero(moves(table, done, len(before.velocity)))
         getattr(solution, name)[kept] = getattr(before, name)[kept]
-
-
-def island_speed(assembly, velocity):
-    """(n,) speed of the fastest body in each body's island [m/s], spin counted at the radius of gyration."""
-    linear, angular = speeds(velocity)
-    speed = np.maximum(linear, assembly.problem.bodies.gyration() * angular)
-    fastest = np.zeros(len(assembly.island_jointed))
-    np.maximum.at(fastest, assembly.island, speed)
-    return fastest[assembly.island]

@@ -119,9 +119,15 @@ def free_rotation(q: wp.quatd, w: wp.vec3d, inertia: wp.vec3d, h: wp.float64):
     if first != wp.float64(0.0) or last != wp.float64(0.0):
         m = hand * wp.vec3d(local[i0], local[i1], local[i2])
         turn = wp.vec4d(wp.float64(0.0), wp.float64(0.0), wp.float64(0.0), one)
-        rounds = rounds_of(m, sorted, first, last, h)
-        part = h / rounds
-        for _ in range(int(rounds)):
+        rounds = int(rounds_of(m, sorted, first, last, h))
+        if first == wp.float64(0.0):  # a symmetric top: one turn is all
+            m, turn = turn_about(2, h * last, m, turn)
+            rounds = 0
+        elif last == wp.float64(0.0):
+            m, turn = turn_about(0, h * first, m, turn)
+            rounds = 0
+        part = h / wp.float64(wp.max(rounds, 1))
+        for _ in range(rounds):
             for number in range(FIRST_COUNT):
                 m, turn = turn_about(0, FIRST[number] * part * first, m, turn)
                 if number < OTHER_COUNT:

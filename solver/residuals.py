@@ -65,7 +65,7 @@ class JudgedStep:
     body: np.ndarray  # (B,) worst residual each body has a part in, as metrics.body_residuals without penetration [m]
     gained: np.ndarray  # (n,) bool: bodies of islands that gained energy from what only takes it
     need: np.ndarray  # (islands,) bool: islands with joints, with a rebound, or with overlap that was pushed out
-    speed: np.ndarray  # (n,) of the fastest body of each body's island [m/s], as position_phase.island_speed
+    speed: np.ndarray  # (n,) of the fastest body of each body's island [m/s], its spin at the radius of gyration
     coordinate: np.ndarray  # (R,) joint coordinates at the end pose, minus their offsets [m or rad]
     _velocity: np.ndarray  # (2, n, 6)
 
@@ -91,6 +91,7 @@ class Judge:
         self._counts = wp.zeros(8, dtype=wp.int32, device=self.device)
         self._settings = wp.zeros(3, dtype=wp.float64, device=self.device)
         self._into, self._graphs, self._latest = {}, {}, None
+        self._numbered = None, 0  # the rows' joints, and one more than the largest of them
 
     def step(self, assembly, solution, tolerance):
         """The JudgedStep of a solved position phase.
@@ -162,7 +163,9 @@ class Judge:
     def _begin(self, problem, solution, tolerance):
         """Take over what both phases are judged by."""
         bodies, contacts, rows = problem.bodies, problem.contacts, problem.joints
-        sizes = len(bodies.mass), len(contacts), len(rows), int(rows.joint.max(initial=-1)) + 1
+        if rows.joint is not self._numbered[0] or rows.joint.flags.writeable:
+            self._numbered = rows.joint, int(rows.joint.max(initial=-1)) + 1
+        sizes = len(bodies.mass), len(contacts), len(rows), self._numbered[1]
         self._reserve(sizes)
         self._latest = problem
         upload(self._counts, (bodies.dynamic_count, sizes[1], sizes[2], 0, 0, sizes[0]))

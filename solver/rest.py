@@ -34,6 +34,7 @@ class Sleep:
     contacts: object  # ContactSet of all bodies
     impulses: np.ndarray  # (C, 3) world, on body a, that they are expected to carry in the step [N s]
     solved: np.ndarray | None = None  # (K,) numbers of the contacts that take part in the step; None: all
+    anybody: bool = True  # whether anything rests at all
 
     def awake(self):
         """The ContactSet of those that take part, and their impulses."""
@@ -51,7 +52,7 @@ class Sleep:
 
     def struck(self, assembly):
         """Numbers of resting scene bodies that contacts found at the end of the step touch."""
-        if not self.asleep.any():
+        if not self.anybody:
             return np.zeros(0, int)
         late, scene = slice(len(assembly.contacts), None), assembly.numbering.scene
         found = assembly.problem.contacts
@@ -63,7 +64,7 @@ class Sleep:
         """Raise the maxima of ``residuals`` (with KINDS as attributes) to what rests; returns the worst of each body
         (B,), 0 where awake.
         """
-        if not self.asleep.any():
+        if not self.anybody:
             return np.zeros(len(self.asleep))
         proof = np.where(self.asleep[:, None], state.proof, 0.0)
         for name, kept in zip(KINDS, proof[:, : len(KINDS)].max(axis=0), strict=True):
@@ -126,11 +127,13 @@ class Rest:
 
     def _split(self, asleep, free, contacts, impulses):
         """Contacts that touch nothing awake keep their forces and take no part."""
-        awake = free & ~asleep
+        awake, anybody = free & ~asleep, bool(asleep.any())
         if self.assembler.carried is not None:
             awake &= ~self.assembler.carried.mask
+        elif not anybody:  # contacts without a free body were not looked for
+            return Sleep(asleep, contacts, impulses, anybody=False)
         part = awake[contacts.body_a] | awake[contacts.body_b]
-        return Sleep(asleep, contacts, impulses, None if part.all() else np.flatnonzero(part))
+        return Sleep(asleep, contacts, impulses, None if part.all() else np.flatnonzero(part), anybody)
 
     def wake(self, state, bodies):
         """The State with the islands of ``bodies`` (numbers), which rested, awake."""

@@ -185,10 +185,10 @@ class Stepper:
     def _accept(self, attempt):
         """Make the end of the attempt the present."""
         assembly, sleep, moved = attempt.assembly, attempt.sleep, attempt.moved()
-        order, velocity = assembly.numbering.scene[:-1], attempt.solution.velocity[:-1]
-        way = moved.way = np.zeros(len(order))
-        way[order] = way_moved(velocity, self.model.body_radius[order], assembly.problem.step)
-        way[self.model.movable & ~self.assembler.free(self.state.time)] = np.inf  # nobody looked at their overlaps
+        velocity = attempt.solution.velocity.take(assembly.numbering.solver[:-1], 0)
+        way = moved.way = way_moved(velocity, self.model.body_radius, assembly.problem.step)
+        if self.assembler.prescribes:
+            way[self.model.movable & ~self.assembler.free(self.state.time)] = np.inf  # nobody looked at their overlaps
         moved.contacts = sleep.contacts
         moved.contact_force = kept_forces(self.joints, attempt)
         self.collider.accept(sleep.contacts)

@@ -57,15 +57,14 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
 
 def moved_state(state, assembly, solution, statistics, velocity):
     """The State a step leads to: time, poses, velocities, and the proximal strength each body's island goes on with."""
-    problem, order = assembly.problem, assembly.numbering.scene[:-1]
-    n = problem.bodies.dynamic_count
+    number, bodies, n = assembly.numbering, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
+    place = number.solver[:-1]
     moved = replace(
-        state, time=state.time + problem.step, position=state.position.copy(), orientation=state.orientation.copy(),
-        velocity=state.velocity.copy(), eps=state.eps.copy(),
+        state, time=state.time + assembly.problem.step, position=solution.position.take(place, 0),
+        orientation=solution.orientation.take(place, 0), eps=state.eps.copy(),
+        velocity=np.concatenate([velocity, bodies.velocity[n:]]).take(place, 0),
     )  # fmt: skip
-    moved.position[order], moved.orientation[order] = solution.position[:-1], solution.orientation[:-1]
-    moved.velocity[order[:n]], moved.velocity[order[n:]] = velocity, problem.bodies.velocity[n:-1]
     factor = np.where(statistics.newton <= 3, 0.3, np.where(statistics.newton > 6, 10.0, 1.0))
     eps = np.minimum(np.maximum(factor * statistics.eps, EPS_SMALLEST), FIRST_EPS)
-    moved.eps[order[:n]] = np.where(statistics.constrained, eps, FIRST_EPS)
+    moved.eps[number.scene[:n]] = np.where(statistics.constrained, eps, FIRST_EPS)
     return moved

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who touches whom in one step: islands, body pairs and the index lists kernels walk (NumPy, deterministic)."""
 
+from collections import deque
 from dataclasses import dataclass, fields
 from functools import lru_cache
 
@@ -85,12 +86,30 @@ def build_topology(problem):
     """The Topology of a StepProblem."""
     contacts, rows, bodies = problem.contacts, problem.joints, problem.bodies
     count, sides = len(bodies.mass), (contacts.body_a, contacts.body_b, rows.body_a, rows.body_b, rows.joint)
-    return _topology(bodies.dynamic_count, count, *(_packed(side) for side in sides))
+    for total, dynamic, known, topology in _recent:
+        same = total == count and dynamic == bodies.dynamic_count
+        if same and all(old is new for old, new in zip(known, sides, strict=True)):
+            return topology
+    topology = _topology(bodies.dynamic_count, count, *[_packed(side) for side in sides])
+    if not any(side.flags.writeable for side in sides if len(side)):
+        _recent.append((count, bodies.dynamic_count, sides, topology))
+    return topology
+
+
+_recent = deque(maxlen=1)  # the last structure of arrays that cannot change: (bodies, dynamic ones, arrays, Topology)
 
 
 def _packed(values):
     """The bytes of ``values`` as int32."""
-    return (values if values.dtype == np.int32 else np.asarray(values, np.int32)).tobytes()
+    if values.dtype != np.int32:
+        values = np.asarray(values, np.int32)
+    return values.tobytes() if len(values) else b""
+
+
+def same_blocks(first, second):
+    """Whether two Topologies couple the same bodies and take the same islands for constrained and jointed."""
+    names = "body_island", "pair_i", "pair_j", "constrained", "jointed"
+    return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)
 
 
 def loops(count, a, b):

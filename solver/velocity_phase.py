@@ -69,10 +69,16 @@ def at_one_point(contacts, solution):
 
 
 def _needed_rows(assembly, solution, judged, mask):
-    """Rigid rows of the needed islands; what they may still add, given what the position phase used of their force."""
+    """Rigid rows of the needed islands; what they may still add, given what the position phase used of their force.
+
+    Where all islands need the phase, rows without a part in it stay, and carry nothing: who is coupled with whom stays
+    as it was.
+    """
     problem, rows, impulse = assembly.problem, assembly.problem.joints, solution.joint_impulse
     if not len(rows):
         return rows
+    if assembly.rigid is not None and mask.all():
+        return assembly.rigid
     one_sided = (rows.beta == 1.0) & ((rows.lower == 0.0) | (rows.upper == 0.0))
     take = (~one_sided | (impulse != 0.0)) & ~np.isnan(assembly.row_rate)
     if not mask.all():
@@ -81,11 +87,14 @@ def _needed_rows(assembly, solution, judged, mask):
     used, count = share * impulse, len(rows)
     turned = np.where(rows.coordinate == int(Coordinate.TWIST), judged.coordinate, 0.0)
     changed = {
-        "offset": rows.offset + turned, "target_velocity": assembly.row_rate,
+        "offset": rows.offset + turned, "target_velocity": assembly.row_rate.copy(),
         "lower": np.minimum(share * rows.lower - used, 0.0), "upper": np.maximum(share * rows.upper - used, 0.0),
     }  # fmt: skip
     rigid = JointRows(**vars(rows) | dict.fromkeys(("beta", "compliance", "impulse"), np.zeros(count)) | changed)
-    return rigid if take.all() else rigid.take(np.nonzero(take)[0])
+    if mask.all() and take.any():
+        rigid.lower[~take] = rigid.upper[~take] = rigid.target_velocity[~take] = 0.0
+        return rigid
+    return rigid.take(np.nonzero(take)[0])
 
 
 def calm(assembly, velocity, sound):

@@ -247,19 +247,19 @@ MADE = {
     "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder rest records"
     " carried",
     "Collider": "model _pipeline _state _stage _contacts _graphs",
-    "JointTable": "joints _asks _joint _places _position _orientation fixed _speed _mobility _inverse _strength"
-    " _breakable _standing _softness _stiffness _damping _most _complied _pulled _limited _driven _soft _soft_rows",
+    "JointTable": "joints _asks _joint _places _position _orientation fixed _speed _mobility _frames _observer"
+    " _strength _breakable _standing _softness _stiffness _damping _most _complied _pulled _limited _driven _soft",
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping friction restitution surface_velocity slow"
     " noise _moving holding hand_over force_fields _motion _impacts _places _numbering _linking _inert _materials"
-    " asleep carried _surfaces_run",
-    "PositionPhase": "assembler collider frames joints solver slow fast judge",
+    " asleep carried _surfaces_run _joined",
+    "PositionPhase": "assembler collider frames joints solver slow fast judge effort",
     "Gyroscopes": "frames joints ball _known",
     "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting stirring"
     " _eps_joint _graphs _loaded _recorded",
     "DeviceProblem": "device real capacity generation topology factor _factor_generation _factored _into order counts"
     " _eliminator usual _laid"
-    " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands plan figures _kernels",
+    " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands plan figures _kernels _grouped",
 }
 """What is made from the scene, or anew in each step before it is read."""
 

@@ -14,14 +14,15 @@ and gains are fitted to the exponential (fitted_weight), so that stiff ones do n
 """
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 
 from .. import rotations
 from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
-from ..reference.rows import jacobians
 from .breaking import joint_loads, row_forces
+from .observed import Observer
 
 LOCK, LOWER, UPPER, SPRING, POSITION_DRIVE, VELOCITY_DRIVE, FRICTION = range(7)
 RESOLVED = 4.0  # (omega h)^2 up to which compliance vibrates: pi steps a period; beyond, it only gives way
@@ -76,6 +77,14 @@ class Standing:
         """Whether every step asks the same of every row."""
         return not (len(self.twist) or len(self.complied) or len(self.limited) or len(self.pulled))
 
+    @cached_property
+    def rigid(self):
+        """JointRows without impulse, of locks that never give way; None where there are others."""
+        rows, none = self.rows, frozen(np.zeros(len(self.rows)))
+        if not (self.same and np.isinf(rows.lower).all() and np.isinf(rows.upper).all() and rows.beta.all()):
+            return None
+        return replace(rows, **dict.fromkeys(("beta", "compliance", "impulse", "target_velocity"), none))
+
 
 PER_STEP = "offset", "beta", "target", "target_velocity", "compliance", "lower", "upper"
 
@@ -108,7 +117,7 @@ class JointTable:
         self.force = np.zeros(len(self.fixed))  # of the last step [N, N m]
         self._speed = np.zeros(len(self.fixed))  # of each coordinate where the step starts
         self._mobility = np.zeros(len(self.fixed))  # J M^-1 J^T there: at least 1 / m of what the row moves
-        self._inverse = np.append(1.0 / frames.mass, 0.0), np.vstack([1.0 / frames.inertia, np.zeros(3)])
+        self._frames, self._observer = frames, None
         self.alive = np.ones(len(self.joints), bool)
         self.broken = {}  # name -> time [s]
         self._standing = None, None
@@ -125,17 +134,10 @@ class JointTable:
         """
         if not len(self._soft):
             return
-        rows = self._soft_rows
-        orientation = np.vstack([orientation, rotations.IDENTITY])
-        velocity = np.vstack([velocity, np.zeros(6)])
-        speed, mobility = np.zeros(len(rows)), np.zeros(len(rows))
-        sides = jacobians(rows, np.vstack([position, np.zeros(3)]), orientation)
-        for body, side in zip((rows.body_a, rows.body_b), sides, strict=True):
-            speed += np.einsum("ri,ri->r", side, velocity[body])
-            turn = rotations.rotate(rotations.conjugate(orientation[body]), side[:, 3:])
-            mobility += self._inverse[0][body] * np.einsum("ri,ri->r", side[:, :3], side[:, :3])
-            mobility += np.einsum("ri,ri->r", turn**2, self._inverse[1][body])
-        self._speed[self._soft], self._mobility[self._soft] = speed, mobility
+        if self._observer is None:
+            self._observer = Observer(self.fixed.take(self._soft), self._frames)
+        seen = self._observer.look(position, orientation, velocity)
+        self._speed[self._soft], self._mobility[self._soft] = seen
 
     def rows(self, time, step, midpoint, force=None):
         """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,)).
@@ -159,6 +161,10 @@ class JointTable:
         force = self.force if force is None else force
         out.impulse = np.minimum(np.maximum(force.take(number) * step / share, out.lower), out.upper)
         return out, number, rate
+
+    def rigid_rows(self):
+        """The rows, with no law but that their coordinates stand still, where that is so in every step; else None."""
+        return self._stand().rigid
 
     def break_overloaded(self, assembly, solution, time, sound):
         """Break the joints whose force or torque over a converged step is too much; True if there were any.
@@ -356,4 +362,3 @@ class JointTable:
                 limited.append(k)
         self._complied, self._pulled, self._limited = (np.array(rows, int) for rows in (complied, pulled, limited))
         self._soft = np.concatenate([self._complied, self._pulled])
-        self._soft_rows = self.fixed.take(self._soft)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How fast the coordinates of soft joint rows change where a step starts, and how easily: a kernel on the host."""
+
+from functools import cache
+
+import warp as wp
+
+from .. import rotations
+from ..arrays import structs
+from ..host import HostKernel, HostTable
+from ..mathx.real import real_types
+from ..mathx.rotation import rotation_functions
+from .joints import joint_kernels
+
+_REAL = real_types(wp.float64)
+_MEASURED = (
+    *("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset"),
+    *(("a", "body_a"), ("b", "body_b")),
+)
+RowArrays = structs(_REAL).RowArrays
+vec6 = _REAL.vec6
+
+
+@wp.struct
+class StepStart:
+    """Bodies where a step starts, the world last, and what is found of the rows."""
+
+    count: wp.array(dtype=wp.int32)  # rows
+    x: wp.array(dtype=wp.vec3d)
+    q: wp.array(dtype=wp.quatd)
+    u: wp.array(dtype=vec6)
+    inverse_mass: wp.array(dtype=wp.float64)
+    inverse_inertia: wp.array(dtype=wp.vec3d)  # principal
+    speed: wp.array(dtype=wp.float64)  # out, (rows,)
+    mobility: wp.array(dtype=wp.float64)
+
+
+@cache
+def _observe():
+    math, measure = rotation_functions(_REAL), joint_kernels(_REAL).measure
+    linear, angular = math.linear, math.angular
+    module = f"axion_joints_{_REAL.name}"
+
+    @wp.func(module=module)
+    def ease(jac: vec6, start: StepStart, body: int):
+        turn = wp.quat_rotate_inv(start.q[body], angular(jac))
+        push = linear(jac)
+        return start.inverse_mass[body] * wp.dot(push, push) + wp.dot(
+            wp.cw_mul(turn, turn), start.inverse_inertia[body]
+        )
+
+    @wp.kernel(module=module, enable_backward=False)
+    def observe(rows: RowArrays, start: StepStart):
+        """J u and J M^-1 J^T of each row."""
+        r = wp.tid()
+        if r >= start.count[0]:
+            return
+        a = rows.a[r]
+        b = rows.b[r]
+        row = measure(rows, r, start.x[a], start.q[a], start.x[b], start.q[b])
+        start.speed[r] = wp.dot(row.jac_a, start.u[a]) + wp.dot(row.jac_b, start.u[b])
+        start.mobility[r] = ease(row.jac_a, start, a) + ease(row.jac_b, start, b)
+
+    return observe
+
+
+class Observer:
+    """Of JointRows of one scene, whose bodies are numbered as there; the world is number B."""
+
+    def __init__(self, rows, frames):
+        """rows: JointRows; frames: BodyFrames."""
+        names = [name if isinstance(name, tuple) else (name, name) for name in _MEASURED]
+        self._count, bodies = len(rows), len(frames.mass)
+        unused = set(RowArrays.vars) - {name for name, _ in names}
+        columns, start = HostTable(RowArrays, **dict.fromkeys(unused, 1)), HostTable(StepStart, count=1)
+        v = columns.reserve(self._count)
+        for name, source in names:
+            getattr(v, name)[: self._count] = getattr(rows, source)
+        v = self._start = start.reserve(max(bodies + 1, self._count))
+        v.count[0] = self._count
+        v.x[bodies], v.q[bodies], v.u[bodies] = 0.0, rotations.IDENTITY, 0.0
+        v.inverse_mass[:bodies], v.inverse_mass[bodies] = 1.0 / frames.mass, 0.0
+        v.inverse_inertia[:bodies], v.inverse_inertia[bodies] = 1.0 / frames.inertia, 0.0
+        self._kernel = HostKernel(_observe(), columns, start)
+
+    def look(self, position, orientation, velocity):
+        """(speed, mobility), (R,) each: J u and J M^-1 J^T at poses (B, 3), (B, 4) and velocities (B, 6)."""
+        v, bodies = self._start, len(position)
+        v.x[:bodies], v.q[:bodies], v.u[:bodies] = position, orientation, velocity
+        self._kernel.run()
+        return v.speed[: self._count], v.mobility[: self._count]

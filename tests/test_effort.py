@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How hard solves try: the kernel against NumPy, and that it takes over what changes."""
+
+import numpy as np
+import pytest
+from axion.solver.effort import Effort
+from axion.solver.position_phase import AIM, CALM, SLOW
+from axion.solver.problem import frozen
+from step_problems import random_bodies
+
+TIGHT, LOOSE, SETTLED, RESTING = 1e-5, 1e-4, 0.5, 0.1
+
+
+def reference(bodies, island, jointed):
+    n = bodies.dynamic_count
+    linear, angular = np.linalg.norm(bodies.velocity[:n].reshape(n, 2, 3), axis=2).T
+    fastest = np.zeros(len(jointed))
+    np.maximum.at(fastest, island, np.maximum(linear, bodies.gyration() * angular))
+    speed = fastest[island]
+    tolerance = np.where(speed > SLOW, LOOSE, TIGHT)
+    share = np.where(speed > SLOW, AIM, SETTLED)
+    return tolerance, np.where((speed <= CALM) & ~jointed[island], RESTING, share) * tolerance, speed > CALM
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_an_island_is_held_to_what_its_fastest_body_needs(fixed):
+    effort, seen = Effort((TIGHT, LOOSE), (AIM, SETTLED, RESTING), (SLOW, CALM)), set()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        bodies = random_bodies(rng, 30, 2)
+        island = np.sort(rng.integers(0, 12, 30))
+        jointed = rng.random(12) < 0.5
+        if fixed:
+            for values in (bodies.mass, bodies.inertia, island, jointed):
+                frozen(values)
+        for scale in (0.3, 0.02):
+            factor = np.append(rng.choice([0.1, 1.0, 3.0], 12)[island], [1.0, 1.0])
+            bodies.velocity = scale * factor[:, None] * rng.normal(size=(32, 6))
+            for got, want in zip(effort.of(bodies, island, jointed), reference(bodies, island, jointed), strict=True):
+                np.testing.assert_array_equal(got, want)
+            seen |= set(effort.of(bodies, island, jointed)[1].tolist())
+    assert seen == {AIM * LOOSE, SETTLED * TIGHT, RESTING * TIGHT}
