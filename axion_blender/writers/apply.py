@@ -44,6 +44,7 @@ def apply(scene):
 
 
 def _moves(item):
+    records.regroup(item)
     return any(curves.are_baked(bag) for bag in records.baked_bags(item))
 
 

@@ -132,8 +132,23 @@ def claim(item, scene, record, staged=None):
     return actions.ensure_bag(data.action, data.action_slot, created)
 
 
+def regroup(item):
+    """Put baked curves that somebody took out of their group back: those that still begin as the bake wrote them."""
+    start, bag = json.loads(item[RECORD]).get("start"), compat.channelbag(item)
+    if start is None or bag is None or not bag.id_data.is_editable:
+        return
+    for path, values in start["values"].items():
+        for i, value in enumerate(values):
+            curve = bag.fcurves.find(path, index=i)
+            if curve is None or not len(curve.keyframe_points) or bag.fcurves.find(curves.HIDDEN + path, index=i):
+                continue
+            if tuple(curve.keyframe_points[0].co) == (start["frame"], value):
+                curve.group = bag.groups.get(curves.GROUP) or bag.groups.new(curves.GROUP)
+
+
 def hide(item):
     """Let an object stand and move as if it were not baked, until ``show``."""
+    regroup(item)
     for bag in baked_bags(item):
         curves.hide(bag)
     _restore_values(item, json.loads(item[RECORD]))
@@ -159,6 +174,7 @@ def end(item):
     if RECORD not in item:
         return False
     record = json.loads(item[RECORD])
+    regroup(item)
     pushed.remove(item, COPIED)
     data = item.animation_data
     action, slot = (data.action, data.action_slot) if data is not None else (None, None)

@@ -8,7 +8,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 import blend_scenes as build  # noqa: E402
-from axion.axion_blender import baking  # noqa: E402
+from axion.axion_blender import baking, compat  # noqa: E402
 from axion.axion_blender.writers import keyframes  # noqa: E402
 from axion.solver import Trajectory  # noqa: E402
 from test_bad_input import bake  # noqa: E402
@@ -160,3 +160,46 @@ def test_a_limit_that_is_no_number_is_told_as_such(end):
     setattr(own, f"limit_lin_x_{end}", math.nan)
     (problem,) = baking.check(bpy.context)[0]
     assert problem.startswith(f"Rail: axis x: {end} is nan") and "swap" not in problem
+
+
+def ungroup(bag):
+    bag.groups.remove(bag.groups["Axion Bake"])
+
+
+def rename_group(bag):
+    bag.groups["Axion Bake"].name = "Mine"
+
+
+def ungroup_one(bag):
+    bag.fcurves[2].group = None
+
+
+@pytest.mark.parametrize("hand", (ungroup, rename_group, ungroup_one))
+@pytest.mark.parametrize("own", (False, True), ids=("none", "own keys"))
+@pytest.mark.parametrize("operator", ("clear_bake", "apply_bake"))
+def test_baked_channels_that_left_their_group_are_still_the_bakes(hand, own, operator):
+    box = build.box("Box", location=(0, 0, 5))
+    if own:  # their first key is what the bake begins with
+        build.key(box, "location", ((1, (0, 0, 5)), (9, (0, 0, 7))))
+        bpy.context.scene.frame_set(1)
+    bake(box)
+    baked = [[tuple(point.co) for point in curve.keyframe_points] for curve in compat.curves_of(box)]
+    hand(compat.channelbag(box))
+    assert getattr(bpy.ops.axion, operator)("EXEC_DEFAULT") == {"FINISHED"}
+    if operator == "clear_bake":
+        paths = {curve.data_path: len(curve.keyframe_points) for curve in compat.curves_of(box)}
+        assert paths == ({"location": 2} if own else {}) and box.location[:] == (0, 0, 5)
+    else:
+        left = {(c.data_path, c.array_index): [tuple(p.co) for p in c.keyframe_points] for c in compat.curves_of(box)}
+        assert len(left) == 6 and all(keys in baked for keys in left.values())
+
+
+def test_own_keys_that_begin_like_the_bake_stay_own_while_it_is_hidden():
+    box = build.box("Box", location=(0, 0, 5))
+    build.key(box, "location", ((1, (0, 0, 5)), (9, (0, 0, 7))))
+    bpy.context.scene.frame_set(1)
+    bake(box)
+    hidden = keyframes.suspend(bpy.context.scene)
+    keyframes.resume(bpy.context.scene, keyframes.suspend(bpy.context.scene) or hidden)
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert [len(curve.keyframe_points) for curve in compat.curves_of(box)] == [2, 2, 2]
