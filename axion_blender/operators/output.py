@@ -8,7 +8,7 @@ from bpy.props import EnumProperty, StringProperty
 
 from ...solver import SceneError
 from .. import baking
-from ..writers import apply, exchange
+from ..writers import apply, exchange, outputs, shared
 from .bake import refuse
 from .session import in_object_mode
 
@@ -39,10 +39,12 @@ class AXION_OT_apply_bake(bpy.types.Operator):
             if not baking.is_baked(context.scene):
                 self.report({"WARNING"}, "Nothing was applied: no object of this scene holds a bake")
                 return {"CANCELLED"}
+            others = shared.scenes(context.scene, outputs.holds)
             kept, warnings = apply.apply(context.scene)
         except SceneError as error:
             return refuse(self, error)
-        baking.forget_report(context.scene)
+        for scene in (context.scene, *others):
+            baking.forget_report(scene)
         for sentence in warnings:
             self.report({"WARNING"}, sentence)
         self.report({"INFO"}, f"Motion of {kept} {'object' if kept == 1 else 'objects'} applied")

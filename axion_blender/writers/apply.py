@@ -2,7 +2,7 @@
 """Apply: a bake becomes ordinary animation, and the scene forgets that Axion made it."""
 
 from ...solver import SceneError
-from . import actions, curves, custom_properties, keyframes, outputs, points, records
+from . import actions, curves, custom_properties, keyframes, outputs, points, records, shared
 
 GROUP = "Object Transforms"
 """Blender's own name for the group of location and rotation channels."""
@@ -22,6 +22,11 @@ def apply(scene):
     for item in [*members, *keyed]:
         if not item.is_editable:
             raise SceneError(f"{item.name} is linked from another file and cannot be changed: make it local first")
+    shared.claim_points(scene)
+    for owner in shared.owners_of_points(scene):
+        raise SceneError(
+            f"{scene.name} shows points that {owner.name} made of objects they share: apply the bake there"
+        )
     shown = points.shown(scene)
     baked = [item for item in items if outputs.holds(item)]
     lost = [item.name for item in baked if not (shown if points.holds(item) else _moves(item))]

@@ -142,6 +142,8 @@ def regroup(item):
             curve = bag.fcurves.find(path, index=i)
             if curve is None or not len(curve.keyframe_points) or bag.fcurves.find(curves.HIDDEN + path, index=i):
                 continue
+            if curve.group is not None and curve.group.name == curves.GROUP:
+                continue
             if tuple(curve.keyframe_points[0].co) == (start["frame"], value):
                 curve.group = bag.groups.get(curves.GROUP) or bag.groups.new(curves.GROUP)
 

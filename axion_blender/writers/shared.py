@@ -19,8 +19,17 @@ def scenes(scene, holds):
     ]
 
 
+def claim_points(scene):
+    """Let the points of a full copy be the copy's: Blender 4.5 lets them name the scene that they were copied from."""
+    for item in scene.objects:
+        owner = item.get(points.OWNER)
+        if owner is not None and owner != scene and item.name_full not in owner.objects:
+            item[points.OWNER] = scene
+
+
 def let_go_of_points(scene):
     """Let a scene's points share no part with those of a scene that it is a full copy of, or was copied to."""
+    claim_points(scene)
     for player in points.shown(scene):
         others = [item for item in bpy.data.objects if item != player and points.OWNER in item]
         for key in points.PARTS.values():
@@ -28,11 +37,16 @@ def let_go_of_points(scene):
                 del player[key]
 
 
+def owners_of_points(scene):
+    """Other scenes whose points stand in this one, a list."""
+    found = {item[points.OWNER] for item in scene.objects if points.OWNER in item} - {scene, None}
+    return sorted(found, key=lambda owner: owner.name)
+
+
 def clear_points_of_others(scene):
     """Take back the points that other scenes made of this one's objects; its own stay."""
-    owners = {item[points.OWNER] for item in scene.objects if points.OWNER in item} - {scene, None}
     own = {item: item[points.HIDDEN] for item in scene.objects if points.holds(item)} if points.shown(scene) else {}
-    for owner in owners:
+    for owner in owners_of_points(scene):
         let_go_of_points(owner)
         points.clear(owner)
     for item, record in own.items():

@@ -7,7 +7,7 @@ bpy = pytest.importorskip("bpy")
 
 import blend_scenes as build  # noqa: E402
 from axion.axion_blender import baking, last_bake  # noqa: E402
-from axion.axion_blender.writers import outputs, points  # noqa: E402
+from axion.axion_blender.writers import outputs, points, shared  # noqa: E402
 from axion.solver import StepReport, Trajectory  # noqa: E402
 
 
@@ -81,12 +81,31 @@ def test_a_bake_in_a_linked_copy_replaces_the_first_and_says_so(output, second):
 def test_a_full_copy_has_a_bake_of_its_own(output):
     scene, item, copy = copied("FULL_COPY", output)
     twin = copy.objects["Box.001"]
+    shared.claim_points(copy)
     assert height(copy, twin, 3) == height(scene, item, 3) == 3
     bake(copy, twin, 0.5, output)
     assert height(copy, twin, 3) == 4 and height(scene, item, 3) == 3
     assert bpy.ops.axion.clear_bake() == {"FINISHED"}
     assert height(copy, twin, 3) == 5 and height(scene, item, 3) == 3, "the first scene keeps its bake"
     assert baking.is_baked(scene) and not baking.is_baked(copy)
+
+
+def test_apply_in_a_full_copy_leaves_the_first_scene_its_bake(output):
+    scene, item, copy = copied("FULL_COPY", output)
+    assert bpy.ops.axion.apply_bake("EXEC_DEFAULT") == {"FINISHED"}
+    assert baking.is_baked(scene) and not baking.is_baked(copy) and height(scene, item, 3) == 3
+
+
+def test_apply_in_a_linked_copy_is_for_both_or_refused(output):
+    scene, item, copy = copied("LINK_COPY", output)
+    if output == "POINTS":
+        with pytest.raises(RuntimeError, match=f"shows points that {scene.name} made of objects they share: apply"):
+            bpy.ops.axion.apply_bake("EXEC_DEFAULT")
+        bpy.context.window.scene = scene
+    assert bpy.ops.axion.apply_bake("EXEC_DEFAULT") == {"FINISHED"}
+    assert not baking.is_baked(scene) and baking.SUMMARY not in scene and not item.axion.enabled
+    if output == "KEYFRAMES":
+        assert height(scene, item, 3) == height(copy, item, 3) == 3
 
 
 def test_scenes_that_share_only_what_holds_no_bake_are_left_alone(capfd):
