@@ -21,7 +21,8 @@ def about_y(angle):
     return np.array([0.0, np.sin(angle / 2), 0.0, np.cos(angle / 2)])
 
 
-def _with_floor(friction=0.5, restitution=0.0, gravity=(0.0, 0.0, -GRAVITY)):
+def with_floor(friction=0.5, restitution=0.0, gravity=(0.0, 0.0, -GRAVITY)):
+    """A scene with the ground z = 0 and nothing on it."""
     scene = Scene(gravity=gravity)
     scene.add(Body("Floor", [Plane()], motion="static", friction=friction, restitution=restitution))
     return scene
@@ -30,14 +31,14 @@ def _with_floor(friction=0.5, restitution=0.0, gravity=(0.0, 0.0, -GRAVITY)):
 def incline(degrees):
     """A cube of 1 m on a floor with friction 0.5, gravity tilted; the limit of sticking is atan 0.5, 26.565 degrees."""
     angle = np.radians(degrees)
-    scene = _with_floor(gravity=GRAVITY * np.array([np.sin(angle), 0.0, -np.cos(angle)]))
+    scene = with_floor(gravity=GRAVITY * np.array([np.sin(angle), 0.0, -np.cos(angle)]))
     scene.add(Body("Box", [Box((0.5, 0.5, 0.5))], position=(0, 0, 0.5), mass=1.0))
     return scene
 
 
 def stack(count):
     """``count`` cubes of 1 m and 1 kg, exactly touching."""
-    scene = _with_floor()
+    scene = with_floor()
     for i in range(count):
         scene.add(Body(f"Box {i}", [Box((0.5, 0.5, 0.5))], position=(0, 0, 0.5 + i), mass=1.0))
     return scene
@@ -70,7 +71,7 @@ def arch(stones=11, radius=10.0, thickness=1.0, depth=2.0, friction=0.8):
     ``radius``: of the middle line [m].  An arch thinner than 0.1049 radii cannot stand with 11 stones (rigid blocks,
     limit analysis).
     """
-    scene = _with_floor(friction)
+    scene = with_floor(friction)
     for i in range(stones):
         corners = np.array(
             [
@@ -89,7 +90,7 @@ def arch(stones=11, radius=10.0, thickness=1.0, depth=2.0, friction=0.8):
 def card_house(storeys=4, degrees=20.0):
     """Pairs of cards leaning on each other ``degrees`` off the vertical, flat cards between the storeys."""
     lean = np.radians(degrees)
-    scene = _with_floor(0.6)
+    scene = with_floor(0.6)
     height, half_width, thickness = 1.0, 0.35, 0.04
     top = height * np.cos(lean) + thickness * np.sin(lean)
     pitch = 2 * (height * np.sin(lean) + thickness * np.cos(lean)) + 0.12
@@ -158,7 +159,7 @@ DROPS = np.linspace(0.4, 2.8, 13)
 
 def bounce(restitution=0.5):
     """Balls of 1 m side by side, each dropped from a height of its own."""
-    scene = _with_floor(restitution=restitution)
+    scene = with_floor(restitution=restitution)
     for i, height in enumerate(DROPS):
         place = (2.0 * i, 0, 0.5 + height)
         scene.add(Body(f"Ball {i}", [Sphere(0.5)], position=place, mass=1.0, restitution=restitution))
@@ -178,7 +179,7 @@ DOMINO_PITCH = 0.5
 
 def dominoes(count=50):
     """``count`` upright plates of 0.15 x 0.5 x 1 m at 0.5 m from each other; the first starts beyond its balance."""
-    scene = _with_floor()
+    scene = with_floor()
     plate = Box((0.075, 0.25, 0.5))
     tilt = 0.25
     corner = np.array([0.075, 0.0, 0.0])
@@ -191,7 +192,7 @@ def dominoes(count=50):
 
 def pile(side=5, layers=None):
     """``side``^2 cubes of 1 m a layer in a loose, slightly turned lattice that falls together; fixed seed."""
-    scene = _with_floor()
+    scene = with_floor()
     generator = np.random.default_rng(1)
     for i in range(side**2 * (layers or side)):
         cell = np.array([i % side, (i // side) % side, i // side**2])
@@ -205,7 +206,7 @@ def pile(side=5, layers=None):
 
 def tumble(count=64):
     """``count`` boxes of many sizes, turned anyhow, dropped as a column of three by three; fixed seed."""
-    scene = _with_floor()
+    scene = with_floor()
     generator = np.random.default_rng(1)
     pitch = 1.75  # no two can touch at the start: half a diagonal is 0.87 m at most
     for i in range(count):
