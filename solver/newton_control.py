@@ -90,7 +90,7 @@ def inner_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     isl.slope0[k] = zero
     isl.slope_base[k] = zero
     isl.bend_base[k] = zero
-    # Not with joints, whose rows' bounds assume nothing, nor on cones, where packs of pieces that fit took longer for it.
+    # Not with joints, whose bounds assume nothing, nor on cones, where packs of pieces that fit took longer for it.
     isl.assumed[k] = 0
     if isl.inner_count[k] == 0 and isl.law[k] == 0:
         isl.assumed[k] = 1 - isl.jointed[k]

@@ -67,7 +67,7 @@ class Sleep:
         if not self.anybody:
             return np.zeros(len(self.asleep))
         proof = np.where(self.asleep[:, None], state.proof, 0.0)
-        for name, kept in zip(KINDS, proof[:, : len(KINDS)].max(axis=0), strict=True):
+        for name, kept in zip(KINDS, proof[:, : len(KINDS)].max(axis=0, initial=0.0), strict=True):
             setattr(residuals, name, max(getattr(residuals, name), float(kept)))
         return proof[:, RESIDUAL]
 

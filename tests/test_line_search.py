@@ -101,7 +101,7 @@ def prepared(seed, law, precision="float64", eps=1e-2):
     p.islands.law.fill_(law)
     p.islands.damping.fill_(DAMPING)
     stages.newton().laws()
-    p.contacts.shift.assign(rng.uniform(0.0, 1.0, len(p.contacts.shift)).astype(p.real.dtype))
+    p.contacts.shift.numpy()[: len(problem.contacts)] = rng.uniform(0.0, 1.0, len(problem.contacts))
     assert download(p.islands.inner_active, count).any()
     point(stages, rng.normal(size=(n, 6)))
     s = stages.solver

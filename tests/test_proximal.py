@@ -238,13 +238,13 @@ def test_islands_are_solved_each_for_itself():
 
 def test_cone_law_and_lagged_radius_agree():
     # Two boxes, stacked, that slide at different speeds: one answer, whichever law Newton ends with.  An island goes
-    # over to cones when Newton hits its limit, which here is 3; no Gauss-Seidel helps.
+    # over to cones when Newton hits its limit, which here is 2; no Gauss-Seidel helps.
     velocity = np.zeros((2, 6))
     velocity[:, 0] = 0.5, 2.0
     problem = stacked([3.0, 1.0], velocity, friction=0.4)
     expected = solve(problem, tolerance=1e-9)
     other = ProximalSolver("cpu", "float64")
-    other._limits.inner, other._limits.outer, other._limits.cone_late = 3, 100, 1000
+    other._limits.inner, other._limits.outer, other._limits.cone_late = 2, 100, 1000
     found, _ = other.solve(problem, options(problem, tolerance=1e-9, sweeps=False))
     judged(problem, found)
     assert other.problem.islands.law.numpy()[0] == 1
