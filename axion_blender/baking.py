@@ -10,12 +10,14 @@ from ..solver import SceneError
 from . import cache_place, child, identity, kept_motion, last_bake, paths, report, solving
 from .extract import extraction_slices, solver_config
 from .job import Job
-from .slices import run_through
+from .slices import part, run_through
 from .writers import custom_properties, outputs, overrides, records, shared
 
 SUMMARY = last_bake.SUMMARY
 TEXT = "Axion Report"
 """Start of the name of the text that holds a scene's whole report."""
+VALUES = 0.2
+"""Part of the writing that is about speeds and forces."""
 
 
 def make_job(
@@ -71,19 +73,22 @@ def make_job(
         objects, lost = identity.objects_of(scene, uids)
         others = shared.scenes(scene, outputs.holds)
         earlier = [item for item in scene.objects if records.is_baked(item) and item not in objects.values()]
+        values = yield from part(custom_properties.stage_asked(trajectory, objects, first, scene), 0.0, VALUES)
         strayed = moved.since(scene, first, objects.values())
         moved.adopt(scene)
+        motion = outputs.write_slices(
+            *(trajectory, objects, first, scene, view_layer, extraction.scale_length),
+            output=scene.axion.output,
+            rotation=scene.axion.output_rotation,
+        )
         try:
-            warnings = yield from outputs.write_slices(
-                *(trajectory, objects, first, scene, view_layer, extraction.scale_length),
-                output=scene.axion.output,
-                rotation=scene.axion.output_rotation,
-            )
+            warnings = yield from part(motion, VALUES, 1.0)
         except BaseException:
+            values.remove()
             moved.take_back(scene)
             raise
         outputs.clear(scene, earlier)  # no bodies any more
-        warnings += custom_properties.write_asked(trajectory, objects, first, scene)
+        warnings += values.hand_over()
         for other in others:
             forget_report(other)
         kept_motion.remember(scene, trajectory)

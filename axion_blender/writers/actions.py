@@ -15,6 +15,11 @@ def shared_name(scene):
     return f"Axion {scene.name}"
 
 
+def has_shared(scene):
+    """Whether there is a shared action already."""
+    return _found(scene) is not None
+
+
 def shared_action(scene):
     """The one action for the bakes of a scene's objects that had no action of their own; made at the first call."""
     action = _found(scene)

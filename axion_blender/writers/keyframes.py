@@ -45,10 +45,14 @@ def write_slices(
             placing.plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation), 0.0, PLANNING
         )
         # Only now: a new curve has Blender build its graph anew at the next frame, and planning goes through frames.
-        stage = staging.Stage(scene, frames, [mode for _, mode, _ in plan])
-        for number, row in enumerate(plan):
+        stage = staging.Stage(scene)
+        keys = np.empty((7, len(frames), 2), dtype=np.float32)
+        keys[..., 0] = frames
+        for number, (item, mode, channels) in enumerate(plan):
             yield PLANNING + (1.0 - PLANNING) * number / len(plan)
-            stage.add(*row)
+            keys[: len(channels), :, 1] = channels
+            stage.add(item, mode, keys[: len(channels)])
+        custom_properties.clear(scene)  # they may lie in the very slots that get the motion
         stage.hand_over()
     except BaseException:
         if stage is not None:

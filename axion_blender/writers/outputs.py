@@ -49,7 +49,7 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
         except BaseException:
             keyframes.resume(scene, hidden)
             raise
-        keyframes.clear(scene, list(objects.values()))
+        keyframes.clear(scene, [item for item in objects.values() if keyframes.holds(item)])
         shared.clear_points_of_others(scene)
         return [*warnings, *gone]
     warnings = yield from keyframes.write_slices(

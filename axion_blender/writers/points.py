@@ -72,8 +72,12 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
             block.name = own
     player[OWNER] = scene
     scene.collection.objects.link(player)
+    records_of = {}
     for item in items:
-        item[HIDDEN] = json.dumps({flag: getattr(item, flag) for flag in FLAGS})
+        flags = tuple(getattr(item, flag) for flag in FLAGS)
+        if flags not in records_of:
+            records_of[flags] = json.dumps(dict(zip(FLAGS, flags, strict=True)))
+        item[HIDDEN] = records_of[flags]
     resume(scene, items)
     return warnings
 
@@ -111,14 +115,17 @@ def suspend(scene):
     """
     items = _stood_in_for(scene)
     records.check(items)
-    before = {item.name_full: json.loads(item[HIDDEN]) for item in items}
-    _set_flags(scene, {name: {flag: bool(flags[flag]) for flag in FLAGS} for name, flags in before.items()})
+    before = {item.name_full: item[HIDDEN] for item in items}
+    flags = {text: json.loads(text) for text in set(before.values())}  # few
+    flags = {text: {flag: bool(read[flag]) for flag in FLAGS} for text, read in flags.items()}
+    _set_flags(scene, {name: flags[text] for name, text in before.items()})
     return items
 
 
 def resume(scene, items):
     """Hide bodies whose points are shown."""
-    _set_flags(scene, {item.name_full: dict.fromkeys(FLAGS, True) for item in items if HIDDEN in item})
+    hidden = dict.fromkeys(FLAGS, True)
+    _set_flags(scene, {item.name_full: hidden for item in items if HIDDEN in item})
 
 
 def _set_flags(scene, wanted):

@@ -5,52 +5,56 @@ So keys can be written in slices beside a live window, and until they are handed
 """
 
 import bpy
-import numpy as np
 
 from . import actions, curves, records
 
 
 class Stage:
-    """Channels of location and rotation for objects of a scene, to be handed over all at once.
+    """Channels for objects of a scene, to be handed over all at once."""
 
-    frames (T,): of the keys.  modes: the rotation modes that the objects will have.
-    """
-
-    def __init__(self, scene, frames, modes):
-        self.scene, self._rows = scene, []
-        self._keys = np.zeros((7, len(frames), 2), dtype=np.float32)
-        self._keys[..., 0] = frames
-        self.action = bpy.data.actions.new(actions.shared_name(scene))
+    def __init__(self, scene):
+        self.scene, self._rows, self._patterns = scene, [], {}
+        self.action = bpy.data.actions.new("Axion Stage")  # until it is handed over
         self.strip = self.action.layers.new("Layer").strips.new(type="KEYFRAME")
-        # Made in one slice: after a new curve Blender draws everything anew, after a copied one it does not.
-        self._patterns = {path: self._pattern(path) for path in sorted(set(map(records.rotation_path, modes)))}
 
-    def _pattern(self, path):
-        """A slot with channels of location and of rotation at ``path``, all keys at 0."""
+    def slot(self, name, channels):
+        """A slot called ``name`` with channels {(data path, index): keys (T, 2) float32, frames ascending}."""
+        kind = tuple((channel, len(keys)) for channel, keys in channels.items())
+        if kind not in self._patterns:
+            self._patterns[kind] = self._pattern(channels)
+        slot = self._patterns[kind].duplicate()  # half the time of making curves and keys anew
+        slot.name_display = name
+        for curve, keys in zip(self.strip.channelbag(slot).fcurves, channels.values(), strict=True):
+            curves.fill(curve, keys)
+        return slot
+
+    def _pattern(self, channels):
+        """A slot with such channels: after a new curve Blender draws everything anew, after a copied one not."""
         slot = self.action.slots.new("OBJECT", "Axion Pattern")
         bag = self.strip.channelbag(slot, ensure=True)
         bag.groups.new(curves.GROUP)
-        for name, count in (("location", 3), (path, records.rotation_size(path))):
-            for i in range(count):
-                curves.new(bag, name, i, self._keys[0])
+        for (path, index), keys in channels.items():
+            curves.new(bag, path, index, keys)
         return slot
 
-    def add(self, item, mode, channels):
-        """Channels of one object in rotation mode ``mode``: (6 or 7, T), location [Blender units], then rotation."""
-        slot = self._patterns[records.rotation_path(mode)].duplicate()  # half the time of making curves and keys anew
-        slot.name_display = item.name
-        self._keys[: len(channels), :, 1] = channels
-        for curve, keys in zip(self.strip.channelbag(slot).fcurves, self._keys):  # noqa: B905  one may have no use
-            curves.fill(curve, keys)
-        self._rows.append((item, mode, slot))
+    def add(self, item, mode, keys):
+        """Motion of one object in rotation mode ``mode``: keys (6 or 7, T, 2) float32, location, then rotation."""
+        path = records.rotation_path(mode)
+        channels = [("location", i) for i in range(3)] + [(path, i) for i in range(records.rotation_size(path))]
+        self._rows.append((item, mode, self.slot(item.name, dict(zip(channels, keys, strict=True)))))
+
+    def forget_patterns(self):
+        """Keep nothing but what was asked for; no slot can be made any more."""
+        for pattern in self._patterns.values():
+            self.action.slots.remove(pattern)
+        self._patterns = None
 
     def hand_over(self):
         """Let the objects play their channels; earlier bakes of theirs are replaced.
 
         Where an error stops it, none of the objects holds a bake.
         """
-        for pattern in self._patterns.values():
-            self.action.slots.remove(pattern)
+        self.forget_patterns()
         try:
             for item, _, _ in self._rows:  # all before the first begins, or Blender counts users anew for each
                 records.end(item)
