@@ -7,7 +7,7 @@ from pathlib import Path
 from engines import ENGINES
 from pages import EQUAL, number, table
 from rows import FPS, ROWS
-from truth_table import read_lines, read_runs
+from truth_table import PENDING, read_lines, read_own, read_runs
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "accuracy.md"
 OURS = "axion"
@@ -31,6 +31,11 @@ scene large. "Best Newton" is, row by row, that solver of Newton which misses th
 figures rank best among Newton's.
 """
 
+OWN = """\
+Problems that other engines cannot be given, or that need finer tools than poses at every frame. The figures are those
+that the named tests print and hold to their bounds; `python benchmarks/truth_own.py` measures them again into
+[`benchmarks/results/truth_own.csv`](../benchmarks/results/truth_own.csv)."""
+
 
 class Results:
     """The lines of a table, by row, engine and figure."""
@@ -45,7 +50,7 @@ class Results:
     def cell(self, row, engine):
         """The Lines of one engine on one row."""
         found = [self.line(row, engine, figure) for figure in ROWS[row].figures]
-        return [line for line in found if line is not None]
+        return [line for line in found if line is not None and line.outcome != PENDING]
 
     def misses(self, row, engine):
         """Number of bounds missed, or None where the cell was not run."""
@@ -69,7 +74,9 @@ def shown(line):
     if line is None:
         return ""
     if line.value is None:
-        return f"**{line.outcome}**" if line.bounded else "–"
+        if not line.bounded:
+            return "–"
+        return line.outcome if line.outcome == PENDING else f"**{line.outcome}**"
     text = number(line.value)
     return f"**{text}**" if line.bounded and not line.holds else text
 
@@ -191,7 +198,27 @@ def engines_section(runs):
         yield f"Machine: {place}." if len(places) == 1 else f"Machine of {names}: {place}."
 
 
-def text(lines, runs):
+def own_section(owns):
+    """Every figure that only Axion was asked for, under the heading of its test file."""
+    from truth_own import FILES
+
+    for file, heading in FILES.items():
+        body = [
+            [
+                own.scene,
+                f"{own.quantity} [{own.unit}]" if own.unit else own.quantity,
+                number(float(own.value)),
+                own.bound,
+            ]
+            for own in owns
+            if own.file == file
+        ]
+        if body:
+            yield f"\n### {heading}\n"
+            yield from table(["scene", "figure", "Axion", "bound"], body)
+
+
+def text(lines, runs, owns=()):
     """The whole page."""
     results = Results(lines)
     missed, better, slow = (list(find(results)) for find in (missed_bounds, losses, slower))
@@ -206,6 +233,7 @@ def text(lines, runs):
         *cost_table(results),
         "\n## All of Newton's solvers\n",
         *newton_table(results),
+        *(["\n## Asked of Axion alone\n", OWN, *own_section(owns)] if owns else []),
         "\n## What ran\n",
         *engines_section(runs),
         "\n## Where Axion loses\n",
@@ -223,7 +251,7 @@ def text(lines, runs):
 
 def main():
     """Write the page from the committed results."""
-    PAGE.write_text(text(read_lines(), read_runs()), encoding="utf-8")
+    PAGE.write_text(text(read_lines(), read_runs(), read_own()), encoding="utf-8")
     print(f"wrote {PAGE.relative_to(PAGE.parent.parent)}")
 
 

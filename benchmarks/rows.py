@@ -8,6 +8,8 @@ from math import degrees, inf
 
 import comparison_scenes as scenes
 import judge
+import truth_judge
+import truth_scenes
 
 FPS = 24
 ARCH_LIMIT = 0.1049
@@ -49,9 +51,10 @@ class Row:
     Attributes:
         title: for the page.
         build: () -> Scene.
-        seconds: of motion, at FPS frames a second.
+        seconds: of motion.
         figures: what is judged.
         judged: (Scene) -> the Scene whose shapes the judge measures, where it cannot measure those of the first.
+        fps: frames a second; every engine takes its substeps in each of them.
     """
 
     title: str
@@ -59,6 +62,7 @@ class Row:
     seconds: float
     figures: tuple[Figure, ...]
     judged: Callable = _as_it_is
+    fps: float = FPS
 
 
 def _mm(name, measure, upper=inf):
@@ -85,6 +89,53 @@ PILE = (
     _percent("energy gained", judge.impact_energy_gain, 0.0),
     Figure("speed at the end", judge.final_speed, "mm/s", 1e3),
 )
+JOINTS = _mm("joint error", judge.joint_error, 0.1)
+SCALE = (
+    Figure("farthest from the start, of a box", truth_judge.drift_in_sizes, "%", 1e2, upper=0.1),
+    Figure("penetration, of a box", truth_judge.penetration_in_sizes, "%", 1e2, upper=0.01),
+    Figure("speed at the end, of sqrt(g size)", truth_judge.speed_in_sizes, "%", 1e2, upper=0.032),
+)
+
+
+def _arch_rows():
+    count = float(len(truth_scenes.THINNEST_ARCH))
+    stones = f"{min(truth_scenes.THINNEST_ARCH)} to {max(truth_scenes.THINNEST_ARCH)} stones"
+    worst = Figure("worst sinking of a crown, of the radius", truth_judge.worst_crown, "%", 1e2)
+    return {
+        "arches_stand": Row(
+            f"Nine arches of {stones}, 1.05 times as thick as they must be",
+            partial(truth_scenes.arches, 1.05),
+            5,
+            (Figure("that stand", truth_judge.arches_standing, "", lower=count, ideal=count), worst),
+        ),
+        "arches_fall": Row(
+            f"The same arches of {stones}, 0.95 times as thick",
+            partial(truth_scenes.arches, 0.95),
+            5,
+            (Figure("that fall", truth_judge.arches_fallen, "", lower=count, ideal=count),),
+        ),
+    }
+
+
+def _rocking(fps, error):
+    exact = 91.1765  # Housner: 1 - 1.5 sin^2 alpha
+    kept = Figure(
+        "angular velocity kept at the impact", truth_judge.rocking_ratio, "%", 1e2,
+        lower=exact * (1.0 - error), upper=exact * (1.0 + error), ideal=exact,
+    )  # fmt: skip
+    title = f"Rocking block, {fps} frames a second: its impact costs what Housner says"
+    return Row(title, truth_scenes.rocking_block, 1, (kept, _penetration()), fps=fps)
+
+
+def _bounce(restitution):
+    return Row(
+        f"Bounce, restitution {restitution:g}, from 13 heights",
+        partial(scenes.bounce, restitution),
+        3,
+        (_percent("worst error of the rebound height", judge.rebound_error, 2.0), _penetration()),
+    )
+
+
 ROWS = {
     "incline_26": Row(
         "Box on a slope of 26°, friction 0.5 (limit 26.57°): sticks",
@@ -104,6 +155,9 @@ ROWS = {
     ),
     "stack_10": Row("Stack of 10 boxes, 10 s", partial(scenes.stack, 10), 10, (*STANDS, _penetration())),
     "stack_30": Row("Stack of 30 boxes, 10 s", partial(scenes.stack, 30), 10, (*STANDS, _penetration())),
+    "stack_100": Row("Stack of 100 boxes, 10 s", partial(scenes.stack, 100), 10, (*STANDS, _penetration())),
+    "stack_2_cm": Row("Stack of 10 boxes of 2 cm, 10 s", partial(truth_scenes.scaled_stack, 0.02), 10, SCALE),
+    "stack_50_m": Row("Stack of 10 boxes of 50 m, 10 s", partial(truth_scenes.scaled_stack, 50.0), 10, SCALE),
     "heavy_1000": Row(
         "1000 kg on 1 kg",
         partial(scenes.heavy, 1e3),
@@ -127,6 +181,16 @@ ROWS = {
             _percent("error of the ball's lowest point", judge.lowest_point_error, 1.0),
         ),
     ),
+    "pendulum": Row(
+        "Pendulum let go at the horizontal, 10 s",
+        truth_scenes.pendulum,
+        10,
+        (
+            Figure("amplitude lost", truth_judge.swing_lost, "%", 1e2, lower=-1.0, upper=1.0),
+            _percent("error of the period", truth_judge.swing_period_error, 1.0),
+            JOINTS,
+        ),
+    ),
     "arch_stands": Row(
         "Stable arch of 11 stones, 1.05 times as thick as it must be: stands",
         partial(scenes.arch, thickness=1.05 * ARCH_LIMIT * 10.0),
@@ -142,6 +206,7 @@ ROWS = {
             _penetration(),
         ),
     ),
+    **_arch_rows(),
     "cards": Row(
         "House of cards of 4 storeys",
         scenes.card_house,
@@ -158,12 +223,37 @@ ROWS = {
             _percent("error of the crank's turn in 5 s", judge.crank_error, 1.0),
         ),
     ),
-    "bounce": Row(
-        "Bounce, restitution 0.5, from 13 heights",
-        scenes.bounce,
-        3,
-        (_percent("worst error of the rebound height", judge.rebound_error, 2.0), _penetration()),
+    "four_bars_40": Row(
+        "40 four-bars in a row (IFToMM A02), 96 frames a second",
+        partial(truth_scenes.four_bars, 40),
+        5,
+        (Figure("off the exact motion", truth_judge.four_bars_error, "m", upper=0.1), JOINTS),
+        fps=96,
     ),
+    "bricard": Row(
+        "Bricard's mechanism (IFToMM A04)",
+        truth_scenes.bricard,
+        5,
+        (
+            JOINTS,
+            Figure("miss of the law of its cosines", truth_judge.bricard_law, "", upper=1.2e-3),
+            _percent("energy above the start, of what gravity gave", truth_judge.energy_rise_of_fall, 1.0),
+        ),
+    ),
+    "door": Row(
+        "Door on three hinges of one axis, 10 s",
+        truth_scenes.door,
+        10,
+        (JOINTS, Figure("angle off 1 rad/s", truth_judge.door_error, "°", degrees(1.0), upper=0.1)),
+    ),
+    "bounce_0": Row(
+        "Bounce, restitution 0, from 13 heights",
+        partial(scenes.bounce, 0.0),
+        3,
+        (_percent("highest rebound, of its drop", truth_judge.highest_rebound, 2.0), _penetration()),
+    ),
+    "bounce": _bounce(0.5),
+    "bounce_1": _bounce(1.0),
     "free_spin": Row(
         "Free spin about the unstable axis, 20 s",
         scenes.free_spin,
@@ -173,6 +263,14 @@ ROWS = {
             _percent("change of the angular momentum", judge.spin_momentum_error, 1e-3),
         ),
     ),
+    "top": Row(
+        "Top at 60 rad/s on a ball joint, 10 s",
+        truth_scenes.top,
+        10,
+        (_percent("leans farther than Lagrange's top by", truth_judge.lean_excess, 10.0), JOINTS),
+    ),
+    "rocking_block": _rocking(960, 0.01),
+    "rocking_block_24": _rocking(24, inf),
     "dominoes": Row(
         "50 dominoes",
         scenes.dominoes,
@@ -192,5 +290,8 @@ ROWS = {
     ),
     "pile_125": Row("Lattice of 125 boxes that falls together", scenes.pile, 5, PILE),
     "tumble_64": Row("64 boxes tumbling into a heap from up to 13 m", scenes.tumble, 5, PILE),
+    "ragdolls_10": Row("10 ragdolls with joint limits on stairs", truth_scenes.ragdolls, 3, (JOINTS, *PILE)),
+    "wrecking_ball": Row("Wrecking ball of 200 kg on links of 1 kg", truth_scenes.wrecking_ball, 2, (JOINTS, *PILE)),
+    "rope_bridge": Row("Rope bridge under three boxes of 100 kg", truth_scenes.rope_bridge, 2, (JOINTS, *PILE)),
 }
 """Name in the CSV -> Row, in the order of the page."""

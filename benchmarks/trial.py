@@ -3,7 +3,6 @@
 
 import numpy as np
 from judge import Motion
-from rows import FPS
 from truth_table import COMPLETE
 
 FAR = 1e4
@@ -26,9 +25,9 @@ def attempt(row, module, settings, watch, frames=None, simulated=None):
         (outcome, {name of a figure: value}, Motion): COMPLETE or in words why there are no values; the Motion is None
         then.
     """
-    scene, wanted = row.build(), frames or round(row.seconds * FPS)
+    scene, wanted = row.build(), frames or round(row.seconds * row.fps)
     try:
-        position, orientation = module.run(scene, wanted, FPS, watch, **settings)
+        position, orientation = module.run(scene, wanted, row.fps, watch, **settings)
     except NotImplementedError as reason:
         return f"not translated: {reason}", {}, None
     if simulated is not None:
@@ -38,6 +37,6 @@ def attempt(row, module, settings, watch, frames=None, simulated=None):
     if len(position) - 1 < wanted:
         frames = len(position) - 1
         return f"{watch.cpu_limit:g} s of CPU time spent after {frames} of {wanted} frames", {}, None
-    motion = Motion(row.judged(scene), position, orientation, FPS)
+    motion = Motion(row.judged(scene), position, orientation, row.fps)
     values = {figure.name: float(f"{figure.scale * figure.measure(motion):.{DIGITS}g}") for figure in row.figures}
     return COMPLETE, values, motion

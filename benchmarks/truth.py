@@ -5,19 +5,22 @@ make bench-truth                                      every row and engine
 make bench-truth ARGS="--engines axion"               Axion alone; the lines of the other engines stay as they are
 make bench-truth ARGS="--engines axion --rows chain"  one cell
 
-Every cell is a process of its own: it ends when its frames have used up their CPU time, and is killed when it does not
-answer, so that an engine that hangs or crashes costs its own cell only.  (A limit set by the operating system would
-make the clock of CPU time coarse on Linux.)  Engines take turns on each row.
+Every cell is a process of its own: it ends when its frames have used up their CPU time, and is killed when it hangs
+within a frame, so that an engine that hangs or crashes costs its own cell only; the table says so in words.  (A limit
+set by the operating system would make the clock of CPU time coarse on Linux.)  Engines take turns on each row.
 """
 
 import argparse
 import datetime
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import accuracy_page
 from engines import ENGINES
@@ -28,9 +31,11 @@ from trial import attempt
 from truth_table import Run, lines_of, read_lines, read_runs, write_lines, write_runs
 
 COMPILING = 300
-"""Time that a cell may spend on top of its frames, for compiling kernels and judging [s]."""
-PATIENCE = 6
-"""Wall time after which a cell is killed, in units of the time it should need: the machine may have other work."""
+"""CPU time that a cell may spend on top of its frames, for compiling kernels and judging [s]."""
+PATIENCE = 4
+"""Wall time after which a cell is killed, in units of the CPU time it may spend: the machine may have other work."""
+LOOK = 0.5
+"""Time between two looks at a cell's clock [s]."""
 
 
 def run_cell(row_name, engine_name, cpu_limit):
@@ -47,21 +52,53 @@ def run_cell(row_name, engine_name, cpu_limit):
     }
 
 
+def cpu_time(process):
+    """CPU time that a running process has spent [s], or None where the system does not say."""
+    record = Path(f"/proc/{process.pid}/stat")
+    try:
+        fields = record.read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return None
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def answer_of(command, cpu_limit, patience):
+    """The last line that a process prints, as JSON, and None; or None and in words why there is none.
+
+    It is killed when it has spent ``cpu_limit`` [s] of CPU time, or ``patience`` [s] after its start.
+    """
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        began, process = time.perf_counter(), subprocess.Popen(command, stdout=out, stderr=err, env=environment)
+        while process.poll() is None:
+            spent, why = cpu_time(process), None
+            if spent is not None and spent > cpu_limit:
+                why = f"hangs: stopped after {cpu_limit:g} s of CPU time"
+            elif time.perf_counter() - began > patience:
+                why = f"hangs: stopped after {patience:g} s"
+            if why is not None:
+                process.kill()
+                process.wait()
+                return None, why
+            time.sleep(min(LOOK, patience))
+        out.seek(0)
+        err.seek(0)
+        answer, complaints = out.read().strip().splitlines()[-1:], err.read().strip().splitlines()
+    if answer and answer[0].startswith('{"version"'):  # bpy may crash when the interpreter ends, the answer is out then
+        return json.loads(answer[0]), None
+    print("\n".join(complaints[-20:]), file=sys.stderr)
+    if process.returncode < 0:
+        return None, f"crashed ({signal.Signals(-process.returncode).name})"
+    last = complaints[-1].replace("|", "/") if complaints else f"exit status {process.returncode}"
+    return None, f"crashed: {last[:100]}"
+
+
 def spawn_cell(row_name, engine_name, cpu_limit):
     """``run_cell`` in a process of its own; a crash is an outcome."""
     command = [sys.executable, __file__, "--cell", row_name, engine_name, "--cpu-limit", str(cpu_limit)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    patience = PATIENCE * (cpu_limit + COMPILING)
-    failed = {"values": {}, "frames": 0, "cpu_ms_per_frame": None, "version": None}
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=patience, check=False)
-    except subprocess.TimeoutExpired:
-        return {**failed, "outcome": f"not done after {patience:g} s"}
-    answer = done.stdout.strip().splitlines()[-1:]
-    if answer and answer[0].startswith('{"version"'):  # bpy may crash when the interpreter ends, the answer is out then
-        return json.loads(answer[0])
-    print(done.stderr[-2000:], file=sys.stderr)
-    return {**failed, "outcome": "crashed"}
+    most = cpu_limit + COMPILING
+    answer, why = answer_of(command, most, PATIENCE * most)
+    return answer or {"values": {}, "frames": 0, "cpu_ms_per_frame": None, "version": None, "outcome": why}
 
 
 def in_order(lines):

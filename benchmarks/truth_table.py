@@ -9,7 +9,10 @@ from records import RESULTS
 
 TABLE = RESULTS / "truth.csv"
 MACHINE = RESULTS / "truth_machine.csv"
+OWN = RESULTS / "truth_own.csv"
 COMPLETE = "complete"
+PENDING = "not measured yet"
+"""Outcome of cells of a new row that were left for the next run: nothing is held against the engine."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,28 @@ class Run:
     settings: str
     machine: str
     date: str
+
+
+@dataclass(frozen=True)
+class Own:
+    """A figure of a test that only Axion can be asked, as tests/figures.py prints it; ``bound``: a number or words."""
+
+    file: str
+    scene: str
+    quantity: str
+    value: str
+    bound: str
+    unit: str
+
+
+def read_own(path=OWN):
+    """The Owns of a file; none where it does not exist."""
+    return records.read(path, Own)
+
+
+def write_own(owns, path=OWN):
+    """Replace the file."""
+    records.write(path, Own, owns)
 
 
 def read_lines(path=TABLE):

@@ -8,7 +8,20 @@ import accuracy_page
 import pytest
 from engines import ENGINES
 from rows import ROWS
-from truth_table import COMPLETE, Line, Run, read_lines, read_runs, write_lines, write_runs
+from truth_own import FILES, ROOT
+from truth_table import (
+    COMPLETE,
+    PENDING,
+    Line,
+    Own,
+    Run,
+    read_lines,
+    read_own,
+    read_runs,
+    write_lines,
+    write_own,
+    write_runs,
+)
 
 REMEDY = "run benchmarks/accuracy_page.py"
 
@@ -19,7 +32,9 @@ def line(engine, value, figure="joint error", row="chain", **changes):
 
 
 def test_page_is_what_the_results_make():
-    assert accuracy_page.PAGE.read_text(encoding="utf-8") == accuracy_page.text(read_lines(), read_runs()), REMEDY
+    assert accuracy_page.PAGE.read_text(encoding="utf-8") == accuracy_page.text(
+        read_lines(), read_runs(), read_own()
+    ), REMEDY
 
 
 def test_every_cell_was_measured():
@@ -48,6 +63,21 @@ def test_files_come_back_as_they_were_written(tmp_path):
     assert read_lines(tmp_path / "lines.csv") == lines
     assert read_runs(tmp_path / "runs.csv") == runs
     assert read_lines(tmp_path / "none.csv") == []
+
+
+def test_figures_of_our_own_come_from_tests_that_exist(tmp_path):
+    owns = read_own()
+    assert {own.file for own in owns} <= set(FILES)
+    assert all((ROOT / file).is_file() for file in FILES)
+    write_own(owns, tmp_path / "own.csv")
+    assert read_own(tmp_path / "own.csv") == owns
+
+
+def test_figures_of_our_own_stand_under_their_heading():
+    file = next(iter(FILES))
+    text = accuracy_page.text([], [], [Own(file, "scene", "error", "0.00012", "1e-4", "m")])
+    assert f"### {FILES[file]}" in section(text, "Asked of Axion alone")
+    assert "| scene | error [m] | 0.00012 | 1e-4 |" in text
 
 
 def page(*lines):
@@ -92,6 +122,12 @@ def test_a_run_without_result_says_why_and_holds_nothing():
     stopped = line("bullet", None, outcome="crashed")
     assert not stopped.holds
     assert "**crashed**" in section(page(line("axion", 0.03), stopped), "Every row")
+
+
+def test_what_was_not_measured_yet_is_held_against_nobody():
+    text = page(line("axion", 0.03), line("bullet", None, outcome=PENDING, cpu_ms_per_frame=None))
+    assert "| 0.03 | not measured yet |" in section(text, "Every row")
+    assert "| Bullet | 0 of 0 |  |" in text
 
 
 def test_best_newton_misses_least_then_ranks_best():

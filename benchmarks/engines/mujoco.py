@@ -24,6 +24,8 @@ from .common import (
 )
 
 HARD = "0.99 0.999 0.001 0.5 2"
+HINGE_WIDTH = 0.1
+"""Between the two points that stand for a hinge where a loop in space is closed [m]."""
 BOUNCE_STIFFNESS = 1e5
 """Of contacts that bounce [1/s^2]: their damping is chosen for the restitution, as the manual's formula says."""
 
@@ -39,12 +41,7 @@ def run(scene, frames, fps, watch, substeps=40, hard=True):
     data = mujoco.MjData(model)
     bodies = dynamic_bodies(scene)
     joint_of = {joint.body_b: joint for joint in tree_joints(scene)}
-    for body in bodies:
-        if body.name not in joint_of:
-            first = model.joint(f"free {body.name}").dofadr[0]
-            data.qvel[first : first + 3] = body.linear_velocity
-            local = rotations.rotate(rotations.conjugate(body.orientation), body.angular_velocity)
-            data.qvel[first + 3 : first + 6] = local
+    _set_velocities(model, data, scene, joint_of)
     data.ctrl[:] = [drive_of(joint).target for joint in joint_of.values() if drive_of(joint)]
     mujoco.mj_forward(model, data)
     numbers = [model.body(body.name).id for body in bodies]
@@ -56,6 +53,34 @@ def run(scene, frames, fps, watch, substeps=40, hard=True):
         return data.xpos[numbers].copy(), data.xquat[numbers][:, [1, 2, 3, 0]]
 
     return record(scene, frames, watch, read, advance)
+
+
+def _set_velocities(model, data, scene, joint_of):
+    """Give the joints the velocities at which the bodies start; refuse those that the joints do not allow."""
+    named = {body.name: body for body in scene.bodies}
+    for body in dynamic_bodies(scene):
+        local = rotations.rotate(rotations.conjugate(body.orientation), body.angular_velocity)
+        joint = joint_of.get(body.name)
+        if joint is None:
+            first = model.joint(f"free {body.name}").dofadr[0]
+            data.qvel[first : first + 3] = body.linear_velocity
+            data.qvel[first + 3 : first + 6] = local
+            continue
+        first = model.joint(joint.name).dofadr[0]
+        carried = named[joint.body_a].angular_velocity if joint.body_a in named else np.zeros(3)
+        relative = body.angular_velocity - carried
+        if joint.kind == "hinge":
+            axis = rotations.rotate(joint.orientation, np.array([0.0, 0.0, 1.0]))
+            data.qvel[first] = axis @ relative
+        else:
+            data.qvel[first : first + 3] = rotations.rotate(rotations.conjugate(body.orientation), relative)
+    mujoco.mj_forward(model, data)
+    found = np.zeros(6)
+    for body in dynamic_bodies(scene):
+        mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, model.body(body.name).id, found, 0)
+        off = np.abs(found - [*body.angular_velocity, *body.linear_velocity]).max()
+        if off > 1e-6:
+            raise RuntimeError(f"{body.name}: MuJoCo starts it with a velocity that is off by {off:.2g}")
 
 
 def _numbers(values):
@@ -173,14 +198,25 @@ class _Document:
         return f'<geom type="box" size="{_numbers(only_shape(body).half_extents)}" pos="{place}" quat="{turn}"/>'
 
     def _loops(self):
+        axes = [self._axis(joint) for joint in self.scene.joints if joint.kind == "hinge"]
+        planar = all(np.linalg.norm(np.cross(axis, axes[0])) < 1e-9 for axis in axes)
         for joint in self.scene.joints:
             if joint is not self.tree[joint.body_b]:
-                a, b = joint_bodies(self.scene, joint)
-                # The anchor is the first body's, so that the world, which has no name, comes second.
-                first, second = (b, a) if a is None else (a, b)
-                other = "" if second is None else f" body2={quoteattr(second.name)}"
-                anchor = _numbers(in_body(first, joint.position))
-                yield f'<connect body1={quoteattr(first.name)}{other} anchor="{anchor}"/>'
+                yield self._connect(joint, joint.position)
+                if joint.kind == "hinge" and not planar:  # MuJoCo has no hinge that closes a loop
+                    yield self._connect(joint, joint.position + HINGE_WIDTH * self._axis(joint))
+
+    @staticmethod
+    def _axis(joint):
+        return rotations.rotate(joint.orientation, np.array([0.0, 0.0, 1.0]))
+
+    def _connect(self, joint, place):
+        a, b = joint_bodies(self.scene, joint)
+        # The anchor is the first body's, so that the world, which has no name, comes second.
+        first, second = (b, a) if a is None else (a, b)
+        other = "" if second is None else f" body2={quoteattr(second.name)}"
+        anchor = _numbers(in_body(first, place))
+        return f'<connect body1={quoteattr(first.name)}{other} anchor="{anchor}"/>'
 
     def _motors(self):
         for joint in self.tree.values():

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Figures of problems that only Axion can be asked: published mechanisms, friction problems, closed forms of joints.
+
+python benchmarks/truth_own.py         runs the tests that measure them: results/truth_own.csv, then docs/accuracy.md
+python benchmarks/truth_own.py FILE    that test file alone; the lines of the others stay as they are
+
+The tests hold each figure to its bound; nothing is written when one of them fails.
+"""
+
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import accuracy_page
+from truth_table import Own, read_own, write_own
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = {
+    "tests/truth/test_siconos.py": "Friction problems published with Siconos",
+    "tests/truth/test_squeezer_motion.py": "Andrews' squeezer (IVP Test Set)",
+    "tests/truth/test_closed_loops.py": "Closed loops",
+    "tests/truth/test_flyball.py": "Flyball governor (IFToMM A05)",
+    "tests/truth/test_kamino.py": "Against newton's Kamino with ever smaller steps",
+    "tests/truth/test_rocking_block.py": "Rocking block with a fine tolerance",
+    "tests/physics/test_swinging.py": "Pendulums",
+    "tests/physics/test_spinning.py": "Free rotation and tops",
+    "tests/physics/test_rolling.py": "Rolling and sliding",
+    "tests/physics/test_rebound.py": "Rebound",
+    "tests/physics/test_joint_laws.py": "Springs, drives, friction of joints",
+    "tests/physics/test_joint_limits.py": "Limits and breaking",
+    "tests/physics/test_soft_joints.py": "Compliance and damping",
+}
+"""Test file -> heading of its figures, in the order of the page."""
+
+
+def measure(file):
+    """The Owns of one test file.
+
+    Raises:
+        SystemExit: a test failed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        figures = Path(folder) / "figures.csv"
+        environment = {**os.environ, "AXION_FIGURES": str(figures)}
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"{file} fails, nothing was written:\n{done.stdout[-3000:]}")
+        with figures.open(newline="", encoding="utf-8") as lines:
+            found = {tuple(line[:2]): Own(file, *line) for line in csv.reader(lines)}
+    return list(found.values())
+
+
+def main():
+    """Measure, write the file and the page."""
+    files = sys.argv[1:] or list(FILES)
+    for file in files:
+        fresh = measure(file)
+        kept = [own for own in read_own() if own.file != file and own.file in FILES]
+        write_own(sorted([*kept, *fresh], key=lambda own: list(FILES).index(own.file)))
+        print(f"{file}: {len(fresh)} figures", flush=True)
+    accuracy_page.main()
+
+
+if __name__ == "__main__":
+    main()
