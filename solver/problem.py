@@ -188,11 +188,14 @@ def tangents(normal):
     Duff et al. 2017, "Building an Orthonormal Basis, Revisited": no branch cut but at n_z = 0, where the sign flips.
     """
     normal = np.asarray(normal, float).reshape(-1, 3)
-    sign = np.where(normal[:, 2] < 0.0, -1.0, 1.0)
-    a = -1.0 / (sign + normal[:, 2])
-    b = normal[:, 0] * normal[:, 1] * a
-    t1 = np.stack([1.0 + sign * normal[:, 0] ** 2 * a, sign * b, -sign * normal[:, 0]], axis=1)
-    return t1, np.cross(normal, t1)
+    x, y, z = normal.T
+    sign = np.where(z < 0.0, -1.0, 1.0)
+    a = -1.0 / (sign + z)
+    t1, t2 = np.empty_like(normal), np.empty_like(normal)  # filled by columns: few calls, for they take the time
+    u, v, w = t1.T
+    u[:], v[:], w[:] = 1.0 + sign * x**2 * a, sign * (x * y * a), -sign * x
+    t2[:, 0], t2[:, 1], t2[:, 2] = y * w - z * v, z * u - x * w, x * v - y * u
+    return t1, t2
 
 
 def world_impulses(normal, impulse):
