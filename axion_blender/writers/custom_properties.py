@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import compat
 from ..slices import part
-from . import actions, curves, overrides, records, staging
+from . import actions, curves, overrides, pushed, records, staging
 
 RECORD = records.VALUES_RECORD
 LABELS = {
@@ -164,6 +164,7 @@ def clear(scene):
     """Take back the values of objects that hold nothing else of a bake; the others lose theirs with their bake."""
     for item in [item for item in scene.objects if RECORD in item]:
         record, data = json.loads(item[RECORD]), item.animation_data
+        pushed.remove(item, records.COPIED)
         if data is not None and data.action is not None:
             action, slot, bag = data.action, data.action_slot, compat.channelbag(item)
             if bag is not None:

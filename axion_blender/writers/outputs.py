@@ -75,9 +75,6 @@ def clear(scene, objects=None):
     records.check([item for item in scene.objects if points.holds(item)])
     held = sum(item.is_editable and (holds(item) or custom_properties.holds(item)) for item in scene.objects)
     held = held or len(points.shown(scene))
-    for item in scene.objects:
-        if custom_properties.holds(item):
-            pushed.remove(item, records.COPIED)
     keyframes.clear(scene)
     shared.let_go_of_points(scene)
     shared.clear_points_of_others(scene)

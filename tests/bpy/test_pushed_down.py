@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Baked keys that a user pushed down into NLA strips are part of the bake, unless they were put aside as a take."""
 
+import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
 
 import blend_scenes as build  # noqa: E402
-from axion.axion_blender.writers import outputs, records  # noqa: E402
+from axion.axion_blender.writers import custom_properties, outputs, records  # noqa: E402
 from axion.solver import StepReport, Trajectory  # noqa: E402
 from tumbling import portrait  # noqa: E402
 
@@ -151,6 +152,30 @@ def test_tweak_mode_is_refused_as_it_hides_the_action(operator):
         getattr(bpy.ops.axion, operator)("EXEC_DEFAULT")
     data.use_tweak_mode = False
     assert heights(plain) == [3, 1, -1]
+
+
+@pytest.mark.parametrize("operator", ("clear", "bake"))
+def test_values_of_a_joint_that_were_pushed_down_go_with_the_bake(operator):
+    plain, hinge = bodies()[0], build.joint("Hinge", "HINGE", None, bpy.data.objects["Plain"])
+    scene = bpy.context.scene
+
+    def key_forces(value):
+        bake(plain)
+        values = custom_properties.Staged(scene)
+        values.add(hinge, {"axion_force": np.full(4, value)}, 5)
+        assert values.hand_over() == []
+
+    key_forces(7.0)
+    push_down(hinge)
+    scene.frame_set(3)
+    assert hinge["axion_force"] == 7.0
+    if operator == "bake":
+        key_forces(8.0)
+        scene.frame_set(3)
+        assert not hinge.animation_data.nla_tracks and hinge["axion_force"] == 8.0
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert "axion_force" not in hinge
+    assert hinge.animation_data is None or not hinge.animation_data.nla_tracks
 
 
 def test_a_strip_of_a_linked_action_is_named(tmp_path, capfd):
