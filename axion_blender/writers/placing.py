@@ -13,7 +13,7 @@ from ...solver import SceneError
 from ..slices import part
 from . import channels, parents
 
-CHUNK = 4_000  # matrices at a time: those fit the processor's cache, and no slice grows with the frames
+CHUNK = 12_000  # matrices at a time: those fit the processor's cache, and no slice grows with the frames
 DEFECT = 1e-3  # of the rotation's orthonormality, beyond float32 noise
 
 

@@ -86,7 +86,7 @@ def test_no_slice_of_writing_points_does_more_than_some(done):
 
 
 def test_no_slice_of_writing_keys_does_more_than_some(done):
-    items = boxes(150)
+    items = boxes(450)  # more than one chunk
     found = slices(writing(items, motion_of(items), "KEYFRAMES"), done)
     assert max(one["pose_matrices"] for one in found) <= placing.CHUNK
     assert sum(one["pose_matrices"] for one in found) == STATES * len(items)
