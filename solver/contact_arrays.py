@@ -22,6 +22,48 @@ NUMPY = {wp.int32: np.int32, wp.int64: np.int64, wp.bool: bool}
 
 
 @wp.struct
+class StageArrays:
+    """What all kernels of a detection share.
+
+    In a struct, as all arrays of theirs: Warp compiles a kernel that is given plain arrays twice for the CPU.
+    """
+
+    counts: wp.array(dtype=wp.int32)
+    settings: wp.array(dtype=wp.float64)
+    vectors: wp.array(dtype=wp.vec3d)  # gravity, origin
+
+
+@wp.struct
+class StateArrays:
+    """Poses and velocities of a newton.State."""
+
+    body_q: wp.array(dtype=wp.transform)
+    body_qd: wp.array(dtype=wp.spatial_vector)
+
+
+@wp.struct
+class FoundArrays:
+    """Rigid contacts of a newton.Contacts."""
+
+    count: wp.array(dtype=wp.int32)
+    shape_0: wp.array(dtype=wp.int32)
+    shape_1: wp.array(dtype=wp.int32)
+    point_0: wp.array(dtype=wp.vec3)
+    point_1: wp.array(dtype=wp.vec3)
+    margin_0: wp.array(dtype=wp.float32)
+    margin_1: wp.array(dtype=wp.float32)
+    normal: wp.array(dtype=wp.vec3)
+
+
+@wp.struct
+class PairLists:
+    """Shape pairs: those that are near, and those of them that newton looks at."""
+
+    near: wp.array(dtype=wp.vec2i)
+    wanted: wp.array(dtype=wp.vec2i)
+
+
+@wp.struct
 class PointArrays:
     """``manifold.Manifolds``, field by field."""
 
@@ -91,6 +133,16 @@ class BoxArrays:
     room_lower: wp.array(dtype=wp.vec3d)  # what they may move in
     room_upper: wp.array(dtype=wp.vec3d)
     margin: wp.array(dtype=wp.float64)
+    left: wp.array(dtype=wp.int32)  # (1,) whether one left its room
+
+
+@wp.struct
+class ListArrays:
+    """The making of the list of near pairs."""
+
+    pairs: wp.array(dtype=wp.vec2i)  # that may touch
+    near: wp.array(dtype=wp.vec2i)
+    count: wp.array(dtype=wp.int32)  # (1,) of those near, even where there is no room for them
 
 
 @wp.struct
@@ -127,6 +179,14 @@ class ChosenArrays:
     previous: wp.array(dtype=wp.int32)
     face: wp.array(dtype=wp.int32)
     face_normal: wp.array(dtype=wp.vec3d)
+
+
+def of_arrays(struct, **arrays):
+    """An instance of ``struct`` that holds these Warp arrays."""
+    instance = struct()
+    for name, array in arrays.items():
+        setattr(instance, name, array)
+    return instance
 
 
 def columns(struct, size, device, **more):

@@ -3,7 +3,7 @@
 
 import warp as wp
 
-from .contact_arrays import FALL, STEP, PointArrays, PoseArrays, ShapeArrays
+from .contact_arrays import FALL, STEP, PointArrays, PoseArrays, ShapeArrays, StageArrays
 
 ALIKE = 1.0 - 1e-6  # cosine above which a contact's normal is a face's: 0.08 degrees
 MODULE = "axion_contacts"
@@ -87,9 +87,9 @@ def closing_of(points: PointArrays, k: int, poses: PoseArrays):
 
 
 @wp.func(module=MODULE)
-def reach_of(settings: wp.array(dtype=wp.float64), closing: wp.float64):
+def reach_of(stage: StageArrays, closing: wp.float64):
     """Gap up to which a contact that closes that fast matters in the step."""
-    return two * settings[step_slot] * wp.abs(closing) + settings[fall_slot]
+    return two * stage.settings[step_slot] * wp.abs(closing) + stage.settings[fall_slot]
 
 
 @wp.func(module=MODULE)

@@ -24,12 +24,17 @@ from .contact_arrays import (
     UNIT,
     UNSORTED,
     ChosenArrays,
+    FoundArrays,
     FreshArrays,
     OldArrays,
+    PairLists,
     PointArrays,
     PoseArrays,
     ShapeArrays,
+    StageArrays,
+    StateArrays,
     columns,
+    of_arrays,
     pose_arrays,
     read_points,
     shape_arrays,
@@ -57,35 +62,36 @@ kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 @kernel
 def place_bodies(
-    settings: wp.array(dtype=wp.float64), vectors: wp.array(dtype=wp.vec3d), poses: PoseArrays,
-    body_q: wp.array(dtype=wp.transform), body_qd: wp.array(dtype=wp.spatial_vector),
+    stage: StageArrays, poses: PoseArrays, state: StateArrays
 ):  # fmt: skip
     """Poses for newton, relative to the origin in its unit, and ways of twice the step as velocities over one second.
 
-    So one recorded graph serves all step lengths.  vectors: gravity, origin.
+    So one recorded graph serves all step lengths.
     """
     i = wp.tid()
     q = poses.orientation[i]
     rotation = matrix(q)
-    step = settings[step_slot]
-    unit = settings[unit_slot]
+    step = stage.settings[step_slot]
+    unit = stage.settings[unit_slot]
     poses.rotation[i] = rotation
     poses.origin_velocity[i] = poses.linear[i] - wp.cross(poses.angular[i], rotation * poses.center[i])
     way = two * step * poses.linear[i] + poses.surface_way[i]
     if poses.movable[i]:
-        way += step * step * vectors[0]
-    place = wp.vec3(poses.position[i] / unit - vectors[1])
-    body_q[i] = wp.transform(place, wp.quat(float(q[0]), float(q[1]), float(q[2]), float(q[3])))
-    body_qd[i] = wp.spatial_vector(wp.vec3(way / unit), wp.vec3(two * step * poses.angular[i]))
+        way += step * step * stage.vectors[0]
+    place = wp.vec3(poses.position[i] / unit - stage.vectors[1])
+    state.body_q[i] = wp.transform(place, wp.quat(float(q[0]), float(q[1]), float(q[2]), float(q[3])))
+    state.body_qd[i] = wp.spatial_vector(wp.vec3(way / unit), wp.vec3(two * step * poses.angular[i]))
 
 
 @kernel
 def choose_contacts(
-    counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=wp.float64), poses: PoseArrays, shapes: ShapeArrays,
+    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays,
     points: PointArrays, old: OldArrays, chosen: ChosenArrays, lanes: int,
 ):  # fmt: skip
     """Gap, whether it is near enough to matter in this step, and whose face is touched."""
-    count = wp.min(counts[kept_slot] + counts[added_slot], points.pair.shape[0])  # there may be too little room
+    count = wp.min(
+        stage.counts[kept_slot] + stage.counts[added_slot], points.pair.shape[0]
+    )  # there may be too little room
     for k in range(wp.tid(), count, lanes):
         a = points.body_a[k]
         b = points.body_b[k]
@@ -94,7 +100,7 @@ def choose_contacts(
         closing = closing_of(points, k, poses) + wp.dot(normal, chosen.drift[k])
         chosen.normal[k] = normal
         chosen.gap[k] = gap
-        near = gap <= wp.max(floor * points.size[k], reach_of(settings, closing))
+        near = gap <= wp.max(floor * points.size[k], reach_of(stage, closing))
         near = near and (poses.free[a] or poses.free[b]) and (poses.watched[a] or poses.watched[b])
         chosen.near[k] = near
         chosen.previous[k] = -1
@@ -115,9 +121,8 @@ class ContactStage:
     def __init__(self, model):
         self.model, self.device = model, model.newton_model.device
         self.poses, self.shapes = pose_arrays(model, self.device), shape_arrays(model, self.device)
-        self.counts = wp.zeros(5, dtype=wp.int32, device=self.device)
-        self.settings = wp.array([0.0, 0.0, model.unit], dtype=wp.float64, device=self.device)
-        self.vectors = wp.array([model.gravity, np.zeros(3)], dtype=wp.vec3d, device=self.device)
+        self.shared = columns(StageArrays, 0, self.device, counts=5, settings=3, vectors=2)
+        upload(self.shared.settings, (0.0, 0.0, model.unit))
         self.gravity = float(np.linalg.norm(model.gravity))
         listed = None if model.pairs is None else wp.array(model.pairs, dtype=wp.vec2i, device=self.device)
         self.near = NearPairs(listed, self.poses, self.shapes, self.device)
@@ -156,8 +161,8 @@ class ContactStage:
             if surface is not None:
                 np.add.at(ways, surface[0], 2.0 * surface[1])
             upload(poses.surface_way, ways)
-        upload(self.settings, (step, self.gravity * step**2))
-        upload(self.vectors, (self.model.gravity, origin))
+        upload(self.shared.settings, (step, self.gravity * step**2))
+        upload(self.shared.vectors, (self.model.gravity, origin))
 
     def remember(self, contacts):
         """Match with the ContactSet last accepted, or with nothing.  True where arrays grew: record anew."""
@@ -173,14 +178,14 @@ class ContactStage:
             number[contacts.source] = np.arange(len(contacts))
             upload(self.old.contact, number)
             self._remembered, self._manifolds = contacts, whole
-        upload(self.counts, (0 if contacts is None else len(contacts.manifolds), 0, 0, 0, 0))
+        upload(self.shared.counts, (0 if contacts is None else len(contacts.manifolds), 0, 0, 0, 0))
         return grown
 
     def place(self, state):
         """Launch the handing over of poses to a newton state."""
-        arrays = self.settings, self.vectors, self.poses, state.body_q, state.body_qd
-        self._launch(place_bodies, len(self.model.names), *arrays)
-        self.near.check(self.settings)
+        target = of_arrays(StateArrays, body_q=state.body_q, body_qd=state.body_qd)
+        self._launch(place_bodies, len(self.model.names), self.shared, self.poses, target)
+        self.near.check(self.shared)
 
     def renew_pairs(self):
         """List the pairs that are near anew, where a shape moved far.  True where arrays grew: record anew."""
@@ -200,45 +205,46 @@ class ContactStage:
         """Launch the judgement of what is remembered, and of what newton is to look at."""
         remembered = self.remembered, self.old
         self._loop(
-            judge_old, len(self.old.count), self.counts, self.settings, self.vectors, self.poses, self.shapes,
-            *remembered,
+            judge_old, len(self.old.count), self.shared, self.poses, self.shapes, *remembered
         )  # fmt: skip
-        pairs = self.near.near, self.wanted
-        self._launch(choose_pairs, len(self.wanted), self.counts, self.poses, self.shapes, *remembered, *pairs)
+        pairs = of_arrays(PairLists, near=self.near.near, wanted=self.wanted)
+        self._launch(choose_pairs, len(self.wanted), self.shared, self.poses, self.shapes, *remembered, pairs)
 
     def take(self, contacts):
         """Launch the reading of newton's Contacts."""
+        names = {"count": "count", "normal": "normal"}
+        names |= {f"{name}_{k}": f"{name}{k}" for name in ("shape", "point", "margin") for k in range(2)}
+        arrays = {own: getattr(contacts, f"rigid_contact_{name}") for own, name in names.items()}
+        found = of_arrays(FoundArrays, **arrays)
         self._loop(
-            take_fresh, len(self.found.pair), self.counts, contacts.rigid_contact_count,
-            contacts.rigid_contact_shape0, contacts.rigid_contact_shape1, contacts.rigid_contact_point0,
-            contacts.rigid_contact_point1, contacts.rigid_contact_margin0, contacts.rigid_contact_margin1,
-            contacts.rigid_contact_normal, wp.float64(self.model.unit), self.poses, self.shapes,
+            take_fresh, len(self.found.pair), self.shared, found, wp.float64(self.model.unit), self.poses, self.shapes,
             self.found, self.fresh,
         )  # fmt: skip
 
     def renew(self):
         """Launch the making of the manifolds."""
-        counts, remembered, old, found, fresh = self.counts, self.remembered, self.old, self.found, self.fresh
+        shared, remembered, old, found, fresh = self.shared, self.remembered, self.old, self.found, self.fresh
         self._loop(
-            judge_fresh, len(fresh.count), counts, self.poses, self.shapes, remembered, old, found, fresh
+            judge_fresh, len(fresh.count), shared, self.poses, self.shapes, remembered, old, found, fresh
         )  # fmt: skip
         wp.utils.array_scan(old.count, old.start, inclusive=False)
         wp.utils.array_scan(fresh.count, fresh.start, inclusive=False)
-        self._loop(write_kept, len(self.points.pair), counts, remembered, old, found, fresh, self.points, self.chosen)
+        self._loop(write_kept, len(self.points.pair), shared, remembered, old, found, fresh, self.points, self.chosen)
         self._loop(
-            write_fresh, len(found.pair), counts, self.poses, remembered, old, found, fresh, self.points, self.chosen
+            write_fresh, len(found.pair), shared, self.poses, remembered, old, found, fresh, self.points, self.chosen
         )
 
     def choose(self):
         """Launch the choice of contacts."""
         self._loop(
-            choose_contacts, len(self.points.pair), self.counts, self.settings, self.poses, self.shapes, self.points,
+            choose_contacts, len(self.points.pair), self.shared, self.poses, self.shapes, self.points,
             self.old, self.chosen,
         )  # fmt: skip
 
     def read_counts(self):
         """Points remembered, fresh, kept and added, and whether the fresh ones came out of order."""
-        return (host_view(self.counts) if self.device.is_cpu else self.counts.numpy()).tolist()
+        counts = self.shared.counts
+        return (host_view(counts) if self.device.is_cpu else counts.numpy()).tolist()
 
     def read_fresh(self):
         """The good contacts of the detection as Manifolds, sorted by pair."""
@@ -256,7 +262,7 @@ class ContactStage:
         upload(self.fresh.good, np.ones(count, bool))
         counts = self.read_counts()
         counts[FRESH], counts[UNSORTED] = count, 0
-        upload(self.counts, counts)
+        upload(self.shared.counts, counts)
         return False
 
     def grow(self, contacts):

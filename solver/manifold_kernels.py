@@ -19,11 +19,14 @@ from .contact_arrays import (
     STEP,
     UNSORTED,
     ChosenArrays,
+    FoundArrays,
     FreshArrays,
     OldArrays,
+    PairLists,
     PointArrays,
     PoseArrays,
     ShapeArrays,
+    StageArrays,
 )
 from .contact_geometry import (
     MODULE,
@@ -61,15 +64,13 @@ def begins(points: PointArrays, k: int):
 
 
 @wp.func(module=MODULE)
-def way_together(
-    settings: wp.array(dtype=wp.float64), gravity: wp.vec3d, points: PointArrays, k: int, poses: PoseArrays
-):
+def way_together(stage: StageArrays, points: PointArrays, k: int, poses: PoseArrays):
     """How far a contact closes in the time that detection looks ahead."""
     a = points.body_a[k]
     b = points.body_b[k]
-    step = settings[step_slot]
+    step = stage.settings[step_slot]
     way = two * step * closing_of(points, k, poses)
-    fall = step * step * wp.dot(poses.rotation[b] * points.normal[k], gravity)
+    fall = step * step * wp.dot(poses.rotation[b] * points.normal[k], stage.vectors[0])
     if poses.movable[a]:
         way += fall
     if poses.movable[b]:
@@ -92,11 +93,11 @@ def rest_reach(shapes: ShapeArrays, pair: wp.int64):
 
 @kernel
 def judge_old(
-    counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=wp.float64), vectors: wp.array(dtype=wp.vec3d),
+    stage: StageArrays,
     poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, old: OldArrays, lanes: int,
 ):  # fmt: skip
     """How many points of each remembered manifold stay.  Near is what newton would report, see CollisionPipeline."""
-    for k in range(wp.tid(), counts[old_slot], lanes):
+    for k in range(wp.tid(), stage.counts[old_slot], lanes):
         old.count[k] = 0
         old.used[k] = False
         if not begins(points, k):
@@ -108,10 +109,10 @@ def judge_old(
         farthest = zero
         near = bool(False)
         end = int(k)
-        while end < counts[old_slot] and points.pair[end] == pair:
+        while end < stage.counts[old_slot] and points.pair[end] == pair:
             way = seen_from_b(points, end, poses) - points.place[end]
             farthest = wp.max(farthest, wp.dot(way, way))
-            ahead = way_together(settings, vectors[0], points, end, poses)
+            ahead = way_together(stage, points, end, poses)
             near = near or gap_of(points, end, poses) <= wp.max(floors, ahead)
             end += 1
         if near and wp.sqrt(farthest) + swing <= still * points.size[k]:
@@ -119,68 +120,66 @@ def judge_old(
 
 
 @wp.func(module=MODULE)
-def stays(counts: wp.array(dtype=wp.int32), points: PointArrays, old: OldArrays, pair: wp.int64):
+def stays(stage: StageArrays, points: PointArrays, old: OldArrays, pair: wp.int64):
     """Whether a pair of shapes keeps its manifold."""
-    k = lower_bound(points.pair, counts[old_slot], pair)
-    if k < counts[old_slot]:
+    k = lower_bound(points.pair, stage.counts[old_slot], pair)
+    if k < stage.counts[old_slot]:
         return points.pair[k] == pair and old.count[k] > 0
     return False
 
 
 @kernel
 def choose_pairs(
-    counts: wp.array(dtype=wp.int32), poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, old: OldArrays,
-    pairs: wp.array(dtype=wp.vec2i), wanted: wp.array(dtype=wp.vec2i),
+    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, old: OldArrays,
+    pairs: PairLists,
 ):  # fmt: skip
     """Which shape pairs detection looks at; the others become a shape with itself, which it passes over."""
     k = wp.tid()
-    first = pairs[k][0]
-    second = pairs[k][1]
-    wanted[k] = wp.vec2i(0, 0)
+    first = pairs.near[k][0]
+    second = pairs.near[k][1]
+    pairs.wanted[k] = wp.vec2i(0, 0)
     if first == second:
         return
     a = shapes.body[first]
     b = shapes.body[second]
     if not (poses.free[a] or poses.free[b]) or not (poses.watched[a] or poses.watched[b]):
         return
-    if counts[old_slot] > 0:
+    if stage.counts[old_slot] > 0:
         size = wp.int64(shapes.count)
-        if stays(counts, points, old, wp.int64(first) * size + wp.int64(second)):
+        if stays(stage, points, old, wp.int64(first) * size + wp.int64(second)):
             return
-        if stays(counts, points, old, wp.int64(second) * size + wp.int64(first)):
+        if stays(stage, points, old, wp.int64(second) * size + wp.int64(first)):
             return
-    wanted[k] = pairs[k]
+    pairs.wanted[k] = pairs.near[k]
 
 
 @kernel
 def take_fresh(
-    counts: wp.array(dtype=wp.int32), found: wp.array(dtype=wp.int32), shape_0: wp.array(dtype=wp.int32),
-    shape_1: wp.array(dtype=wp.int32), point_0: wp.array(dtype=wp.vec3), point_1: wp.array(dtype=wp.vec3),
-    margin_0: wp.array(dtype=wp.float32), margin_1: wp.array(dtype=wp.float32), normals: wp.array(dtype=wp.vec3),
-    unit: wp.float64, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, fresh: FreshArrays, lanes: int,
+    stage: StageArrays, found: FoundArrays, unit: wp.float64, poses: PoseArrays, shapes: ShapeArrays,
+    points: PointArrays, fresh: FreshArrays, lanes: int,
 ):  # fmt: skip
     """Contacts of newton in double precision, in metres, normal in b's frame."""
-    count = wp.min(found[0], wp.min(points.pair.shape[0], shape_0.shape[0]))
+    count = wp.min(found.count[0], wp.min(points.pair.shape[0], found.shape_0.shape[0]))
     if wp.tid() == 0:
-        counts[fresh_slot] = count
+        stage.counts[fresh_slot] = count
     for k in range(wp.tid(), count, lanes):
-        b = shape_0[k]
-        a = shape_1[k]
+        b = found.shape_0[k]
+        a = found.shape_1[k]
         body_a = shapes.body[a]
         body_b = shapes.body[b]
         points.pair[k] = wp.int64(b) * wp.int64(shapes.count) + wp.int64(a)
         if k > 0:
-            if shape_0[k - 1] > b or (shape_0[k - 1] == b and shape_1[k - 1] > a):
-                counts[unsorted_slot] = 1
+            if found.shape_0[k - 1] > b or (found.shape_0[k - 1] == b and found.shape_1[k - 1] > a):
+                stage.counts[unsorted_slot] = 1
         points.body_a[k] = body_a
         points.body_b[k] = body_b
-        points.point_a[k] = unit * wp.vec3d(point_1[k])
-        points.point_b[k] = unit * wp.vec3d(point_0[k])
-        points.margin_a[k] = unit * wp.float64(margin_1[k])
-        points.margin_b[k] = unit * wp.float64(margin_0[k])
+        points.point_a[k] = unit * wp.vec3d(found.point_1[k])
+        points.point_b[k] = unit * wp.vec3d(found.point_0[k])
+        points.margin_a[k] = unit * wp.float64(found.margin_1[k])
+        points.margin_b[k] = unit * wp.float64(found.margin_0[k])
         points.size[k] = wp.min(shapes.size[a], shapes.size[b])
         points.lever[k] = wp.min(shapes.radius[a], shapes.radius[b])
-        normal = wp.vec3d(normals[k])
+        normal = wp.vec3d(found.normal[k])
         length = wp.length(normal)
         good = length > half
         if good:
@@ -191,23 +190,23 @@ def take_fresh(
 
 @kernel
 def judge_fresh(
-    counts: wp.array(dtype=wp.int32), poses: PoseArrays, shapes: ShapeArrays, remembered: PointArrays, old: OldArrays,
+    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, remembered: PointArrays, old: OldArrays,
     points: PointArrays, fresh: FreshArrays, lanes: int,
 ):  # fmt: skip
     """How many points each fresh manifold has, the deepest corner included."""
-    for k in range(wp.tid(), counts[fresh_slot], lanes):
+    for k in range(wp.tid(), stage.counts[fresh_slot], lanes):
         fresh.count[k] = 0
         if not begins(points, k):
             continue
         pair = points.pair[k]
         fresh.deeper[k] = False
-        if stays(counts, remembered, old, pair):
+        if stays(stage, remembered, old, pair):
             continue
         first = int(-1)
         count = int(0)
         least = far
         end = int(k)
-        while end < counts[fresh_slot] and points.pair[end] == pair:
+        while end < stage.counts[fresh_slot] and points.pair[end] == pair:
             if fresh.good[end]:
                 if first < 0:
                     first = end
@@ -241,19 +240,19 @@ def copy_point(source: PointArrays, i: int, target: PointArrays, k: int):
 
 @kernel
 def write_kept(
-    counts: wp.array(dtype=wp.int32), remembered: PointArrays, old: OldArrays, points: PointArrays, fresh: FreshArrays,
+    stage: StageArrays, remembered: PointArrays, old: OldArrays, points: PointArrays, fresh: FreshArrays,
     target: PointArrays, chosen: ChosenArrays, lanes: int,
 ):  # fmt: skip
     """The manifolds that stay, each behind the fresh ones of pairs before it."""
     if wp.tid() == 0:
-        counts[kept_slot] = old.start[counts[old_slot]]
-        counts[added_slot] = fresh.start[counts[fresh_slot]]
-    for k in range(wp.tid(), counts[old_slot], lanes):
+        stage.counts[kept_slot] = old.start[stage.counts[old_slot]]
+        stage.counts[added_slot] = fresh.start[stage.counts[fresh_slot]]
+    for k in range(wp.tid(), stage.counts[old_slot], lanes):
         pair = remembered.pair[k]
-        first = lower_bound(remembered.pair, counts[old_slot], pair)
+        first = lower_bound(remembered.pair, stage.counts[old_slot], pair)
         if old.count[first] == 0:
             continue
-        before = fresh.start[lower_bound(points.pair, counts[fresh_slot], pair)]
+        before = fresh.start[lower_bound(points.pair, stage.counts[fresh_slot], pair)]
         place = old.start[first] + k - first + before
         if place >= target.pair.shape[0]:
             continue
@@ -299,22 +298,22 @@ def match(
 
 @kernel
 def write_fresh(
-    counts: wp.array(dtype=wp.int32), poses: PoseArrays, remembered: PointArrays, old: OldArrays, points: PointArrays,
+    stage: StageArrays, poses: PoseArrays, remembered: PointArrays, old: OldArrays, points: PointArrays,
     fresh: FreshArrays, target: PointArrays, chosen: ChosenArrays, lanes: int,
 ):  # fmt: skip
     """The fresh manifolds, each behind those that stay of pairs before it, and what their points continue."""
-    for k in range(wp.tid(), counts[fresh_slot], lanes):
+    for k in range(wp.tid(), stage.counts[fresh_slot], lanes):
         if fresh.count[k] == 0:
             continue
         pair = points.pair[k]
-        first = lower_bound(remembered.pair, counts[old_slot], pair)
+        first = lower_bound(remembered.pair, stage.counts[old_slot], pair)
         place = fresh.start[k] + old.start[first]
         count = fresh.count[k]
         if place + count > target.pair.shape[0]:
             continue
         source = int(k)
         for i in range(count):
-            while source < counts[fresh_slot] and points.pair[source] == pair and not fresh.good[source]:
+            while source < stage.counts[fresh_slot] and points.pair[source] == pair and not fresh.good[source]:
                 source += 1
             if i == count - 1 and fresh.deeper[k]:
                 copy_point(target, place, target, place + i)
@@ -329,7 +328,7 @@ def write_fresh(
             target.tilt[place + i] = relative_tilt(points.body_a[k], points.body_b[k], poses)
             chosen.link[place + i] = -1
         last = int(first)
-        while last < counts[old_slot] and remembered.pair[last] == pair:
+        while last < stage.counts[old_slot] and remembered.pair[last] == pair:
             last += 1
         if last > first:
             match(target, chosen, place, count, remembered, old, first, last)

@@ -10,7 +10,7 @@ It is made by looking at every pair that may touch, or, where those are too many
 import warp as wp
 
 from .arrays import first_number
-from .contact_arrays import FALL, STEP, BoxArrays, PoseArrays, ShapeArrays
+from .contact_arrays import FALL, STEP, BoxArrays, ListArrays, PoseArrays, ShapeArrays, StageArrays, columns, of_arrays
 from .contact_geometry import MODULE, within
 from .manifold import GAP_FLOOR
 from .near_tree import NearTree
@@ -26,13 +26,12 @@ kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 @kernel
 def place_boxes(
-    settings: wp.array(dtype=wp.float64), poses: PoseArrays, shapes: ShapeArrays, boxes: BoxArrays,
-    left: wp.array(dtype=wp.int32),
+    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, boxes: BoxArrays
 ):  # fmt: skip
     """The box of each shape, and whether any left its room."""
     s = wp.tid()
     body = shapes.body[s]
-    step = settings[step_slot]
+    step = stage.settings[step_slot]
     frame = poses.rotation[body] * shapes.rotation[s]
     half = shapes.half[s]
     extent = wp.vec3d()
@@ -42,7 +41,7 @@ def place_boxes(
     way = wp.length(poses.linear[body]) + wp.length(poses.angular[body]) * (arm + two * wp.length(half))
     way = two * step * way + wp.length(poses.surface_way[body])
     if poses.movable[body]:
-        way += settings[fall_slot]
+        way += stage.settings[fall_slot]
     margin = ahead * way
     if wp.isfinite(shapes.size[s]):  # it moves freely: more room would cost more than making the list anew
         way += floor * shapes.size[s]
@@ -54,7 +53,7 @@ def place_boxes(
     boxes.margin[s] = margin
     if wp.isfinite(shapes.radius[s]):
         if not (within(boxes.room_lower[s], boxes.lower[s]) and within(boxes.upper[s], boxes.room_upper[s])):
-            left[0] = 1
+            boxes.left[0] = 1
 
 
 @kernel
@@ -68,18 +67,17 @@ def make_room(boxes: BoxArrays):
 
 @kernel
 def list_pairs(
-    pairs: wp.array(dtype=wp.vec2i), shapes: ShapeArrays, boxes: BoxArrays, near: wp.array(dtype=wp.vec2i),
-    count: wp.array(dtype=wp.int32),
+    lists: ListArrays, shapes: ShapeArrays, boxes: BoxArrays
 ):  # fmt: skip
     """The pairs whose rooms overlap; planes are near everything."""
     k = wp.tid()
-    i = pairs[k][0]
-    j = pairs[k][1]
+    i = lists.pairs[k][0]
+    j = lists.pairs[k][1]
     meet = within(boxes.room_lower[i], boxes.room_upper[j]) and within(boxes.room_lower[j], boxes.room_upper[i])
     if meet or not (wp.isfinite(shapes.radius[i]) and wp.isfinite(shapes.radius[j])):
-        place = wp.atomic_add(count, 0, 1)
-        if place < near.shape[0]:
-            near[place] = pairs[k]
+        place = wp.atomic_add(lists.count, 0, 1)
+        if place < lists.near.shape[0]:
+            lists.near[place] = lists.pairs[k]
 
 
 class NearPairs:
@@ -92,11 +90,9 @@ class NearPairs:
         self.near = pairs
         if self.all:
             return
-        self.boxes = BoxArrays()
-        for name, member in BoxArrays.vars.items():
-            setattr(self.boxes, name, wp.zeros(shapes.count, dtype=member.type.dtype, device=device))
+        self.boxes = columns(BoxArrays, shapes.count, device, left=1)
         self.boxes.room_lower.fill_(wp.vec3d(1.0, 1.0, 1.0))  # no room at all: whatever comes first has left it
-        self._left, self._count = (wp.zeros(1, dtype=wp.int32, device=device) for _ in range(2))
+        self._count = wp.zeros(1, dtype=wp.int32, device=device)
         self._tree = None if pairs is not None else NearTree(poses, shapes, self.boxes, device)
         room = max(FEW, 8 * shapes.count)
         self.make_room(2 * room if pairs is None else min(len(pairs), room))  # with a tree, growing takes a second
@@ -106,16 +102,16 @@ class NearPairs:
         self.near = wp.zeros(room, dtype=wp.vec2i, device=self.device)
         self.boxes.room_lower.fill_(wp.vec3d(1.0, 1.0, 1.0))
 
-    def check(self, settings):
-        """Launch the look at who left its room."""
+    def check(self, stage):
+        """Launch the look at who left its room.  stage: StageArrays."""
         if not self.all:
-            self._left.zero_()
-            inputs = [settings, self.poses, self.shapes, self.boxes, self._left]
+            self.boxes.left.zero_()
+            inputs = [stage, self.poses, self.shapes, self.boxes]
             wp.launch(place_boxes, self.shapes.count, inputs, device=self.device)
 
     def renew(self):
         """After ``check``: make the list anew if it is needed.  True where it outgrew its array: record anew."""
-        if self.all or not first_number(self._left):
+        if self.all or not first_number(self.boxes.left):
             return False
         wp.launch(make_room, self.shapes.count, [self.boxes], device=self.device)
         self._list()
@@ -132,5 +128,6 @@ class NearPairs:
         if self._tree is not None:
             self._tree.list(self.near, self._count)
             return
-        inputs = [self.pairs, self.shapes, self.boxes, self.near, self._count]
+        lists = of_arrays(ListArrays, pairs=self.pairs, near=self.near, count=self._count)
+        inputs = [lists, self.shapes, self.boxes]
         wp.launch(list_pairs, len(self.pairs), inputs, device=self.device)

@@ -20,6 +20,23 @@ _ROWS = 6  # stored rows of one block
 _UPLOADED = ("island_start", "order", "row_start", "column", "source", "update_start", "update_left", "update_right")
 
 
+@wp.struct
+class LayoutArrays:
+    """A ``reference.ordering.Structure``, and which islands take part."""
+
+    island_count: wp.array(dtype=wp.int32)
+    mask: wp.array(dtype=wp.int32)
+    failed: wp.array(dtype=wp.int32)
+    island_start: wp.array(dtype=wp.int32)
+    order: wp.array(dtype=wp.int32)
+    row_start: wp.array(dtype=wp.int32)
+    column: wp.array(dtype=wp.int32)
+    source: wp.array(dtype=wp.int32)
+    update_start: wp.array(dtype=wp.int32)
+    update_left: wp.array(dtype=wp.int32)
+    update_right: wp.array(dtype=wp.int32)
+
+
 @cache
 def kernels(real):
     """The ``factor`` and ``solve`` kernels for matrices and vectors of ``real`` (RealTypes), in their own module."""
@@ -27,53 +44,53 @@ def kernels(real):
     wp.set_module_options({"enable_backward": False}, module=module)
     mat66, vec6, double6 = real.mat66, real.vec6, _DOUBLE.vec6
 
+    @wp.struct
+    class MatrixArrays:
+        diagonal: wp.array(dtype=mat66)
+        coupling: wp.array(dtype=mat66)
+        u: wp.array(dtype=double6)  # lines of the factor
+
+    @wp.struct
+    class VectorArrays:
+        u: wp.array(dtype=double6)
+        rhs: wp.array(dtype=vec6)
+        y: wp.array(dtype=double6)
+        x: wp.array(dtype=vec6)
+
     @wp.kernel(module=module)
-    def factor(
-        island_count: wp.array(dtype=wp.int32),
-        mask: wp.array(dtype=wp.int32),
-        island_start: wp.array(dtype=wp.int32),
-        row_start: wp.array(dtype=wp.int32),
-        source: wp.array(dtype=wp.int32),
-        update_start: wp.array(dtype=wp.int32),
-        update_left: wp.array(dtype=wp.int32),
-        update_right: wp.array(dtype=wp.int32),
-        diagonal: wp.array(dtype=mat66),
-        coupling: wp.array(dtype=mat66),
-        u: wp.array(dtype=double6),
-        failed: wp.array(dtype=wp.int32),
-    ):
+    def factor(layout: LayoutArrays, matrix: MatrixArrays):
         island = wp.tid()
-        if island >= island_count[0]:
+        if island >= layout.island_count[0]:
             return
-        if mask[island] == 0:
+        if layout.mask[island] == 0:
             return
-        failed[island] = 0
-        for row in range(island_start[island], island_start[island + 1]):
-            pivot = _ROWS * row_start[row]
-            for block in range(row_start[row], row_start[row + 1]):
+        layout.failed[island] = 0
+        for row in range(layout.island_start[island], layout.island_start[island + 1]):
+            pivot = _ROWS * layout.row_start[row]
+            for block in range(layout.row_start[row], layout.row_start[row + 1]):
                 base = _ROWS * block
                 s = wp.matrix(shape=(6, 6), dtype=wp.float64)
-                origin = source[block]
+                origin = layout.source[block]
                 if origin >= 0:
                     if base == pivot:
-                        given = diagonal[origin]
+                        given = matrix.diagonal[origin]
                     else:
-                        given = coupling[origin // 2]
+                        given = matrix.coupling[origin // 2]
                         if origin % 2 == 1:
                             given = wp.transpose(given)
                     for r in range(6):
                         for c in range(6):
                             s[r, c] = wp.float64(given[r, c])
-                for k in range(update_start[block], update_start[block + 1]):
-                    left = _ROWS * update_left[k]
-                    right = _ROWS * update_right[k]
+                for k in range(layout.update_start[block], layout.update_start[block + 1]):
+                    left = _ROWS * layout.update_left[k]
+                    right = _ROWS * layout.update_right[k]
                     for m in range(6):
-                        s -= wp.outer(u[left + m], u[right + m])
+                        s -= wp.outer(matrix.u[left + m], matrix.u[right + m])
                 if base == pivot:
                     for m in range(6):
                         d = s[m, m]
                         if not (d > wp.float64(0.0) and wp.isfinite(d)):
-                            failed[island] = 1
+                            layout.failed[island] = 1
                             return
                         reciprocal = wp.float64(1.0) / wp.sqrt(d)
                         line = s[m] * reciprocal
@@ -82,81 +99,69 @@ def kernels(real):
                         for c in range(m):
                             line[c] = wp.float64(0.0)
                         line[m] = reciprocal  # only the reciprocal is ever needed
-                        u[base + m] = line
+                        matrix.u[base + m] = line
                 else:
                     for m in range(6):
                         line = s[m]
                         for r in range(m):
-                            line -= u[pivot + r][m] * s[r]
-                        line = line * u[pivot + m][m]
+                            line -= matrix.u[pivot + r][m] * s[r]
+                        line = line * matrix.u[pivot + m][m]
                         s[m] = line
-                        u[base + m] = line
+                        matrix.u[base + m] = line
 
     @wp.kernel(module=module)
-    def solve(
-        island_count: wp.array(dtype=wp.int32),
-        mask: wp.array(dtype=wp.int32),
-        failed: wp.array(dtype=wp.int32),
-        island_start: wp.array(dtype=wp.int32),
-        order: wp.array(dtype=wp.int32),
-        row_start: wp.array(dtype=wp.int32),
-        column: wp.array(dtype=wp.int32),
-        u: wp.array(dtype=double6),
-        rhs: wp.array(dtype=vec6),
-        y: wp.array(dtype=double6),
-        x: wp.array(dtype=vec6),
-    ):
+    def solve(layout: LayoutArrays, vectors: VectorArrays):
         island = wp.tid()
-        if island >= island_count[0]:
+        if island >= layout.island_count[0]:
             return
-        if mask[island] == 0:
+        if layout.mask[island] == 0:
             return
-        begin = island_start[island]
-        end = island_start[island + 1]
-        if failed[island] != 0:
+        begin = layout.island_start[island]
+        end = layout.island_start[island + 1]
+        if layout.failed[island] != 0:
             for row in range(begin, end):
-                x[order[row]] = vec6()
+                vectors.x[layout.order[row]] = vec6()
             return
         for row in range(begin, end):
-            given = rhs[order[row]]
+            given = vectors.rhs[layout.order[row]]
             value = double6()
             for m in range(6):
                 value[m] = wp.float64(given[m])
-            y[row] = value
+            vectors.y[row] = value
         for row in range(begin, end):
-            pivot = _ROWS * row_start[row]
-            value = y[row]
+            pivot = _ROWS * layout.row_start[row]
+            value = vectors.y[row]
             for m in range(6):
-                line = u[pivot + m]
+                line = vectors.u[pivot + m]
                 known = value[m] * line[m]
                 value -= known * line  # left of the diagonal the line is zero
                 value[m] = known
-            y[row] = value
-            for block in range(row_start[row] + 1, row_start[row + 1]):
-                rest = y[column[block]]
+            vectors.y[row] = value
+            for block in range(layout.row_start[row] + 1, layout.row_start[row + 1]):
+                rest = vectors.y[layout.column[block]]
                 for m in range(6):
-                    rest -= value[m] * u[_ROWS * block + m]
-                y[column[block]] = rest
+                    rest -= value[m] * vectors.u[_ROWS * block + m]
+                vectors.y[layout.column[block]] = rest
         for k in range(end - begin):
             row = end - 1 - k
-            pivot = _ROWS * row_start[row]
-            value = y[row]
-            for block in range(row_start[row] + 1, row_start[row + 1]):
-                later = y[column[block]]
+            pivot = _ROWS * layout.row_start[row]
+            value = vectors.y[row]
+            for block in range(layout.row_start[row] + 1, layout.row_start[row + 1]):
+                later = vectors.y[layout.column[block]]
                 for m in range(6):
-                    value[m] = value[m] - wp.dot(u[_ROWS * block + m], later)
+                    value[m] = value[m] - wp.dot(vectors.u[_ROWS * block + m], later)
             result = vec6()
             for down in range(6):
                 m = 5 - down
-                line = u[pivot + m]
+                line = vectors.u[pivot + m]
                 for r in range(m + 1, 6):
                     value[m] = value[m] - line[r] * value[r]
                 value[m] = value[m] * line[m]
                 result[m] = real.scalar(value[m])
-            y[row] = value
-            x[order[row]] = result
+            vectors.y[row] = value
+            vectors.x[layout.order[row]] = result
 
-    return SimpleNamespace(factor=factor, solve=solve)
+    return SimpleNamespace(factor=factor, solve=solve, MatrixArrays=MatrixArrays, VectorArrays=VectorArrays)
 
 
 class BlockFactor:
@@ -214,8 +219,10 @@ class BlockFactor:
         numbers = self._staging.numpy()
         slices = {name: slice(end - lengths[name], end) for name, end in zip(lengths, ends, strict=True)}
         self._host = {name: numbers[part] for name, part in slices.items()}
-        self._index = SimpleNamespace(**{name: self._integers[part] for name, part in slices.items()})
-        self.mask, self.failed = self._index.mask, self._index.failed
+        self._layout = LayoutArrays()
+        for name, part in slices.items():
+            setattr(self._layout, name, self._integers[part])
+        self.mask, self.failed = self._layout.mask, self._layout.failed
         self._u = wp.zeros(_ROWS * size["blocks"], dtype=_DOUBLE.vec6, device=self.device)
         self._y = wp.zeros(size["rows"], dtype=_DOUBLE.vec6, device=self.device)
         self.structure = None
@@ -253,29 +260,18 @@ class BlockFactor:
         diagonal: (n or more,) ``real.mat66``, only the upper triangles count.  coupling: (m or more,) ``real.mat66``,
         block (i, j) of each pair.
         """
-        index = self._index
-        wp.launch(
-            self._kernels.factor,
-            dim=self._capacity["islands"],
-            inputs=[
-                index.island_count, index.mask, index.island_start, index.row_start, index.source, index.update_start,
-                index.update_left, index.update_right, diagonal, coupling, self._u, index.failed,
-            ],
-            device=self.device,
-        )  # fmt: skip
+        matrix = self._kernels.MatrixArrays()
+        matrix.diagonal, matrix.coupling, matrix.u = diagonal, coupling, self._u
+        self._launch(self._kernels.factor, matrix)
 
     def launch_solve(self, rhs, x):
         """Solve A x = rhs with the last factor.  rhs, x: (n or more,) ``real.vec6``; they may be the same array.
 
         x is left alone in islands that ``mask`` skips, and zero in islands that ``failed``.
         """
-        index = self._index
-        wp.launch(
-            self._kernels.solve,
-            dim=self._capacity["islands"],
-            inputs=[
-                index.island_count, index.mask, index.failed, index.island_start, index.order, index.row_start,
-                index.column, self._u, rhs, self._y, x,
-            ],
-            device=self.device,
-        )  # fmt: skip
+        vectors = self._kernels.VectorArrays()
+        vectors.u, vectors.rhs, vectors.y, vectors.x = self._u, rhs, self._y, x
+        self._launch(self._kernels.solve, vectors)
+
+    def _launch(self, kernel, *arrays):
+        wp.launch(kernel, self._capacity["islands"], inputs=[self._layout, *arrays], device=self.device)
