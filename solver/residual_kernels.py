@@ -39,6 +39,7 @@ from .residual_laws import (
 )
 
 GAIN = 0.25  # of its kinetic energy in free motion: more than that no step gives an island that nothing drives
+JOINT_MODULE = "axion_residuals_joints"  # of what scenes without joints never launch
 NO_SPEED = 10.0  # times the tolerance in a step: that is no speed yet
 
 
@@ -58,6 +59,7 @@ def residual_kernels():
     measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
     fischer_burmeister = complementarity_functions(real).fischer_burmeister
     kernel, func = wp.kernel(module="axion_residuals", enable_backward=False), wp.func(module="axion_residuals")
+    joint_kernel = wp.kernel(module=JOINT_MODULE, enable_backward=False)
     bodies_slot, dynamic_slot = wp.constant(BODIES), wp.constant(DYNAMIC)
     contacts_slot, rows_slot = wp.constant(CONTACTS), wp.constant(ROWS)
     step_slot, push_out_slot, tolerance_slot = wp.constant(STEP), wp.constant(PUSH_OUT), wp.constant(TOLERANCE)
@@ -248,7 +250,7 @@ def residual_kernels():
         spread(judged, judged.counts[dynamic_slot], con.a[c], con.b[c], normal)
         spread(judged, judged.counts[dynamic_slot], con.a[c], con.b[c], friction)
 
-    @kernel
+    @joint_kernel
     def rows(
         bodies: BodyArrays, rows: RowArrays,
         judged: Judged,
@@ -275,7 +277,7 @@ def residual_kernels():
         if rows.beta[r] != ONE or rows.compliance[r] != ZERO or judged.moves[a] == 1 or judged.moves[b] == 1:
             mark(judged.driven, bodies, dynamic, a, b)
 
-    @kernel
+    @joint_kernel
     def rows_at_end(bodies: BodyArrays, rows: RowArrays, judged: Judged):
         """At the pose that bodies start from in the velocity phase: the end of the step."""
         r = wp.tid()
@@ -292,7 +294,7 @@ def residual_kernels():
         error = clip_error(rows, r, bodies, judged, judged.counts[dynamic_slot], row.jac_a, row.jac_b, off)
         wp.atomic_add(judged.square, of_joint(rows, judged, r), error * error)
 
-    @kernel
+    @joint_kernel
     def norms(rows: RowArrays, judged: Judged):
         """The error of each row's joint: the norm over its rows of lengths, or over those of angles."""
         r = wp.tid()

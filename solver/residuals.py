@@ -210,12 +210,15 @@ class Judge:
     # Arrays and graphs
 
     def _reserve(self, sizes):
-        """Make room for bodies, contacts, rows and joints: twice what is asked where it lacks; see ``usual``."""
+        """Make room for bodies, contacts, rows and joints: twice what is asked where it lacks; see ``usual``.
+
+        There is none for rows before the first: without joints their kernels are not even compiled.
+        """
         capacity = self._capacity
-        if all(0 < room >= size for room, size in zip(capacity.values(), sizes, strict=True)):
+        if capacity["contacts"] and all(room >= size for room, size in zip(capacity.values(), sizes, strict=True)):
             return
         for name, size in zip(capacity, sizes, strict=True):
-            if size > capacity[name] or not capacity[name]:
+            if size > capacity[name] or not (capacity[name] or name in ("rows", "joints")):
                 capacity[name] = max(2 * capacity[name], size + size // 2, self.usual.get(name, 0), 16)
         types, device = structs(self._real), self.device
         self.bodies, self.contacts, self.rows = (

@@ -19,14 +19,12 @@ from .gyroscopic import Gyroscopes
 from .model import build_model
 from .overlaps import Overlap, deep_overlaps
 from .proximal import ProximalSolver
-from .schur import SchurSolver
 from .step import Stepper
 from .substeps import Substeps
 from .trajectory import START, CheckpointError, FrameResult, StepReport, Trajectory
 from .warm_up import warm_up
 
 DEFAULT = SolverConfig()
-SOLVERS = {"proximal": ProximalSolver, "schur": SchurSolver}
 
 
 def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None, say=None):
@@ -107,12 +105,20 @@ def _stepper(scene, config, prepare=None):
     device, precision = _device(config.device), resolve(config)[1]
     body = body_frames(scene)
     joints = JointTable(scene, body)
-    solver = SOLVERS[config.method](device, precision)
+    solver = _solver_class(config.method)(device, precision)
     if prepare is not None:
         prepare(scene, solver)
     stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
     stepper.start(*_start(scene, body))
     return stepper
+
+
+def _solver_class(method):
+    if method == "proximal":
+        return ProximalSolver
+    from .schur import SchurSolver  # late: it imports warp.optim, which nothing else needs
+
+    return SchurSolver
 
 
 def resolve(config):

@@ -18,7 +18,7 @@ from . import contact_geometry, predict
 from .collision import Collider
 from .constraints.joints import joint_kernels
 from .model import build_model
-from .residual_kernels import residual_kernels
+from .residual_kernels import JOINT_MODULE, residual_kernels
 from .scene import Body, Scene
 from .shapes import Plane
 
@@ -36,7 +36,8 @@ def warm_up(scene, solver, say=None):
     """
     device, host = solver.device, wp.get_device("cpu")
     detection = [wp.get_module(contact_geometry.MODULE)]
-    unused = [] if scene.joints else kernel_modules(joint_kernels(solver.problem.real))
+    unused = [wp.get_module(JOINT_MODULE), *kernel_modules(joint_kernels(solver.problem.real))]
+    unused = [] if scene.joints else unused
     needed = detection + kernel_modules(residual_kernels(), solver)  # large ones first
     work = {module: device for module in needed if module not in unused} | {wp.get_module(predict.module): host}
     left = {module: device for module, device in work.items() if not is_compiled(module, device)}
