@@ -33,6 +33,7 @@ from .assemble import Assembler
 from .attempt import NOTHING, Attempt, Spent, StepOutcome
 from .collision import Collider, carry_impulses, no_contacts
 from .force_recorder import ForceRecorder
+from .given_up import calm, held_back
 from .halving import few, halve_part
 from .parts import ReachedError, kept_forces, pressed
 from .plausible import PairOverlap, plausible, way_moved
@@ -40,7 +41,6 @@ from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
-from .velocity_phase import calm
 
 DEEPEST = 4  # a step is halved at most this often
 PATIENCE = 3  # frames given up on before steps are halved less
@@ -132,6 +132,7 @@ class Stepper:
         attempt.spent = Spent(spent.newton + end.newton, spent.linear + end.linear, solves)
         attempt.take_end(step)
         attempt.judge(self.fast)
+        solution = attempt.solution = held_back(assembly, solution, attempt.sound)
         calm(assembly, solution.orientation, end.velocity, attempt.sound)
         return attempt
 

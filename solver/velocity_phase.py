@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from .constraints.breaking import impulse_share
-from .energy import kinetic_energies
 from .problem import Bodies, Coordinate, JointRows, StepProblem
 from .rotations import conjugate, rotate
 
@@ -96,21 +95,3 @@ def _needed_rows(assembly, solution, judged, mask):
         rigid.lower[~take] = rigid.upper[~take] = rigid.target_velocity[~take] = 0.0
         return rigid
     return rigid.take(np.nonzero(take)[0])
-
-
-def calm(assembly, orientation, velocity, sound):
-    """A step given up on must not add energy: in place, an island with a body that missed keeps no more of it than free
-    motion would have given.
-
-    orientation: (B, 4) at the step's end; velocity: (n, 6); sound: (n,) bool, bodies within the tolerance.
-    """
-    if sound.all():
-        return
-    bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
-    energy = [
-        np.bincount(assembly.island, kinetic_energies(bodies, q[:n], u))
-        for q, u in ((orientation, velocity), (bodies.free_orientation, assembly.end_velocity))
-    ]
-    factor = np.sqrt(np.minimum(1.0, energy[1] / np.maximum(energy[0], 1e-300)))
-    factor[np.bincount(assembly.island, ~sound) == 0.0] = 1.0
-    velocity *= np.nan_to_num(factor)[assembly.island][:, None]
