@@ -171,6 +171,7 @@ class IslandArrays:
     search_active: wp.array(dtype=wp.int32)
     sweep_active: wp.array(dtype=wp.int32)
     rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses
+    assumes: wp.array(dtype=wp.int32)  # 1: rounds begin with such a step: no joints, nothing to push apart
     assumed: wp.array(dtype=wp.int32)  # 1: a Newton step as if contacts went on as in the proximal centre
     law: wp.array(dtype=wp.int32)  # 1: cone (new contacts at first, and where 0 cycles), 0: disc of lagged radius
     trouble: wp.array(dtype=wp.int32)

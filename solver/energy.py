@@ -17,6 +17,14 @@ def kinetic_energy(mass, inertia, orientation, velocity):
     return 0.5 * float(mass @ dot(velocity[:, :3], velocity[:, :3]) + np.sum(inertia * spin * spin))
 
 
+def kinetic_energies(bodies, orientation, velocity):
+    """(n,) 1/2 m v.v + 1/2 w.I w [J] of each dynamic body of problem.Bodies.  orientation (n, 4), velocity (n, 6)."""
+    n = bodies.dynamic_count
+    spin = rotate(conjugate(orientation), velocity[:, 3:])
+    square = bodies.mass[:n] * dot(velocity[:, :3], velocity[:, :3])
+    return 0.5 * (square + np.sum(bodies.inertia[:n] * spin * spin, axis=1))
+
+
 def potential_energy(mass, position, gravity):
     """Sum of -m g.x [J] over bodies of finite mass.  position (B, 3) of the centres of mass, gravity (3,) [m/s^2]."""
     mass, position = _finite(mass, position)

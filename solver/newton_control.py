@@ -51,6 +51,7 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.trouble[k] = 0
     isl.damping[k] = wp.float64(0.0)
     isl.convex[k] = 1
+    isl.assumes[k] = 1 - isl.jointed[k]
     isl.sweep_active[k] = 0
     isl.previous[k] = wp.float64(1.0e30)
     isl.best[k] = wp.float64(1.0e30)
@@ -93,7 +94,7 @@ def inner_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     # Not with joints, whose bounds assume nothing, nor on cones, where packs of pieces that fit took longer for it.
     isl.assumed[k] = 0
     if isl.inner_count[k] == 0 and isl.law[k] == 0:
-        isl.assumed[k] = 1 - isl.jointed[k]
+        isl.assumed[k] = isl.assumes[k]
 
 
 @kernel

@@ -24,6 +24,7 @@ from .assemble import Assembler
 from .config import SolverConfig
 from .constraints.breaking import row_forces
 from .frames import BodyFrames, principal_axes
+from .given_up import calm, held_back
 from .held import Holding
 from .metrics import step_residuals
 from .newton_contacts import ContactReader
@@ -35,7 +36,6 @@ from .proximal import ProximalSolver
 from .reference.impact import approach
 from .state import State
 from .step_end import FIRST_EPS, end_velocity, moved_state
-from .velocity_phase import calm
 
 SHARPNESS = 0.1  # [m/s^2] a residual acts as no more acceleration than that: short steps need a finer tolerance
 FINEST = {"float64": 1e-10, "float32": 1e-7}  # [m] what the precision allows
@@ -149,7 +149,8 @@ class SolverAxion(newton.solvers.SolverBase):
             return self._advance(state, known, force, 0.5 * step, depth + 1)
         judged = self._phase.judge.step(assembly, solution, self._phase.fast)
         end = end_velocity(assembly, solution, judged, state, self._phase, tolerance, self.config.joint_damping, sound)
-        calm(assembly, end.velocity, sound)
+        solution = held_back(assembly, solution, sound)
+        calm(assembly, solution.orientation, end.velocity, sound)
         self._last = assembly, solution
         if len(assembly.problem.joints):
             self._joints.force[assembly.row_number] = row_forces(assembly, solution)

@@ -33,6 +33,7 @@ from .assemble import Assembler
 from .attempt import NOTHING, Attempt, Spent, StepOutcome
 from .collision import Collider, carry_impulses, no_contacts
 from .force_recorder import ForceRecorder
+from .given_up import calm, held_back
 from .halving import few, halve_part
 from .parts import ReachedError, kept_forces, pressed
 from .plausible import PairOverlap, plausible, way_moved
@@ -40,7 +41,6 @@ from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
-from .velocity_phase import calm
 
 DEEPEST = 4  # a step is halved at most this often
 PATIENCE = 3  # frames given up on before steps are halved less
@@ -86,7 +86,7 @@ class Stepper:
         attempt = self._attempt(step, depth)
         if attempt.again:
             return self._after(attempt.spent, self._advance(step, depth))
-        if attempt.failed.any() and depth < self.deepest:
+        if attempt.to_halve(depth, self.deepest):
             if few(self, attempt):
                 return halve_part(self, step, depth, attempt)
             return self.halves(step, depth, attempt.spent)
@@ -118,10 +118,10 @@ class Stepper:
         attempt.spurious, attempt.coordinate = judged.gained, judged.coordinate
         if check is not None:
             residuals.penetration = max(residuals.penetration, check.overlap)
-        error = attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
+        attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
         attempt.tolerance = np.where(judged.speed > SLOW, self.fast, tolerance)
         attempt.judge(self.fast)
-        if attempt.failed.any() and depth < self.deepest and not few(self, attempt):
+        if attempt.to_halve(depth, self.deepest) and not few(self, attempt):
             return attempt
         if self.joints.break_overloaded(assembly, solution, state.time + step, attempt.sound):
             attempt.again = True
@@ -130,9 +130,10 @@ class Stepper:
             assembly, solution, judged, state, self.position_phase, tolerance, self.joint_damping, attempt.sound
         )
         attempt.spent = Spent(spent.newton + end.newton, spent.linear + end.linear, solves)
-        np.maximum(error, step * end.body, out=error)
+        attempt.take_end(step)
         attempt.judge(self.fast)
-        calm(assembly, end.velocity, attempt.sound)
+        solution = attempt.solution = held_back(assembly, solution, attempt.sound)
+        calm(assembly, solution.orientation, end.velocity, attempt.sound)
         return attempt
 
     @staticmethod

@@ -95,22 +95,3 @@ def _needed_rows(assembly, solution, judged, mask):
         rigid.lower[~take] = rigid.upper[~take] = rigid.target_velocity[~take] = 0.0
         return rigid
     return rigid.take(np.nonzero(take)[0])
-
-
-def calm(assembly, velocity, sound):
-    """A step given up on must not add energy: in place, an island with a body that missed keeps no more of it than free
-    motion would have given.
-
-    velocity: (n, 6); sound: (n,) bool, bodies within the tolerance.
-    """
-    if sound.all():
-        return
-    bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
-    scale = np.hstack([np.ones((n, 3)), np.broadcast_to(bodies.gyration()[:, None], (n, 3))])
-    mass = bodies.mass[:n]
-    energy = [
-        np.bincount(assembly.island, mass * ((scale * u) ** 2).sum(axis=1)) for u in (velocity, assembly.end_velocity)
-    ]
-    factor = np.sqrt(np.minimum(1.0, energy[1] / np.maximum(energy[0], 1e-300)))
-    factor[np.bincount(assembly.island, ~sound) == 0.0] = 1.0
-    velocity *= np.nan_to_num(factor)[assembly.island][:, None]

@@ -134,6 +134,8 @@ def contact_kernels(real):
         if c >= counts[contacts_slot]:
             return
         k = con.island[c]
+        if con.allowed[c] < -con.gap_noise[c]:
+            isl.assumes[k] = 0  # what takes several steps to push apart does not go on as it did
         if isl.outer_active[k] == 0 or isl.outer_count[k] == 0:
             return
         v = con.v[c]

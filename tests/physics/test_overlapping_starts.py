@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Capsule, Joint, MotionPath, Scene, SolverConfig, simulate, starting_overlaps
-from contact_scenes import rock
+from contact_scenes import rock, torus
 from judges import energies, overlaps
 from scenes import ground, turned
 
@@ -74,6 +74,22 @@ def test_folded_limbs_gain_nothing_in_their_fall():
     assert np.all(energy <= energy[0] + weight * FAST)
     assert overlaps(scene, trajectory, [72])[0] < FAST
     assert np.abs(trajectory.linear_velocity[-1]).max() < FAST / STEP
+
+
+def test_rings_that_start_through_each_other_are_not_thrown_about():
+    # Nothing can satisfy their contacts, which push both ways: frames are missed, but nobody is shot away by it.
+    scene, draw, frames = Scene(), np.random.default_rng(3), 24
+    ground(scene)
+    for number in range(5):
+        turn = 0.3 * draw.normal(size=4) + (0.0, 0.0, 0.0, 1.0)
+        place = (*(0.1 * draw.normal(size=2)), 0.3 + 0.35 * number)
+        body = Body(f"Ring {number}", [torus(0.3, 0.1)], position=place, orientation=turn / np.linalg.norm(turn))
+        scene.add(body)
+    trajectory = simulate(scene, frames, config=CPU)
+    assert not all(report.converged for report in trajectory.reports)
+    way = np.linalg.norm(np.diff(trajectory.position, axis=0), axis=-1)
+    fallen = 9.81 * STEP * np.arange(1, frames + 1)[:, None]
+    assert (way <= 2.0 * (PUSH_OUT + fallen) * STEP).all(), "twice as fast as overlap is pushed out and bodies fall"
 
 
 def twins(offset, **options):
