@@ -86,12 +86,12 @@ def scenes():
 
 def current(constant):
     """The value of a Constant in a solver made now."""
-    from axion.solver.simulate import SOLVERS
+    from axion.solver import simulate
 
     if constant.place != ("solver",):
         (value,) = {float(getattr(module, constant.name)) for module in _modules(constant)}
         return value
-    holder, name = _holder(SOLVERS["proximal"]("cpu", "float64"), constant)
+    holder, name = _holder(sys.modules[simulate.__module__].ProximalSolver("cpu", "float64"), constant)
     return float(getattr(holder, name))
 
 
@@ -109,8 +109,8 @@ def _holder(solver, constant):
 @contextmanager
 def tried(constant, value):
     """A context in which simulations use ``value`` for a Constant."""
+    from axion.solver import simulate
     from axion.solver.proximal import ProximalSolver
-    from axion.solver.simulate import SOLVERS
 
     class Changed(ProximalSolver):
         """The solver with one constant changed."""
@@ -122,7 +122,7 @@ def tried(constant, value):
 
     with ExitStack() as changes:
         if constant.place == ("solver",):
-            changes.enter_context(patch.dict(SOLVERS, {"proximal": Changed}))
+            changes.enter_context(patch.object(sys.modules[simulate.__module__], "ProximalSolver", Changed))
         else:
             for module in _modules(constant):
                 kind = type(getattr(module, constant.name))

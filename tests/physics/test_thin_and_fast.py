@@ -144,7 +144,7 @@ def test_thin_rods_gain_nothing_from_each_other(seed, restitution, friction):
 @pytest.mark.slow
 @pytest.mark.parametrize(("restitution", "friction"), [(0.0, 0.0), (0.5, 0.5), (1.0, 0.0)])
 def test_no_pair_of_thin_rods_by_lot_gains(restitution, friction):
-    # Each step that a frame is cut into may gain GAIN.  A frame that cannot be solved without more is told of as missed,
+    # Each step that a frame is cut into may gain GAIN.  A frame that cannot be solved without more is told of as missed
     # and keeps what it had; one in ten at most.
     lot = [scene for seed in range(30) if (scene := thin_pair(seed, restitution, friction)) is not None]
     assert len(lot) > 20
