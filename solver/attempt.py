@@ -19,7 +19,6 @@ class Spent(NamedTuple):
 
 
 NOTHING = Spent(0, 0, 0)
-DEEPER = 3  # times more a step is halved in which nothing is wrong but that contacts added energy
 
 
 @dataclass
@@ -60,33 +59,18 @@ class Attempt:
     error: np.ndarray | None = None  # (n,) worst residual each body has a part in [m]
     tolerance: np.ndarray | None = None  # (n,) [m]
     spurious: np.ndarray | None = None  # (n,) bool: energy out of nothing
-    missed: np.ndarray | None = None  # (n,) bool: not within the loose tolerance
-    sound: np.ndarray | None = None  # (n,) bool: within it, and no energy out of nothing
+    sound: np.ndarray | None = None  # (n,) bool: within the loose tolerance
     failed: np.ndarray | None = None  # (B,) bool: scene bodies of islands with a body that missed
     end: object = None  # EndVelocity
     again: bool = False  # the step must be put together anew: a joint broke, or what rested was struck
 
     def judge(self, fast):
-        """Find what ``missed``, what is ``sound`` and what ``failed``.  fast: the loose tolerance [m]."""
-        self.missed = ~(self.error <= fast)  # NaN is not
-        self.sound = ~(self.missed | self.spurious)
+        """Find what is ``sound`` and what ``failed``.  fast: the loose tolerance [m]."""
+        self.sound = (self.error <= fast) & ~self.spurious  # NaN is not
+        bad = ~self.sound
         if self.check is not None:
-            self.missed |= self.check.excess[self.dynamic()] > fast
-        self.failed = of_islands(self.assembly, self.missed | self.spurious)
-
-    def take_end(self, step):
-        """Count what the velocity phase missed by, and what it gained."""
-        np.maximum(self.error, step * self.end.body, out=self.error)
-        self.spurious |= self.end.gained
-
-    def to_halve(self, depth, deepest):
-        """Whether a step halved ``depth`` times is to be done again as two halves; ``deepest``: how often others are.
-
-        A thin rod gives way to a blow on its edge within a fraction of its thickness, and no step may be longer.
-        """
-        if not self.failed.any() or depth < deepest:
-            return self.failed.any()
-        return deepest > 0 and depth < deepest + DEEPER and not self.missed.any()
+            bad = bad | (self.check.excess[self.dynamic()] > fast)
+        self.failed = of_islands(self.assembly, bad)
 
     def dynamic(self):
         """(n,) scene numbers of the bodies that were solved."""

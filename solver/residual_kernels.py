@@ -37,13 +37,10 @@ from .residual_laws import (
     Judged,
     residual_laws,
 )
-from .step_end import LONGEST_STEP
 
-# What no step adds to the kinetic energy of free motion of an island that nothing drives, in parts of it: where joints
-# swing, and where contacts alone act.
-GAIN, GAIN_TOUCHING = 0.25, 1e-3
+GAIN = 0.25  # of its kinetic energy in free motion: more than that no step gives an island that nothing drives
 JOINT_MODULE = "axion_residuals_joints"  # of what scenes without joints never launch
-NO_SPEED = 10.0  # times the tolerance in a step, or in a whole frame where contacts alone act: that is no speed yet
+NO_SPEED = 10.0  # times the tolerance in a step: that is no speed yet
 
 
 @cache
@@ -324,18 +321,10 @@ def residual_kernels():
         if judged.jointed[bodies.island[i]] == 1 and bodies.midpoint[i] > ZERO:
             judged.velocity[0, i] = carried(bodies, judged, i, end + share * answer)
         k = bodies.island[i]
-        tolerance = judged.settings[tolerance_slot]
-        gain = scalar(GAIN)
-        speed = scalar(NO_SPEED) * tolerance / h
-        if judged.jointed[k] == 0:
-            gain = scalar(GAIN_TOUCHING)
-            speed = scalar(NO_SPEED) * tolerance / most(h, scalar(LONGEST_STEP))
-        limit = (ONE + gain) * judged.free_energy[k] + scalar(0.5) * judged.mass[k] * speed * speed
-        if judged.counts[contacts_slot] == 0 or judged.driven[k] == 1:
-            limit = scalar(wp.inf)
-        judged.limit[i] = limit
+        speed = scalar(NO_SPEED) * judged.settings[tolerance_slot] / h
+        most_energy = (ONE + scalar(GAIN)) * judged.free_energy[k] + scalar(0.5) * judged.mass[k] * speed * speed
         judged.gained[i] = 0
-        if judged.energy[k] > limit:
+        if judged.counts[contacts_slot] > 0 and judged.driven[k] == 0 and judged.energy[k] > most_energy:
             judged.gained[i] = 1
 
     @kernel

@@ -55,7 +55,6 @@ class Judged:
     contact: wp.array2d(dtype=wp.float64)  # (OF_CONTACT, C): from GAP to DISSIPATION
     row: wp.array(dtype=wp.float64)  # (R,)
     coordinate: wp.array(dtype=wp.float64)  # (R,) at the end pose
-    limit: wp.array(dtype=wp.float64)  # (n,) kinetic energy that the body's island may end with; inf where driven
     gained: wp.array(dtype=wp.int32)  # (n,)
     velocity: wp.array2d(dtype=SIX)  # (2, n) at the end: by impulses where joints hold; by the solution
     contact_end: wp.array2d(dtype=wp.vec3d)  # (4, C) in the velocity phase: impulse, normal, point_a, point_b

@@ -64,7 +64,6 @@ class JudgedStep:
     residuals: StepResiduals
     body: np.ndarray  # (B,) worst residual each body has a part in, as metrics.body_residuals without penetration [m]
     gained: np.ndarray  # (n,) bool: bodies of islands that gained energy from what only takes it
-    limit: np.ndarray  # (n,) [J] kinetic energy that no body's island gains more than; inf where something drives it
     need: np.ndarray  # (islands,) bool: islands with joints, with a rebound, or with overlap that was pushed out
     speed: np.ndarray  # (n,) of the fastest body of each body's island [m/s], its spin at the radius of gyration
     coordinate: np.ndarray  # (R,) joint coordinates at the end pose, minus their offsets [m or rad]
@@ -121,7 +120,7 @@ class Judge:
         islands = len(assembly.island_jointed)
         need = _copy(judged.need, islands).astype(bool) | assembly.island_jointed
         return JudgedStep(
-            residuals, self._of_bodies(problem), _copy(judged.gained, n).astype(bool), _copy(judged.limit, n), need,
+            residuals, self._of_bodies(problem), _copy(judged.gained, n).astype(bool), need,
             _copy(judged.fastest, islands).view(float).take(island), _copy(judged.coordinate, len(problem.joints)),
             _copy(judged.velocity, n),
         )  # fmt: skip

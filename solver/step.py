@@ -86,7 +86,7 @@ class Stepper:
         attempt = self._attempt(step, depth)
         if attempt.again:
             return self._after(attempt.spent, self._advance(step, depth))
-        if attempt.to_halve(depth, self.deepest):
+        if attempt.failed.any() and depth < self.deepest:
             if few(self, attempt):
                 return halve_part(self, step, depth, attempt)
             return self.halves(step, depth, attempt.spent)
@@ -118,10 +118,10 @@ class Stepper:
         attempt.spurious, attempt.coordinate = judged.gained, judged.coordinate
         if check is not None:
             residuals.penetration = max(residuals.penetration, check.overlap)
-        attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
+        error = attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
         attempt.tolerance = np.where(judged.speed > SLOW, self.fast, tolerance)
         attempt.judge(self.fast)
-        if attempt.to_halve(depth, self.deepest) and not few(self, attempt):
+        if attempt.failed.any() and depth < self.deepest and not few(self, attempt):
             return attempt
         if self.joints.break_overloaded(assembly, solution, state.time + step, attempt.sound):
             attempt.again = True
@@ -130,7 +130,7 @@ class Stepper:
             assembly, solution, judged, state, self.position_phase, tolerance, self.joint_damping, attempt.sound
         )
         attempt.spent = Spent(spent.newton + end.newton, spent.linear + end.linear, solves)
-        attempt.take_end(step)
+        np.maximum(error, step * end.body, out=error)
         attempt.judge(self.fast)
         solution = attempt.solution = held_back(assembly, solution, attempt.sound)
         calm(assembly, solution.orientation, end.velocity, attempt.sound)

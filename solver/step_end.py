@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .energy import kinetic_energies
 from .joint_damping import damp_joints
 from .proximal import SolveOptions
 from .velocity_phase import velocity_problem
@@ -23,7 +22,6 @@ class EndVelocity:
     linear: int
     body: np.ndarray  # (n,) worst residual each body has a part in [m/s]; 0 where nothing asked for the phase
     joint: np.ndarray  # (joints,) that of each joint's rows [m/s or rad/s]
-    gained: np.ndarray  # (n,) bool: bodies of islands that the phase left with more energy than they can have
     phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
 
 
@@ -39,7 +37,7 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
     if decay < 1.0:
         pose = solution.position, solution.orientation
         velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
-    out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)), np.zeros(n, bool))
+    out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)))
     if judged.need.any():
         mask = judged.need[assembly.island]
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask)
@@ -54,26 +52,7 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
             out.velocity, out.body = np.where(mask[:, None], result.velocity[:n], velocity), np.where(mask, body[:n], 0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
         out.phase = problem, result, taken
-        if not assembly.island_jointed.all():
-            out.gained = _gained(assembly, solution, judged, out.velocity, tolerance.max())
     return out
-
-
-def _gained(assembly, solution, judged, velocity, tolerance):
-    """(n,) bool: bodies of islands without joints that end with more kinetic energy than free motion and the work of
-    what accelerates them leave, because they are not where free motion would have taken them.  tolerance: [m] to which
-    the step's way by these velocities is known.
-    """
-    bodies, island = assembly.problem.bodies, assembly.island
-    n, h = bodies.dynamic_count, assembly.problem.step
-    change = assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]
-    way = (solution.position[:n] - bodies.free_position[:n]) / h
-    work = np.bincount(island, bodies.mass[:n] * np.einsum("bi,bi->b", change, way))
-    late = np.bincount(island, bodies.mass[:n] * 0.5 * np.einsum("bi,bi->b", change, change))  # of a step's fall
-    energy = np.bincount(island, kinetic_energies(bodies, solution.orientation[:n], velocity))
-    noise = np.sqrt(2.0 * energy * np.bincount(island, bodies.mass[:n])) * tolerance / h  # largest momentum times speed
-    spare = np.maximum(work, 0.0) + late + noise - energy
-    return ~assembly.island_jointed[island] & (spare[island] + judged.limit < 0.0)
 
 
 def moved_state(state, assembly, solution, statistics, velocity):

@@ -57,7 +57,7 @@ def halve_the_wall(patch):
     halve, judge, seen = step.halve_part, Attempt.judge, []
 
     def count(stepper, seconds, depth, attempt):
-        seen.append(int(attempt.failed[1:11].sum()))  # of the ball and the bricks
+        seen.append(int(attempt.failed.sum()))
         return halve(stepper, seconds, depth, attempt)
 
     def strict(attempt, fast):
@@ -82,7 +82,7 @@ def both():
 
 def test_only_what_missed_is_done_again(both):
     trajectory, seen = both
-    assert len(seen) == FRAMES and min(seen) >= 1 and max(seen) > 1
+    assert len(seen) == FRAMES and min(seen) >= 1 and 1 < max(seen) <= 10  # never more than the ball and the bricks
     assert all(report.converged and report.substeps >= 3 for report in trajectory.reports)
     once = simulate(scene_of(wall, others), FRAMES, config=CPU)
     assert np.abs(once.position[:, 1] - trajectory.position[:, 1]).max() > 1e-4  # two steps of implicit Euler, not one
