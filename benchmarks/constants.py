@@ -86,13 +86,16 @@ def scenes():
 
 def current(constant):
     """The value of a Constant in a solver made now."""
-    from axion.solver import simulate
-
     if constant.place != ("solver",):
         (value,) = {float(getattr(module, constant.name)) for module in _modules(constant)}
         return value
-    holder, name = _holder(sys.modules[simulate.__module__].ProximalSolver("cpu", "float64"), constant)
+    holder, name = _holder(_simulation().ProximalSolver("cpu", "float64"), constant)
     return float(getattr(holder, name))
+
+
+def _simulation():
+    """The module that makes the solver: the package gives its function ``simulate`` the same name."""
+    return importlib.import_module("axion.solver.simulate")
 
 
 def _modules(constant):
@@ -109,7 +112,6 @@ def _holder(solver, constant):
 @contextmanager
 def tried(constant, value):
     """A context in which simulations use ``value`` for a Constant."""
-    from axion.solver import simulate
     from axion.solver.proximal import ProximalSolver
 
     class Changed(ProximalSolver):
@@ -122,7 +124,7 @@ def tried(constant, value):
 
     with ExitStack() as changes:
         if constant.place == ("solver",):
-            changes.enter_context(patch.object(sys.modules[simulate.__module__], "ProximalSolver", Changed))
+            changes.enter_context(patch.object(_simulation(), "ProximalSolver", Changed))
         else:
             for module in _modules(constant):
                 kind = type(getattr(module, constant.name))

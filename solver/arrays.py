@@ -171,8 +171,8 @@ class IslandArrays:
     search_active: wp.array(dtype=wp.int32)
     sweep_active: wp.array(dtype=wp.int32)
     rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses
-    assumes: wp.array(dtype=wp.int32)  # 1: rounds begin with such a step: no joints, nothing to push apart
-    assumed: wp.array(dtype=wp.int32)  # 1: a Newton step as if contacts went on as in the proximal centre
+    assumed: wp.array(dtype=wp.int32)  # 1: this Newton step takes contacts to go on as in the proximal centre
+    assumes: wp.array(dtype=wp.int32)  # 1: each round begins with a step that assumes: no joints, nothing to push apart
     law: wp.array(dtype=wp.int32)  # 1: cone (new contacts at first, and where 0 cycles), 0: disc of lagged radius
     trouble: wp.array(dtype=wp.int32)
     convex: wp.array(dtype=wp.int32)  # 1: only the positive part of the stiffness of joints
@@ -230,6 +230,14 @@ def allocate(struct, fields, size, device):
         shape = fields.get(name, size)
         shape = shape if isinstance(shape, tuple) else max(shape, 1)
         setattr(instance, name, wp.zeros(shape, dtype=member.type.dtype, device=device))
+    return instance
+
+
+def of_arrays(struct, **arrays):
+    """An instance of ``struct`` that holds these Warp arrays."""
+    instance = struct()
+    for name, array in arrays.items():
+        setattr(instance, name, array)
     return instance
 
 

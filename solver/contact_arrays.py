@@ -10,7 +10,7 @@ from dataclasses import fields
 import numpy as np
 import warp as wp
 
-from .arrays import allocate, download, upload
+from .arrays import allocate, download, of_arrays, upload
 from .manifold import Manifolds
 
 # Slots of the ``counts`` array.
@@ -181,14 +181,6 @@ class ChosenArrays:
     face_normal: wp.array(dtype=wp.vec3d)
 
 
-def of_arrays(struct, **arrays):
-    """An instance of ``struct`` that holds these Warp arrays."""
-    instance = struct()
-    for name, array in arrays.items():
-        setattr(instance, name, array)
-    return instance
-
-
 def columns(struct, size, device, **more):
     """An instance of ``struct`` with ``size`` elements in each array, ``more`` in those named."""
     return allocate(struct, more, size, device)
@@ -235,11 +227,8 @@ def shape_arrays(model, device):
         "collides": model.class_collides.reshape(-1),
         "joined": model.joined,
     }
-    shapes = ShapeArrays()
-    shapes.count, shapes.classes = len(model.shape_body), len(model.class_collides)
-    for name, member in ShapeArrays.vars.items():
-        if name in values:
-            dtype = member.type.dtype
-            numbers = np.asarray(values[name], NUMPY.get(dtype, float))
-            setattr(shapes, name, wp.array(numbers, dtype=dtype, device=device))
-    return shapes
+    arrays = {}
+    for name, numbers in values.items():
+        dtype = ShapeArrays.vars[name].type.dtype
+        arrays[name] = wp.array(np.asarray(numbers, NUMPY.get(dtype, float)), dtype=dtype, device=device)
+    return of_arrays(ShapeArrays, count=len(model.shape_body), classes=len(model.class_collides), **arrays)

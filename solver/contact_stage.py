@@ -14,7 +14,7 @@ NumPy sees the results only.  Where meshes are about, the host works on what was
 import numpy as np
 import warp as wp
 
-from .arrays import download, host_view, upload, usual_room
+from .arrays import download, host_view, of_arrays, upload, usual_room
 from .contact_arrays import (
     ADDED,
     FRESH,
@@ -34,7 +34,6 @@ from .contact_arrays import (
     StageArrays,
     StateArrays,
     columns,
-    of_arrays,
     pose_arrays,
     read_points,
     shape_arrays,
@@ -89,9 +88,8 @@ def choose_contacts(
     points: PointArrays, old: OldArrays, chosen: ChosenArrays, lanes: int,
 ):  # fmt: skip
     """Gap, whether it is near enough to matter in this step, and whose face is touched."""
-    count = wp.min(
-        stage.counts[kept_slot] + stage.counts[added_slot], points.pair.shape[0]
-    )  # there may be too little room
+    # There may be too little room for all of them.
+    count = wp.min(stage.counts[kept_slot] + stage.counts[added_slot], points.pair.shape[0])
     for k in range(wp.tid(), count, lanes):
         a = points.body_a[k]
         b = points.body_b[k]

@@ -9,8 +9,8 @@ It is made by looking at every pair that may touch, or, where those are too many
 
 import warp as wp
 
-from .arrays import first_number
-from .contact_arrays import FALL, STEP, BoxArrays, ListArrays, PoseArrays, ShapeArrays, StageArrays, columns, of_arrays
+from .arrays import first_number, of_arrays
+from .contact_arrays import FALL, STEP, BoxArrays, ListArrays, PoseArrays, ShapeArrays, StageArrays, columns
 from .contact_geometry import MODULE, within
 from .manifold import GAP_FLOOR
 from .near_tree import NearTree

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
+from ..arrays import of_arrays
 from ..mathx.real import real_types
 
 _DOUBLE = real_types(wp.float64)
@@ -219,9 +220,7 @@ class BlockFactor:
         numbers = self._staging.numpy()
         slices = {name: slice(end - lengths[name], end) for name, end in zip(lengths, ends, strict=True)}
         self._host = {name: numbers[part] for name, part in slices.items()}
-        self._layout = LayoutArrays()
-        for name, part in slices.items():
-            setattr(self._layout, name, self._integers[part])
+        self._layout = of_arrays(LayoutArrays, **{name: self._integers[part] for name, part in slices.items()})
         self.mask, self.failed = self._layout.mask, self._layout.failed
         self._u = wp.zeros(_ROWS * size["blocks"], dtype=_DOUBLE.vec6, device=self.device)
         self._y = wp.zeros(size["rows"], dtype=_DOUBLE.vec6, device=self.device)
@@ -260,8 +259,7 @@ class BlockFactor:
         diagonal: (n or more,) ``real.mat66``, only the upper triangles count.  coupling: (m or more,) ``real.mat66``,
         block (i, j) of each pair.
         """
-        matrix = self._kernels.MatrixArrays()
-        matrix.diagonal, matrix.coupling, matrix.u = diagonal, coupling, self._u
+        matrix = of_arrays(self._kernels.MatrixArrays, diagonal=diagonal, coupling=coupling, u=self._u)
         self._launch(self._kernels.factor, matrix)
 
     def launch_solve(self, rhs, x):
@@ -269,8 +267,7 @@ class BlockFactor:
 
         x is left alone in islands that ``mask`` skips, and zero in islands that ``failed``.
         """
-        vectors = self._kernels.VectorArrays()
-        vectors.u, vectors.rhs, vectors.y, vectors.x = self._u, rhs, self._y, x
+        vectors = of_arrays(self._kernels.VectorArrays, u=self._u, rhs=rhs, y=self._y, x=x)
         self._launch(self._kernels.solve, vectors)
 
     def _launch(self, kernel, *arrays):
