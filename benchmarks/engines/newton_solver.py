@@ -130,11 +130,12 @@ def _fill(builder, scene, stiffness):
             mesh = newton.Mesh(shape.vertices.astype(np.float32), triangles)
             builder.add_shape_convex_hull(number, mesh=mesh, cfg=looks)
     tree = tree_joints(scene)
-    hanging = [
-        number for joint in scene.joints for number in [_joint(builder, scene, joint, number_of)] if joint in tree
-    ]
+    hanging = [_joint(builder, scene, joint, number_of) for joint in tree]
     if hanging:
-        builder.add_articulation(hanging)
+        builder.add_articulation(hanging)  # it takes joints of consecutive numbers alone: those of loops come after it
+    for joint in scene.joints:
+        if joint not in tree:
+            _joint(builder, scene, joint, number_of)
     return list(number_of.values())
 
 
