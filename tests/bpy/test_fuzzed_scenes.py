@@ -31,7 +31,12 @@ def standing():
     return found, sorted(action.name for action in bpy.data.actions), bpy.context.scene.frame_current
 
 
-@pytest.mark.parametrize("seed", range(SCENES))
+def seeds():
+    """All of them; those that are only checked count as slow together: a few take CoACD half a minute."""
+    return [pytest.param(seed, marks=pytest.mark.slow) if seed % BAKED_EVERY else seed for seed in range(SCENES)]
+
+
+@pytest.mark.parametrize("seed", seeds())
 def test_a_malformed_scene_is_named_or_baked(seed, tmp_path, capfd):
     build(seed)
     scene = bpy.context.scene
