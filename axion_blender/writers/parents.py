@@ -14,6 +14,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...solver import SceneError
+from ..extract.motion import can_move
 from .records import rotation_path
 
 OBJECTS = 1000  # that one slice reads, in some 20 ms
@@ -30,6 +31,11 @@ class Space:
     delta_rotation: np.ndarray  # (3, 3)
     ancestor: str | None  # name of the simulated object that ``matrices`` are relative to; None: the world
     matrices: np.ndarray  # (T, 4, 4), or (1, 4, 4) where nothing moves
+
+
+def followers(objects):
+    """Those that something else than their own channels may place: only Blender knows where they are at a frame."""
+    return [item for item in objects if item.parent is not None or can_move(item)]
 
 
 def simulated_ancestor(item, simulated):
@@ -49,24 +55,31 @@ def sample(scene, view_layer, objects, frames):
     """Spaces of ``objects`` (list) over ``frames`` (T numbers), as {object name: Space}; a generator.
 
     The current frame is put back at its end.  Goes through all frames only if something between an object and its
-    simulated ancestor may move.
+    simulated ancestor may move, and has nothing evaluated where all objects stand by their own channels.
     """
     names = {item.name: item for item in objects}
     ancestors = {item.name: simulated_ancestor(item, names) for item in objects}
     moving = [item for item in objects if _may_move(item, ancestors[item.name])]
+    follow = {item.name for item in followers(objects)}
+    above_others = {*ancestors.values()}
+    seen = [item for item in objects if item.name in follow or item.name in above_others]
     spaces = {}
-    with _visible(view_layer, objects), _frame_kept(scene):
+    with _visible(view_layer, seen), _frame_kept(scene):
         for count, frame in enumerate(frames):
             if count:  # not before the first: what each slice changes is drawn once more
                 yield count / len(frames)
-            _go_to(scene, frame)
+            if seen:
+                _go_to(scene, frame)
             depsgraph = view_layer.depsgraph
             for number, item in enumerate(objects if count == 0 else moving):
                 if number and number % OBJECTS == 0:
                     yield (count + number / len(objects)) / len(frames)
-                    if abs(_at(scene) - frame) > 1e-4:  # somebody has moved the playhead since
+                    if seen and abs(_at(scene) - frame) > 1e-4:  # somebody has moved the playhead
                         _go_to(scene, frame)
                     depsgraph = view_layer.depsgraph
+                if item.name not in follow:
+                    spaces[item.name] = _own_space(item)
+                    continue
                 evaluated = item.evaluated_get(depsgraph)
                 matrix = _space(evaluated)
                 above = ancestors[item.name]
@@ -76,15 +89,7 @@ def sample(scene, view_layer, objects, frames):
                 if count:
                     spaces[item.name].matrices[count] = matrix
                 else:
-                    spaces[item.name] = Space(
-                        world=np.array(evaluated.matrix_world),
-                        rotation=list(getattr(evaluated, rotation_path(item.rotation_mode))),
-                        scale=np.multiply(evaluated.scale, evaluated.delta_scale),
-                        delta_location=np.array(evaluated.delta_location),
-                        delta_rotation=_delta_rotation(evaluated),
-                        ancestor=above,
-                        matrices=matrix[None],
-                    )
+                    spaces[item.name] = _space_of(evaluated, evaluated.matrix_world, above, matrix)
             if count == 0:
                 if not moving:
                     break
@@ -92,6 +97,23 @@ def sample(scene, view_layer, objects, frames):
                     space = spaces[item.name]
                     space.matrices = np.repeat(space.matrices, len(frames), axis=0)
     return spaces
+
+
+def _own_space(item):
+    """Space of an object that its own channels alone place: what Blender would evaluate, to the last bit."""
+    return _space_of(item, item.matrix_basis, None, np.eye(4))
+
+
+def _space_of(item, world, ancestor, matrix):
+    return Space(
+        world=np.array(world),
+        rotation=list(getattr(item, rotation_path(item.rotation_mode))),
+        scale=np.multiply(item.scale, item.delta_scale),
+        delta_location=np.array(item.delta_location),
+        delta_rotation=_delta_rotation(item),
+        ancestor=ancestor,
+        matrices=matrix[None],
+    )
 
 
 def inverse(matrices, item):

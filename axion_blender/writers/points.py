@@ -31,10 +31,10 @@ POSED = 0.8
 def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_length, per_frame=1):
     """Bake a trajectory into points; an earlier bake into points is replaced.
 
-    A generator: it yields the part done, 0 to 1, and returns warnings.  Between two slices the bodies behind earlier
-    points are shown, and the scene holds nothing new; closed there, it hides them again.  Arguments as
-    ``keyframes.write``.  Raises SceneError, before anything is changed, where an object cannot be shown by its place,
-    rotation and scale.
+    A generator: it yields the part done, 0 to 1, and returns warnings.  Between two slices the scene holds nothing new,
+    and the bodies behind earlier points are shown where that tells their places; closed there, it hides them again.
+    Arguments as ``keyframes.write``.  Raises SceneError, before anything is changed, where an object cannot be shown by
+    its place, rotation and scale.
     """
     items = list(objects.values())
     if not items:
@@ -43,7 +43,9 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
     stop = [item for item in items if not item.is_editable]
     if stop:
         raise SceneError(f"{stop[0].name} is linked from another file and cannot be hidden: make a library override")
-    before, made, name = suspend(scene), {}, f"Axion Points {scene.name}"
+    # Showing ten thousand bodies takes Blender a second, so only where it must evaluate them.
+    before = suspend(scene) if parents.followers(items) else []
+    made, name = {}, f"Axion Points {scene.name}"
     try:
         poses = _poses(trajectory, objects, frame_start, scene, view_layer, scale_length)
         place, turn, scale = yield from part(poses, 0.0, POSED)
@@ -66,14 +68,16 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
         bpy.data.batch_remove(list(made))
         resume(scene, before)
         raise
-    clear(scene)
+    _remove_players(scene)
+    kept = {item.name_full for item in items}
+    _show_for_good(scene, [item for item in _stood_in_for(scene) if item.name_full not in kept])
     for block, own in made.items():
         if block.name != own:  # which the earlier points had
             block.name = own
     player[OWNER] = scene
     scene.collection.objects.link(player)
     records_of = {}
-    for item in items:
+    for item in [item for item in items if HIDDEN not in item]:
         flags = tuple(getattr(item, flag) for flag in FLAGS)
         if flags not in records_of:
             records_of[flags] = json.dumps(dict(zip(FLAGS, flags, strict=True)))
@@ -87,7 +91,15 @@ def clear(scene):
 
     Raises SceneError, before anything is changed, as ``suspend`` does.
     """
-    records.check(_stood_in_for(scene))
+    items = _stood_in_for(scene)
+    records.check(items)
+    _remove_players(scene)
+    _show_for_good(scene, items)
+    return len(items)
+
+
+def _remove_players(scene):
+    """Delete the objects that show the points of a scene, with all their parts."""
     for player in shown(scene):
         meshes = [player.data]
         motion, nodes, prototypes = (player.get(PARTS[part]) for part in ("motion", "nodes", "prototypes"))
@@ -102,10 +114,13 @@ def clear(scene):
         for mesh in meshes:
             if mesh is not None and not mesh.users:
                 bpy.data.meshes.remove(mesh)
-    items = suspend(scene)
+
+
+def _show_for_good(scene, items):
+    """Show bodies again as before they were points."""
+    _show(scene, items)
     for item in items:
         del item[HIDDEN]
-    return len(items)
 
 
 def suspend(scene):
@@ -115,11 +130,15 @@ def suspend(scene):
     """
     items = _stood_in_for(scene)
     records.check(items)
+    _show(scene, items)
+    return items
+
+
+def _show(scene, items):
     before = {item.name_full: item[HIDDEN] for item in items}
     flags = {text: json.loads(text) for text in set(before.values())}  # few
     flags = {text: {flag: bool(read[flag]) for flag in FLAGS} for text, read in flags.items()}
     _set_flags(scene, {name: flags[text] for name, text in before.items()})
-    return items
 
 
 def resume(scene, items):
@@ -140,7 +159,10 @@ def _set_flags(scene, wanted):
         values = [wanted[item.name_full][flag] if item.name_full in wanted else None for item in scene.objects]
         now = [False] * len(values)
         scene.objects.foreach_get(flag, now)
-        scene.objects.foreach_set(flag, [old if new is None else new for old, new in zip(now, values, strict=True)])
+        then = [old if new is None else new for old, new in zip(now, values, strict=True)]
+        if then == now:
+            continue
+        scene.objects.foreach_set(flag, then)
         last = next(item for item in scene.objects if item.name_full in wanted)
         setattr(last, flag, wanted[last.name_full][flag])
 

@@ -31,7 +31,7 @@ def done(monkeypatch):
 
         monkeypatch.setattr(owner, name, counted)
 
-    count(parents, "_space")
+    count(parents, "_space_of")
     count(conventions, "quaternion", lambda rotation: rotation[..., 0, 0].size)
     count(channels, "pose_matrices", lambda position, _: position[..., 0].size)
     count(curves, "fill")
@@ -75,14 +75,77 @@ def writing(items, motion, output):
 def test_no_slice_of_writing_points_does_more_than_some(done):
     items = boxes(2 * parents.OBJECTS + 100, kinds=3 * parents.OBJECTS // points.COPY)
     found = slices(writing(items, motion_of(items), "POINTS"), done)
-    assert max(one["_space"] for one in found) == parents.OBJECTS
-    assert sum(one["_space"] for one in found) == len(items)
+    assert max(one["_space_of"] for one in found) == parents.OBJECTS
+    assert sum(one["_space_of"] for one in found) == len(items)
     matrices = [one["quaternion"] for one in found]
     assert max(matrices) <= points.MATRICES + len(items)  # and those of the objects
     assert sum(matrices) >= STATES * len(items)
     assert sum(one["_prototype"] for one in found) == 3 * parents.OBJECTS // points.COPY
     assert max(one["_looks"] + points.COPY * one["_prototype"] for one in found) <= parents.OBJECTS + points.COPY
     assert not any(found[-1].values()), "the last slice only hands over"
+
+
+@pytest.fixture
+def evaluations(monkeypatch):
+    """What Blender had to evaluate or to show for the writing: names of functions, in their order."""
+    found = []
+    for owner, name in ((parents, "_go_to"), (points, "_show")):
+        function = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *given, f=function, n=name: found.append(n) or f(*given))
+    return found
+
+
+def test_points_over_points_are_written_without_showing_the_bodies(evaluations):
+    items = boxes(6)
+    for k, item in enumerate(items):
+        item.rotation_mode = ("XYZ", "QUATERNION", "AXIS_ANGLE", "ZYX", "XYZ", "QUATERNION")[k]
+        item.location, item.delta_location = np.random.default_rng(k).normal(size=(2, 3))
+        item.rotation_euler, item.delta_rotation_euler = np.random.default_rng(k + 9).normal(size=(2, 3))
+        item.scale, item.delta_scale = np.random.default_rng(k + 99).uniform(0.5, 2.0, size=(2, 3))
+    items[3].hide_render = True
+    run_through(writing(items, motion_of(items), "POINTS"))
+    first = places_of_points()
+    evaluations.clear()
+    work = writing(items, motion_of(items), "POINTS")
+    for _ in work:
+        assert all(item.hide_viewport for item in items)
+    assert evaluations == ["_show"] and np.array_equal(places_of_points(), first)  # of nobody, at the end
+    bpy.context.scene.frame_set(1)
+    items[0].driver_add("location", 0).driver.expression = "1 + 2"  # only Blender knows where that leads
+    evaluations.clear()
+    run_through(writing(items, motion_of(items), "POINTS"))
+    assert "_go_to" in evaluations
+    outputs.clear(bpy.context.scene)
+    assert [item.hide_render for item in items] == [False] * 3 + [True] + [False] * 2
+    assert not any(item.hide_viewport for item in items)
+
+
+def places_of_points():
+    """Places of all points of the scene on all frames."""
+    motion = next(item for item in bpy.data.objects if item.name.startswith("Axion Points Scene Motion"))
+    found = np.empty(3 * len(motion.data.vertices), np.float32)
+    motion.data.attributes["position"].data.foreach_get("vector", found)
+    return found
+
+
+def test_an_object_that_nothing_moves_stands_as_blender_evaluates_it():
+    """Read from its own channels, to the last bit; a parent, a driver or a constraint needs Blender."""
+    items, random = boxes(40), np.random.default_rng(7)
+    for k, item in enumerate(items):
+        item.rotation_mode = ("XYZ", "QUATERNION", "AXIS_ANGLE", "ZYX")[k % 4]
+        item.location, item.delta_location, item.rotation_euler, item.delta_rotation_euler = random.normal(size=(4, 3))
+        item.rotation_quaternion, item.rotation_axis_angle, item.delta_rotation_quaternion = random.normal(size=(3, 4))
+        item.scale, item.delta_scale = random.uniform(-2.0, 2.0, size=(2, 3))
+    items[0].parent = items[1]
+    items[2].constraints.new("LIMIT_LOCATION")
+    items[3].constraints.new("LIMIT_LOCATION").mute = True
+    key(items[4], "location", [(1, (0, 0, 0)), (5, (1, 0, 0))], "LINEAR")
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    assert parents.followers(items) == [items[0], items[2], items[4]]
+    read = run_through(parents.sample(scene, layer, items, [1]))
+    layer.update()
+    for item in items:
+        assert np.array_equal(read[item.name].world, np.array(item.evaluated_get(layer.depsgraph).matrix_world))
 
 
 def test_no_slice_of_writing_keys_does_more_than_some(done):
