@@ -11,6 +11,7 @@ from .job import Phase, wait_for_leaving
 
 ENDS = {Phase.DONE: "done", Phase.CANCELLED: "cancelled", Phase.FAILED: "failed"}
 FIRST_RUN = "Compiling kernels, first run only"
+NOT_LOOKED_FOR = "Bodies that start inside each other are not looked for before a first bake has compiled the kernels"
 
 
 def solve(
@@ -26,12 +27,11 @@ def solve(
 
     def simulate_from(*given, **named):
         if start_warp(kernels) and say is not None:
-            say(FIRST_RUN)
-            named = {**named, "say": say}
+            say(FIRST_RUN)  # already while the solver is imported
         from ..solver import simulate
 
         settle_newton()
-        return simulate(*given, **named)
+        return simulate(*given, **named, say=say)
 
     if place is None:
         return simulate_from(scene, frames, fps=fps, config=config, on_frame=on_frame)
@@ -60,20 +60,22 @@ def tell_end(place, job):
 def overlaps(scene, config, kernels=None):
     """Sentences on the bodies of a solver.Scene that start inside each other.
 
-    Where kernels have yet to be compiled, which takes a minute, one that says so.  Raises ValueError where the device
+    Where kernels have yet to be compiled, which takes a minute, one that says so: before the first bake, and before the
+    first after an update.  Raises ValueError where the device
     does not exist, and ImportError where Warp is not installed.
     """
     wait_for_leaving()
     if start_warp(kernels):
-        return ["Bodies that start inside each other are not looked for before a first bake has compiled the kernels"]
+        return [NOT_LOOKED_FOR]
     from ..solver import starting_overlaps
 
     settle_newton()
-    return [str(found) for found in starting_overlaps(scene, config)]
+    found = starting_overlaps(scene, config, compile_kernels=False)
+    return [NOT_LOOKED_FOR] if found is None else [str(overlap) for overlap in found]
 
 
 def start_warp(folder=None):
-    """Import Warp.  Returns whether Axion's kernels have yet to be compiled.
+    """Import Warp.  Returns whether none of Axion's kernels was ever compiled.
 
     folder: for compiled kernels; None for Warp's own.  Takes a second or more at the first call.  Raises ImportError
     where Warp is not installed.

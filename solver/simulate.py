@@ -22,7 +22,7 @@ from .proximal import ProximalSolver
 from .step import Stepper
 from .substeps import Substeps
 from .trajectory import START, CheckpointError, FrameResult, StepReport, Trajectory
-from .warm_up import warm_up
+from .warm_up import uncompiled, warm_up
 
 DEFAULT = SolverConfig()
 
@@ -82,14 +82,27 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
     return record.trajectory()
 
 
-def starting_overlaps(scene, config=DEFAULT):
+def starting_overlaps(scene, config=DEFAULT, compile_kernels=True):
     """Overlaps, deepest first, of bodies that start inside each other; [] where all stand free or only touch.
 
-    They do not stop a simulation, which pushes them apart.  Raises what ``simulate`` raises.
+    They do not stop a simulation, which pushes them apart.  compile_kernels: False returns None where that, which takes
+    a minute, has yet to be done.  Raises what ``simulate`` raises.
     """
-    stepper = _stepper(scene, config)
+    try:
+        stepper = _stepper(scene, config, None if compile_kernels else _expect_compiled)
+    except _UncompiledError:
+        return None
     names = [body.name for body in scene.bodies]
     return [Overlap(names[a], names[b], depth) for depth, a, b in _overlaps(stepper, stepper.touching())]
+
+
+class _UncompiledError(Exception):
+    """Kernels would have to be compiled first."""
+
+
+def _expect_compiled(scene, solver):
+    if uncompiled(scene, solver):
+        raise _UncompiledError
 
 
 def _overlaps(stepper, contacts):

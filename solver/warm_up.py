@@ -34,13 +34,7 @@ def warm_up(scene, solver, say=None):
     solver: ProximalSolver or SchurSolver, whose modules tell whether anything is missing.  say: called with one
     sentence whenever compiling goes on, while this function runs.  Raises RuntimeError where the compiler fails.
     """
-    device, host = solver.device, wp.get_device("cpu")
-    detection = [wp.get_module(contact_geometry.MODULE)]
-    unused = [wp.get_module(JOINT_MODULE), *kernel_modules(joint_kernels(solver.problem.real))]
-    unused = [] if scene.joints else unused
-    needed = detection + kernel_modules(residual_kernels(), solver)  # large ones first
-    work = {module: device for module in needed if module not in unused} | {wp.get_module(predict.module): host}
-    left = {module: device for module, device in work.items() if not is_compiled(module, device)}
+    device, detection, left = solver.device, [wp.get_module(contact_geometry.MODULE)], uncompiled(scene, solver)
     if not left:
         return
     team = _Team(left, say)
@@ -53,6 +47,16 @@ def warm_up(scene, solver, say=None):
         _detect(collider)
     finally:
         team.finish()
+
+
+def uncompiled(scene, solver):
+    """{module: device} of what Warp's kernel cache lacks for a scene, large ones first; newton's do not count."""
+    device, host = solver.device, wp.get_device("cpu")
+    unused = [wp.get_module(JOINT_MODULE), *kernel_modules(joint_kernels(solver.problem.real))]
+    unused = [] if scene.joints else unused
+    needed = [wp.get_module(contact_geometry.MODULE), *kernel_modules(residual_kernels(), solver)]
+    work = {module: device for module in needed if module not in unused} | {wp.get_module(predict.module): host}
+    return {module: device for module, device in work.items() if not is_compiled(module, device)}
 
 
 class _Team:

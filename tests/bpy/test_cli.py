@@ -28,7 +28,7 @@ wheel_only = pytest.mark.skipif(not bpy.app.module, reason="a process of its own
 """Blender's Python cannot import bpy outside Blender."""
 
 
-def free_fall(scene, frames, fps, config, on_frame, converged=True):
+def free_fall(scene, frames, fps, config, on_frame, converged=True, say=None):
     """Exact free fall from rest, and reports that hold an infinity."""
     start = np.array([body.position for body in scene.bodies], float)
     orientation = np.array([body.orientation for body in scene.bodies], float)
@@ -114,7 +114,7 @@ def test_baked_file_holds_keys_and_the_input_does_not(blend, tmp_path, capfd):
 def test_frames_quality_and_device_replace_the_scenes(blend, tmp_path, solver):
     seen = []
 
-    def look(scene, frames, fps, config, on_frame):
+    def look(scene, frames, fps, config, on_frame, say=None):
         seen.append((frames, fps, config.device, config.quality))
         return free_fall(scene, frames, fps, config, on_frame)
 
@@ -207,7 +207,7 @@ def test_a_breakdown_is_one_line_without_traceback_and_no_output(blend, tmp_path
 
 
 def test_ctrl_c_is_130_after_the_frame_at_hand_and_the_handler_is_put_back(blend, tmp_path, solver, capfd):
-    def interrupted(scene, frames, fps, config, on_frame):
+    def interrupted(scene, frames, fps, config, on_frame, say=None):
         def stop_at_3(result):
             if result.frame == 3:
                 signal.raise_signal(signal.SIGINT)

@@ -32,7 +32,7 @@ class Solver:
     def __init__(self):
         self.gate = threading.Semaphore(0)
 
-    def __call__(self, scene, frames, fps, config, on_frame):
+    def __call__(self, scene, frames, fps, config, on_frame, say=None):
         place = [np.array([body.position for body in scene.bodies], float)]
         turned = np.array([body.orientation for body in scene.bodies], float)
         falls = np.array([[0, 0, -float(body.motion == "dynamic")] for body in scene.bodies])

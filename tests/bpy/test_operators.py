@@ -21,7 +21,7 @@ from mathutils import Vector  # noqa: E402
 GRAVITY = 9.81
 
 
-def free_fall(scene, frames, fps, config, on_frame):
+def free_fall(scene, frames, fps, config, on_frame, say=None):
     """Exact free fall from rest: z(t) = z(0) - g t^2 / 2."""
     start = np.array([body.position for body in scene.bodies], float)
     turned = np.array([body.orientation for body in scene.bodies], float)
@@ -197,7 +197,7 @@ def test_a_bake_that_fails_says_why_and_leaves_the_earlier_one(scene, monkeypatc
     bpy.ops.axion.bake()
     first = heights(box, scene)
 
-    def break_down(described, frames, fps, config, on_frame):
+    def break_down(described, frames, fps, config, on_frame, say=None):
         raise {"solver": SceneError("box: its contacts cannot be held"), "bug": TypeError("box: a bug")}[spoil]
 
     if spoil == "mass":

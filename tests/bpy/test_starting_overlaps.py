@@ -5,6 +5,7 @@ import bpy
 import pytest
 from axion.axion_blender import baking, last_bake, solving
 from axion.axion_blender.operators.report import select_guilty
+from axion.solver import warm_up
 from blend_scenes import box, plane
 
 
@@ -32,6 +33,17 @@ def test_check_names_them_once_the_kernels_are_compiled(twins, monkeypatch):
     assert not any("inside each other" in text for text in baking.check(bpy.context)[1])
     monkeypatch.setattr(solving, "start_warp", lambda folder: True)
     assert "before a first bake has compiled" in baking.check(bpy.context)[1][-1]
+
+
+def test_after_an_update_the_bake_says_that_it_compiles_and_check_does_not_stand_still(twins, monkeypatch, capfd):
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    # The folder holds kernels, but those of another version.
+    monkeypatch.setattr(warm_up, "is_compiled", lambda module, device: False)
+    assert baking.check(bpy.context)[1][-1] == solving.NOT_LOOKED_FOR
+    twins.axion.use_cache = False
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    assert "Compiling kernels, first run only: 0 of " in capfd.readouterr().out
 
 
 def test_check_says_where_the_device_is_missing(twins):
