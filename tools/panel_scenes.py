@@ -144,9 +144,6 @@ def converted():
 
 BODY = "AXION_PT_body"
 JOINT = "AXION_PT_joint"
-POPOVERS = ("AXION_PT_overlays", "AXION_PT_material_presets")
-"""They open over a header and have no picture: the one shows what AXION_PT_sidebar_overlays does, the other a list of
-the user's own files."""
 PICTURES = (
     Picture("body", "PROPERTIES", "PHYSICS", (BODY, f"{BODY}_settings"), one_body),
     Picture(

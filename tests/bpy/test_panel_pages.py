@@ -10,6 +10,7 @@ import panel_scenes
 import pytest
 import test_native_order
 import write_panel_pages as writer
+from panel_popovers import POPOVERS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 IMAGES = ROOT / "docs/images"
@@ -58,17 +59,26 @@ def test_links_and_pictures_exist(path):
 
 @pytest.mark.parametrize("picture", panel_scenes.PICTURES, ids=lambda picture: picture.name)
 def test_pictures_are_there_small_and_shown(picture):
-    path = IMAGES / f"panel_{picture.name}.png"
+    check(IMAGES / f"panel_{picture.name}.png", 100)
+    for name in picture.panels:
+        assert hasattr(bpy.types, name), f"{name} is no panel"
+
+
+@pytest.mark.parametrize("picture", [picture for _, picture in POPOVERS.values()])
+def test_popovers_have_pictures_too(picture):
+    check(IMAGES / picture, 60)
+
+
+def check(path, lowest):
+    """A picture is there, small, at least ``lowest`` pixels high, and a page shows it."""
     content = path.read_bytes()
     assert content[:8] == b"\x89PNG\r\n\x1a\n" and len(content) < LARGEST
     width, height = struct.unpack(">II", content[16:24])
-    assert width > 200 and height > 100
+    assert width > 200 and height > lowest
     assert any(path.name in page.read_text(encoding="utf-8") for page in (ROOT / "docs/panels").glob("*.md"))
-    for name in picture.panels:
-        assert hasattr(bpy.types, name), f"{name} is no panel"
 
 
 def test_every_panel_is_in_a_picture():
     shown = {name for picture in panel_scenes.PICTURES for name in picture.panels}
     panels = {name for name in dir(bpy.types) if name.startswith("AXION_PT_")}
-    assert panels - shown == set(panel_scenes.POPOVERS)
+    assert panels - shown == set(POPOVERS)
