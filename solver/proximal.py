@@ -87,8 +87,9 @@ class ProximalSolver:
 
     def solve(self, problem, options):
         """Solve the position phase: (StepSolution, SolveStatistics).  The end pose satisfies gaps, joints, friction."""
-        device = self.problem
-        device.upload(problem, options)
+        if not len(problem.contacts) and not len(problem.joints):
+            return free_solution(problem, options)
+        self.problem.upload(problem, options)
         self._replay("position")
         return read_solution(self.problem, problem)
 
@@ -275,6 +276,16 @@ class ProximalSolver:
     def _launch_kernel(self, kernel, size, *rest, counts=True, arguments=()):
         inputs = [self.problem.counts, *rest] if counts else list(arguments)
         wp.launch(kernel, dim=size, inputs=inputs, device=self.device)
+
+
+def free_solution(problem, options):
+    """(StepSolution, SolveStatistics) of a problem without contacts and joints: its free motion."""
+    bodies, n = problem.bodies, problem.bodies.dynamic_count
+    velocity = bodies.velocity.copy()
+    velocity[:n] = bodies.free_velocity[:n]
+    solution = StepSolution(velocity, bodies.free_position, bodies.free_orientation, np.zeros((0, 3)), np.zeros(0))
+    zero = np.zeros(n)
+    return solution, SolveStatistics(zero, zero, options.eps, np.zeros(n, bool))
 
 
 def read_solution(device, problem):
