@@ -25,6 +25,7 @@ from .trajectory import START, CheckpointError, FrameResult, StepReport, Traject
 from .warm_up import uncompiled, warm_up
 
 DEFAULT = SolverConfig()
+SMALLEST = float(np.nextafter(0.0, 1.0))
 
 
 def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None, say=None):
@@ -288,7 +289,8 @@ def _worst_names(names, residual, moves=None):
     if not count:
         return []
     residual = np.where(residual < np.inf, residual, np.inf)
-    found = np.flatnonzero(residual >= max(np.partition(residual, -count)[-count], np.nextafter(0.0, 1.0)))
-    return [
-        names[i] for i in sorted(found, key=lambda i: (-residual[i], moves is not None and not moves[i], names[i]))[:3]
-    ]
+    least = residual.copy()
+    least.partition(len(names) - count)
+    found = (residual >= max(least.item(len(names) - count), SMALLEST)).nonzero()[0].tolist()
+    found.sort(key=lambda i: (-residual.item(i), moves is not None and not moves[i], names[i]))
+    return [names[i] for i in found[:3]]
