@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .flags import every, some
 from .parts import of_islands, worst_of
 from .step_end import moved_state
 
@@ -72,6 +73,14 @@ class Attempt:
             bad = bad | (self.check.excess[self.dynamic()] > fast)
         self.failed = of_islands(self.assembly, bad)
 
+    def finish(self, end, fast):
+        """Take over the EndVelocity, and judge by it, too.  fast: the loose tolerance [m]."""
+        self.end = end
+        if end.phase is not None:
+            self.spent = Spent(self.spent.newton + end.newton, self.spent.linear + end.linear, self.spent.solves)
+            np.maximum(self.error, self.assembly.problem.step * end.body, out=self.error)
+            self.judge(fast)
+
     def dynamic(self):
         """(n,) scene numbers of the bodies that were solved."""
         return self.assembly.numbering.scene[: self.assembly.numbering.dynamic_count]
@@ -112,15 +121,18 @@ class Attempt:
         np.maximum.at(joint, rows.joint[taken], error[taken])
         worst[dynamic[shown]] = self.error[shown]
         unsolved = 0.0 if part is not None or self.check is None else self.check.unsolved
-        given_up = part is None and self.failed.any()
+        spent = self.spent if part is None else NOTHING
+        given_up = part is None and some(self.failed)
         return StepOutcome(
             residuals=residuals,
-            converged=bool(self._kept()[shown].all()) and not given_up,
+            converged=every(self._kept()[shown]) and not given_up,
             residual=float(np.maximum(worst.max(initial=0.0), unsolved)),
             velocity_residual=float(self.end.body[shown].max(initial=0.0)),
             worst=worst,
             worst_joint=joint,
             contacts=len(self.sleep.contacts) + len(problem.contacts) - len(self.assembly.contacts),
             given_up=(problem, self.solution, ~self.sound) if given_up else None,
-            **(self.spent if part is None else NOTHING)._asdict(),
+            newton=spent.newton,
+            linear=spent.linear,
+            solves=spent.solves,
         )

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from .energy import kinetic_energies
+from .flags import every
 from .rotations import exponential, multiply
 
 MOST = 4.0  # |du| <= 2 |u| in the norm of the kinetic energy, where |u + du| <= |u|: impulses that add no energy
@@ -18,7 +19,7 @@ def held_back(assembly, solution, sound):
     """The StepSolution with no island that missed carried farther off its free motion than impulses carry it that add
     no energy, and overlap pushed out in this step.  sound: (n,) bool, bodies within the tolerance.
     """
-    if sound.all():
+    if every(sound):
         return solution
     problem, bodies, n = assembly.problem, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     change = solution.velocity[:n] - bodies.free_velocity[:n]
@@ -44,7 +45,7 @@ def calm(assembly, orientation, velocity, sound):
 
     orientation: (B, 4) at the step's end; velocity: (n, 6); sound: (n,) bool, bodies within the tolerance.
     """
-    if sound.all():
+    if every(sound):
         return
     bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     energy = kinetic_energies(bodies, orientation[:n], velocity)

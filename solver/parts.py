@@ -14,6 +14,7 @@ import numpy as np
 
 from . import rotations
 from .constraints.breaking import row_forces
+from .flags import some
 from .problem import Coordinate, world_impulses
 from .rest import KINDS
 from .topology import whole_groups
@@ -89,7 +90,7 @@ def of_islands(assembly, bodies):
     """(B,) bool, scene bodies of all islands that have one of the dynamic ``bodies`` (n,) bool."""
     number = assembly.numbering
     scene = np.zeros(len(number.scene) - 1, bool)
-    if bodies.any():
+    if some(bodies):
         scene[number.scene[: number.dynamic_count]] = whole_groups(assembly.island, bodies)
     return scene
 

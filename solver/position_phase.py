@@ -14,6 +14,7 @@ from .arrays import usual_room
 from .assemble import HELD, joined
 from .constraints.breaking import row_forces
 from .effort import Effort
+from .flags import some
 from .problem import world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end, unchecked
@@ -56,7 +57,7 @@ class PositionPhase:
         for repeat in range(REPEATS + 1):
             check = None
             bad = ~(statistics.residual <= self.fast) & (not last)
-            if bad.any() and 2 * np.count_nonzero(bad) >= len(bad):
+            if some(bad) and 2 * np.count_nonzero(bad) >= len(bad):
                 check = unchecked(len(assembly.numbering.scene) - 1)
                 break
             self.collider.deform(state.time, assembly.problem.step, at_end=True)
@@ -99,7 +100,7 @@ class PositionPhase:
 
 def _of_others(contacts, bad):
     """The Contacts that touch none of the dynamic bodies ``bad`` (n,) bool; None where there are none."""
-    if contacts is None or not bad.any():
+    if contacts is None or not some(bad):
         return contacts
     bodies = np.flatnonzero(bad)
     keep = ~(np.isin(contacts.body_a, bodies) | np.isin(contacts.body_b, bodies))

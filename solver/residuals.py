@@ -12,6 +12,7 @@ import numpy as np
 import warp as wp
 
 from .arrays import Columns, allocate, host_view, structs, upload
+from .flags import every
 from .mathx.real import real_types
 from .metrics import StepResiduals, VelocityResiduals
 from .problem import Coordinate
@@ -76,7 +77,7 @@ class JudgedStep:
         step after step where joints turn, and a wheel would gain spin from it.
         sound: (n,) bool, bodies within the tolerance; the impulses of others tell nothing.
         """
-        return self._velocity[0] if sound.all() else np.where(sound[:, None], *self._velocity)
+        return self._velocity[0] if every(sound) else np.where(sound[:, None], *self._velocity)
 
 
 class Judge:

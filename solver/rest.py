@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .flags import some
 from .metrics import body_residuals, step_residuals
-from .problem import StepSolution, tangents
+from .problem import StepSolution, frozen, tangents
 from .topology import connected_components, whole_groups
 
 REST = 0.5  # [s]
@@ -79,6 +80,7 @@ class Rest:
         """tolerance: [m] of slow islands; noise: [m] that solves of islands at rest may be off."""
         self.assembler, self.joints, self.model = assembler, joints, model
         self.tolerance, self.noise = tolerance, noise
+        self._awake = None  # State.proof where nothing rests
         axes = [[joint.axis(name) for name in joint.axes] for joint in joints.joints]
         self._series = [
             (k, axis) for k, each in enumerate(axes) for axis in each if axis.drive and isinstance(axis.target, tuple)
@@ -91,7 +93,7 @@ class Rest:
         if state.proof is None or self.model.deforming is not None:
             return False
         free = self.assembler.free(state.time)
-        if (free & (state.proof[:, RESIDUAL] == np.inf)).any():
+        if some(free & (state.proof[:, RESIDUAL] == np.inf)):
             return False
         if not np.array_equal(free, self.assembler.free(state.time + step)):
             return False
@@ -108,10 +110,10 @@ class Rest:
         free = self.assembler.free(state.time)
         since = np.zeros(len(free)) if state.still is None else state.time - state.still[:, 0]
         asleep = free & (since >= REST - SLACK)
-        if asleep.any():
+        if some(asleep):
             group, resting = self._resting_groups(state, contacts, velocity, step, free, since)
             asleep = free & resting[group]
-        if not asleep.any():
+        if not some(asleep):
             return self._split(asleep, free, contacts, impulses), state
         state = replace(state, proof=state.proof.copy())
         wanted = asleep & whole_groups(group, asleep & np.isinf(state.proof[:, RESIDUAL]))
@@ -127,11 +129,12 @@ class Rest:
 
     def _split(self, asleep, free, contacts, impulses):
         """Contacts that touch nothing awake keep their forces and take no part."""
-        awake, anybody = free & ~asleep, bool(asleep.any())
-        if self.assembler.carried is not None:
-            awake &= ~self.assembler.carried.mask
-        elif not anybody:  # contacts without a free body were not looked for
+        anybody, carried = some(asleep), self.assembler.carried
+        if carried is None and not anybody:  # contacts without a free body were not looked for
             return Sleep(asleep, contacts, impulses, anybody=False)
+        awake = free & ~asleep
+        if carried is not None:
+            awake &= ~carried.mask
         part = awake[contacts.body_a] | awake[contacts.body_b]
         return Sleep(asleep, contacts, impulses, None if part.all() else np.flatnonzero(part), anybody)
 
@@ -152,9 +155,8 @@ class Rest:
         if moved.still is None:
             moved.still, moved.proof = np.full((count, 8), -np.inf), np.full((count, COLUMNS), np.inf)
             gone = np.ones(count, bool)
-        elif not (calm := (moved.way <= self.noise) & sound & self.assembler.free(moved.time)).any():
-            moved.still = np.empty((count, 8))
-            moved.proof = np.where(asleep[:, None], moved.proof, np.inf)
+        elif not some(calm := (moved.way <= self.noise) & sound & self.assembler.free(moved.time)):
+            moved.still, moved.proof = np.empty((count, 8)), self._proof(moved, asleep)
             gone = slice(None)
         else:
             apart = moved.position - moved.still[:, 1:4]
@@ -164,9 +166,17 @@ class Rest:
             )
             way = np.abs(apart).max(axis=1) + 2.0 * self.model.body_radius * turn
             gone = ~(calm & (way <= self.noise))
-            moved.still, moved.proof = moved.still.copy(), np.where(asleep[:, None], moved.proof, np.inf)
+            moved.still, moved.proof = moved.still.copy(), self._proof(moved, asleep)
         moved.still[gone, 0] = moved.time
         moved.still[gone, 1:4], moved.still[gone, 4:] = moved.position[gone], moved.orientation[gone]
+
+    def _proof(self, moved, asleep):
+        """State.proof with what is not ``asleep`` (B,) bool awake; read-only where that is everybody."""
+        if some(asleep):
+            return np.where(asleep[:, None], moved.proof, np.inf)
+        if self._awake is None:
+            self._awake = frozen(np.full((len(asleep), COLUMNS), np.inf))
+        return self._awake
 
     def _links(self, contacts, free):
         """Scene bodies at both ends of every contact and row of a joint that holds; the world is the last."""

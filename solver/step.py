@@ -32,6 +32,7 @@ import numpy as np
 from .assemble import Assembler
 from .attempt import NOTHING, Attempt, Spent, StepOutcome
 from .collision import Collider, carry_impulses, no_contacts
+from .flags import some
 from .force_recorder import ForceRecorder
 from .given_up import calm, held_back
 from .halving import few, halve_part
@@ -86,7 +87,7 @@ class Stepper:
         attempt = self._attempt(step, depth)
         if attempt.again:
             return self._after(attempt.spent, self._advance(step, depth))
-        if attempt.failed.any() and depth < self.deepest:
+        if some(attempt.failed) and depth < self.deepest:
             if few(self, attempt):
                 return halve_part(self, step, depth, attempt)
             return self.halves(step, depth, attempt.spent)
@@ -118,20 +119,18 @@ class Stepper:
         attempt.spurious, attempt.coordinate = judged.gained, judged.coordinate
         if check is not None:
             residuals.penetration = max(residuals.penetration, check.overlap)
-        error = attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
+        attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
         attempt.tolerance = np.where(judged.speed > SLOW, self.fast, tolerance)
         attempt.judge(self.fast)
-        if attempt.failed.any() and depth < self.deepest and not few(self, attempt):
+        if some(attempt.failed) and depth < self.deepest and not few(self, attempt):
             return attempt
         if self.joints.break_overloaded(assembly, solution, state.time + step, attempt.sound):
             attempt.again = True
             return attempt
-        end = attempt.end = end_velocity(
+        end = end_velocity(
             assembly, solution, judged, state, self.position_phase, tolerance, self.joint_damping, attempt.sound
         )
-        attempt.spent = Spent(spent.newton + end.newton, spent.linear + end.linear, solves)
-        np.maximum(error, step * end.body, out=error)
-        attempt.judge(self.fast)
+        attempt.finish(end, self.fast)
         solution = attempt.solution = held_back(assembly, solution, attempt.sound)
         calm(assembly, solution.orientation, end.velocity, attempt.sound)
         return attempt

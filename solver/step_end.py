@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .flags import every, some
 from .joint_damping import damp_joints
 from .proximal import SolveOptions
 from .velocity_phase import velocity_problem
@@ -38,7 +39,7 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
         pose = solution.position, solution.orientation
         velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)))
-    if judged.need.any():
+    if some(judged.need):
         mask = judged.need[assembly.island]
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask)
         tolerance = tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
@@ -46,7 +47,7 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
         result, _ = phase.solver.solve_velocity(problem, options, loaded)
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
         residuals, body = phase.judge.end(problem, result, loaded)
-        if mask.all():
+        if every(mask):
             out.velocity, out.body = result.velocity[:n], body[:n]
         else:
             out.velocity, out.body = np.where(mask[:, None], result.velocity[:n], velocity), np.where(mask, body[:n], 0)

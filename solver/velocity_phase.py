@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from .constraints.breaking import impulse_share
+from .flags import every, some
 from .problem import Bodies, Coordinate, JointRows, StepProblem
 from .rotations import conjugate, rotate
 
@@ -28,11 +29,11 @@ def velocity_problem(assembly, solution, judge, judged, total, mask):
     free[:n] = total
     taken = moves(contacts, mask, len(bodies.mass))
     loaded = solution.contact_impulse[taken, 0] > 0.0
-    if taken.any():
+    if some(taken):
         # Contacts are solved anew: take their share out of the free velocity, and offer it as the first guess.
         contacts, given = judge.contacts_at_end(problem)
         free[:n][mask] -= given[mask]
-    if not taken.all():
+    if not every(taken):
         contacts = contacts.take(np.flatnonzero(taken))
     at_end = Bodies(n, bodies.mass, bodies.inertia, *pose, bodies.velocity, *pose, free, np.zeros(len(bodies.mass)))
     return StepProblem(problem.step, at_end, contacts, _needed_rows(assembly, solution, judged, mask)), loaded, taken
