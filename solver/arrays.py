@@ -257,12 +257,16 @@ class Columns:
 
     def put_all(self, table, columns, order=None):
         """``put`` for every (name, name of the column of ``table``) in ``columns``."""
-        lies, put = self._lies, self.put
+        lies, views = self._lies, self._views
         for name, source in columns:
             values = getattr(table, source)
             known = lies.get(name)
-            if known is None or known[0] is not values or known[1] is not order:
-                put(name, values, order)
+            if known is not None and known[0] is values and known[1] is order:
+                continue
+            if order is None and name in views and values.flags.writeable:  # as ``put`` does, with fewer calls
+                lies[name], views[name][: len(values)] = None, values
+            else:
+                self.put(name, values, order)
 
     def put(self, name, values, order=None):
         """Copy ``values`` (n, ...) into the first n elements of an array that no kernel writes, the rest is left.
@@ -299,19 +303,29 @@ def upload(destination, values):
     if not count:
         return
     view = getattr(destination, "axion_host_view", None)
-    if view is not None or destination.device.is_cpu:
-        (host_view(destination) if view is None else view)[:count] = values
+    if view is None and destination.device.is_cpu:
+        view = host_view(destination)
+    if view is not None:
+        view[:count] = values
         return
     staged = wp.array(values, dtype=destination.dtype, device="cpu")
     wp.copy(destination, staged, count=count)
 
 
+def look(source):
+    """A Warp array as NumPy: on the CPU its very memory, elsewhere a copy."""
+    view = getattr(source, "axion_host_view", None)
+    if view is not None:
+        return view
+    return host_view(source) if source.device.is_cpu else source.numpy()
+
+
 def download(source, count):
-    """The first ``count`` elements of a Warp array as float64 or int NumPy."""
-    values = (host_view(source) if source.device.is_cpu else source.numpy())[:count]
-    return values.astype(np.float64) if values.dtype.kind == "f" else values.copy()
+    """The first ``count`` elements of a Warp array as float64 or int NumPy of its own."""
+    values = look(source)[:count]
+    return values.astype(np.float64) if values.dtype == np.float32 else values.copy()
 
 
 def first_number(source):
     """The first element of a Warp array of integers."""
-    return int((host_view(source) if source.device.is_cpu else source.numpy())[0])
+    return int(look(source)[0])

@@ -11,11 +11,11 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arrays import Columns, allocate, host_view, structs, upload
+from .arrays import Columns, allocate, look, structs, upload
 from .flags import every
 from .mathx.real import real_types
 from .metrics import StepResiduals, VelocityResiduals
-from .problem import Coordinate
+from .problem import Coordinate, frozen
 from .reference.rows import start_gaps
 from .residual_kernels import residual_kernels
 from .residual_laws import (
@@ -93,6 +93,7 @@ class Judge:
         self._settings = wp.zeros(3, dtype=wp.float64, device=self.device)
         self._into, self._graphs, self._latest = {}, {}, None
         self._numbered = None, 0  # the rows' joints, and one more than the largest of them
+        self._measured = None, None  # the rows' coordinates, and which of them are angles
 
     def step(self, assembly, solution, tolerance):
         """The JudgedStep of a solved position phase.
@@ -119,10 +120,10 @@ class Judge:
         body, contact, row, worst = self._results(problem)
         residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
         islands = len(assembly.island_jointed)
-        need = _copy(judged.need, islands).astype(bool) | assembly.island_jointed
+        need = (look(judged.need)[:islands] > 0) | assembly.island_jointed
         return JudgedStep(
-            residuals, self._of_bodies(problem), _copy(judged.gained, n).astype(bool), need,
-            _copy(judged.fastest, islands).view(float).take(island), _copy(judged.coordinate, len(problem.joints)),
+            residuals, self._of_bodies(problem), look(judged.gained)[:n] > 0, need,
+            look(judged.fastest)[:islands].view(float).take(island), _copy(judged.coordinate, len(problem.joints)),
             _copy(judged.velocity, n),
         )  # fmt: skip
 
@@ -198,15 +199,18 @@ class Judge:
             _copy(judged.body, len(problem.bodies.mass)),
             _copy(judged.contact, len(problem.contacts)),
             _copy(judged.row, len(problem.joints)),
-            _copy(judged.worst, KINDS).view(float).tolist(),
+            look(judged.worst)[:KINDS].view(float).tolist(),
         )
 
     def _of_bodies(self, problem):
         return _copy(self.judged.error, len(problem.bodies.mass)).view(float)
 
-    @staticmethod
-    def _angles(rows):
-        return (rows.coordinate == DOT) | (rows.coordinate == TWIST)
+    def _angles(self, rows):
+        """(R,) bool, read-only: rows that measure angles."""
+        coordinate = rows.coordinate
+        if self._measured[0] is not coordinate or coordinate.flags.writeable:
+            self._measured = coordinate, frozen((coordinate == DOT) | (coordinate == TWIST))
+        return self._measured[1]
 
     # Arrays and graphs
 
@@ -283,5 +287,5 @@ class Judge:
 
 def _copy(array, count):
     """The first ``count`` entries of the last axis of elements, as NumPy of its own."""
-    values = host_view(array) if array.device.is_cpu else array.numpy()
+    values = look(array)
     return (values[:count] if array.ndim == 1 else values[:, :count]).copy()
