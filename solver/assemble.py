@@ -9,6 +9,7 @@ import numpy as np
 
 from . import rotations
 from .contact_frames import ContactFrames
+from .flags import some
 from .force_fields import ForceTable
 from .held import HandOver, Holding
 from .impact import Impacts
@@ -193,13 +194,14 @@ class Assembler:
         if missed is not None:
             touches = joined(touches, missed)
         problem = StepProblem(step, bodies, touches, NO_ROWS)
-        midpoint = np.ones(number.dynamic_count)
+        n, bodies.midpoint = number.dynamic_count, number.loose
         if len(touches):
             pressed = self._rebound(problem, contacts, end_velocity, pressed)
-            midpoint[held_by_contacts(links, touches, pressed)[: number.dynamic_count]] = 0.0
+            bodies.midpoint = number.loose.copy()
+            bodies.midpoint[:n][held_by_contacts(links, touches, pressed)[:n]] = 0.0
         else:
             touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
-        self._take_mean_velocity(bodies, end_velocity, midpoint, step)
+        self._take_mean_velocity(bodies, end_velocity, bodies.midpoint[:n], step)
         problem.joints, row_number, rate = self._rows(state, bodies, step, links, row_force)
         topology = build_topology(problem)
         return Assembly(
@@ -222,9 +224,9 @@ class Assembler:
 
     def _rows(self, state, bodies, step, links, force):
         """(JointRows, their numbers in the table, rate of each target), those that move somebody."""
-        a, b = links.a, links.b
-        of_joint = np.zeros(len(self.joints.joints))
-        if len(a):  # rows of one joint have the same bodies
+        a, b, of_joint = links.a, links.b, links.loose
+        if len(a) and bodies.midpoint.flags.writeable:  # contacts hold some; rows of one joint have the same bodies
+            of_joint = np.zeros(len(of_joint))
             of_joint[links.joint] = np.maximum(bodies.midpoint.take(a), bodies.midpoint.take(b))
         rows, row_number, rate = self.joints.rows(state.time + step, step, of_joint, force)
         if not len(rows):
@@ -297,7 +299,7 @@ class Assembler:
             velocity[n:-1] = flow[n:-1] = self._mean_velocity(state, step, *planned)[fixed]
         bodies = Bodies(
             n, inert.mass, inert.inertia, position, orientation, velocity, end_position, end_orientation, flow,
-            np.zeros(len(order)),
+            number.loose,
         )  # fmt: skip
         return bodies, flow[:n].copy()
 
@@ -324,9 +326,9 @@ class Assembler:
     def _take_mean_velocity(bodies, end_velocity, midpoint, step):
         """The unknown is the velocity that carries the pose: the mean (u+ + a u-) / (1 + a), a = midpoint (n,)."""
         n = bodies.dynamic_count
-        if not midpoint.any():
+        if not some(midpoint):
             return
-        bodies.midpoint[:n], share = midpoint, midpoint[:, None]
+        share = midpoint[:, None]
         flow = (end_velocity[:, :3] + share * bodies.velocity[:n, :3]) / (1.0 + share)
         bodies.free_velocity[:n, :3] = flow
         bodies.free_position[:n] = bodies.position[:n] + step * flow

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How hard a solve tries, by the speed of the fastest body in each island: a kernel on the host."""
 
+import operator
+
 import warp as wp
 
 from .host import HostKernel, HostTable
@@ -82,7 +84,7 @@ class Effort:
         n = bodies.dynamic_count
         v = self._table.reserve(max(n, len(jointed)))
         known = bodies.mass, bodies.inertia, island, jointed, v.u
-        if self._known is None or any(old is not new for old, new in zip(self._known, known, strict=True)):
+        if self._known is None or not all(map(operator.is_, self._known, known)):
             v.count[:], v.setting[:] = (n, len(jointed)), self._setting
             v.mass[:n], v.inertia[:n], v.island[:n] = bodies.mass[:n], bodies.inertia[:n], island
             v.jointed[: len(jointed)] = jointed

@@ -16,6 +16,7 @@ class Numbering:
     scene: np.ndarray  # (B + 1,) scene number of each solver body, dynamic ones first
     solver: np.ndarray  # (B + 1,) solver number of each scene body
     dynamic_count: int
+    loose: np.ndarray  # (B + 1,) float, 1 for those that move: Bodies.midpoint where nothing is held by a contact
 
     @classmethod
     def of(cls, free):
@@ -24,7 +25,7 @@ class Numbering:
         order = np.concatenate([np.nonzero(free)[0], np.nonzero(~free)[0]])
         solver = np.empty(len(order), np.int64)
         solver[order] = np.arange(len(order))
-        return cls(frozen(order), frozen(solver), int(free.sum()))
+        return cls(frozen(order), frozen(solver), int(free.sum()), frozen(free[order].astype(float)))
 
 
 @dataclass(eq=False)
@@ -34,6 +35,7 @@ class Links:
     a: np.ndarray  # (rows,) int32 both bodies of each of their rows
     b: np.ndarray
     joint: np.ndarray  # (rows,)
+    loose: np.ndarray  # (joints,) the largest ``Numbering.loose`` of each joint's bodies
     take: np.ndarray | None  # (rows,) bool: rows that have a body that moves; None: all
     group: np.ndarray  # (B + 1,) bodies that joints link share a number; immovable ones have one of their own, the last
     group_count: int  # that number
@@ -49,8 +51,10 @@ class Links:
         count = int(label.max()) + 1 if n else 0
         group = np.append(label, np.full(len(number.scene) - n, count))
         take = (a < n) | (b < n)
-        a, b, joint, group = (frozen(values) for values in (a, b, fixed.joint[holds], group))
-        return cls(a, b, joint, None if take.all() else take, group, count)
+        loose, joint = np.zeros(len(alive)), fixed.joint[holds]
+        loose[joint] = take
+        a, b, joint, group, loose = (frozen(values) for values in (a, b, joint, group, loose))
+        return cls(a, b, joint, loose, None if take.all() else take, group, count)
 
 
 def held_by_contacts(links, contacts, pressed):

@@ -5,6 +5,8 @@ The kernel does for each body what ``reference/free_motion.py`` says, where the 
 solver's bodies.
 """
 
+import operator
+
 import warp as wp
 
 from . import rotations
@@ -196,17 +198,16 @@ class FreeMotion:
         count, n = len(velocity), len(inertia)
         v = self._table.reserve(count + 1)
         v.count[:], v.step[0] = (count + 1, n), step
-        lies = order, inertia, reach, decay, turn_decay, v.x
-        known = self._lies is not None and all(old is new for old, new in zip(self._lies, lies, strict=True))
-        if not known or any(values.flags.writeable for values in lies[:-1]):
+        lies, known = (order, inertia, reach, decay, turn_decay, v.x), self._lies
+        if known is None or not all(map(operator.is_, known, lies)):
             v.order[: count + 1] = order
             v.x_scene[count], v.q_scene[count], v.u_scene[count] = 0.0, rotations.IDENTITY, 0.0
             v.inertia[:n], v.reach[:n], v.decay[:n], v.turn_decay[:n] = inertia, reach, decay, turn_decay
-            self._lies = lies
+            self._lies = None if any(values.flags.writeable for values in lies[:-1]) else lies
         v.x_scene[:count], v.q_scene[:count] = pose
         v.u_scene[:count], v.acceleration[:n] = velocity, acceleration
         self._kernel.run()
-        return tuple(out[: count + 1].copy() for out in (v.x, v.q, v.u, v.x_end, v.q_end, v.u_end))
+        return tuple([out[: count + 1].copy() for out in (v.x, v.q, v.u, v.x_end, v.q_end, v.u_end)])
 
 
 def angular_acceleration(orientation, torque, inertia):

@@ -11,6 +11,7 @@ from .proximal import SolveOptions
 from .velocity_phase import velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
+EPS_FACTORS = np.array([0.3, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0, 10.0])  # of eps, by Newton iterations; the last: and more
 LONGEST_STEP = 1.0 / 24.0  # [s] end velocities are held to tolerance / this, so that short steps do not loosen them
 
 
@@ -65,7 +66,9 @@ def moved_state(state, assembly, solution, statistics, velocity):
         orientation=solution.orientation.take(place, 0), eps=state.eps.copy(),
         velocity=np.concatenate([velocity, bodies.velocity[n:]]).take(place, 0),
     )  # fmt: skip
-    factor = np.where(statistics.newton <= 3, 0.3, np.where(statistics.newton > 6, 10.0, 1.0))
+    factor = EPS_FACTORS.take(statistics.newton, mode="clip")
     eps = np.minimum(np.maximum(factor * statistics.eps, EPS_SMALLEST), FIRST_EPS)
-    moved.eps[number.scene[:n]] = np.where(statistics.constrained, eps, FIRST_EPS)
+    if not every(statistics.constrained):
+        eps[~statistics.constrained] = FIRST_EPS
+    moved.eps[number.scene[:n]] = eps
     return moved
