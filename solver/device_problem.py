@@ -51,6 +51,7 @@ class DeviceProblem:
     def __init__(self, device, real):
         self.device, self.real, self._kernels = device, real, figure_kernels(real)
         self.capacity = dict.fromkeys(("bodies", "contacts", "rows", "pairs", "islands"), 0)
+        self.launched = {}  # the same, 0 where the problem has none: on the CPU a kernel in vain costs a microsecond
         self.generation = 0
         self.topology = None
         self.factor = BlockFactor(device, real)
@@ -72,7 +73,7 @@ class DeviceProblem:
 
         eps_joint: proximal strength of joints to start from.
         """
-        size, kernels, islands = self.capacity, self._kernels, self.islands
+        size, kernels, islands = self.launched, self._kernels, self.islands
         self.restart()
         self._launch(kernels.clear, size["islands"], wp.float64(eps_joint), islands)
         self._launch(kernels.ask, size["bodies"], self.bodies, self.figures, islands)
@@ -108,6 +109,7 @@ class DeviceProblem:
             "islands": topology.island_count,
         }
         self._reserve(sizes)
+        self.launched = {name: room if sizes[name] else 0 for name, room in self.capacity.items()}
         self._choose_direct(topology)
         upload(self.counts, (problem.bodies.dynamic_count, *(sizes[name] for name in COUNTED)))
         self._upload_topology(topology)

@@ -106,19 +106,20 @@ class ProximalSolver:
     # Recording
 
     def _replay(self, phase):
-        if self._recorded != self.problem.generation:
+        p = self.problem
+        if self._recorded != p.generation:
             self._graphs.clear()
-            self._recorded = self.problem.generation
-        launched = phase, self.problem.capacity["rows"] > 0
+            self._recorded = p.generation
+        launched = phase, *(size > 0 for size in p.launched.values())
         if launched not in self._loaded:  # recording must see no compilation
             self._launch(phase)
             self._loaded.add(launched)
             return
-        if phase not in self._graphs:
+        if launched not in self._graphs:
             with wp.ScopedCapture(device=self.device) as capture:
                 self._launch(phase)
-            self._graphs[phase] = capture.graph
-        wp.capture_launch(self._graphs[phase])
+            self._graphs[launched] = capture.graph
+        wp.capture_launch(self._graphs[launched])
 
     def _launch(self, phase):
         position = phase == "position"
@@ -206,7 +207,7 @@ class ProximalSolver:
         p, control, flags = self.problem, self._control, self.problem.flags
         cg = self._cg
         self._over_bodies(self._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
-        self._launch_kernel(self._assembly.assemble_pairs, p.capacity["pairs"], p.contacts, p.rows, p.pairs, p.islands)
+        self._launch_kernel(self._assembly.assemble_pairs, p.launched["pairs"], p.contacts, p.rows, p.pairs, p.islands)
 
         def direct():
             p.factor.launch_factor(p.bodies.diagonal, p.pairs.block)
@@ -262,16 +263,16 @@ class ProximalSolver:
         self._over_islands(control.sweeps_done, flags, wp.int32(SWEEPS_PER_BLOCK), p.islands)
 
     def _over_bodies(self, kernel, *arguments):
-        self._launch_kernel(kernel, self.problem.capacity["bodies"], *arguments)
+        self._launch_kernel(kernel, self.problem.launched["bodies"], *arguments)
 
     def _over_contacts(self, kernel, *arguments):
-        self._launch_kernel(kernel, self.problem.capacity["contacts"], *arguments)
+        self._launch_kernel(kernel, self.problem.launched["contacts"], *arguments)
 
     def _over_rows(self, kernel, *arguments):
-        self._launch_kernel(kernel, self.problem.capacity["rows"], *arguments)
+        self._launch_kernel(kernel, self.problem.launched["rows"], *arguments)
 
     def _over_islands(self, kernel, *arguments):
-        self._launch_kernel(kernel, self.problem.capacity["islands"], *arguments)
+        self._launch_kernel(kernel, self.problem.launched["islands"], *arguments)
 
     def _launch_kernel(self, kernel, size, *rest, counts=True, arguments=()):
         inputs = [self.problem.counts, *rest] if counts else list(arguments)
