@@ -258,7 +258,7 @@ MADE = {
     "ProximalSolver": "device problem _contact _joint _motion _assembly _cg _sweep _control _limits resting stirring"
     " _eps_joint _graphs _loaded _recorded",
     "DeviceProblem": "device real capacity generation topology factor _factor_generation _factored _into order counts"
-    " _eliminator usual _laid"
+    " _eliminator usual _laid launched"
     " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands plan figures _kernels _grouped",
 }
 """What is made from the scene, or anew in each step before it is read."""
