@@ -10,6 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
+from . import mirror
+
 # Slots of the ``counts`` array.
 DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS, BODIES = range(6)
 # Slots of the ``flags`` array: one per graph loop, non-zero while an island still wants another round.
@@ -283,7 +285,7 @@ class Columns:
 
     def item_shape(self, name):
         """Shape of one element."""
-        return getattr(self._struct, name).numpy().shape[1:]
+        return staging(getattr(self._struct, name)).shape[1:]
 
     def fill(self, name, values):
         """Copy ``values`` (n, ...) into an array that kernels write, too."""
@@ -308,22 +310,52 @@ def upload(destination, values):
     if view is not None:
         view[:count] = values
         return
-    staged = wp.array(values, dtype=destination.dtype, device="cpu")
-    wp.copy(destination, staged, count=count)
+    staging(destination)[:count] = values
+    send(destination, count)
+
+
+def staging(array):
+    """The NumPy array in which the host prepares what ``send`` hands to a Warp array; on the CPU its own memory.
+
+    Ask for it anew before every ``send``.
+    """
+    return host_view(array) if array.device.is_cpu else mirror.to_write(array)
+
+
+def send(array, count):
+    """Hand the first ``count`` elements of ``staging(array)`` to the Warp array; nobody waits for it."""
+    if not array.device.is_cpu:
+        mirror.send(array, count)
+
+
+def fetch(*wanted):
+    """NumPy arrays of the first ``count`` elements, or of a table's columns, of each (array, count) on one device.
+
+    To be read before any of them changes.  A CUDA device is waited for once, however many there are.
+    """
+    first = wanted[0][0]
+    near = getattr(first, "axion_host_view", None) is not None or first.device.is_cpu
+    views = [host_view(array) for array, _ in wanted] if near else mirror.fetch(wanted)
+    pairs = zip(views, wanted, strict=True)
+    return [view[:count] if array.ndim == 1 else view[:, :count] for view, (array, count) in pairs]
 
 
 def look(source):
-    """A Warp array as NumPy: on the CPU its very memory, elsewhere a copy."""
+    """A Warp array as NumPy, to be read before it changes: on the CPU its very memory."""
     view = getattr(source, "axion_host_view", None)
     if view is not None:
         return view
-    return host_view(source) if source.device.is_cpu else source.numpy()
+    return host_view(source) if source.device.is_cpu else mirror.fetch(((source, source.size),))[0]
 
 
 def download(source, count):
     """The first ``count`` elements of a Warp array as float64 or int NumPy of its own."""
-    values = look(source)[:count]
-    return values.astype(np.float64) if values.dtype == np.float32 else values.copy()
+    return download_all((source, count))[0]
+
+
+def download_all(*wanted):
+    """``download`` of each (array, count), with one wait for the device."""
+    return [values.astype(np.float64) if values.dtype == np.float32 else values.copy() for values in fetch(*wanted)]
 
 
 def first_number(source):

@@ -191,11 +191,12 @@ class Collider:
         if not meshes:
             wp.capture_launch(graphs.renew)
             wp.capture_launch(graphs.choose)
-        if self._grow():
+        found = first_number(self._contacts.rigid_contact_count)
+        if self._grow(found):
             self._allocate()
             self._record()
             return False
-        if stage.grow(first_number(self._contacts.rigid_contact_count)):
+        if stage.grow(found):
             self._record()
             return False
         if meshes and stage.write_fresh(self._repaired(position, matrices(orientation))):
@@ -285,10 +286,9 @@ class Collider:
             setattr(self._graphs, name, capture.graph)
         return self._graphs
 
-    def _grow(self):
-        """Raise the capacities that were exceeded.  True when there were any."""
+    def _grow(self, count):
+        """Raise the capacities that were exceeded, where newton found ``count`` contacts.  True when there were any."""
         grown = False
-        count = first_number(self._contacts.rigid_contact_count)
         if count >= self._contact_capacity:  # newton stops writing when full, so a full buffer may have lost some
             self._contact_capacity, grown = max(2 * self._contact_capacity, count), True
         narrow = self._pipeline.narrow_phase

@@ -10,7 +10,7 @@ from dataclasses import fields
 import numpy as np
 import warp as wp
 
-from .arrays import allocate, download, of_arrays, upload
+from .arrays import allocate, download_all, of_arrays, upload
 from .manifold import Manifolds
 
 # Slots of the ``counts`` array.
@@ -194,7 +194,7 @@ def write_points(arrays, manifolds):
 
 def read_points(arrays, count):
     """The first ``count`` points as Manifolds."""
-    return Manifolds(*(download(getattr(arrays, item.name), count) for item in fields(Manifolds)))
+    return Manifolds(*download_all(*((getattr(arrays, item.name), count) for item in fields(Manifolds))))
 
 
 def pose_arrays(model, device):

@@ -14,7 +14,7 @@ NumPy sees the results only.  Where meshes are about, the host works on what was
 import numpy as np
 import warp as wp
 
-from .arrays import download, host_view, of_arrays, upload, usual_room
+from .arrays import download, download_all, fetch, of_arrays, upload, usual_room
 from .contact_arrays import (
     ADDED,
     FRESH,
@@ -125,7 +125,7 @@ class ContactStage:
         listed = None if model.pairs is None else wp.array(model.pairs, dtype=wp.vec2i, device=self.device)
         self.near = NearPairs(listed, self.poses, self.shapes, self.device)
         self.wanted = wp.zeros_like(self.near.near)
-        self._everyone = np.ones(len(model.names), bool)
+        self._everyone, self._counts = np.ones(len(model.names), bool), None
         room = max(FEWEST, usual_room(int(model.movable.sum()))["contacts"])
         self._make_fresh_room(room)
         self._make_room(room)
@@ -176,7 +176,7 @@ class ContactStage:
             number[contacts.source] = np.arange(len(contacts))
             upload(self.old.contact, number)
             self._remembered, self._manifolds = contacts, whole
-        upload(self.shared.counts, (0 if contacts is None else len(contacts.manifolds), 0, 0, 0, 0))
+        self._set_counts((0 if contacts is None else len(contacts.manifolds), 0, 0, 0, 0))
         return grown
 
     def place(self, state):
@@ -240,9 +240,17 @@ class ContactStage:
         )  # fmt: skip
 
     def read_counts(self):
-        """Points remembered, fresh, kept and added, and whether the fresh ones came out of order."""
-        counts = self.shared.counts
-        return (host_view(counts) if self.device.is_cpu else counts.numpy()).tolist()
+        """Points remembered, fresh, kept and added, and whether the fresh ones came out of order.
+
+        As a list of its own, read once for all after a detection and after what came out of order was put right.
+        """
+        if self._counts is None:
+            self._counts = fetch((self.shared.counts, len(self.shared.counts)))[0].tolist()
+        return self._counts.copy()
+
+    def _set_counts(self, counts):
+        upload(self.shared.counts, counts)
+        self._counts = None
 
     def read_fresh(self):
         """The good contacts of the detection as Manifolds, sorted by pair."""
@@ -260,7 +268,7 @@ class ContactStage:
         upload(self.fresh.good, np.ones(count, bool))
         counts = self.read_counts()
         counts[FRESH], counts[UNSORTED] = count, 0
-        upload(self.shared.counts, counts)
+        self._set_counts(counts)
         return False
 
     def grow(self, contacts):
@@ -289,10 +297,9 @@ class ContactStage:
     def read_chosen(self, count):
         """Of ``count`` points: which are chosen (C,), and of those normal, gap, previous, face and its normal."""
         chosen = self.chosen
-        near = download(chosen.near, count)
+        columns = chosen.near, chosen.normal, chosen.gap, chosen.previous, chosen.face, chosen.face_normal
+        near, *out = download_all(*((values, count) for values in columns))
         source = np.flatnonzero(near)
-        out = [download(values, count) for values in (chosen.normal, chosen.gap, chosen.previous)]
-        out += [download(values, count) for values in (chosen.face, chosen.face_normal)]
         if len(source) < count:
             out = [values[source] for values in out]
         out[2] = out[2].astype(np.intp)

@@ -23,7 +23,7 @@ from .arrays import (
     SEARCH,
     SOFTEN,
     SWEEP,
-    download,
+    download_all,
 )
 from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
@@ -291,15 +291,17 @@ def free_solution(problem, options):
 def read_solution(device, problem):
     """(StepSolution, SolveStatistics) of ``problem`` from the DeviceProblem it was solved on."""
     bodies, figures, n, count = problem.bodies, device.figures, problem.bodies.dynamic_count, len(problem.bodies.mass)
-    motion = [download(values, count) for values in (device.bodies.u, device.bodies.x, device.bodies.q)]
+    of_bodies = (device.bodies.u, device.bodies.x, device.bodies.q)
+    *motion, contact, rows, flags, newton, residual, eps = download_all(
+        *((values, count) for values in of_bodies), (device.contacts.p, len(problem.contacts)),
+        (device.rows.p, len(problem.joints)), (device.flags, MOST_SWEEPS + 1),
+        *((values, n) for values in (figures.newton, figures.residual, figures.eps_end)),
+    )  # fmt: skip
     if device.real.scalar is not wp.float64:  # what does not move has lost digits on its way
         for values, known in zip(motion, (bodies.velocity, bodies.free_position, bodies.free_orientation), strict=True):
             values[n:] = known[n:]
-    contact = download(device.contacts.p, len(problem.contacts))
     if device.order is not None:
         sorted_contact, contact = contact, np.empty_like(contact)
         contact[device.order] = sorted_contact
-    work = download(device.flags, MOST_SWEEPS + 1)[MOST_NEWTON:].tolist()
-    solution = StepSolution(*motion, contact, download(device.rows.p, len(problem.joints)), *work)
-    newton, residual, eps = (download(values, n) for values in (figures.newton, figures.residual, figures.eps_end))
+    solution = StepSolution(*motion, contact, rows, *flags[MOST_NEWTON:].tolist())
     return solution, SolveStatistics(newton, residual * problem.step, eps, device.plan.constrained.copy())

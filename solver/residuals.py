@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arrays import Columns, allocate, look, structs, upload
+from .arrays import Columns, allocate, fetch, structs, upload
 from .flags import every
 from .mathx.real import real_types
 from .metrics import StepResiduals, VelocityResiduals
@@ -117,14 +117,15 @@ class Judge:
             self._load_contacts(1, contacts)
         self._into["rows"].put_all(problem.joints, COLUMNS["rows"][1])
         self._replay("step")
-        body, contact, row, worst = self._results(problem)
-        residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
         islands = len(assembly.island_jointed)
-        need = (look(judged.need)[:islands] > 0) | assembly.island_jointed
+        body, contact, row, worst, error, need, gained, fastest, coordinate, velocity = self._results(
+            problem, (judged.need, islands), (judged.gained, n), (judged.fastest, islands),
+            (judged.coordinate, len(problem.joints)), (judged.velocity, n),
+        )  # fmt: skip
+        residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
         return JudgedStep(
-            residuals, self._of_bodies(problem), look(judged.gained)[:n] > 0, need,
-            look(judged.fastest)[:islands].view(float).take(island), _copy(judged.coordinate, len(problem.joints)),
-            _copy(judged.velocity, n),
+            residuals, error, gained > 0, (need > 0) | assembly.island_jointed, fastest.view(float).take(island),
+            coordinate.copy(), velocity.copy(),
         )  # fmt: skip
 
     def contacts_at_end(self, problem):
@@ -138,12 +139,13 @@ class Judge:
             raise RuntimeError("the contacts at the end of a step are asked for after another one was judged")
         self._replay("turn")
         count = len(problem.contacts)
-        impulse, normal, point_a, point_b = _copy(self.judged.contact_end, count)
+        at_end, given = fetch((self.judged.contact_end, count), (self.judged.given, problem.bodies.dynamic_count))
+        impulse, normal, point_a, point_b = at_end.copy()
         turned = replace(
             problem.contacts, impulse=impulse, normal=normal, point_a=point_a, point_b=point_b,
             margin_a=np.zeros(count), margin_b=np.zeros(count),
         )  # fmt: skip
-        return turned, _copy(self.judged.given, problem.bodies.dynamic_count)
+        return turned, given.copy()
 
     def end(self, problem, solution, loaded):
         """(VelocityResiduals, (B,) worst residual each body has a part in [m/s]) of a solved velocity phase.
@@ -153,12 +155,12 @@ class Judge:
         self._begin(problem, solution, 0.0)
         upload(self.contacts.loaded, loaded.astype(np.int32))
         self._replay("end")
-        body, contact, row, worst = self._results(problem)
+        body, contact, row, worst, error = self._results(problem)
         residuals = VelocityResiduals(
             *(worst[kind] for kind in (MOMENTUM, GAP, FRICTION, JOINT, JOINT_ANGLE)), body[0], contact[0],
             contact[FRICTION - GAP], row, self._angles(problem.joints),
         )  # fmt: skip
-        return residuals, self._of_bodies(problem)
+        return residuals, error
 
     # Problem in, results out
 
@@ -192,18 +194,17 @@ class Judge:
                 values = np.full((len(contacts), *into.item_shape(name)), MISSING.get(name, 0))
             into.put(name, values)
 
-    def _results(self, problem):
-        """Residuals of bodies (OF_BODY, B), contacts (OF_CONTACT, C) and rows (R,), and the worst of each kind."""
-        judged = self.judged
-        return (
-            _copy(judged.body, len(problem.bodies.mass)),
-            _copy(judged.contact, len(problem.contacts)),
-            _copy(judged.row, len(problem.joints)),
-            look(judged.worst)[:KINDS].view(float).tolist(),
-        )
-
-    def _of_bodies(self, problem):
-        return _copy(self.judged.error, len(problem.bodies.mass)).view(float)
+    def _results(self, problem, *more):
+        """Residuals of bodies (OF_BODY, B), contacts (OF_CONTACT, C) and rows (R,), the worst of each kind and those
+        that each body (B,) has a part in; and ``more``, as ``fetch`` has it.
+        """
+        judged, count = self.judged, len(problem.bodies.mass)
+        body, contact, row, worst, error, *more = fetch(
+            (judged.body, count), (judged.contact, len(problem.contacts)), (judged.row, len(problem.joints)),
+            (judged.worst, KINDS), (judged.error, count), *more,
+        )  # fmt: skip
+        numbers = body.copy(), contact.copy(), row.copy(), worst.view(float).tolist(), error.copy().view(float)
+        return *numbers, *more
 
     def _angles(self, rows):
         """(R,) bool, read-only: rows that measure angles."""
@@ -283,9 +284,3 @@ class Judge:
             launch(k.rows_at_end, size["rows"], self.bodies, self.rows)
             launch(k.norms, size["rows"], self.rows)
             launch(k.bodies_at_end, size["bodies"], self.bodies)
-
-
-def _copy(array, count):
-    """The first ``count`` entries of the last axis of elements, as NumPy of its own."""
-    values = look(array)
-    return (values[:count] if array.ndim == 1 else values[:, :count]).copy()

@@ -79,7 +79,7 @@ def far_device(monkeypatch):
 
     def checked_launch(kernel, dim, inputs=(), *rest, device=None, **more):
         if _asks():
-            for value in inputs:
+            for value in (*inputs, *more.get("outputs", ())):
                 for found in _arrays(value):
                     if found.size and (found.device is far) != (device is far):
                         raise FarDeviceError(f"{kernel.key} on {device}: an array of it is on {found.device}")
@@ -109,7 +109,7 @@ def far_device(monkeypatch):
             count["to device"] += 1
         return assign(self, source)
 
-    def checked_zeros(*rest, **more):
+    def checked_zeros(*rest, pinned=False, **more):
         if _asks():
             _must_not_record("an allocation")
         return zeros(*rest, **more)

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
-from ..arrays import of_arrays
+from ..arrays import of_arrays, send, staging
 from ..mathx.real import real_types
 
 _DOUBLE = real_types(wp.float64)
@@ -216,8 +216,7 @@ class BlockFactor:
         # One array holds all the integers, so that a structure goes to the device in one copy.
         ends = np.cumsum(list(lengths.values())).tolist()
         self._integers = wp.zeros(ends[-1], dtype=wp.int32, device=self.device)
-        self._staging = self._integers if self.device.is_cpu else wp.zeros(ends[-1], dtype=wp.int32, device="cpu")
-        numbers = self._staging.numpy()
+        numbers = staging(self._integers)
         slices = {name: slice(end - lengths[name], end) for name, end in zip(lengths, ends, strict=True)}
         self._host = {name: numbers[part] for name, part in slices.items()}
         self._layout = of_arrays(LayoutArrays, **{name: self._integers[part] for name, part in slices.items()})
@@ -240,8 +239,7 @@ class BlockFactor:
                 f"active_islands has shape {active.shape}, but there are {islands} islands; give one flag for each."
             )
         self.reserve(islands, structure.row_count, structure.block_count, structure.update_count)
-        if self.device.is_cuda:
-            wp.synchronize_stream(self.device.stream)  # the last copy may still read the staging array
+        staging(self._integers)
         host = self._host
         host["island_count"][0] = islands
         host["mask"][:islands] = active
@@ -249,8 +247,7 @@ class BlockFactor:
         for name in _UPLOADED:
             values = getattr(structure, name)
             host[name][: len(values)] = values
-        if self.device.is_cuda:
-            wp.copy(self._integers, self._staging)
+        send(self._integers, len(self._integers))
         self.structure = structure
 
     def launch_factor(self, diagonal, coupling):
