@@ -18,7 +18,8 @@ class SolverConfig:
     """Settings of one simulation.
 
     Attributes:
-        device: "cpu", "cuda" or "cuda:N"; "auto" takes the first CUDA device, or the CPU where there is none.
+        device: "cpu", "cuda" or "cuda:N"; "auto" takes the first CUDA device, or the CPU where there is none or its
+            driver is older than CUDA 12.4.
         quality: "normal", "preview" or "final": the position tolerance when ``tolerance`` is None, see ``tolerances``.
         tolerance: largest residual [m] that still counts as converged, or None for that of the quality.
         substeps: solves per frame, at least 1; "auto" lets each frame choose by the motion and the joints in it.
@@ -30,7 +31,8 @@ class SolverConfig:
             and frame.
         states_per_frame: states kept of a frame, its end among them, at equal times; 1 to 64.  A frame takes a multiple
             of so many steps, so a fixed number of ``substeps`` is rounded up to one.  See ``Trajectory.every_state``.
-        deterministic: the same input gives the same bits on the same machine.
+        deterministic: the same input gives the same bits on the same machine.  On CUDA sums take longer for it; the CPU
+            always repeats its bits.
 
     Raises:
         ValueError: names the setting, its value, the limit and the cure.

@@ -22,7 +22,7 @@ from .proximal import ProximalSolver
 from .step import Stepper
 from .substeps import Substeps
 from .trajectory import START, CheckpointError, FrameResult, StepReport, Trajectory
-from .warm_up import uncompiled, warm_up
+from .warm_up import order_sums, uncompiled, warm_up
 
 DEFAULT = SolverConfig()
 SMALLEST = float(np.nextafter(0.0, 1.0))
@@ -120,6 +120,7 @@ def _stepper(scene, config, prepare=None):
     body = body_frames(scene)
     joints = JointTable(scene, body)
     solver = _solver_class(config.method)(device, precision)
+    order_sums(solver, config.deterministic)
     if prepare is not None:
         prepare(scene, solver)
     stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
@@ -165,14 +166,24 @@ def _checkpoint(frame, record, substeps, began_with):
 
 
 def _device(name):
+    loops = wp.is_conditional_graph_supported()  # steps are recorded with their loops
     if name == "auto":
-        name = "cuda:0" if wp.is_cuda_available() else "cpu"
+        name = "cuda:0" if wp.is_cuda_available() and loops else "cpu"
     elif name != "cpu" and not wp.is_cuda_available():
         raise ValueError(f'device is "{name}", but no CUDA device was found: choose "cpu" or "auto"')
+    elif name != "cpu" and not loops:
+        raise ValueError(
+            f'device is "{name}", but the NVIDIA driver knows CUDA {_version(wp.get_cuda_driver_version())} only, and'
+            ' 12.4 is needed: update the driver, or choose "cpu" or "auto"'
+        )
     try:
         return wp.get_device(name)
     except (RuntimeError, ValueError) as error:
         raise ValueError(f'device "{name}" does not exist: {error}') from error
+
+
+def _version(numbers):
+    return ".".join(str(number) for number in numbers)
 
 
 def _start(scene, frames):

@@ -36,9 +36,10 @@ def warm_up(scene, solver, say=None):
     """
     device, detection, left = solver.device, [wp.get_module(contact_geometry.MODULE)], uncompiled(scene, solver)
     if not left:
+        _load_all(scene, solver)
         return
     team = _Team(left, say)
-    if not device.is_cpu:  # CUDA loads no module while another thread records a graph
+    if device.is_cuda:  # it loads no module while another thread records a graph
         team.finish()
     try:
         collider = _sample(scene, device)
@@ -47,16 +48,42 @@ def warm_up(scene, solver, say=None):
         _detect(collider)
     finally:
         team.finish()
+    _load_all(scene, solver)
+
+
+def _load_all(scene, solver):
+    """Load modules on a CUDA device before anything is recorded there: a first step may leave out many of them."""
+    if solver.device.is_cuda:
+        wp.force_load(solver.device, [module for module, device in launched(scene, solver).items() if device.is_cuda])
+
+
+def order_sums(solver, deterministic):
+    """Let sums over bodies, contacts and rows run in the same order every time, or in any, on a CUDA device.
+
+    On the CPU one thread adds them up.  solver: ProximalSolver or SchurSolver.
+    """
+    if not solver.device.is_cuda:
+        return
+    mode = wp.DeterministicMode.RUN_TO_RUN if deterministic else wp.DeterministicMode.NOT_GUARANTEED
+    for module in kernel_modules(residual_kernels(), solver):
+        if module.options["deterministic"] is not mode:
+            module.options["deterministic"] = mode
+            module.mark_modified()
 
 
 def uncompiled(scene, solver):
     """{module: device} of what Warp's kernel cache lacks for a scene, large ones first; newton's do not count."""
+    work = launched(scene, solver)
+    return {module: device for module, device in work.items() if not is_compiled(module, device)}
+
+
+def launched(scene, solver):
+    """{module: device} of all kernels that a scene launches, large ones first, but newton's."""
     device, host = solver.device, wp.get_device("cpu")
     unused = [wp.get_module(JOINT_MODULE), *kernel_modules(joint_kernels(solver.problem.real))]
     unused = [] if scene.joints else unused
     needed = [wp.get_module(contact_geometry.MODULE), *kernel_modules(residual_kernels(), solver)]
-    work = {module: device for module in needed if module not in unused} | {wp.get_module(predict.module): host}
-    return {module: device for module, device in work.items() if not is_compiled(module, device)}
+    return {module: device for module in needed if module not in unused} | {wp.get_module(predict.module): host}
 
 
 class _Team:

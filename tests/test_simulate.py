@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Plane, Scene, SceneError, SolverConfig, Sphere, simulate
+from axion.solver import Body, Plane, Scene, SceneError, SolverConfig, Sphere, resolve, simulate
 from axion.solver.simulate import _worst_names
 from scenes import chain, falling, stack
 
@@ -126,3 +126,12 @@ def test_of_equals_those_that_move_are_named_first(residual, moves, worst):
     order = [2, 0, 3, 1]
     names, residual, moves = (np.array(column)[order] for column in (["d", "c", "b", "a"], residual, moves))
     assert _worst_names(list(names), residual, moves) == worst
+
+
+def test_a_cuda_driver_that_is_too_old_is_not_taken(monkeypatch):
+    monkeypatch.setattr("warp.is_cuda_available", lambda: True)
+    monkeypatch.setattr("warp.is_conditional_graph_supported", lambda: False)
+    monkeypatch.setattr("warp.get_cuda_driver_version", lambda: (12, 2))
+    with pytest.raises(ValueError, match=r'"cuda:0", but the NVIDIA driver knows CUDA 12\.2 only, and 12\.4 is needed'):
+        simulate(falling(), 1, config=SolverConfig(device="cuda:0"))
+    assert resolve(SolverConfig(device="auto")) == ("cpu", "float64")
