@@ -3,8 +3,8 @@
 
     BLENDER=/path/to/blender python tools/end_bakes.py [NAME ...]
 
-Esc, undo, another file, a deleted scene, a closed window, the extension switched off, Edit Mode at the end, playback,
-a script that blocks, and Blender's own end.  Each way is one start of Blender; NAMEs choose some of them.
+Esc, undo, another file, a deleted scene, a closed window, work in another one, the extension switched off, Edit Mode at
+the end, playback, a script that blocks, and Blender's own end.  Each way is one start of Blender; NAMEs choose some.
 """
 
 import sys
@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import blender_window  # noqa: E402
 
 FRAMES = 2000
-LIMIT = 60.0
+LIMIT = 180.0
 """Seconds that a step may take."""
 WORKERS = ("THREAD", "PROCESS")
 
@@ -28,7 +28,7 @@ def main(names):
     failed = []
     for name in names or WAYS:
         for worker in WORKERS:
-            status = blender_window.start(__file__, [name, worker], size=(900, 600), simulate=True, limit=120)
+            status = blender_window.start(__file__, [name, worker], size=(900, 600), simulate=True, limit=400)
             print(f"{'ok    ' if status == 0 else 'FAILED'} {name}, {worker.lower()}", flush=True)
             failed += [name] * (status != 0)
     return len(failed)
@@ -103,11 +103,11 @@ def settled(bake, phase="cancelled"):
     assert bpy.data.scenes[0].frame_current == 1
 
 
-def key(name, **modifiers):
-    """A key on the keyboard, with the mouse over the viewport."""
+def key(name, number=0, **modifiers):
+    """A key on the keyboard, with the mouse over the viewport of the window of that number."""
     import bpy
 
-    window = bpy.context.window_manager.windows[0]
+    window = bpy.context.window_manager.windows[number]
     window.event_simulate("MOUSEMOVE", "NOTHING", x=300, y=300)
     yield 0.1
     for value in ("PRESS", "RELEASE"):
@@ -163,6 +163,48 @@ def by_window():
     yield from wait(lambda: bake.job.solved > 20)
     with bpy.context.temp_override(window=window):
         bpy.ops.wm.window_close()
+    yield from settled(bake)
+
+
+def beside_another_window():
+    """Somebody deletes the bodies in another window: not while keys are written, else as in the bake's own."""
+    import bpy
+
+    build(100)
+    bpy.ops.wm.window_new()
+    yield 1.0
+    bake = begin()
+    write, tried = bake.job.write, []
+
+    def dawdling(trajectory):
+        while not tried:
+            yield 0.0
+        return (yield from write(trajectory))
+
+    bake.job.write = dawdling
+    yield from wait(lambda: bake.ticker.writing)
+    names = set(bpy.data.objects.keys())
+    bpy.ops.object.select_all(action="SELECT")
+    yield from key("DEL", number=1)
+    yield 0.5
+    assert bake.ticker.writing and set(bpy.data.objects.keys()) == names, "nothing is deleted while keys are written"
+    tried.append(True)
+    yield from settled(bake, "done")
+    yield from key("DEL", number=1)
+    yield 0.5
+    assert not bpy.data.objects, "the other window is free again"
+
+
+def beside_another_window_escape():
+    """Esc in another window."""
+    import bpy
+
+    build()
+    bpy.ops.wm.window_new()
+    yield 1.0
+    bake = begin()
+    yield from wait(lambda: bake.job.solved > 20)
+    yield from key("ESC", number=1)
     yield from settled(bake)
 
 
@@ -246,8 +288,8 @@ def by_quitting():
 WAYS = {
     way.__name__: way
     for way in (
-        *(by_escape, by_undo, by_file, by_scene, by_window, by_extension, after_edit_mode, while_playing, by_script),
-        *(by_crash, by_quitting),
+        *(by_escape, by_undo, by_file, by_scene, by_window, beside_another_window, beside_another_window_escape),
+        *(by_extension, after_edit_mode, while_playing, by_script, by_crash, by_quitting),
     )
 }
 

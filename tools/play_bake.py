@@ -11,6 +11,7 @@ import argparse
 import shlex
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -20,7 +21,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import blender_window  # noqa: E402
 from mouse import Mouse  # noqa: E402
 
-FRAMES, SUBSTEPS = 240, 6
+FRAMES, SUBSTEPS = 120, 6
 SHADES = 48
 """Of each colour in the pictures; a tenth of their size, and nobody sees it."""
 LIMIT = 400.0
@@ -85,13 +86,18 @@ class Play:
         yield from self.orbit()
         yield from wait(lambda: running.current().job.solved > FRAMES // 15, "it goes on while the view turns")
         yield from self.picture("bake-running")
+        # The solver waits until the button is found: a slow screen takes longer for that than a fast solver for all.
+        goes_on = hold(running.current().job)
+        place = yield from self.mouse.find("axion.cancel_bake()")
         solved = running.current().job.solved
-        yield from self.mouse.press("axion.cancel_bake()")
+        expect(0 < solved < FRAMES, "it has not ended")
+        yield from self.mouse.click(*place)
+        expect(running.current() is None or running.current().job.cancelling, "a click asks it to stop")
+        goes_on.set()
         yield from wait(lambda: running.current() is None, "the bake is cancelled")
         expect(state(self.scene) == before, "a cancelled bake leaves nothing behind")
         yield from self.picture("bake-cancelled")
 
-        expect(solved < FRAMES // 2, "it was cancelled in time")
         yield from self.mouse.press("axion.bake()")
         again = running.current().job
         yield from wait(lambda: again.latest is not None, "the second bake begins")
@@ -138,6 +144,18 @@ class Play:
             with bpy.context.temp_override(window=self.window):
                 bpy.ops.screen.screenshot(filepath=str(path))
         shrink(path, self.window)
+
+
+def hold(job):
+    """Let a running job wait after its next frame; returns the threading.Event that lets it go on."""
+    goes_on, on_frame = threading.Event(), job.on_frame
+
+    def wait_there(result):
+        on_frame(result)
+        goes_on.wait(LIMIT)
+
+    job.on_frame = wait_there
+    return goes_on
 
 
 def expect(truth, what):

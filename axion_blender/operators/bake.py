@@ -20,6 +20,8 @@ from .session import in_object_mode, list_findings
 
 TICK = 0.04
 """Seconds between two looks at a running bake."""
+GUARD = 0.25
+"""Seconds after which the guard of another window notices at the latest that the bake is over."""
 
 
 class AXION_OT_bake(bpy.types.Operator):
@@ -62,6 +64,7 @@ class AXION_OT_bake(bpy.types.Operator):
         self._bake = running.begin(job, scene, preview=preview)
         self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
         self._screen = events.Screen(TICK)
+        self._windows = set()
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -84,6 +87,7 @@ class AXION_OT_bake(bpy.types.Operator):
 
     def _tick(self, context):
         bake = self._bake
+        self._windows = guard_windows(context, self._windows)
         if bake.scene is None:
             running.stop("its scene was deleted")
             return self._leave(context, "stopped")
@@ -112,6 +116,39 @@ class AXION_OT_bake(bpy.types.Operator):
     def _clean_up(self, context):
         context.window_manager.event_timer_remove(self._timer)
         self._screen.clear(context)
+
+
+class AXION_OT_guard_window(bpy.types.Operator):
+    """Keep edits in another window from a scene that is read or written; Blender asks one window's operators only."""
+
+    bl_idname = "axion.guard_window"
+    bl_label = "Guard Window"
+    bl_description = "Keep the setup as it is while a bake reads or writes the scene, in this window, too"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context):
+        return AXION_OT_cancel_bake.poll.__func__(cls, context)
+
+    def invoke(self, context, event):
+        self._bake = running.current()
+        self._timer = context.window_manager.event_timer_add(GUARD, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context):
+        """The window is closed, or the file is about to go."""
+        context.window_manager.event_timer_remove(self._timer)
+
+    def modal(self, context, event):
+        bake = self._bake
+        if bake is not running.current():
+            self.cancel(context)
+            return {"FINISHED", "PASS_THROUGH"}
+        if events.is_cancel(context, event):
+            bake.job.cancel()
+            return {"RUNNING_MODAL"}
+        return {"PASS_THROUGH"} if events.may_pass(context, event, bake.ticker) else {"RUNNING_MODAL"}
 
 
 class AXION_OT_cancel_bake(bpy.types.Operator):
@@ -168,7 +205,17 @@ class AXION_OT_clear_bake(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (AXION_OT_bake, AXION_OT_cancel_bake, AXION_OT_clear_bake)
+CLASSES = (AXION_OT_bake, AXION_OT_guard_window, AXION_OT_cancel_bake, AXION_OT_clear_bake)
+
+
+def guard_windows(context, guarded):
+    """Guard the windows besides the context's.  guarded: addresses of those that are; returns those of now."""
+    others = {window.as_pointer(): window for window in context.window_manager.windows if window != context.window}
+    for address, window in others.items():
+        if address not in guarded:
+            with context.temp_override(window=window):
+                bpy.ops.axion.guard_window("INVOKE_DEFAULT")
+    return set(others)
 
 
 def finish(operator, context, job, scene):

@@ -18,6 +18,7 @@ import axion.solver  # noqa: E402
 from axion.axion_blender import baking, running, solving  # noqa: E402
 from axion.axion_blender.ghost import BOX_TRIANGLES, Ghost  # noqa: E402
 from axion.axion_blender.job import Phase  # noqa: E402
+from axion.axion_blender.operators.bake import AXION_OT_guard_window  # noqa: E402
 from axion.axion_blender.ui import preview  # noqa: E402
 from axion.axion_blender.ui.bake import draw_bake  # noqa: E402
 from axion.axion_blender.writers import records  # noqa: E402
@@ -137,6 +138,35 @@ def test_objects_can_be_selected_while_a_bake_is_solved(solver):
     tick_until(bake, lambda: bake.job.ended)
     running.end(bake)
     assert bake.job.done
+
+
+def test_another_window_is_guarded_while_the_scene_is_read_or_written(solver, monkeypatch):
+    body("box")
+    bake, removed, passed = start(), [], []
+    guard = SimpleNamespace(_bake=bake, cancel=removed.append)
+
+    def sees(kind):
+        event = SimpleNamespace(type=kind, value="PRESS", mouse_x=-1, mouse_y=-1)
+        return AXION_OT_guard_window.modal(guard, bpy.context, event)
+
+    assert sees("DEL") == {"RUNNING_MODAL"} and sees("MOUSEMOVE") == {"PASS_THROUGH"}
+    tick_until(bake, lambda: bake.job.phase is Phase.GATHERED)
+    assert sees("DEL") == {"PASS_THROUGH"} and not bake.job.cancelling
+    write = bake.job.write
+
+    def watched(trajectory):
+        yield 0.0
+        passed.append(sees("DEL"))
+        yield from write(trajectory)
+
+    bake.job.write = watched
+    solver.gate.release(5)
+    tick_until(bake, lambda: bake.job.ended)
+    assert passed == [{"RUNNING_MODAL"}] and not removed
+    running.end(bake)
+    assert sees("DEL") == {"FINISHED", "PASS_THROUGH"} and len(removed) == 1
+    guard._bake = bake = start()
+    assert sees("ESC") == {"RUNNING_MODAL"} and bake.job.cancelling
 
 
 def test_a_cancelled_bake_leaves_the_earlier_one(solver):
