@@ -95,9 +95,9 @@ def settled(bake, phase="cancelled"):
 
     yield from wait(lambda: running.current() is None)
     yield from wait(lambda: all(thread.name != "axion bake" for thread in threading.enumerate()))
-    yield 0.3  # the operator ends at the next event
+    # Operators end at the next event of their window.
+    yield from wait(lambda: not any(window.modal_operators for window in bpy.context.window_manager.windows))
     assert bake.job.phase.value == phase, bake.job.phase
-    assert not any(window.modal_operators for window in bpy.context.window_manager.windows), "no operator is left"
     assert all(not workspace.status_text_set(None) for workspace in bpy.data.workspaces)
     assert phase == "done" or not bpy.data.actions, "no keys are left"
     assert bpy.data.scenes[0].frame_current == 1
