@@ -4,7 +4,7 @@
 PYTHON ?= python3
 # The bpy wheel to work with; empty takes the newest tested one that the Python at hand can use.
 BPY ?=
-# More arguments for make test, bench, bench-quick and bench-truth, e.g. make test ARGS="-k extension".
+# More arguments for make test, bench, bench-quick, bench-truth and cuda, e.g. make test ARGS="-k extension".
 ARGS ?=
 
 VENV := .venv$(if $(BPY),-$(BPY))
@@ -12,11 +12,11 @@ RUN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
 STAMP := $(VENV)/.complete
 BENCH_STAMP := $(STAMP)-bench
 
-.PHONY: help demo test lint format extension bench bench-quick bench-methods bench-constants bench-truth clean .venv
+.PHONY: help demo test lint format extension bench bench-quick bench-methods bench-constants bench-truth cuda clean .venv
 
 help:
 	@echo "make demo | test [BPY=4.5.15] | lint | format | extension | bench | bench-quick"
-	@echo "     bench-methods | bench-constants | bench-truth | clean"
+	@echo "     bench-methods | bench-constants | bench-truth | cuda | clean"
 
 .venv: $(STAMP)
 
@@ -57,6 +57,9 @@ bench-constants: $(STAMP)
 
 bench-truth: $(BENCH_STAMP)
 	$(RUN) benchmarks/truth.py $(ARGS)
+
+cuda: $(STAMP)
+	$(RUN) benchmarks/on_cuda.py $(ARGS)
 
 clean:
 	$(PYTHON) tools/clean.py

@@ -41,11 +41,20 @@ def _text(value):
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
-def machine():
-    """The machine in words."""
+def machine(device="cpu"):
+    """The machine in words, first of them the CUDA device where one is named."""
     processor = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
     if information.exists():
         names = [line.split(":", 1)[1].strip() for line in information.read_text().splitlines() if "model name" in line]
         processor = names[0] if names else processor
-    return f"{processor}, {os.cpu_count()} cores, {platform.system()}; one process at a time, one thread"
+    words = f"{processor}, {os.cpu_count()} cores, {platform.system()}; one process at a time, one thread"
+    return words if device == "cpu" else f"{cuda_device(device)}; {words}"
+
+
+def cuda_device(device):
+    """A CUDA device in words, with what drives it."""
+    import warp as wp
+
+    found, driver = wp.get_device(device), wp.get_cuda_driver_version()
+    return f"{found.name}, sm_{found.arch}, driver of CUDA {'.'.join(map(str, driver))}, Warp {wp.__version__}"

@@ -115,7 +115,8 @@ def save(lines, figures, versions, today):
         write_lines(order, FIGURES)
     runs = {run.engine: run for run in read_runs(RUNS)}
     for engine, version in versions.items():
-        runs[engine] = Run(engine, version, BENCH_ENGINES[engine].described, records.machine(), today)
+        machine = records.machine(BENCH_ENGINES[engine].settings.get("device", "cpu"))
+        runs[engine] = Run(engine, version, BENCH_ENGINES[engine].described, machine, today)
     write_runs([runs[name] for name in BENCH_ENGINES if name in runs], RUNS)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the checkout importable as ``axion`` whatever its folder is called."""
 
+import importlib
 import importlib.util
 import os
 import sys
@@ -21,6 +22,21 @@ def _import_root_as_axion():
 
 
 _import_root_as_axion()
+
+
+def pytest_configure(config):
+    """AXION_TEST_DEVICE=cuda:0 runs every simulation of the tests there, with AXION_TEST_PRECISION=float64 so."""
+    device, precision = os.environ.get("AXION_TEST_DEVICE"), os.environ.get("AXION_TEST_PRECISION", "auto")
+    if device is None:
+        return
+    frames = importlib.import_module("axion.solver.simulate")
+    find, resolve = frames._device, frames.resolve
+
+    def resolved(config):
+        name, found = resolve(config)
+        return name, precision if config.precision == "auto" and precision != "auto" else found
+
+    frames._device, frames.resolve = lambda name: find(device if name in ("auto", "cpu") else name), resolved
 
 
 @pytest.hookimpl(trylast=True)

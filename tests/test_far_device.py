@@ -54,6 +54,21 @@ def test_it_works_in_single_precision_by_default(monkeypatch, method):
     assert np.isfinite(found.position).all() and found.position[-1, 1:, 2].max() < found.position[0, 1:, 2].max()
 
 
+@pytest.mark.parametrize(("scene", "waits", "copies"), [("stack", 5, 65), ("pendulum", 4, 60)])
+def test_a_step_waits_for_the_device_a_few_times(monkeypatch, scene, waits, copies):
+    """For the number of contacts, of points, the contacts, the solution and the judgement; the last two, and those of
+    the velocity phase.  docs/solver.md tells these numbers.  All else that is copied holds nobody up.
+    """
+    done = []
+    for frames in (4, 8):
+        with far_device(monkeypatch) as (_, count):
+            simulate(SCENES[scene], frames, config=SolverConfig(device="cuda:0", precision="float64", substeps=2))
+        done.append(count)
+    a_step = {what: (done[1][what] - done[0][what]) / 8 for what in done[1]}
+    assert a_step["wait"] <= waits and a_step["to device"] <= copies, a_step
+    assert a_step["launch"] == a_step["record"] == 0, a_step
+
+
 def test_the_far_device_forbids_what_cuda_does(monkeypatch):
     with far_device(monkeypatch) as (far, count):
         there, here = wp.zeros(3, dtype=float, device=far), wp.zeros(3, dtype=float, device="cpu")
