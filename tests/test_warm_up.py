@@ -12,7 +12,7 @@ from axion.solver import simulate
 from axion.solver.proximal import ProximalSolver
 from axion.solver.residual_kernels import JOINT_MODULE
 from axion.solver.schur import SchurSolver
-from scenes import pendulum, pile
+from scenes import pendulum, pile, stack
 
 SHARED = {"axion_contact_f64", "axion_joints_f64", "axion_motion_f64", "axion_assembly_f64"}
 
@@ -56,7 +56,7 @@ def test_kernels_of_joints_are_compiled_for_scenes_with_joints_only(loaded):
     assert "axion_contact_f64" in loaded and not {"axion_joints_f64", JOINT_MODULE} & set(loaded)
 
 
-@pytest.mark.parametrize(("scene", "joints"), [(pile(1), False), (pendulum(), True)])
+@pytest.mark.parametrize(("scene", "joints"), [(stack(1), False), (pendulum(), True)])
 def test_kernels_of_joints_are_launched_for_scenes_with_joints_only(monkeypatch, scene, joints):
     launch, launched = wp.launch, set()
 
