@@ -139,7 +139,7 @@ class ProximalSolver:
             self._over_contacts(self._contact.shift_contacts, p.contacts, p.islands)
             wp.capture_while(flags[INNER : INNER + 1], self._newton_iteration)
             self._settle()
-            if position:
+            if position and p.launched["contacts"]:
                 self._over_islands(control.request_sweeps, flags, self._limits, p.islands)
                 wp.capture_while(flags[SWEEP : SWEEP + 1], self._sweep_block)
             self._linearise(position, active)
