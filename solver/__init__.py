@@ -23,6 +23,7 @@ from .force_fields import ForceField
 from .forces import ForceHistory, FrameForces
 from .guide import guide
 from .joint_types import JOINT_TYPES, JointType
+from .loading import uncollected
 from .materials import combine
 from .scene import Axis, Body, Joint, MotionPath, Scene
 from .shapes import Box, Capsule, Cone, ConvexDecomposition, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
@@ -71,7 +72,8 @@ __all__ = [
 def __getattr__(name):
     # simulate.py imports Warp and newton, so it is loaded when first asked for.
     if name in ("simulate", "resolve", "starting_overlaps"):
-        return getattr(importlib.import_module(".simulate", __name__), name)
+        with uncollected():
+            return getattr(importlib.import_module(".simulate", __name__), name)
     if name == "reference":
         return importlib.import_module(".reference", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

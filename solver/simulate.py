@@ -16,6 +16,7 @@ from .contradiction import contradictory_joints
 from .energies import Energies
 from .frames import body_frames
 from .gyroscopic import Gyroscopes
+from .loading import uncollected
 from .model import build_model
 from .overlaps import Overlap, deep_overlaps
 from .proximal import ProximalSolver
@@ -121,9 +122,10 @@ def _stepper(scene, config, prepare=None):
     joints = JointTable(scene, body)
     solver = _solver_class(config.method)(device, precision)
     order_sums(solver, config.deterministic)
-    if prepare is not None:
-        prepare(scene, solver)
-    stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
+    with uncollected():
+        if prepare is not None:
+            prepare(scene, solver)
+        stepper = Stepper(scene, body, joints, build_model(scene, device, body.center), solver, config)
     stepper.start(*_start(scene, body))
     return stepper
 
