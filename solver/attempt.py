@@ -79,6 +79,7 @@ class Attempt:
         if end.phase is not None:
             self.spent = Spent(self.spent.newton + end.newton, self.spent.linear + end.linear, self.spent.solves)
             np.maximum(self.error, self.assembly.problem.step * end.body, out=self.error)
+            self.spurious = self.spurious | end.gained
             self.judge(fast)
 
     def dynamic(self):

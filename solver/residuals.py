@@ -66,6 +66,7 @@ class JudgedStep:
     body: np.ndarray  # (B,) worst residual each body has a part in, as metrics.body_residuals without penetration [m]
     gained: np.ndarray  # (n,) bool: bodies of islands that gained energy from what only takes it
     need: np.ndarray  # (islands,) bool: islands with joints, with a rebound, or with overlap that was pushed out
+    driven: np.ndarray  # (islands,) bool: islands that something may give energy
     speed: np.ndarray  # (n,) of the fastest body of each body's island [m/s], its spin at the radius of gyration
     coordinate: np.ndarray  # (R,) joint coordinates at the end pose, minus their offsets [m or rad]
     _velocity: np.ndarray  # (2, n, 6)
@@ -118,14 +119,14 @@ class Judge:
         self._into["rows"].put_all(problem.joints, COLUMNS["rows"][1])
         self._replay("step")
         islands = len(assembly.island_jointed)
-        body, contact, row, worst, error, need, gained, fastest, coordinate, velocity = self._results(
-            problem, (judged.need, islands), (judged.gained, n), (judged.fastest, islands),
+        body, contact, row, worst, error, need, gained, driven, fastest, coordinate, velocity = self._results(
+            problem, (judged.need, islands), (judged.gained, n), (judged.driven, islands), (judged.fastest, islands),
             (judged.coordinate, len(problem.joints)), (judged.velocity, n),
         )  # fmt: skip
         residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
         return JudgedStep(
-            residuals, error, gained > 0, (need > 0) | assembly.island_jointed, fastest.view(float).take(island),
-            coordinate.copy(), velocity.copy(),
+            residuals, error, gained > 0, (need > 0) | assembly.island_jointed, driven > 0,
+            fastest.view(float).take(island), coordinate.copy(), velocity.copy(),
         )  # fmt: skip
 
     def contacts_at_end(self, problem):

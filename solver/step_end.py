@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .energy_limit import EnergyLimit, held_to
 from .flags import every, some
 from .joint_damping import damp_joints
 from .proximal import SolveOptions
@@ -24,6 +25,7 @@ class EndVelocity:
     linear: int
     body: np.ndarray  # (n,) worst residual each body has a part in [m/s]; 0 where nothing asked for the phase
     joint: np.ndarray  # (joints,) that of each joint's rows [m/s or rad/s]
+    gained: np.ndarray  # (n,) bool: bodies of islands that end with more energy than there is
     phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
 
 
@@ -39,21 +41,28 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
     if decay < 1.0:
         pose = solution.position, solution.orientation
         velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
-    out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)))
-    if some(judged.need):
-        mask = judged.need[assembly.island]
+    limit = EnergyLimit(assembly, solution, judged.driven, tolerance)
+    gained = limit.exceeded(velocity)
+    need = judged.need | gained
+    out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)), gained[assembly.island])
+    if some(need):
+        mask = need[assembly.island]
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask)
         tolerance = tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
         options = SolveOptions(tolerance, state.eps[assembly.numbering.scene[:n]], np.zeros(n, bool), velocity)
-        result, _ = phase.solver.solve_velocity(problem, options, loaded)
+
+        def solve(problem, done):
+            return phase.solver.solve_velocity(problem, replace(options, done=done), loaded)[0]
+
+        problem, result, kept = held_to(limit, problem, solve(problem, None), velocity, solve)
+        ruled = mask & ~kept[assembly.island]
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
         residuals, body = phase.judge.end(problem, result, loaded)
-        if every(mask):
-            out.velocity, out.body = result.velocity[:n], body[:n]
-        else:
-            out.velocity, out.body = np.where(mask[:, None], result.velocity[:n], velocity), np.where(mask, body[:n], 0)
+        out.velocity = result.velocity[:n] if every(mask) else np.where(mask[:, None], result.velocity[:n], velocity)
+        out.body = body[:n] if every(ruled) else np.where(ruled, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
         out.phase = problem, result, taken
+        out.gained = limit.exceeded(out.velocity)[assembly.island]
     return out
 
 

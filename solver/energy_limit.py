@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts never add energy: what an island may end a step with, and rebounds that are held to it.
+
+    E+ <= E- + sum m a.(x+ - x-)        E: kinetic energy, a: acceleration of free motion
+
+Contacts with what stands still do no work; islands with joints are left to the judge.  Newton's law of impact asks of
+each contact for e times its approach, as free motion had it before the step.  Where others hit on the way, or levers
+turned, that is not the speed of the impact, and together it may be more than there is.  Such an island's contacts
+rebound with a share s of it: at s = 0 they only take energy from free motion, and the largest s that there is energy
+for is found.
+
+A thin body that turned far off its free pose has its angular momentum where it has next to no inertia, and its contacts
+may part there by themselves: then free motion has more energy at the end pose than it had, and no contact takes it.
+Such an island keeps the velocity of its way, which has the impulses of the impact; if that is too fast as well, nothing
+at this end pose is right, and the step is done again as two halves.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from .energy import kinetic_energies
+from .flags import some
+from .reference.rows import start_gaps
+
+SPARE = 1e-3  # of the kinetic energy at the start: what a step may add
+LONGEST_STEP = 1.0 / 24.0  # [s] of a step
+ROUNDS = 3  # solves for the share
+
+
+class EnergyLimit:
+    """The kinetic energy that the islands of one step may end with."""
+
+    def __init__(self, assembly, solution, driven, tolerance):
+        """driven: (islands,) bool, where something may give energy; tolerance: (n,) [m] of the step's solution."""
+        self.assembly, problem, bodies = assembly, assembly.problem, assembly.problem.bodies
+        contacts, n, self._count = problem.contacts, bodies.dynamic_count, len(driven)
+        self._orientation, mass = solution.orientation[:n], bodies.mass[:n]
+        self._held = ~(driven | assembly.island_jointed)
+        self._any = len(contacts) > 0 and some(self._held)
+        if not self._any:
+            return
+        change = assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]
+        start = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
+        work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
+        self.limit = self._sum(start + work)
+        # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.  What the
+        # last step left of overlap is pushed out.
+        noise = tolerance * np.linalg.norm(change, axis=1) / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
+        push = np.maximum(solution.contact_impulse[:, 0], 0.0) * np.maximum(-start_gaps(problem), 0.0) / problem.step
+        pushed = np.bincount(self.island_of(contacts), push, self._count)
+        self._most = self.limit + self._sum(SPARE * start + mass * noise) + pushed
+
+    def exceeded(self, velocity):
+        """(islands,) bool: those that have more, with velocity (n, 6) at the end pose."""
+        return self._held & (self.energy(velocity) > self._most) if self._any else np.zeros(self._count, bool)
+
+    def energy(self, velocity):
+        """(islands,) kinetic energy at the end pose [J]."""
+        return self._sum(kinetic_energies(self.assembly.problem.bodies, self._orientation, velocity))
+
+    def island_of(self, contacts):
+        """(C,) island of each of Contacts."""
+        return self.assembly.island[np.minimum(contacts.body_a, contacts.body_b)]  # bodies that do not move come last
+
+    def _sum(self, values):
+        return np.bincount(self.assembly.island, values, self._count)
+
+
+def held_to(limit, problem, result, first, solve):
+    """(StepProblem, StepSolution) of the velocity phase with rebounds that no island lacks the energy for, and
+    (islands,) bool: those that are left with the velocity of their way instead.
+
+    limit: EnergyLimit; problem, result: of the phase as Newton's law of impact asks for it; first: (n, 6) velocity that
+    the position phase ends with; solve(problem, done) -> StepSolution, done: (n,) bool, bodies that need no solution.
+    """
+    n, island, contacts = problem.bodies.dynamic_count, limit.assembly.island, problem.contacts
+    over = limit.exceeded(result.velocity[:n])
+    if not some(over):
+        return problem, result, over
+    of_contact = limit.island_of(contacts)
+    taken, anew, solves = over[of_contact], over[island], []
+
+    def at(share):
+        """Contacts of the islands that have too much rebound with their ``share`` (islands,)."""
+        speed = np.where(taken, share[of_contact], 1.0) * contacts.rebound_speed
+        asked = replace(problem, contacts=replace(contacts, rebound_speed=speed))
+        found = solve(asked, ~anew)
+        solves.append(found)
+        velocity, impulse = result.velocity.copy(), result.contact_impulse.copy()
+        velocity[:n][anew], impulse[taken] = found.velocity[:n][anew], found.contact_impulse[taken]
+        return asked, replace(result, velocity=velocity, contact_impulse=impulse)
+
+    held = at(np.zeros(len(over)))
+    stuck = limit.exceeded(held[1].velocity[:n])
+    share = np.where(over & ~stuck, _share(limit, held[1].velocity[:n], result.velocity[:n]), 0.0)
+    for _ in range(ROUNDS):
+        if not some(share):
+            break
+        tried = at(share)
+        still = limit.exceeded(tried[1].velocity[:n]) & ~stuck
+        if not some(still):
+            held = tried
+            break
+        share[still] *= 0.5
+    kept = stuck & ~limit.exceeded(first)
+    asked, held = held
+    held.velocity[:n][kept[island]] = first[kept[island]]
+    held.newton_iterations += sum(found.newton_iterations for found in solves)
+    held.linear_iterations += sum(found.linear_iterations for found in solves)
+    return asked, held, kept
+
+
+def _share(limit, rest, full):
+    """(islands,) largest part of the way from velocity ``rest`` (n, 6) to ``full`` that there is energy for."""
+    e_rest, e_full, e_half = (limit.energy(u) for u in (rest, full, 0.5 * (rest + full)))
+    bend = 2.0 * (e_full + e_rest - 2.0 * e_half)  # e_rest + slope s + bend s^2
+    slope, room = e_full - e_rest - bend, np.maximum(limit.limit - e_rest, 0.0)
+    root = slope + np.sqrt(np.maximum(slope**2 + 4.0 * bend * room, 0.0))
+    return np.clip(2.0 * room / np.maximum(root, 1e-300), 0.0, 1.0)
