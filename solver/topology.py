@@ -2,7 +2,7 @@
 """Who touches whom in one step: islands, body pairs and the index lists kernels walk (NumPy, deterministic)."""
 
 from collections import deque
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -57,7 +57,7 @@ def connected_components(count, edge_i, edge_j):
         label = label[label]
         if np.array_equal(before, label):
             break
-    return np.unique(label, return_inverse=True)[1] if count else label
+    return (np.cumsum(label == np.arange(count)) - 1)[label]  # each label is the smallest member's number
 
 
 def whole_groups(label, members):
@@ -134,48 +134,49 @@ def _topology(n, total, *sides):
     sides: bytes of the contacts' bodies, of the rows' bodies and of the rows' joints.
     """
     ca, cb, ra, rb, joint = (np.frombuffer(side, np.int32).astype(np.int64) for side in sides)
-    both = np.concatenate([ca, ra]), np.concatenate([cb, rb])
+    both = (np.concatenate([ca, ra]), np.concatenate([cb, rb])) if len(ra) else (ca, cb)
     linked = (both[0] < n) & (both[1] < n)
     body_island = connected_components(n, both[0][linked], both[1][linked])
     island_count = int(body_island.max()) + 1 if n else 0
 
-    def island_of(a, b):
-        return body_island[np.minimum(a, b)] if len(a) else np.zeros(0, np.int64)
-
-    contact_island = island_of(ca, cb)
-    pair_key = np.minimum(ca, cb) * total + np.maximum(ca, cb)
+    low = np.minimum(ca, cb)
+    contact_island, pair_key = body_island.take(low), low * total + np.maximum(ca, cb)
     contact_order = np.lexsort((pair_key, contact_island))
-    ca, cb, pair_key, contact_island = (x[contact_order] for x in (ca, cb, pair_key, contact_island))
-    row_island = island_of(ra, rb)
-
-    row_key = np.minimum(ra, rb) * total + np.maximum(ra, rb)
-    contact_linked, row_linked = (ca < n) & (cb < n), (ra < n) & (rb < n)
-    pairs = np.unique(np.concatenate([pair_key[contact_linked], row_key[row_linked]]))
-    pair_i, pair_j = pairs // max(total, 1), pairs % max(total, 1)
+    ca, cb, pair_key, contact_island = (x.take(contact_order) for x in (ca, cb, pair_key, contact_island))
     # contacts of one pair are neighbours after the sort, whatever island order put between pairs
-    first_key, first = np.unique(pair_key, return_index=True)
-    last = first + np.bincount(np.searchsorted(first_key, pair_key), minlength=len(first_key))
-    slot = np.searchsorted(first_key, pairs)
-    found = np.zeros(len(pairs), bool)
-    inside = slot < len(first_key)
-    found[inside] = first_key[slot[inside]] == pairs[inside]
-    start, end = np.zeros(len(pairs), np.int32), np.zeros(len(pairs), np.int32)
-    start[found], end[found] = first[slot[found]], last[slot[found]]
-    row_of_pair = np.nonzero(row_linked)[0]
-    pair_row_start, order = group(np.searchsorted(pairs, row_key[row_of_pair]), len(pairs))
+    edges = np.append(np.flatnonzero(np.append(True, pair_key[1:] != pair_key[:-1])[: len(ca)]), len(ca))
+    first = edges[:-1]
+    runs = np.flatnonzero((ca.take(first) < n) & (cb.take(first) < n))
+    runs = runs.take(np.argsort(pair_key.take(first.take(runs))))
+    pairs, starts, ends = pair_key.take(first.take(runs)), edges.take(runs), edges.take(runs + 1)
 
+    constrained, jointed, looped = (np.zeros(island_count, bool) for _ in range(3))
+    constrained[contact_island] = True
+    if len(ra):
+        low = np.minimum(ra, rb)
+        row_island, row_key, row_linked = body_island[low], low * total + np.maximum(ra, rb), (ra < n) & (rb < n)
+        joined = np.unique(np.concatenate([pairs, row_key[row_linked]]))
+        slot, start, end = np.searchsorted(joined, pairs), np.zeros(len(joined), int), np.zeros(len(joined), int)
+        start[slot], end[slot] = starts, ends
+        pairs, starts, ends = joined, start, end
+        row_of_pair = np.nonzero(row_linked)[0]
+        pair_row_start, order = group(np.searchsorted(pairs, row_key[row_of_pair]), len(pairs))
+        pair_row_index = row_of_pair[order].astype(np.int32)
+        constrained[row_island] = jointed[row_island] = True
+        first_row = np.unique(joint, return_index=True)[1]
+        looped[row_island[first_row[loops(n, ra[first_row], rb[first_row])]]] = True
+        island_row_start, island_row_index = group(row_island, island_count)
+        body_row_start, body_row_index = incidence(ra, rb, n)
+    else:
+        row_island = np.zeros(0, np.int64)
+        pair_row_start, island_row_start, body_row_start = (
+            np.zeros(count + 1, np.int32) for count in (len(pairs), island_count, n)
+        )
+        pair_row_index, island_row_index, body_row_index = (np.zeros(0, np.int32) for _ in range(3))
+    pair_i, pair_j = pairs // max(total, 1), pairs % max(total, 1)
     number = np.arange(len(pairs))
     neighbour_start, order_n = group(np.concatenate([pair_i, pair_j]), n)
-    constrained = np.zeros(island_count, bool)
-    constrained[contact_island] = True
-    constrained[row_island] = True
-    jointed = np.zeros(island_count, bool)
-    jointed[row_island] = True
-    looped, first_row = np.zeros(island_count, bool), np.unique(joint, return_index=True)[1]
-    looped[row_island[first_row[loops(n, ra[first_row], rb[first_row])]]] = True
-    island_row_start, island_row_index = group(row_island, island_count)
     body_contact_start, body_contact_index = incidence(ca, cb, n)
-    body_row_start, body_row_index = incidence(ra, rb, n)
     topology = Topology(
         body_island=body_island,
         island_count=island_count,
@@ -194,16 +195,16 @@ def _topology(n, total, *sides):
         body_row_index=body_row_index,
         pair_i=pair_i,
         pair_j=pair_j,
-        pair_island=body_island[pair_i] if len(pairs) else pairs,
-        pair_contact_start=start,
-        pair_contact_end=end,
+        pair_island=body_island[pair_i],
+        pair_contact_start=starts.astype(np.int32),
+        pair_contact_end=ends.astype(np.int32),
         pair_row_start=pair_row_start,
-        pair_row_index=row_of_pair[order].astype(np.int32),
+        pair_row_index=pair_row_index,
         neighbour_start=neighbour_start,
         neighbour_body=np.concatenate([pair_j, pair_i])[order_n],
         neighbour_pair=np.concatenate([number, -number - 1])[order_n],
     )
-    for item in fields(topology):
-        if isinstance(values := getattr(topology, item.name), np.ndarray):
+    for values in vars(topology).values():
+        if isinstance(values, np.ndarray):
             frozen(values)
     return topology
