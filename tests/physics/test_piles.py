@@ -90,8 +90,8 @@ def test_contacts_do_not_depend_on_the_first_capacity(heap, monkeypatch):
             super().__init__(model)
             self._contact_capacity = 8
 
-        def _grow(self):
-            grown.append(super()._grow())
+        def _grow(self, count):
+            grown.append(super()._grow(count))
             return grown[-1]
 
     monkeypatch.setattr("axion.solver.step.Collider", Small)
