@@ -51,7 +51,7 @@ class ForceRecorder:
             impulse[taken] = world_impulses(velocity_problem.contacts.normal, velocity_solution.contact_impulse)
         pose = solution.position, solution.orientation
         normal = normals(contacts, pose[1])
-        place = at_one_point(replace(contacts, normal=normal), solution)
+        place = at_one_point(replace(contacts, normal=normal), solution, assembly.problem.bodies.dynamic_count)
         point = pose[0][contacts.body_a] + rotations.rotate(pose[1][contacts.body_a], place.point_a)
         body = np.stack([scene[contacts.body_a], scene[contacts.body_b]], axis=1).astype(int)
         step = body, point, normal, impulse, gaps(contacts, *pose)

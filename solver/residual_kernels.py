@@ -55,7 +55,7 @@ def residual_kernels():
     doubt = laws.doubt
     act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
     momentum, gap = laws.momentum, contact_kernels(real).gap
-    lever, push, world = laws.lever, laws.push, contact_kernels(real).world
+    lever, rank, push, world = laws.lever, laws.rank, laws.push, contact_kernels(real).world
     measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
     fischer_burmeister = complementarity_functions(real).fischer_burmeister
     kernel, func = wp.kernel(module="axion_residuals", enable_backward=False), wp.func(module="axion_residuals")
@@ -190,7 +190,7 @@ def residual_kernels():
 
     @kernel
     def turn(bodies: BodyArrays, con: ContactArrays, judged: Judged):
-        """Contacts at the end pose: world impulse on body a, normal, both points half way between the two of them.
+        """Contacts at the end pose: world impulse on body a, normal, points as velocity_phase.at_one_point puts them.
 
         The impulses go to the bodies with the levers of the start pose, which the position phase took.
         """
@@ -211,9 +211,12 @@ def residual_kernels():
         on_a = bodies.x[a] + lever(n, bodies.q[a], con.point_a[c], con.margin_a[c])
         on_b = bodies.x[b] + lever(n, bodies.q[b], con.point_b[c], -con.margin_b[c])
         apart = wp.dot(n, on_a - on_b) * n
-        if face == a:
+        dynamic = judged.counts[dynamic_slot]
+        rank_a = rank(face, a, dynamic, con.margin_a[c])
+        rank_b = rank(face, b, dynamic, con.margin_b[c])
+        if rank_a > rank_b:
             on_a = on_b + apart
-        elif face == b:
+        elif rank_b > rank_a:
             on_b = on_a - apart
         middle = scalar(0.5) * (on_a + on_b)
         judged.contact_end[0, c] = force

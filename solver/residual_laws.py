@@ -17,6 +17,7 @@ from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .metrics import WEIGHT_FLOOR
 from .problem import Coordinate
+from .velocity_phase import FACE, OTHER, ROUND, STANDS
 
 BODIES = 5  # slot of ``counts``, beside those of arrays.py: all bodies, immovable ones too
 TOLERANCE = 2  # slot of ``settings``, likewise [m]
@@ -71,6 +72,7 @@ def residual_laws():
     tangent, six, linear, angular = math.tangent, math.six, math.linear, math.angular
     point_velocity, components, world = math.point_velocity, of_contacts.components, of_contacts.world
     DOT, TWIST = wp.constant(int(Coordinate.DOT)), wp.constant(int(Coordinate.TWIST))
+    round_side, other_side, standing_side, face_side = (wp.constant(side) for side in (ROUND, OTHER, STANDS, FACE))
     ZERO, ONE = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
     func = wp.func(module="axion_residuals")
 
@@ -132,6 +134,17 @@ def residual_laws():
     def lever(n: vec3, q: quat, point: vec3, margin: scalar):
         """From a body's centre to its surface, against the normal."""
         return wp.quat_rotate(q, point) - n * margin
+
+    @func
+    def rank(face: wp.int32, body: wp.int32, dynamic: wp.int32, margin: scalar):
+        """What velocity_phase.at_one_point takes a body's side of a contact for."""
+        if face == body:
+            return face_side
+        if body >= dynamic:
+            return standing_side
+        if margin > scalar(0.0):
+            return round_side
+        return other_side
 
     @func
     def push(judged: Judged, i: int, force: vec3, at: vec3):
@@ -218,6 +231,6 @@ def residual_laws():
         return answer
 
     return SimpleNamespace(
-        least=least, most=most, doubt=doubt, note=note, spread=spread, mark=mark, lever=lever, push=push,
+        least=least, most=most, doubt=doubt, note=note, spread=spread, mark=mark, lever=lever, rank=rank, push=push,
         act=act, friction_error=friction_error, of_joint=of_joint, clip_error=clip_error, momentum=momentum,
     )  # fmt: skip

@@ -56,7 +56,7 @@ def test_contacts_are_solved_anew_at_one_point_of_the_end_pose(seed, needed):
         contacts, impulse=world_impulses(contacts.normal, solution.contact_impulse),
         normal=normals(contacts, solution.orientation),
     )  # fmt: skip
-    want = at_one_point(turned, solution)
+    want = at_one_point(turned, solution, n)
     for name in COLUMNS:
         np.testing.assert_allclose(getattr(got.contacts, name), getattr(want, name)[taken], atol=1e-12, err_msg=name)
     expected = total - given(problem, solution, taken)
