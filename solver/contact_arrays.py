@@ -113,6 +113,7 @@ class ShapeArrays:
     rotation: wp.array(dtype=wp.mat33d)
     middle: wp.array(dtype=wp.vec3d)  # of the shape's box, in the body's frame
     half: wp.array(dtype=wp.vec3d)  # half extents of that box, along the axes of the shape's own frame
+    side: wp.array(dtype=wp.vec2d)  # CollisionModel.shape_side
     face_first: wp.array(dtype=wp.int32)
     face_normal: wp.array(dtype=wp.vec3d)
     polygon_first: wp.array(dtype=wp.int32)
@@ -217,6 +218,7 @@ def shape_arrays(model, device):
         "rotation": model.shape_rotation,
         "middle": model.shape_middle,
         "half": model.shape_half,
+        "side": model.shape_side,
         "face_first": model.faces.first,
         "face_normal": model.faces.normal,
         "polygon_first": model.polygons.first,

@@ -39,6 +39,7 @@ from .contact_geometry import (
 )
 from .deepest_corner import REDUCED, deepest_corner
 from .manifold import GAP_FLOOR
+from .round_sides import round_contact
 
 STILL = 2e-3  # a pair that moved less, in units of its smallest half extent, keeps its manifold
 REACH = 0.1  # how far a point and the one it continues may be apart, in the same unit
@@ -208,6 +209,7 @@ def judge_fresh(
         end = int(k)
         while end < stage.counts[fresh_slot] and points.pair[end] == pair:
             if fresh.good[end]:
+                round_contact(points, end, poses, shapes)
                 if first < 0:
                     first = end
                 count += 1

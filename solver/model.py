@@ -48,6 +48,9 @@ class CollisionModel:
     shape_rotation: np.ndarray  # (S, 3, 3)
     shape_middle: np.ndarray  # (S, 3) of the shape's box, in the body's frame
     shape_half: np.ndarray  # (S, 3) half extents of that box, along the axes of the shape's own frame; inf for planes
+    shape_side: (
+        np.ndarray
+    )  # (S, 2) radius of a cylinder's or cone's round side in its middle, and its slope along Z; or 0
     meshes: MeshTable  # features of the triangle meshes
     faces: FaceTable  # normals of the flat faces
     polygons: FacePolygons  # those of boxes, hulls and planes, with their corners
@@ -143,6 +146,7 @@ def build_model(scene, device="cpu", center_of_mass=None):
             ]
         ).reshape(-1, 3),
         shape_half=np.array([half for _, half in bounds]).reshape(-1, 3),
+        shape_side=np.array([_side(shape) for _, shape in entries], float).reshape(-1, 2),
         meshes=_meshes([shape for _, shape in entries]),
         faces=None,
         polygons=None,
@@ -186,6 +190,15 @@ def _bounds(shape):
     vertices = _all_vertices(shape)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     return 0.5 * (low + high), 0.5 * (high - low)
+
+
+def _side(shape):
+    """Radius [m] in the middle of the round side of a cylinder or cone, and its slope along Z; 0, 0 for others."""
+    if isinstance(shape, Cylinder):
+        return shape.radius, 0.0
+    if isinstance(shape, Cone):
+        return 0.5 * shape.radius, -0.5 * shape.radius / shape.half_height
+    return 0.0, 0.0
 
 
 def _all_vertices(shape):

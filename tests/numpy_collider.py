@@ -8,7 +8,7 @@ from axion.solver.collision import ContactSet, _no_manifolds
 from axion.solver.manifold import GAP_FLOOR, Manifolds, turn, turn_back
 from axion.solver.mesh_contacts import corners, straighten, thin_out
 from axion.solver.rotations import matrices
-from numpy_manifolds import faces, renew, with_deepest
+from numpy_manifolds import faces, renew, rounded, with_deepest
 
 
 class NumpyCollider:
@@ -40,6 +40,7 @@ class NumpyCollider:
         poses = (np.asarray(position, float), matrices(orientation))
         motion = (np.asarray(linear_velocity, float), np.asarray(angular_velocity, float))
         self._place(poses[0], orientation, *motion, step)
+        self._angular = motion[1]
         old = self.accepted
         manifolds, link = self._manifolds(_no_manifolds() if old is None else old.manifolds, poses)
         if old is not None:
@@ -55,8 +56,8 @@ class NumpyCollider:
         """
         poses, still = (np.asarray(position, float), matrices(orientation)), np.zeros((len(position), 3))
         self._place(poses[0], orientation, still, still, 0.0)
+        turning = self._angular = still if angular_velocity is None else angular_velocity
         manifolds, link = self._manifolds(_no_manifolds(), poses)
-        turning = still if angular_velocity is None else angular_velocity
         return self._select(manifolds, link, *poses, still, turning, 0.0, free)
 
     def deform(self, time, step, at_end=False):
@@ -70,7 +71,8 @@ class NumpyCollider:
 
     def _manifolds(self, old, poses):
         """Those at (position, rotation), the old ones where a pair has hardly moved, and their links to ``old``."""
-        return renew(old, self._detect(*poses), *poses, lambda new: with_deepest(self.model, new, *poses))
+        fresh = rounded(self.model, self._detect(*poses), poses[1], self._angular)
+        return renew(old, fresh, *poses, lambda new: with_deepest(self.model, new, *poses))
 
     def _select(self, manifolds, link, position, rotation, linear_velocity, angular_velocity, step, free):
         """The contacts near enough to matter in this step."""

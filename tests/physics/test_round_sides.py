@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cylinders, cones and wheels roll at frame-sized steps as long as balls do."""
+
+import numpy as np
+import pytest
+from axion.solver import Body, Box, Cone, Cylinder, Joint, Scene, SolverConfig, simulate
+from figures import figure
+from scenes import GRAVITY, downhill, ground, turned
+
+CPU = SolverConfig(device="cpu")
+LYING = turned("x", np.pi / 2.0)  # the axis along Y
+RADIUS = 0.25
+
+
+def roller(shape, speed, spin, **more):
+    """A body that lies on the ground and moves along X at ``speed``, turning about Y at ``spin``."""
+    place = {"position": (0, 0, RADIUS), "orientation": LYING, **more}
+    return Body("Roller", [shape], linear_velocity=(speed, 0, 0), angular_velocity=(0, spin, 0), **place)
+
+
+@pytest.mark.parametrize("half_height", [0.01, 0.5], ids=["coin", "barrel"])
+def test_a_rolling_cylinder_keeps_its_speed(half_height):
+    scene = Scene()
+    ground(scene)
+    scene.add(roller(Cylinder(RADIUS, half_height), 1.0, 1.0 / RADIUS))
+    trajectory = simulate(scene, 24 * 5, 24, CPU)
+    name = f"cylinder of {RADIUS} m and length {2 * half_height} m rolls"
+    way = trajectory.position[-1, 1, 0] / trajectory.times[-1]
+    assert figure(name, "way over that of rolling", way, "1 +- 1e-3") == pytest.approx(1.0, abs=1e-3)
+    assert np.abs(trajectory.position[:, 1, 1]).max() < 1e-3, "straight on"
+    assert np.abs(trajectory.position[:, 1, 2] - RADIUS).max() < 1e-4
+
+
+def test_a_sliding_cylinder_rolls_after_its_time():
+    # I = m r^2 / 2: friction mu m g brakes it to 2/3 of its speed, at t = v0 / (3 mu g).
+    mu, v0 = 0.3, 2.0
+    scene = Scene()
+    ground(scene, friction=mu)
+    scene.add(roller(Cylinder(RADIUS, 0.3), v0, 0.0, friction=mu))
+    trajectory = simulate(scene, 48, 24, CPU)
+    speed = trajectory.linear_velocity[:, 1, 0]
+    ratio = figure("sliding cylinder", "speed when it rolls, of 2/3 v0", speed[-1] * 1.5 / v0, "1 +- 1e-3")
+    assert ratio == pytest.approx(1.0, abs=1e-3)
+    late = trajectory.times > v0 / (3.0 * mu * GRAVITY) + 1.0 / 24.0
+    assert speed[late] == pytest.approx(speed[-1], rel=1e-3)
+
+
+def test_a_cylinder_rolls_down_a_slope():
+    # a = 2/3 g sin
+    angle = np.radians(15.0)
+    up = np.array([np.sin(angle), 0.0, np.cos(angle)])
+    scene = Scene()
+    scene.add(Body("Slope", [Box((50, 50, 1), position=(0, 0, -1))], motion="static", orientation=turned("y", angle)))
+    scene.add(Body("Roller", [Cylinder(RADIUS, 0.3)], position=RADIUS * up, orientation=LYING))
+    trajectory = simulate(scene, 48, 24, CPU)
+    pace = trajectory.linear_velocity[-1, 1] @ downhill(angle) / trajectory.times[-1] / (GRAVITY * np.sin(angle))
+    assert figure("cylinder on 15 degrees", "acceleration over 2/3 g sin", 1.5 * pace, "1 +- 1e-3") == pytest.approx(
+        1.0, abs=1e-3
+    )
+
+
+def test_a_cone_rolls_around_its_apex():
+    # It lies on its side, the touched line along X at rest: it turns about that line, and its axis about the vertical.
+    radius, half_height, turn = 0.2, 0.25, 1.0
+    slope = np.arctan(radius / (2.0 * half_height))
+    axis = np.array([np.cos(slope), 0.0, np.sin(slope)])  # from the apex, at the origin
+    spin = np.array([-turn / np.tan(slope), 0.0, 0.0])
+    scene = Scene()
+    ground(scene, friction=1.0)
+    scene.add(Body("Cone", [Cone(radius, half_height)], position=half_height * axis, friction=1.0,
+                   orientation=turned("y", -np.pi / 2.0 - slope), angular_velocity=spin,
+                   linear_velocity=np.cross(spin, 1.5 * half_height * axis)))  # fmt: skip
+    trajectory = simulate(scene, 48, 24, CPU)
+    time = trajectory.times - trajectory.times[0]
+    place = trajectory.position[:, 1]
+    off = np.angle(np.exp(1j * (np.arctan2(place[:, 1], place[:, 0]) - turn * time)))
+    assert abs(figure("cone rolls around its apex", "angle off after 2 rad", off[-1], 0.02, "rad")) < 0.02
+    assert np.abs(place[:, 2] - half_height * axis[2]).max() < 1e-3
+    energy = [report.kinetic_energy for report in trajectory.reports]
+    assert energy[-1] == pytest.approx(energy[0], rel=0.02)
+
+
+def test_a_cart_coasts_on_its_wheels():
+    scene = Scene()
+    ground(scene, friction=0.8)
+    v0 = 2.0
+    moving = {"linear_velocity": (v0, 0, 0)}
+    scene.add(Body("Cart", [Box((0.8, 0.4, 0.1))], position=(0, 0, RADIUS + 0.15), density=500.0, **moving))
+    for k, (x, y) in enumerate(((0.6, 0.5), (0.6, -0.5), (-0.6, 0.5), (-0.6, -0.5))):
+        wheel = Body(f"Wheel {k}", [Cylinder(RADIUS, 0.06)], position=(x, y, RADIUS), orientation=LYING, friction=0.8,
+                     angular_velocity=(0, v0 / RADIUS, 0), **moving)  # fmt: skip
+        scene.add(wheel)
+        scene.add(Joint(f"Axle {k}", "hinge", "Cart", wheel.name, position=wheel.position, orientation=LYING))
+    trajectory = simulate(scene, 24 * 5, 24, CPU)
+    way = (trajectory.position[-1, 1, 0] - trajectory.position[0, 1, 0]) / (v0 * trajectory.times[-1])
+    assert figure("cart on four wheels", "way in 5 s over that of coasting", way, "1 +- 0.01") == pytest.approx(
+        1.0, abs=0.01
+    )
+
+
+def test_jointed_boxes_slide_on_without_tipping():
+    # A smooth floor pushes them where they are, not where they were at the start of the step.
+    scene, v0 = Scene(), 3.0
+    ground(scene, friction=0.0)
+    for k in range(2):
+        scene.add(Body(f"Box {k}", [Box((0.2, 0.2, 0.2))], position=(0.41 * k, 0, 0.2), friction=0.0,
+                       linear_velocity=(v0, 0, 0)))  # fmt: skip
+    scene.add(Joint("Joint", "hinge", "Box 0", "Box 1", position=(0.205, 0, 0.4), orientation=LYING))
+    trajectory = simulate(scene, 72, 24, CPU)
+    tilt = np.abs(trajectory.angular_velocity[:, 1:]).max()
+    assert figure("jointed boxes slide", "angular speed", tilt, 1e-3, "rad/s") < 1e-3
+    assert trajectory.linear_velocity[-1, 1:, 0] == pytest.approx(v0, rel=1e-6)
