@@ -28,6 +28,7 @@ FILES = {
     "tests/physics/test_swinging.py": "Pendulums",
     "tests/physics/test_spinning.py": "Free rotation and tops",
     "tests/physics/test_rolling.py": "Rolling and sliding",
+    "tests/physics/test_round_sides.py": "Cylinders, cones and wheels",
     "tests/physics/test_rebound.py": "Rebound",
     "tests/physics/test_joint_laws.py": "Springs, drives, friction of joints",
     "tests/physics/test_joint_limits.py": "Limits and breaking",
