@@ -3,11 +3,12 @@
 
 import ast
 import sys
+from pathlib import Path
 
 import pytest
 import warp as wp
-from conftest import ROOT
 
+ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 import compile_cuda
 

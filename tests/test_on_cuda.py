@@ -4,11 +4,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import on_cuda
 import pytest
 import records
-from conftest import ROOT
+
+ROOT = Path(__file__).resolve().parents[1]
 
 DEVICE = "some device"
 
