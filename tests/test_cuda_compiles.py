@@ -10,7 +10,7 @@ import warp as wp
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
-import compile_cuda
+import compile_cuda  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not wp.get_cuda_supported_archs(), reason="this build of Warp has no NVRTC")
 WITHOUT, REPEATED = compile_cuda.MODES
