@@ -32,7 +32,7 @@ class EnergyLimit:
     """The kinetic energy that the islands of one step may end with."""
 
     def __init__(self, assembly, solution, driven, tolerance):
-        """driven: (islands,) bool, where something may give energy; tolerance: (n,) [m] of the step's solution."""
+        """driven: (islands,) bool, where something may give energy; tolerance: [m] that poses are accepted with."""
         self.assembly, problem, bodies = assembly, assembly.problem, assembly.problem.bodies
         contacts, n, self._count = problem.contacts, bodies.dynamic_count, len(driven)
         self._orientation, mass = solution.orientation[:n], bodies.mass[:n]

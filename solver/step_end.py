@@ -41,7 +41,7 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
     if decay < 1.0:
         pose = solution.position, solution.orientation
         velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
-    limit = EnergyLimit(assembly, solution, judged.driven, tolerance)
+    limit = EnergyLimit(assembly, solution, judged.driven, phase.fast)
     gained = limit.exceeded(velocity)
     need = judged.need | gained
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)), gained[assembly.island])
