@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs tests inside the Blender that the environment variable BLENDER names, with that Blender's own Python and NumPy.
 
-    BLENDER=/path/to/blender python tools/run_blender_tests.py [PYTEST ARGUMENTS, default tests/bpy]
+    BLENDER=/path/to/blender python tools/run_blender_tests.py [--jobs N] [PYTEST ARGUMENTS, default tests/bpy]
 
 pytest, Warp and newton are lent by the environment that runs this program; they hold no code compiled for one Python.
+With --jobs, N Blenders share the tests: each takes the next that nobody has taken yet.
 """
 
+import argparse
+import contextlib
 import importlib.util
 import os
 import subprocess
@@ -15,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LENT = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "warp", "newton", "coacd")
+TAKEN = "taken"  # folder with an empty file for each test that a Blender has begun
 
 
 def lend(folder):
@@ -29,17 +33,50 @@ def lend(folder):
 
 
 def outside(arguments):
-    """Start Blender on this very file; returns its exit status."""
+    """Start Blender on this very file, as often as --jobs says; returns the first exit status that is not 0, or 0."""
     blender = os.environ.get("BLENDER")
     if not blender:
         raise SystemExit("the environment variable BLENDER names no Blender program")
-    with tempfile.TemporaryDirectory() as folder:
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--jobs", type=int, default=1)
+    options, arguments = parser.parse_known_args(arguments)
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         lend(folder)
-        profile = Path(folder) / "profile"
-        profile.mkdir()
+        (Path(folder) / TAKEN).mkdir()
         command = [blender, "-b", "--factory-startup", "--python-exit-code", "1", "--python", __file__, "--", folder]
-        environment = {**os.environ, "BLENDER_USER_RESOURCES": str(profile)}
-        return subprocess.run([*command, *arguments], env=environment, cwd=ROOT, check=False).returncode
+        started = []
+        for job in range(options.jobs):
+            profile = Path(folder) / f"profile{job}"
+            profile.mkdir()
+            environment = {**os.environ, "BLENDER_USER_RESOURCES": str(profile)}
+            told = stack.enter_context(tempfile.TemporaryFile()) if job else None  # the first may be watched
+            process = subprocess.Popen([*command, *arguments], env=environment, cwd=ROOT, stdout=told, stderr=told)
+            started.append((process, told))
+        for process, told in started:
+            process.wait()
+            if told is not None:
+                told.seek(0)
+                print(told.read().decode(errors="replace"), flush=True)
+        return next((process.returncode for process, _ in started if process.returncode), 0)
+
+
+class Shared:
+    """pytest plugin: leaves out the tests that another Blender has taken."""
+
+    def __init__(self, folder):
+        self.folder, self.place = folder, {}
+
+    def pytest_collection_finish(self, session):
+        """Number the tests, the same in every Blender."""
+        self.place = {item.nodeid: number for number, item in enumerate(session.items)}
+
+    def pytest_runtest_protocol(self, item):
+        """True, which leaves nothing to do, for a test that is taken."""
+        try:
+            (self.folder / str(self.place[item.nodeid])).touch(exist_ok=False)
+        except FileExistsError:
+            return True
+        return None
 
 
 def inside(folder, arguments):
@@ -48,7 +85,8 @@ def inside(folder, arguments):
     os.chdir(ROOT)
     import pytest
 
-    status = pytest.main(["-p", "no:cacheprovider", *(arguments or ["tests/bpy"])])
+    plugins = [Shared(Path(folder) / TAKEN)]
+    status = pytest.main(["-p", "no:cacheprovider", *(arguments or ["tests/bpy"])], plugins)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(int(status))
