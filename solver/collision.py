@@ -8,6 +8,7 @@ Everything scales with body size; there is no fixed length.  (Of a body of 1 m, 
 The newton call is recorded once as a graph; buffers grow and the call is repeated when a count exceeds its capacity.
 """
 
+import inspect
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from types import SimpleNamespace
@@ -69,7 +70,7 @@ class Collider:
         self.model = model
         self.accepted = None
         self._pipeline = None
-        # Growing costs a second or so, because newton prepares its kernels anew; unused room costs 50 ns a contact.
+        # Growing records everything anew; unused room costs 50 ns a contact.
         meshes = int(np.sum(model.meshes.shape_mesh >= 0))
         self._contact_capacity = 256 + 8 * len(model.shape_body) + 256 * meshes
         self._triangle_capacity = TRIANGLE_PAIRS
@@ -243,6 +244,7 @@ class Collider:
     def _allocate(self):
         """Allocate a pipeline at the present capacities, which has yet to be recorded."""
         model = self.model
+        _make_kernels_once()
         pairs = model.pairs if model.pairs is not None else sample_pairs(model, self._stage.pair_room())
         self._pipeline = newton.CollisionPipeline(
             model.newton_model,
@@ -312,6 +314,18 @@ def carry_impulses(previous, impulse, contacts):
 def _still_surface(count):
     """``deforms``, ``shift`` and ``drift`` of contacts on surfaces that do not deform."""
     return np.full(count, -1), np.zeros((count, 3)), np.zeros((count, 3))
+
+
+@cache
+def _make_kernels_once():
+    """Let newton keep the kernels of its narrow phase: made anew for each pipeline, Warp hashes their modules anew.
+
+    It names no public way to share them; where its functions get other names, a bake starts 0.1 s later, no more.
+    """
+    module = inspect.getmodule(newton.geometry.NarrowPhase)
+    for name, made in inspect.getmembers(module, inspect.isfunction):
+        if name.startswith("create_narrow_phase"):
+            setattr(module, name, cache(made))
 
 
 @cache

@@ -207,6 +207,17 @@ def test_buffers_grow_and_lose_nothing():
     assert collider._triangle_capacity > used
 
 
+def test_colliders_share_the_kernels_of_newton():
+    # Warp hashes the modules of kernels made anew: 0.1 s at the start of each bake, and whenever a buffer grows.
+    made = []
+    for _ in range(2):
+        collider, x, q = set_up(Body("Floor", [Plane()], motion="static"), Body("Ring", [torus(0.3, 0.1)]))
+        detect(collider, x, q)
+        narrow = collider._pipeline.narrow_phase
+        made.append((narrow.primitive_kernel, narrow.narrow_phase_kernel, narrow.mesh_triangle_contacts_kernel))
+    assert None not in made[0] and made[0] == made[1]
+
+
 def test_contacts_between_bodies_that_cannot_move_now_are_left_out():
     # A body held by its path counts as movable in the model; held, its contact with the floor means nothing.
     collider, x, q = set_up(
