@@ -4,6 +4,7 @@
 Letters follow the glossary in ``step.py``.  Kernels launch over the capacity and return early beyond the counts.
 """
 
+import ctypes
 from functools import cache
 from types import SimpleNamespace
 
@@ -222,6 +223,18 @@ def usual_room(bodies):
     return {"contacts": 6 * bodies, "pairs": 3 * bodies, "islands": bodies}
 
 
+def zeros(shape, dtype, device):
+    """A zeroed Warp array.  On the CPU its memory is NumPy's, so that ``host_view`` may be kept with it."""
+    if not wp.get_device(device).is_cpu:
+        return wp.zeros(shape, dtype=dtype, device=device)
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    scalar, item = getattr(dtype, "_wp_scalar_type_", dtype), getattr(dtype, "_shape_", ())
+    view = np.zeros((*shape, *item), wp.dtype_to_numpy(scalar))
+    array = wp.array(view, dtype=dtype, shape=shape, device=device, copy=False)
+    array.axion_host_view = view
+    return array
+
+
 def allocate(struct, fields, size, device):
     """An instance of ``struct`` whose array members hold ``fields[name]`` (default ``size``) zeroed elements.
 
@@ -231,7 +244,7 @@ def allocate(struct, fields, size, device):
     for name, member in struct.vars.items():
         shape = fields.get(name, size)
         shape = shape if isinstance(shape, tuple) else max(shape, 1)
-        setattr(instance, name, wp.zeros(shape, dtype=member.type.dtype, device=device))
+        setattr(instance, name, zeros(shape, member.type.dtype, device))
     return instance
 
 
@@ -244,10 +257,17 @@ def of_arrays(struct, **arrays):
 
 
 def host_view(array):
-    """The NumPy array that shares the memory of a Warp array on the CPU; kept, because making it costs 20 us."""
+    """The NumPy array that shares the memory of a Warp array on the CPU; kept, because making it costs 20 us.
+
+    Of an array that ``zeros`` did not make it must not outlive that: ``array.numpy()`` would own the array, and be kept
+    with it for ever, because Python does not look for such circles through NumPy.
+    """
     view = getattr(array, "axion_host_view", None)
     if view is None:
-        view = array.axion_host_view = array.numpy()
+        view = array.numpy()
+        if view.flags.c_contiguous and view.size:
+            memory = (ctypes.c_char * view.nbytes).from_address(array.ptr)
+            view = array.axion_host_view = np.frombuffer(memory, view.dtype).reshape(view.shape)
     return view
 
 

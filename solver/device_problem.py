@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arrays import Columns, IslandArrays, allocate, structs, upload
+from .arrays import Columns, IslandArrays, allocate, structs, upload, zeros
 from .figures import Figures, figure_kernels
 from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
@@ -59,9 +59,9 @@ class DeviceProblem:
         self._grouped = None  # joint and coordinate of the rows whose groups lie in the arrays
         self._factored = self._laid = None  # the Topology that the factor is laid out for, and that in the arrays
         self._eliminator = Eliminator()
-        self.counts = wp.zeros(8, dtype=wp.int32, device=device)
-        self.flags = wp.zeros(10, dtype=wp.int32, device=device)
-        self.settings = wp.zeros(2, dtype=real.scalar, device=device)
+        self.counts = zeros(8, wp.int32, device)
+        self.flags = zeros(10, wp.int32, device)
+        self.settings = zeros(2, real.scalar, device)
         self.cg_reduction, self.cg_most = wp.float64(CG_REDUCTION), wp.int32(CG_MOST)
 
     def restart(self):

@@ -9,7 +9,7 @@ It is made by looking at every pair that may touch, or, where those are too many
 
 import warp as wp
 
-from .arrays import first_number, of_arrays
+from .arrays import first_number, of_arrays, zeros
 from .contact_arrays import FALL, STEP, BoxArrays, ListArrays, PoseArrays, ShapeArrays, StageArrays, columns
 from .contact_geometry import MODULE, within
 from .manifold import GAP_FLOOR
@@ -92,14 +92,14 @@ class NearPairs:
             return
         self.boxes = columns(BoxArrays, shapes.count, device, left=1)
         self.boxes.room_lower.fill_(wp.vec3d(1.0, 1.0, 1.0))  # no room at all: whatever comes first has left it
-        self._count = wp.zeros(1, dtype=wp.int32, device=device)
+        self._count = zeros(1, wp.int32, device)
         self._tree = None if pairs is not None else NearTree(poses, shapes, self.boxes, device)
         room = max(FEW, 8 * shapes.count)
         self.make_room(2 * room if pairs is None else min(len(pairs), room))  # with a tree, growing takes a second
 
     def make_room(self, room):
         """Allocate for ``room`` pairs; the list is made anew when it is asked for."""
-        self.near = wp.zeros(room, dtype=wp.vec2i, device=self.device)
+        self.near = zeros(room, wp.vec2i, self.device)
         self.boxes.room_lower.fill_(wp.vec3d(1.0, 1.0, 1.0))
 
     def check(self, stage):
@@ -118,7 +118,7 @@ class NearPairs:
         found = first_number(self._count)
         if found <= len(self.near):
             return False
-        self.near = wp.zeros(found + found // 2, dtype=wp.vec2i, device=self.device)
+        self.near = zeros(found + found // 2, wp.vec2i, self.device)
         self._list()
         return True
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arrays import Columns, allocate, fetch, structs, upload
+from .arrays import Columns, allocate, fetch, structs, upload, zeros
 from .flags import every
 from .mathx.real import real_types
 from .metrics import StepResiduals, VelocityResiduals
@@ -90,8 +90,8 @@ class Judge:
         self.device = wp.get_device(device)
         self._real, self._kernels = real_types(wp.float64), residual_kernels()
         self._capacity = dict.fromkeys(("bodies", "contacts", "rows", "joints"), 0)
-        self._counts = wp.zeros(8, dtype=wp.int32, device=self.device)
-        self._settings = wp.zeros(3, dtype=wp.float64, device=self.device)
+        self._counts = zeros(8, wp.int32, self.device)
+        self._settings = zeros(3, wp.float64, self.device)
         self._into, self._graphs, self._latest = {}, {}, None
         self._numbered = None, 0  # the rows' joints, and one more than the largest of them
         self._measured = None, None  # the rows' coordinates, and which of them are angles

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import CONTACTS, DYNAMIC, ISLANDS, ROWS, STEP, IslandArrays, structs, upload
+from .arrays import CONTACTS, DYNAMIC, ISLANDS, ROWS, STEP, IslandArrays, structs, upload, zeros
 from .constraints.complementarity import equation_functions
 from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
@@ -257,7 +257,7 @@ class StepSearch:
                     shape = (TRIALS, size[of.get(field, "bodies")])
                 else:
                     shape = size["islands"] + 1 if field == "body_start" else size["bodies"]
-                setattr(self.trial, field, wp.zeros(shape, dtype=member.type.dtype, device=self.device))
+                setattr(self.trial, field, zeros(shape, member.type.dtype, self.device))
             self._generation = problem.generation
         start, index = group(problem.topology.body_island, problem.topology.island_count)
         upload(self.trial.body_start, start)

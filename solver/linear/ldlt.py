@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
-from ..arrays import of_arrays, send, staging
+from ..arrays import of_arrays, send, staging, zeros
 from ..mathx.real import real_types
 
 _DOUBLE = real_types(wp.float64)
@@ -215,14 +215,14 @@ class BlockFactor:
         }
         # One array holds all the integers, so that a structure goes to the device in one copy.
         ends = np.cumsum(list(lengths.values())).tolist()
-        self._integers = wp.zeros(ends[-1], dtype=wp.int32, device=self.device)
+        self._integers = zeros(ends[-1], wp.int32, self.device)
         numbers = staging(self._integers)
         slices = {name: slice(end - lengths[name], end) for name, end in zip(lengths, ends, strict=True)}
         self._host = {name: numbers[part] for name, part in slices.items()}
         self._layout = of_arrays(LayoutArrays, **{name: self._integers[part] for name, part in slices.items()})
         self.mask, self.failed = self._layout.mask, self._layout.failed
-        self._u = wp.zeros(_ROWS * size["blocks"], dtype=_DOUBLE.vec6, device=self.device)
-        self._y = wp.zeros(size["rows"], dtype=_DOUBLE.vec6, device=self.device)
+        self._u = zeros(_ROWS * size["blocks"], _DOUBLE.vec6, self.device)
+        self._y = zeros(size["rows"], _DOUBLE.vec6, self.device)
         self.structure = None
         self.generation += 1
 

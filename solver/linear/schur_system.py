@@ -9,7 +9,7 @@ import numpy as np
 import warp as wp
 from warp.optim.linear import LinearOperator, cr
 
-from ..arrays import allocate, upload
+from ..arrays import allocate, upload, zeros
 from .schur import START, STEP_ONLY, WHOLE, schur_kernels, schur_struct
 
 CHECK_EVERY = 10  # iterations between two looks at the residual
@@ -36,7 +36,7 @@ class SchurSystem:
             sizes |= dict.fromkeys(("row_slot", "row_step"), capacity["rows"])
             sizes |= dict.fromkeys(("velocity", "inverse_block"), capacity["bodies"])
             self.arrays = allocate(schur_struct(self.real), sizes, unknowns, self.device)
-            self._offsets = wp.zeros(capacity["islands"] + 1, dtype=wp.int32, device=self.device)
+            self._offsets = zeros(capacity["islands"] + 1, wp.int32, self.device)
             self._generation, self._layout, self._solve = problem.generation, None, None
         contact_slot, row_slot, offsets = unknown_slots(problem.topology, capacity["islands"])
         upload(self.arrays.contact_slot, contact_slot)
