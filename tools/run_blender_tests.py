@@ -61,22 +61,34 @@ def outside(arguments):
 
 
 class Shared:
-    """pytest plugin: leaves out the tests that another Blender has taken."""
+    """pytest plugin: runs the tests that no other Blender has taken."""
 
     def __init__(self, folder):
-        self.folder, self.place = folder, {}
+        self.folder = folder
 
-    def pytest_collection_finish(self, session):
-        """Number the tests, the same in every Blender."""
-        self.place = {item.nodeid: number for number, item in enumerate(session.items)}
-
-    def pytest_runtest_protocol(self, item):
-        """True, which leaves nothing to do, for a test that is taken."""
+    def take(self, number):
+        """Whether the test with this number is left; then it is no longer."""
         try:
-            (self.folder / str(self.place[item.nodeid])).touch(exist_ok=False)
+            (self.folder / str(number)).touch(exist_ok=False)
         except FileExistsError:
-            return True
-        return None
+            return False
+        return True
+
+    def pytest_runtestloop(self, session):
+        """Pytest's own loop, over fewer tests: what is torn down after one depends on the next that is taken."""
+        if session.testsfailed:
+            raise session.Interrupted(f"{session.testsfailed} errors during collection")
+        mine = (item for number, item in enumerate(session.items) if self.take(number))
+        item = next(mine, None)
+        while item is not None:
+            following = next(mine, None)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.shouldfail:
+                raise session.Failed(session.shouldfail)
+            if session.shouldstop:
+                raise session.Interrupted(session.shouldstop)
+            item = following
+        return True
 
 
 def inside(folder, arguments):
