@@ -257,25 +257,25 @@ def test_the_command_says_in_one_line_why_it_cannot_keep_frames(tmp_path, capfd)
 @pytest.mark.slow
 def test_a_command_that_is_killed_resumes(tmp_path):
     blend, out = tmp_path / "shot.blend", tmp_path / "out.blend"
-    make(blend, 250)
+    make(blend, 500)
     script = f"import sys; sys.path.insert(0, {str(TESTS)!r}); import conftest\n"
     script += "from axion.axion_blender.cli import main_wheel; main_wheel()"
     program = [sys.executable, "-c", script, blend, "-o", out]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as child:
         for line in child.stdout:
-            if line.startswith("frame 60/"):
+            if line.startswith("frame ") and list((tmp_path / "axion_cache").glob("*/*.frames")):
                 child.kill()
                 break
     assert child.returncode not in (0, 1) and not out.exists()
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (first,) = re.findall(r"^resuming at frame (\d+)$", done.stdout, re.MULTILINE)
-    assert 1 < int(first) <= 200  # of quick frames a good many go into a file, and the last may be lost
+    assert 1 < int(first) < 500
     assert command(blend, tmp_path / "anew.blend", "--no-resume") == 0
     motions = []
     for path in (out, tmp_path / "anew.blend"):
         bpy.ops.wm.open_mainfile(filepath=str(path))
-        motions.append(heights(frames=range(1, 251)))
+        motions.append(heights(frames=range(1, 501)))
     assert motions[0] == motions[1]
 
 
