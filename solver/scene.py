@@ -262,7 +262,7 @@ class Joint(coerce.Coerced):
         orientation: (4,) of the joint frame in the world at the start, quaternion xyzw.
         axes: name of a coordinate -> Axis.  Coordinates that the kind leaves free may be locked, limited, sprung and
             driven; those that it locks stay locked.
-        compliance: of the locked coordinates [m/N].
+        compliance: of the locked coordinates, and of the length of a distance or rope [m/N].
         angular_compliance: [rad/(N m)].
         break_force, break_torque: the joint breaks when the norm of its force [N] or torque [N m] over a step is more.
         collide_connected: whether the two bodies collide with each other.

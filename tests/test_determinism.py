@@ -29,9 +29,9 @@ def crowd():
     return scene
 
 
-def fingerprint(precision):
+def fingerprint(precision, method="proximal"):
     """SHA-256 of every number of the motion and of the report but the time it took."""
-    config = SolverConfig(device="cpu", precision=precision, deterministic=True)
+    config = SolverConfig(device="cpu", precision=precision, method=method, deterministic=True)
     trajectory = simulate(crowd(), FRAMES, config=config)
     assert max(report.contacts for report in trajectory.reports) > 20 and trajectory.broken_joints
     sums = hashlib.sha256()
@@ -45,11 +45,13 @@ def fingerprint(precision):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("precision", ["float64", "float32"])
-def test_two_processes_give_the_same_bits(precision):
+@pytest.mark.parametrize(
+    ("precision", "method"), [("float64", "proximal"), ("float32", "proximal"), ("float64", "schur")]
+)
+def test_two_processes_give_the_same_bits(precision, method):
     # hash seeds differ between the processes: no order may come from a set or dict of names
     here = Path(__file__).resolve().parent
-    code = f"import conftest, test_determinism as t; print(t.fingerprint({precision!r}))"
+    code = f"import conftest, test_determinism as t; print(t.fingerprint({precision!r}, {method!r}))"
     found = []
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONPATH": str(here), "PYTHONHASHSEED": seed}

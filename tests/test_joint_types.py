@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The table of joint types against the freedoms that define each joint."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 from axion.solver import JOINT_TYPES, Axis, Joint
 from axion.solver.joint_types import AXES
+
+SOLVER = Path(__file__).resolve().parent.parent / "solver"
 
 FREEDOMS = {
     "fixed": set(),
@@ -29,6 +34,17 @@ def test_the_table_holds_these_types_and_no_others():
     assert set(JOINT_TYPES) == set(FREEDOMS)
     assert {kind for kind, entry in JOINT_TYPES.items() if entry.anchors} == {"distance", "rope"}
     assert {kind for kind, entry in JOINT_TYPES.items() if entry.slack} == {"rope"}
+
+
+def test_a_type_is_a_row_and_nothing_else_asks_for_its_name():
+    # guide.py makes a generic joint of its own.
+    naming = {
+        path.name
+        for path in SOLVER.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in JOINT_TYPES
+    }
+    assert naming == {"joint_types.py", "guide.py"}
 
 
 def test_no_two_types_claim_the_same_constraint_of_blender():

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The automatic number of steps per frame: up at once, down slowly, fixed where the user says so."""
 
+import pytest
+import scenes
+import table_scenes
+from axion.solver import SolverConfig, simulate
 from axion.solver.substeps import MOST, MOST_SPINNING, PATIENCE, Substeps
+
+WHOLE = {
+    "swinging chain": lambda: scenes.chain(10, sideways=True),
+    "heavy ball on links": lambda: table_scenes.hung_ball(6),
+    "pile": lambda: scenes.pile(8),
+}
 
 
 def test_doubles_at_a_miss_up_to_the_most():
@@ -65,3 +75,16 @@ def test_a_multiple_is_kept_whatever_asks_for_steps():
     steps.learn(5, False)
     assert steps.take(1) == 8
     assert Substeps(5, 4).take(1) == 8
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_frames_take_about_as_few_solves_as_keep_the_tolerance(name):
+    # The fewest that any fixed number of steps a frame needs, solves of halved steps included, and half as many again.
+    solves = {}
+    for substeps in ("auto", 1, 2, 4):
+        reports = simulate(WHOLE[name](), 24, config=SolverConfig(device="cpu", substeps=substeps)).reports
+        if all(report.converged for report in reports):
+            solves[substeps] = sum(report.substeps for report in reports)
+    print(f"{name}: solves in 24 frames {solves}")
+    assert "auto" in solves and len(solves) > 1
+    assert solves["auto"] <= 1.5 * min(solves.values())

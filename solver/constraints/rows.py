@@ -67,7 +67,7 @@ class Standing:
     number: np.ndarray  # (R,) in the table
     rows: JointRows  # read-only, with all that no step changes
     twist: np.ndarray  # count turns
-    complied: np.ndarray  # locks that give way
+    complied: np.ndarray  # locks and ropes that give way
     pulled: np.ndarray  # springs and dampers
     limited: np.ndarray  # force within a limit
     driven: list  # (row, Axis): target in time
@@ -228,7 +228,7 @@ class JointTable:
 
     @staticmethod
     def _comply(rows, k, compliance, mobility, rate, h, share):
-        """Locks that give way: springs that keep their energy, or c+ = -compliance force where steps are too long.
+        """What gives way, as springs that keep their energy, or c+ = -compliance force where steps are too long.
 
         Then their vibration is no motion, and the velocity phase takes them as rigid; else their rate is NaN.
         """
@@ -316,7 +316,7 @@ class JointTable:
         zero = np.zeros(3)
         place = (Coordinate.DISTANCE, a, b, anchor_a, anchor_b, zero, zero, rotations.IDENTITY, joint.rest_length())
         slack = JOINT_TYPES[joint.kind].slack
-        self._add(index, place, Ask(UPPER, None) if slack else Ask(LOCK, None, joint.compliance))
+        self._add(index, place, Ask(UPPER if slack else LOCK, None, joint.compliance))
 
     def _pack(self):
         rows = JointRows.of(len(self._asks))
@@ -334,11 +334,10 @@ class JointTable:
         complied, pulled, limited, self._driven = [], [], [], []
         for k, ask in enumerate(self._asks):
             axis, pulls = ask.axis, False
-            if ask.role == LOCK:
-                if ask.compliance > 0.0:
-                    complied.append(k)
-                    self._softness[k] = ask.compliance
-            elif ask.role == LOWER:
+            if ask.compliance > 0.0:
+                complied.append(k)
+                self._softness[k] = ask.compliance
+            if ask.role == LOWER:
                 rows.target[k], rows.lower[k] = axis.lower, 0.0
             elif ask.role == UPPER:
                 rows.target[k], rows.upper[k] = (axis.upper if axis is not None else 0.0), 0.0
@@ -351,7 +350,7 @@ class JointTable:
             elif ask.role == VELOCITY_DRIVE:
                 rows.beta[k], pulls = 0.0, axis.damping > 0.0
                 self._most[k] = axis.max_force
-            else:
+            elif ask.role == FRICTION:
                 rows.beta[k], self._most[k] = 0.0, axis.friction
             if pulls:
                 pulled.append(k)

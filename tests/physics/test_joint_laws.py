@@ -146,16 +146,23 @@ def test_dry_friction_brakes_a_slider_and_then_holds_it():
 
 
 def test_compliant_joints_give_way_by_force_times_compliance():
-    # At rest: m g c along the weight for every kind that carries it; m g L c_angular about a bracket's root.
+    # At rest: m g c along the weight for every kind that carries it; m g L c_angular about a bracket's root, for every
+    # kind that locks the turn.
     c, m, arm = 2e-4, 2.0, 0.5
     scene = Scene()
-    kinds = ("fixed", "ball", "hinge", "slider", "piston")
+    locks = {"generic": {"axes": {axis: Axis(locked=True) for axis in ("x", "y", "z", "rx", "ry", "rz")}}}
+    kinds = ("fixed", "ball", "hinge", "slider", "piston", "generic", "distance", "rope")
     for k, kind in enumerate(kinds):
-        cube(scene, kind, (0, 2 * k, 0), mass=m, linear_damping=15.0, angular_damping=15.0)
-        scene.add(Joint(f"Joint {kind}", kind, None, kind, (0, 2 * k, 0), compliance=c))
-    twist_compliance = 1e-3
-    cube(scene, "beam", (arm, -2, 0), mass=m, linear_damping=15.0, angular_damping=15.0)
-    scene.add(Joint("Bracket", "fixed", None, "beam", (0, -2, 0), angular_compliance=twist_compliance))
+        place, options = np.array([0.0, 2.0 * k, 0.0]), {"compliance": c, **locks.get(kind, {})}
+        cube(scene, kind, place, mass=m, linear_damping=15.0, angular_damping=15.0)
+        if kind in ("distance", "rope"):
+            options["anchors"] = (place + (0, 0, 1), place)
+        scene.add(Joint(f"Joint {kind}", kind, None, kind, place, **options))
+    twist_compliance, brackets = 1e-3, ("fixed", "hinge", "slider", "piston", "generic")
+    for k, kind in enumerate(brackets):
+        cube(scene, f"{kind} beam", (arm, 2 * k, 5), mass=m, linear_damping=15.0, angular_damping=15.0)
+        options = {"angular_compliance": twist_compliance, **locks.get(kind, {})}
+        scene.add(Joint(f"{kind} bracket", kind, None, f"{kind} beam", (0, 2 * k, 5), **options))
     trajectory = simulate(scene, 96, config=CPU)
     assert np.abs(trajectory.linear_velocity[-1]).max() < 1e-3
     for k, kind in enumerate(kinds):
@@ -164,11 +171,11 @@ def test_compliant_joints_give_way_by_force_times_compliance():
         assert figure(f"compliant {kind} joint", "sag over m g c", sag / want, "1 +- 0.01") == pytest.approx(
             1.0, abs=0.01
         )
-    turn = twist(trajectory, 5, "y")[-1]
     want = m * GRAVITY * arm * twist_compliance
-    assert figure("bracket with angular compliance", "turn over m g L c", turn / want, "1 +- 0.01") == pytest.approx(
-        1.0, abs=0.01
-    )
+    for k, kind in enumerate(brackets):
+        turn = twist(trajectory, len(kinds) + k, "y")[-1]
+        name = f"{kind} bracket with angular compliance"
+        assert figure(name, "turn over m g L c", turn / want, "1 +- 0.01") == pytest.approx(1.0, abs=0.01)
 
 
 def test_piston_slides_and_turns_each_on_its_own():

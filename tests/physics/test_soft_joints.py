@@ -66,6 +66,30 @@ def test_stiff_compliance_does_not_ring(compliance):
     assert abs(figure(name, "energy of the swing off after 3 s", late / scale, 0.01)) < 0.01
 
 
+@pytest.mark.parametrize(("method", "fps"), [("proximal", 24), ("proximal", 96), ("schur", 24)])
+def test_elastic_rope_catches_a_fall_at_its_depth(method, fps):
+    # Slack for 0.5 m, then a spring that only pulls: m g (0.5 + x) = x^2 / 2c at its lowest, and up again.  The step in
+    # which it becomes taut begins slack, by v h at most: that much of a spring's energy, (v h)^2 / 2c, may be off.
+    compliance, drop = 0.02, 0.5
+    scene, step = Scene(), 1.0 / fps
+    body(scene, position=(0, 0, -drop))
+    scene.add(
+        Joint("Rope", "rope", None, "Mass", anchors=((0, 0, 0), (0, 0, -drop)), length=1.0, compliance=compliance)
+    )
+    trajectory = simulate(scene, fps, fps, SolverConfig(device="cpu", method=method))
+    weight, place = MASS * GRAVITY, trajectory.position[:, 0, 2]
+    deepest = weight * compliance + np.sqrt((weight * compliance) ** 2 + 2.0 * compliance * weight * drop)
+    rate = np.sqrt(2.0 * GRAVITY * drop)
+    bound = (rate * step) ** 2 / (2.0 * deepest) + GRAVITY * step**2 / 8.0  # and it may be lowest between two frames
+    name = f"elastic rope at {fps} fps, {method}"
+    assert abs(figure(name, "deepest stretch off its law", -place.min() - 1.0 - deepest, bound, "m")) < bound
+    slack = trajectory.times < np.sqrt(2.0 * drop / GRAVITY) - step
+    off = np.abs(place + drop + 0.5 * GRAVITY * trajectory.times**2)[slack].max()
+    assert figure(name, "off free fall while slack", off, 1e-9, "m") < 1e-9
+    assert place[-1] > place.min() + 0.5  # it does bring it up
+    assert all(report.converged for report in trajectory.reports)
+
+
 LAWS = {
     "damper": {},
     "velocity drive": {"drive": "velocity"},

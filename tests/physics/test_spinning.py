@@ -54,7 +54,7 @@ def test_free_spin_keeps_momentum_and_energy(fps):
 @pytest.mark.parametrize("fps", [24.0, 50.0])
 def test_tennis_racket_flips_at_its_period(fps):
     # TRUTH, fact 2: I = (1, 2, 3), w = (0.01, 5, 0.01); 10 s.  Explicit torque loses 6e-2 of L at h = 0.01, newton's
-    # bound is 5e-3; the splitting keeps L to rounding, and energy to 1e-7.
+    # bound is 5e-3; the splitting keeps L to rounding, and energy to Dojo's 1e-8.
     scene = spinning((1.0, 2.0, 3.0), (0.01, 5.0, 0.01))
     trajectory = simulate(scene, round(13 * fps), fps, CPU)
     momentum = momenta(scene, trajectory)
@@ -64,7 +64,7 @@ def test_tennis_racket_flips_at_its_period(fps):
     rounding = turns * 2.0 * np.finfo(float).eps
     assert figure(name, "angular momentum drift, 13 s", drift, f"{rounding:.1e}") < rounding
     energy = np.array([report.kinetic_energy for report in trajectory.reports])
-    assert figure(name, "energy off by", np.abs(energy / 25.0002 - 1.0).max(), 1e-7, "") < 1e-7
+    assert figure(name, "energy off by", np.abs(energy / 25.0002 - 1.0).max(), 1e-8, "") < 1e-8
     own = rotations.rotate(rotations.conjugate(trajectory.orientation[:, 0]), trajectory.angular_velocity[:, 0])[:, 1]
     i = np.nonzero((own[:-1] > 0) != (own[1:] > 0))[0]
     zero = trajectory.times[i] + own[i] / (own[i] - own[i + 1]) / fps
@@ -115,7 +115,8 @@ def sane(result):
 @pytest.mark.parametrize("fps", [24, 60])
 def test_fast_top_stays_up(fps):
     # 60 rad/s, 10 s.  About the point: momentum about the vertical is kept (weight has no moment about it), so is the
-    # one about its own axis, and the energy; the lean stays between 0.3 and the exact 0.4352 rad.
+    # one about its own axis, and the energy; the lean stays between 0.3 and the exact 0.4352 rad.  Impulses at the
+    # point keep the first, whatever they are; the second and the energy are kept to the order of the step.
     tilt, scene = 0.3, top()
     trajectory = simulate(scene, 10 * fps, fps, CPU, sane)
     frames, name = body_frames(scene), f"top 60 rad/s at {fps} fps"
@@ -129,13 +130,13 @@ def test_fast_top_stays_up(fps):
     drift = np.abs(energy / start - 1.0).max()
     most = heavy_top(scene, tilt, np.linspace(0.0, 1.0, 97))[:, 0].max()
     figure(name, "largest lean, 10 s", lean, f"{most:.4f} + 10 %", "rad")
-    figure(name, "momentum about the vertical off by", vertical, 1e-2)
+    figure(name, "momentum about the vertical off by", vertical, 1e-5)
     figure(name, "momentum about its axis off by", own, 1e-2)
     figure(name, "energy off by", drift, 0.01)
     assert len(trajectory.reports) == 10 * fps
     assert lean < 1.1 * most
     assert drift < 0.01
-    assert vertical < 1e-2
+    assert vertical < 1e-5
     assert own < 1e-2
     assert all(report.converged for report in trajectory.reports)
 

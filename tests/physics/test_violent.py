@@ -83,3 +83,6 @@ def test_energy_only_falls_and_no_body_is_lost(name, motion):
     assert np.all(np.isfinite(place)) and np.all(np.isfinite(trajectory.linear_velocity))
     assert place[..., 2].min() > 0.0 and np.abs(place).max() < 20.0
     assert rise < weight * FAST  # each body lifted by the tolerance, all at once
+    if name == "rope bridge":  # it carries its load: none fell through it or off it, onto the ground
+        loads = trajectory.position[:, [i for i in free if scene.bodies[i].name.startswith("Load")]]
+        assert figure(name, "lowest load", loads[..., 2].min(), "> 1", "m") > 1.0

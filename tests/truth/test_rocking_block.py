@@ -7,7 +7,7 @@ lands on the other toe; angular momentum about that toe is kept: the angular vel
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Scene, SolverConfig, simulate
+from axion.solver import Body, Box, Scene, SolverConfig, rotations, simulate
 from figures import figure
 from scenes import GRAVITY, ground, turned
 from smooth_motion import runge_kutta
@@ -49,6 +49,12 @@ def tilts(trajectory):
     return -2.0 * np.arctan2(q[:, 1], q[:, 3]), -trajectory.angular_velocity[:, 1, 1]
 
 
+def toe_ways(trajectory, width, height, side):
+    """(F + 1, 3) place of the lower edge on the left (side -1) or right (1), which starts at x = 0 or ``width`` [m]."""
+    arm = np.broadcast_to([0.5 * side * width, 0.0, -0.5 * height], (len(trajectory.times), 3))
+    return trajectory.position[:, 1] + rotations.rotate(trajectory.orientation[:, 1], arm)
+
+
 def at_impact(scene, alpha, fps, frames):
     """(time, rate before, rate after) of the first impact; the rates are those of the frames around it."""
     trajectory = simulate(scene, frames, fps, CPU)
@@ -75,12 +81,13 @@ def test_block_loses_what_housner_says(width, height, ratio):
         before, rel=0.01
     )
     assert figure(name, "ratio of angular velocities", slow / fast, f"{ratio} +- 1 %") == pytest.approx(ratio, rel=0.01)
-    # friction needed is 0.185 of the weight: neither toe slips
-    toes = [-0.5 * width, 0.5 * width]
-    lean, _ = tilts(trajectory)
-    end, centre = trajectory.position[-1, 1], 0.5 * height
-    right = end + np.array([np.cos(lean[-1]) * toes[1] + np.sin(lean[-1]) * centre, 0.0, 0.0])
-    assert figure(name, "slip of the toe", abs(right[0] - width), 1e-3 * width, "m") < 1e-3 * width
+    # friction needed is 0.185 of the weight: neither toe slips, and that on which it lands stays down
+    left, right = (toe_ways(trajectory, width, height, side) for side in (-1.0, 1.0))
+    before, after = trajectory.times < when - 2e-3, trajectory.times > when + 2e-3
+    slip = max(np.abs(left[before, 0]).max(), np.abs(right[after, 0] - width).max())
+    assert figure(name, "slip of the toe", slip, 1e-3 * width, "m") < 1e-3 * width
+    assert figure(name, "lift of the toe it lands on", right[after, 2].max(), 1e-5, "m") < 1e-5
+    assert left[after, 2].max() > 1e-3 and right[before, 2].max() > 1e-3
 
 
 def test_ratio_converges_with_the_step():
