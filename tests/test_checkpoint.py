@@ -247,8 +247,8 @@ MADE = {
     "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder rest records"
     " carried",
     "Collider": "model _pipeline _state _stage _contacts _graphs",
-    "JointTable": "joints _asks _joint _places _position _orientation fixed _speed _mobility _frames _observer"
-    " _strength _breakable _standing _softness _stiffness _damping _most _complied _pulled _limited _driven _soft",
+    "JointTable": "joints _asks _joint _places _position _orientation fixed _place _speed _mobility _frames _observer"
+    " _strength _breakable _standing _carried _softness _stiffness _damping _most _special _driven _soft",
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping friction restitution surface_velocity slow"
     " noise _moving holding hand_over force_fields _motion _impacts _places _numbering _linking _inert _materials"

@@ -7,7 +7,7 @@ from axion.solver import rotations
 from axion.solver.constraints.observed import Observer
 from axion.solver.frames import BodyFrames
 from axion.solver.reference.rotation import world_inertia
-from axion.solver.reference.rows import jacobians
+from axion.solver.reference.rows import coordinates, jacobians
 from step_problems import random_bodies, random_rows, unit
 
 
@@ -31,5 +31,6 @@ def test_rows_are_observed_as_the_reference_has_them(seed):
         mobility = sum(
             np.einsum("ri,rij,rj->r", j, inverse[body], j) for j, body in ((j_a, rows.body_a), (j_b, rows.body_b))
         )
-        np.testing.assert_allclose(got[0], speed, atol=1e-12)
-        np.testing.assert_allclose(got[1], mobility, atol=1e-12)
+        np.testing.assert_allclose(got[0], coordinates(rows, position, orientation), atol=1e-12)
+        np.testing.assert_allclose(got[1], speed, atol=1e-12)
+        np.testing.assert_allclose(got[2], mobility, atol=1e-12)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How fast the coordinates of soft joint rows change where a step starts, and how easily: a kernel on the host."""
+"""Coordinates of joint rows where a step starts, how fast they change and how easily: a kernel on the host."""
 
 from functools import cache
 
@@ -31,7 +31,8 @@ class StepStart:
     u: wp.array(dtype=vec6)
     inverse_mass: wp.array(dtype=wp.float64)
     inverse_inertia: wp.array(dtype=wp.vec3d)  # principal
-    speed: wp.array(dtype=wp.float64)  # out, (rows,)
+    coordinate: wp.array(dtype=wp.float64)  # out, (rows,)
+    speed: wp.array(dtype=wp.float64)
     mobility: wp.array(dtype=wp.float64)
 
 
@@ -51,13 +52,14 @@ def _observe():
 
     @wp.kernel(module=module, enable_backward=False)
     def observe(rows: RowArrays, start: StepStart):
-        """J u and J M^-1 J^T of each row."""
+        """c, J u and J M^-1 J^T of each row."""
         r = wp.tid()
         if r >= start.count[0]:
             return
         a = rows.a[r]
         b = rows.b[r]
         row = measure(rows, r, start.x[a], start.q[a], start.x[b], start.q[b])
+        start.coordinate[r] = row.c
         start.speed[r] = wp.dot(row.jac_a, start.u[a]) + wp.dot(row.jac_b, start.u[b])
         start.mobility[r] = ease(row.jac_a, start, a) + ease(row.jac_b, start, b)
 
@@ -84,8 +86,8 @@ class Observer:
         self._kernel = HostKernel(_observe(), columns, start)
 
     def look(self, position, orientation, velocity):
-        """(speed, mobility), (R,) each: J u and J M^-1 J^T at poses (B, 3), (B, 4) and velocities (B, 6)."""
+        """c, J u and J M^-1 J^T, (R,) each, at poses (B, 3), (B, 4) and velocities (B, 6)."""
         v, bodies = self._start, len(position)
         v.x[:bodies], v.q[:bodies], v.u[:bodies] = position, orientation, velocity
         self._kernel.run()
-        return v.speed[: self._count], v.mobility[: self._count]
+        return v.coordinate[: self._count], v.speed[: self._count], v.mobility[: self._count]

@@ -4,7 +4,7 @@
     locked            c = 0                        beta 1; with compliance a spring k = 1 / compliance
     limit             c >= lower, c <= upper       beta 1, impulse of one sign
     spring            force -k (c - rest) - d c'   beta = h k / (h k + d), compliance = 1 / (h^2 k + h d)
-    position drive    the same to its target, force within max_force; rigid where k = 0
+    position drive    the same to its target, force within max_force; rigid where k = 0, see ``_arrive``
     velocity drive    c' = target, gain d, force within max_force; rigid where d = 0
     friction          c' = 0, force within the joint's dry friction
 
@@ -21,6 +21,7 @@ import numpy as np
 from .. import rotations
 from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
+from .braking import Carried
 from .breaking import joint_loads, row_forces
 from .observed import Observer
 
@@ -69,6 +70,7 @@ class Standing:
     twist: np.ndarray  # count turns
     complied: np.ndarray  # locks and ropes that give way
     pulled: np.ndarray  # springs and dampers
+    arriving: np.ndarray  # rigid position drives within a force
     limited: np.ndarray  # force within a limit
     driven: list  # (row, Axis): target in time
 
@@ -115,12 +117,13 @@ class JointTable:
         self._laws()
         self.angle = np.zeros(len(self.fixed))  # last known twist, so that turns are counted
         self.force = np.zeros(len(self.fixed))  # of the last step [N, N m]
-        self._speed = np.zeros(len(self.fixed))  # of each coordinate where the step starts
+        self._place = np.zeros(len(self.fixed))  # of each coordinate where the step starts, twists within a turn
+        self._speed = np.zeros(len(self.fixed))  # of each coordinate there
         self._mobility = np.zeros(len(self.fixed))  # J M^-1 J^T there: at least 1 / m of what the row moves
         self._frames, self._observer = frames, None
         self.alive = np.ones(len(self.joints), bool)
         self.broken = {}  # name -> time [s]
-        self._standing = None, None
+        self._standing = self._carried = None, None
         self._strength = np.array([(j.break_force, j.break_torque) for j in self.joints], float).reshape(-1, 2)
         self._breakable = bool(np.isfinite(self._strength).any())
 
@@ -130,14 +133,23 @@ class JointTable:
     def observe(self, position, orientation, velocity):
         """Take in where a step starts: solver poses (B, 3), (B, 4), velocities (B, 6); prescribed bodies: the mean.
 
-        Only springs, dampers and what gives way ask for it.
+        Only springs, dampers, what gives way and what has to brake ask for it.
         """
         if not len(self._soft):
             return
+        arriving = self._special[2]
         if self._observer is None:
             self._observer = Observer(self.fixed.take(self._soft), self._frames)
         seen = self._observer.look(position, orientation, velocity)
-        self._speed[self._soft], self._mobility[self._soft] = seen
+        self._place[self._soft], self._speed[self._soft], self._mobility[self._soft] = seen
+        if len(arriving):
+            key = self.alive.tobytes()
+            if self._carried[0] != key:
+                holds = self.alive[self.fixed.joint]
+                links = (self.fixed.joint[holds], self.fixed.body_a[holds], self.fixed.body_b[holds])
+                self._carried = key, Carried(self.fixed.take(arriving), links, self._frames)
+            own = self._mobility[arriving]
+            self._mobility[arriving] = self._carried[1].mobility(position, orientation, own)
 
     def rows(self, time, step, midpoint, force=None):
         """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,)).
@@ -199,7 +211,7 @@ class JointTable:
                     frozen(number),
                     rows,
                     np.nonzero(rows.coordinate == Coordinate.TWIST)[0],
-                    *(place[where[holds[where]]] for where in (self._complied, self._pulled, self._limited)),
+                    *(place[where[holds[where]]] for where in self._special),
                     [(int(place[index]), axis) for index, axis in self._driven if holds[index]],
                 ),
             )
@@ -218,6 +230,8 @@ class JointTable:
             self._comply(rows, k, self._softness[number[k]], self._mobility[number[k]], rate, h, share[k])
         if len(k := standing.pulled):
             self._pull(rows, k, number[k], rate, h, share[k])
+        if len(k := standing.arriving):
+            self._arrive(rows, k, number[k], rate, h)
         if len(k := standing.limited):
             bound = self._most[number[k]] * h / share[k]
             rows.lower[k], rows.upper[k] = -bound, bound
@@ -248,6 +262,23 @@ class JointTable:
         gain = share / (h * rows.compliance[k])
         rows.target_velocity[k] = (rate[k] * steady - (1.0 - part) * damping * speed) / gain
         rate[k] = np.nan
+
+    def _arrive(self, rows, k, number, rate, h):
+        """Let rows k, ``number`` in the table, come no nearer to their targets than they can still brake.
+
+        With all their force to the last step they would swing about the target for ever.  From the speed sqrt(2 a d)
+        the largest deceleration a = max_force J M^-1 J^T stops over the distance d; what else hangs on the joint or
+        loads it is not known here, and makes it overshoot and come back.
+        """
+        place = self._place[number]
+        twist = rows.coordinate[k] == int(Coordinate.TWIST)
+        place = place + np.where(twist, 2.0 * np.pi * np.round((self.angle[number] - place) / (2.0 * np.pi)), 0.0)
+        way = rows.target[k] - h * rate[k] - place  # to where the target is at the start
+        brake = self._most[number] * self._mobility[number]
+        slower = np.maximum(np.sqrt(2.0 * brake * np.abs(way)) - h * brake, 0.0)  # speed at the end of the step
+        left = np.divide(0.5 * slower**2, brake, out=np.zeros(len(k)), where=slower > 0.0)
+        rows.target[k] -= np.copysign(left, way)
+        rate[k] += np.copysign(slower, way)
 
     # Building the table
 
@@ -331,7 +362,7 @@ class JointTable:
         """Write into ``fixed`` what no step changes of the rows' laws, and note which rows have one that steps do."""
         rows, count = self.fixed, len(self.fixed)
         self._softness, self._stiffness, self._damping, self._most = np.zeros((4, count))
-        complied, pulled, limited, self._driven = [], [], [], []
+        complied, pulled, arriving, limited, self._driven = [], [], [], [], []
         for k, ask in enumerate(self._asks):
             axis, pulls = ask.axis, False
             if ask.compliance > 0.0:
@@ -347,6 +378,8 @@ class JointTable:
             elif ask.role == POSITION_DRIVE:
                 pulls = axis.stiffness > 0.0
                 self._stiffness[k], self._most[k] = axis.stiffness, axis.max_force
+                if not pulls and np.isfinite(axis.max_force):
+                    arriving.append(k)
             elif ask.role == VELOCITY_DRIVE:
                 rows.beta[k], pulls = 0.0, axis.damping > 0.0
                 self._most[k] = axis.max_force
@@ -359,5 +392,5 @@ class JointTable:
                 self._driven.append((k, axis))
             if ask.role in (POSITION_DRIVE, VELOCITY_DRIVE, FRICTION):
                 limited.append(k)
-        self._complied, self._pulled, self._limited = (np.array(rows, int) for rows in (complied, pulled, limited))
-        self._soft = np.concatenate([self._complied, self._pulled])
+        self._special = [np.array(rows, int) for rows in (complied, pulled, arriving, limited)]  # as Standing has them
+        self._soft = np.concatenate(self._special[:3])

@@ -106,12 +106,41 @@ def test_rigid_velocity_drive_follows_its_moving_target_on_every_axis():
     assert way[-1] == pytest.approx(np.full(6, 0.1 + 0.4 * 1.0), abs=0.4 * STEP)
 
 
-@pytest.mark.parametrize(("drive", "stiffness"), [("position", 1e6), ("velocity", 0.0)])
+@pytest.mark.parametrize(("drive", "stiffness"), [("position", 0.0), ("position", 1e6), ("velocity", 0.0)])
 def test_weak_drive_pushes_with_its_maximum_force_on_every_axis(drive, stiffness):
     # A target out of reach, force 0.5 m: s' = t / 2, s = t^2 / 4.
     way, rate = motion(lambda m: Axis(drive=drive, stiffness=stiffness, target=100.0, max_force=0.5 * m), 0.0)
     check(f"weak {drive} drive", rate, 0.5 * TIMES, SLOW / STEP, "m/s or rad/s")
     check(f"weak {drive} drive, way", way, 0.25 * TIMES**2, FAST, "m or rad")
+
+
+def test_rigid_position_drive_arrives_as_fast_as_its_force_allows_on_every_axis():
+    # 0.4 to go with 1 / s^2: half of the way faster and faster, the other half slower and slower; then it stands.
+    way, rate = motion(lambda m: Axis(drive="position", target=0.4, max_force=m), 0.0)
+    half = np.sqrt(0.4)
+    left = np.maximum(2.0 * half - TIMES, 0.0)
+    want = np.where(half > TIMES, 0.5 * TIMES**2, 0.4 - 0.5 * left**2)
+    check("position drive within its force", way, want, STEP**2, "m or rad")
+    assert np.abs(rate[32:]).max() < SLOW / STEP and np.abs(way[32:] - 0.4).max() < SLOW
+
+
+@pytest.mark.parametrize("reach", [1.2, 3.0])
+def test_an_arm_with_a_load_comes_to_rest_where_it_is_driven(reach):
+    # From hanging to 60 degrees, with ``reach`` times the torque that holds it there: it brakes for the load, too.
+    scene = Scene(gravity=(0, 0, -9.81))
+    scene.add(Body("Arm", [Sphere(0.05)], position=(0, 0, -0.5), mass=1.0, collision_mask=0))
+    scene.add(Body("Load", [Sphere(0.1)], position=(0, 0, -1.0), mass=3.0, collision_mask=0))
+    target = np.radians(60.0)
+    most = reach * (0.5 + 3.0) * 9.81 * np.sin(target)
+    drive = {"rx": Axis(drive="position", target=target, max_force=most)}
+    locked = {name: Axis(locked=True) for name in AXES if name != "rx"}
+    scene.add(Joint("Shoulder", "generic", None, "Arm", (0, 0, 0), axes=locked | drive))
+    scene.add(Joint("Grip", "fixed", "Arm", "Load", (0, 0, -1.0)))
+    trajectory = simulate(scene, 144, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    angle = 2.0 * np.arctan2(trajectory.orientation[:, 0, 0], trajectory.orientation[:, 0, 3])
+    off = np.abs(angle[-24:] - target).max()
+    assert figure(f"arm driven with {reach} times the torque", "off its target after 5 s", off, SLOW, "rad") < SLOW
 
 
 def test_limit_stops_on_every_axis():
