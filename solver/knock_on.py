@@ -11,7 +11,7 @@ from .host import HostKernel, HostTable
 from .impact import time_to_zero
 from .mathx.real import real_types
 from .reference.impact import approach
-from .reference.knock_on import ROUNDS, SETTLED, SWEEPS, central, reflections
+from .reference.knock_on import ROUNDS, SETTLED, SWEEPS, central, reflections, slowest_hits
 from .reference.rows import start_gaps
 from .topology import connected_components
 
@@ -219,11 +219,12 @@ class KnockOn:
         if not len(taken):
             return alone
         taken = taken[np.argsort(grouped[taken], kind="stable")]
-        gap[taken], speed[taken], found = self._play(problem, end_velocity, taken, grouped[taken], slowest, close)
+        found = self._play(problem, end_velocity, taken, grouped[taken], bounces[taken], slowest, close)
+        gap[taken], speed[taken], found = found
         hits[taken] |= found
         return gap, speed, hits
 
-    def _play(self, problem, end_velocity, taken, grouped, slowest, close):
+    def _play(self, problem, end_velocity, taken, grouped, bounces, slowest, close):
         """Gap, speed and hits of the contacts ``taken``, which come group by group."""
         part = _Part(problem.bodies, problem.contacts.take(taken))
         contacts, size = part.contacts, len(taken)
@@ -236,7 +237,8 @@ class KnockOn:
         v.a[:size], v.b[:size] = contacts.body_a, contacts.body_b
         for name, values in zip(("j_a", "j_b", "r_a", "r_b"), reflections(part), strict=True):
             getattr(v, name)[:size] = values
-        v.restitution[:size], v.slowest[:size] = contacts.restitution, np.maximum(slowest, 0.5 * np.abs(gain))
+        v.restitution[:size] = contacts.restitution
+        v.slowest[:size] = slowest_hits(part, end_velocity, gain, bounces, slowest)
         v.gap[:size], v.speed[:size] = np.maximum(start_gaps(part), 0.0), speed
         v.pull[:size] = gain / problem.step
         v.bounced[:size] = v.hits[:size] = 0

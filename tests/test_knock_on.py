@@ -21,8 +21,9 @@ def by_kernel(problem, end_velocity, slowest):
 
 def by_reference(problem, end_velocity, slowest):
     gap, speed, hits = impact.rebounds(problem, end_velocity, slowest)
-    grouped = groups_of(problem, len(end_velocity), (gap > 0.0) | (speed != 0.0))
-    found = knock_on.knock_on(problem, end_velocity, grouped, slowest, CLOSE)
+    bounces = (gap > 0.0) | (speed != 0.0)
+    grouped = groups_of(problem, len(end_velocity), bounces)
+    found = knock_on.knock_on(problem, end_velocity, grouped, bounces, slowest, CLOSE)
     chosen = [np.where(grouped >= 0, new, old) for new, old in zip(found, (gap, speed), strict=False)]
     return *chosen, hits | found[2]
 

@@ -46,18 +46,34 @@ def central(rows):
     return answer[:, 3:].sum(axis=1) <= CENTRAL * answer.sum(axis=1)
 
 
-def knock_on(problem, end_velocity, group, slowest=0.0, close=0.0):
+def slowest_hits(problem, end_velocity, gain, rebounds, slowest):
+    """(C,) approach [m/s] up to which contacts do not rebound.
+
+    Those that free motion does not let rebound may carry weight whichever way they face: half of what their bodies
+    gather in the step is no impact, or balls at rest would push each other about for ever.
+    gain: (C,) of the gap velocity in the step; others as for ``knock_on``.
+    """
+    bodies, contacts = problem.bodies, problem.contacts
+    gathered = np.zeros(len(bodies.mass))
+    n = bodies.dynamic_count
+    gathered[:n] = np.linalg.norm(end_velocity[:, :3] - bodies.velocity[:n, :3], axis=1)
+    weight = np.maximum(gathered[contacts.body_a], gathered[contacts.body_b])
+    return np.maximum(slowest, 0.5 * np.where(rebounds, np.abs(gain), weight))
+
+
+def knock_on(problem, end_velocity, group, rebounds, slowest=0.0, close=0.0):
     """Gap (C,) [m] and speed (C,) [m/s] at the end of the step, zero where nothing rebounded, and hits (C,) bool.
 
     Args:
         problem, end_velocity, slowest: as for ``impact.rebounds``.
         group: (C,) int, contacts of one number that hang together by bodies that move; those below 0 are left out.
+        rebounds: (C,) bool, contacts that rebound when each is taken alone.
         close: gaps below this [m] touch.
     """
     contacts, h = problem.contacts, problem.step
     speed, gain = approach(problem.bodies, contacts, end_velocity)
     gap, pull = np.maximum(start_gaps(problem), 0.0), gain / h
-    limits = slowest, np.maximum(slowest, 0.5 * np.abs(gain)), close
+    limits = slowest, slowest_hits(problem, end_velocity, gain, rebounds, slowest), close
     rows = reflections(problem)
     bounced, hits = np.zeros(len(contacts), bool), np.zeros(len(contacts), bool)
     for number in range(int(group.max(initial=-1)) + 1):
