@@ -13,6 +13,7 @@ from .flags import some
 from .force_fields import ForceTable
 from .held import HandOver, Holding
 from .impact import Impacts
+from .knock_on import KnockOn
 from .manifold import NOISE
 from .materials import combine
 from .numbering import Links, Numbering, held_by_contacts
@@ -106,7 +107,8 @@ class Assembler:
     def set_out(self, frames, joints, holding):
         """Take over BodyFrames, the table of joints and Holding; nothing is known of any step yet."""
         self.frames, self.joints, self.holding = frames, joints, holding
-        self._motion, self._impacts, self._places = FreeMotion(), Impacts(), ContactFrames(frames)
+        self._motion, self._places = FreeMotion(), ContactFrames(frames)
+        self._impacts, self._knock_on = Impacts(), KnockOn()
         self._numbering = None, None
         self._linking, self._joined = (None, None), (None, None, None)
         self._inert = None, None
@@ -212,7 +214,9 @@ class Assembler:
     def _rebound(self, problem, contacts, end_velocity, pressed):
         """Fill in, in place, where rebounds end.  Returns ``pressed`` (C,) bool of ``build``, guessed if it is None."""
         touches, step = problem.contacts, problem.step
-        rebounds = self._impacts.rebounds(problem, end_velocity, 2.0 * self.noise / step)
+        slowest = 2.0 * self.noise / step
+        rebounds = self._impacts.rebounds(problem, end_velocity, slowest)
+        rebounds = self._knock_on.rebounds(problem, end_velocity, rebounds, slowest, self.noise)
         touches.rebound_gap, touches.rebound_speed, hits = rebounds
         touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
         if touches.surface_drift is not None:

@@ -59,7 +59,7 @@ def rebounds(problem, end_velocity, slowest=0.0):
     moving, hits = np.ones(len(contacts), bool), np.zeros(len(contacts), bool)
     bounced = np.zeros(len(contacts), bool)
     for _ in range(MOST_HITS):
-        time = _time_to_zero(gap, speed, pull)
+        time = time_to_zero(gap, speed, pull)
         hit = moving & (time <= left)
         if not hit.any():
             break
@@ -73,7 +73,7 @@ def rebounds(problem, end_velocity, slowest=0.0):
         speed = np.where(bounce, -contacts.restitution * arrival, np.where(rest, 0.0, speed))
         moving &= ~rest
     else:
-        still = moving & (_time_to_zero(gap, speed, pull) <= left)
+        still = moving & (time_to_zero(gap, speed, pull) <= left)
         moving &= ~still
         speed = np.where(still, 0.0, speed)
     gap = np.where(moving, np.maximum(0.0, gap + left * (speed + 0.5 * pull * left)), gap)
@@ -81,7 +81,7 @@ def rebounds(problem, end_velocity, slowest=0.0):
     return np.where(bounced, gap, 0.0), np.where(bounced, speed, 0.0), hits
 
 
-def _time_to_zero(gap, speed, pull):
+def time_to_zero(gap, speed, pull):
     """First t >= 0 at which gap + speed t + pull t^2 / 2 falls through zero; inf where it never does."""
     root = speed**2 - 2.0 * pull * gap
     real = root >= 0.0
