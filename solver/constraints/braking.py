@@ -14,8 +14,8 @@ class Carried:
     def __init__(self, rows, links, frames):
         """rows: LINEAR and TWIST JointRows; links: (joint, body_a, body_b), each (L,), of what holds.
 
-        frames: BodyFrames.  A side is what is linked with a row's body, but for the row's own joint.  It is None where it moves on as a
-        whole only if something else gives way: in a closed loop, or linked with what does not move.
+        A side is what is linked with a row's body, but for the row's own joint.  It is None where it cannot move
+        on as a whole: in a closed loop, or linked with what does not move.
         """
         self._rows, count = rows, len(frames.mass)
         self._mass, self._inertia = frames.mass, frames.inertia
@@ -35,7 +35,7 @@ class Carried:
     def mobility(self, position, orientation, own):
         """(R,) acceleration by a unit force or torque along each row.
 
-        position (B, 3), orientation (B, 4): solver poses; own: (R,), of the row's two bodies alone, where a side is None.
+        position (B, 3), orientation (B, 4): solver poses; own: (R,), where a side is None, of the row's bodies alone.
         """
         rows, found = self._rows, own.copy()
         for r in range(len(rows)):
