@@ -19,6 +19,7 @@ import warp as wp
 
 from .arrays import first_number, upload
 from .contact_stage import ContactStage
+from .flush import without_flush_edges
 from .manifold import Manifolds, carry, turn
 from .mesh_contacts import corners, straighten, thin_out
 from .model import sample_pairs
@@ -164,10 +165,11 @@ class Collider:
             near, deforms, shift, drift = manifolds.take(source), deforms[source], shift[source], drift[source]
         else:
             near = manifolds
-        return ContactSet(
+        found = ContactSet(
             near.body_a, near.body_b, near.point_a, near.point_b, near.margin_a, near.margin_b, normal, gap, near.pair,
             previous, face, face_normal, deforms, shift, drift, manifolds, source,
         )  # fmt: skip
+        return without_flush_edges(found, self.model, position, orientation)
 
     def _move_origin(self, position):
         """Places go to newton relative to an origin that stays near the moving bodies: float32 is finest near zero."""

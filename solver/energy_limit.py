@@ -13,6 +13,10 @@ A thin body that turned far off its free pose has its angular momentum where it 
 may part there by themselves: then free motion has more energy at the end pose than it had, and no contact takes it.
 Such an island keeps the velocity of its way, which has the impulses of the impact; if that is too fast as well, nothing
 at this end pose is right, and the step is done again as two halves.
+
+A corner that is rolled over bears the weight before and behind the middle; put at the end pose alone, the weight's
+impulse drives on what ends behind it.  Such an island, whose excess is no more than its weights could do, keeps the
+directions of its velocity and is slowed to the energy there is.
 """
 
 from dataclasses import replace
@@ -44,6 +48,7 @@ class EnergyLimit:
         start = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
         work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
         self.limit = self._sum(start + work)
+        self._weight = mass * np.linalg.norm(change, axis=1)
         # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.  What the
         # last step left of overlap is pushed out.
         noise = tolerance * np.linalg.norm(change, axis=1) / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
@@ -54,6 +59,11 @@ class EnergyLimit:
     def exceeded(self, velocity):
         """(islands,) bool: those that have more, with velocity (n, 6) at the end pose."""
         return self._held & (self.energy(velocity) > self._most) if self._any else np.zeros(self._count, bool)
+
+    def of_weights(self, velocity):
+        """(islands,) bool: those with no more excess than weights may do in a step at velocity (n, 6)."""
+        work = np.linalg.norm(velocity[:, :3], axis=1) * self._weight
+        return self.energy(velocity) - self.limit <= self._sum(work)
 
     def energy(self, velocity):
         """(islands,) kinetic energy at the end pose [J]."""
@@ -103,12 +113,16 @@ def held_to(limit, problem, result, first, solve):
             held = tried
             break
         share[still] *= 0.5
-    kept = stuck & ~limit.exceeded(first)
     asked, held = held
+    slowed = stuck & limit.of_weights(held.velocity[:n])
+    energy = limit.energy(held.velocity[:n])
+    factor = np.where(slowed, np.sqrt(np.maximum(limit.limit, 0.0) / np.maximum(energy, 1e-300)), 1.0)
+    held.velocity[:n] *= factor[island][:, None]
+    kept = stuck & ~slowed & ~limit.exceeded(first)
     held.velocity[:n][kept[island]] = first[kept[island]]
     held.newton_iterations += sum(found.newton_iterations for found in solves)
     held.linear_iterations += sum(found.linear_iterations for found in solves)
-    return asked, held, kept
+    return asked, held, kept | slowed
 
 
 def _share(limit, rest, full):

@@ -81,6 +81,7 @@ def residual_kernels():
             judged.fastest[i] = wp.int64(0)
             judged.driven[i] = 0
             judged.need[i] = 0
+            judged.rolls[i] = 0
 
     @kernel
     def masses(bodies: BodyArrays, judged: Judged):
@@ -148,6 +149,20 @@ def residual_kernels():
         gyration = wp.sqrt(wp.max(principal[0], wp.max(principal[1], principal[2])) / bodies.mass[i])
         note(judged.fastest, k, most(wp.length(linear(bodies.u[i])), gyration * wp.length(angular(bodies.u[i]))))
 
+    @func
+    def misturned(bodies: BodyArrays, judged: Judged, i: int, point: vec3, force: vec3, start: scalar, dynamic: int):
+        """Speed, at the radius of gyration, that an impulse gives a body wrongly as its lever turned in the step.
+
+        Only where the turn may have closed the gap at the ``start``: what flies against a wall does not roll.
+        """
+        if i >= dynamic:
+            return ZERO
+        moved = wp.quat_rotate(bodies.q[i], point) - wp.quat_rotate(bodies.q0[i], point)
+        if start > wp.length(moved):
+            return ZERO
+        gyration = wp.sqrt(wp.max(judged.principal[i]) / bodies.mass[i])
+        return gyration * wp.length(bodies.inverse_inertia[i] * wp.cross(moved, force))
+
     @kernel
     def contacts(
         bodies: BodyArrays, con: ContactArrays,
@@ -185,8 +200,19 @@ def residual_kernels():
         if con.start_gap[c] < -judged.settings[tolerance_slot] or runs or judged.moves[a] == 1 or judged.moves[b] == 1:
             mark(judged.driven, bodies, dynamic, a, b)
         rebounds = con.rebound_speed[c] != ZERO or con.rebound_gap[c] > ZERO
-        if p[0] > ZERO and (rebounds or con.start_gap[c] < -judged.settings[tolerance_slot]):
-            mark(judged.need, bodies, dynamic, a, b)
+        if p[0] > ZERO:
+            if rebounds or con.start_gap[c] < -judged.settings[tolerance_slot]:
+                mark(judged.need, bodies, dynamic, a, b)
+            force = world(con.n[c], p)
+            start = con.start_gap[c]
+            off = misturned(bodies, judged, a, con.point_a[c], force, start, dynamic)
+            off = most(off, misturned(bodies, judged, b, con.point_b[c], force, start, dynamic))
+            kind = wp.where(h * off > judged.settings[tolerance_slot], 1, 0)
+            kind = wp.where(con.margin_a[c] > ZERO or con.margin_b[c] > ZERO, 2, kind)
+            if a < dynamic:
+                wp.atomic_max(judged.rolls, bodies.island[a], kind)
+            if b < dynamic:
+                wp.atomic_max(judged.rolls, bodies.island[b], kind)
 
     @kernel
     def turn(bodies: BodyArrays, con: ContactArrays, judged: Judged):

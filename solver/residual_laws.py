@@ -50,6 +50,7 @@ class Judged:
     fastest: wp.array(dtype=wp.int64)  # (islands,) bits of float64: speed of its fastest body
     driven: wp.array(dtype=wp.int32)  # (islands,) 1 where something may give energy
     need: wp.array(dtype=wp.int32)  # (islands,) 1 where contacts ask for a velocity phase
+    rolls: wp.array(dtype=wp.int32)  # (islands,) 1 where a contact's lever turned far, 2 where a round side touches
     worst: wp.array(dtype=wp.int64)  # (KINDS,) bits of float64
     error: wp.array(dtype=wp.int64)  # (B,) bits of float64: worst residual each body has a part in, without penetration
     body: wp.array2d(dtype=wp.float64)  # (OF_BODY, B): momentum, kinematic, its angle

@@ -65,7 +65,7 @@ class JudgedStep:
     residuals: StepResiduals
     body: np.ndarray  # (B,) worst residual each body has a part in, as metrics.body_residuals without penetration [m]
     gained: np.ndarray  # (n,) bool: bodies of islands that gained energy from what only takes it
-    need: np.ndarray  # (islands,) bool: islands with joints, with a rebound, or with overlap that was pushed out
+    need: np.ndarray  # (islands,) bool: with joints, a rebound, overlap that was pushed out, or of one body that rolls
     driven: np.ndarray  # (islands,) bool: islands that something may give energy
     speed: np.ndarray  # (n,) of the fastest body of each body's island [m/s], its spin at the radius of gyration
     coordinate: np.ndarray  # (R,) joint coordinates at the end pose, minus their offsets [m or rad]
@@ -119,13 +119,17 @@ class Judge:
         self._into["rows"].put_all(problem.joints, COLUMNS["rows"][1])
         self._replay("step")
         islands = len(assembly.island_jointed)
-        body, contact, row, worst, error, need, gained, driven, fastest, coordinate, velocity = self._results(
-            problem, (judged.need, islands), (judged.gained, n), (judged.driven, islands), (judged.fastest, islands),
+        (
+            body, contact, row, worst, error, need, rolls, gained, driven, fastest, coordinate, velocity,
+        ) = self._results(
+            problem, *((values, islands) for values in (judged.need, judged.rolls)), (judged.gained, n),
+            *((values, islands) for values in (judged.driven, judged.fastest)),
             (judged.coordinate, len(problem.joints)), (judged.velocity, n),
         )  # fmt: skip
         residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
+        rolls = (rolls == 1) & (np.bincount(island, minlength=islands) == 1)  # in heaps it costs half as much again
         return JudgedStep(
-            residuals, error, gained > 0, (need > 0) | assembly.island_jointed, driven > 0,
+            residuals, error, gained > 0, (need > 0) | rolls | assembly.island_jointed, driven > 0,
             fastest.view(float).take(island), coordinate.copy(), velocity.copy(),
         )  # fmt: skip
 

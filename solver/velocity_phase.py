@@ -5,6 +5,9 @@ The position phase decides where bodies end; the velocity that led there also ca
 overlap, which must not become motion.  So joints are made rigid in velocity at the end pose, J(q+) u = 0, and
 contacts that carried load either leave with the speed of their rebound or rest.  It never adds energy; without it stiff
 joints gain it.
+
+A hull or mesh that rolls has turned its corner by the end pose: with the lever of the start, its weight brakes it, so
+a body that rolls alone gets the phase as well.
 """
 
 from dataclasses import replace

@@ -6,10 +6,11 @@ from dataclasses import fields
 import numpy as np
 import pytest
 from axion.solver import Axis, Body, Box, Joint, Plane, Scene, SolverConfig, Sphere, metrics, simulate
-from axion.solver.problem import StepProblem, StepSolution
+from axion.solver.problem import StepProblem, StepSolution, world_impulses
 from axion.solver.reference.rotation import world_inertia
 from axion.solver.reference.rows import contact_jacobians, coordinates, start_gaps
 from axion.solver.residuals import Judge
+from axion.solver.rotations import conjugate, rotate
 from judged_problems import any_solution, assembled, everything
 from step_problems import bodies_of, contacts_of, options, solver
 
@@ -195,7 +196,7 @@ def gained(assembly, solution, tolerance):
 
 
 def needs_velocity_phase(assembly, solution, tolerance):
-    """(islands,) bool: islands with joints, with a rebound, or with overlap that was pushed out in this step."""
+    """(islands,) bool: with joints, a rebound, overlap that was pushed out in this step, or of one body that rolls."""
     problem, need = assembly.problem, assembly.island_jointed.copy()
     contacts = problem.contacts
     bounce = np.zeros(len(contacts), bool)
@@ -203,7 +204,34 @@ def needs_velocity_phase(assembly, solution, tolerance):
         bounce = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0)
     ask = (solution.contact_impulse[:, 0] > 0.0) & (bounce | (start_gaps(problem) < -tolerance))
     need[assembly.island[np.minimum(contacts.body_a, contacts.body_b)[ask]]] = True
+    alone = np.bincount(assembly.island, minlength=len(need)) == 1
+    off = np.maximum(*(misturned(problem, solution, side) for side in ("a", "b")))
+    rolls = (solution.contact_impulse[:, 0] > 0.0) & (problem.step * off > tolerance)
+    island = assembly.island[np.minimum(contacts.body_a, contacts.body_b)]
+    alone[island[(solution.contact_impulse[:, 0] > 0.0) & ((contacts.margin_a > 0.0) | (contacts.margin_b > 0.0))]] = (
+        False
+    )
+    need[island[rolls]] |= alone[island[rolls]]
     return need
+
+
+def misturned(problem, solution, side):
+    """(C,) speed, at the radius of gyration, that turning levers give each contact's body: |I^-1 (R+ - R) p x f| r.
+
+    None where the turn cannot have closed the gap.
+    """
+    bodies, contacts = problem.bodies, problem.contacts
+    body, point = getattr(contacts, f"body_{side}"), getattr(contacts, f"point_{side}")
+    off = np.zeros(len(contacts))
+    for c in np.flatnonzero(body < bodies.dynamic_count):
+        k = body[c]
+        moved = rotate(solution.orientation[k], point[c]) - rotate(bodies.orientation[k], point[c])
+        if start_gaps(problem)[c] > np.linalg.norm(moved):
+            continue
+        couple = np.cross(moved, world_impulses(contacts.normal[[c]], solution.contact_impulse[[c]])[0])
+        spin = rotate(conjugate(bodies.free_orientation[k]), couple) / bodies.inertia[k]
+        off[c] = np.linalg.norm(spin) * np.sqrt(bodies.inertia[k].max() / bodies.mass[k])
+    return off
 
 
 def total_velocity(assembly, solution, sound):

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What slides or rolls over tiles, belts and planks that lie flush does not feel their edges; a kerb it does."""
+
+import numpy as np
+import pytest
+from axion.solver import (
+    Body,
+    Box,
+    ConvexHull,
+    Cylinder,
+    MotionPath,
+    Scene,
+    SolverConfig,
+    Sphere,
+    TriangleMesh,
+    simulate,
+)
+from figures import figure
+from scenes import turned
+
+CPU = SolverConfig(device="cpu")
+FAST = CPU.tolerances()[1]
+STEP = 1.0 / 24.0
+CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+SIDES = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1)]
+SIDES += [(2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+HALF = (0.5, 0.5, 0.1)
+TILES = {
+    "boxes": lambda: Box(HALF),
+    "hulls": lambda: ConvexHull(CORNERS * HALF),
+    "meshes": lambda: TriangleMesh(CORNERS * HALF, np.array(SIDES)),
+}
+THINGS = {
+    "box": (Box((0.2, 0.2, 0.1)), 0.1),
+    "hull": (ConvexHull(CORNERS * (0.2, 0.15, 0.1)), 0.1),
+    "ball": (Sphere(0.1), 0.1),
+    "upright barrel": (Cylinder(0.1, 0.2), 0.2),
+}
+
+
+def row(scene, shape, friction=0.0, lifted=None):
+    """Four tiles of 1 m along X, their tops at z = 0 but for that of the one that is ``lifted`` (number, height)."""
+    for k in range(4):
+        height = lifted[1] if lifted is not None and lifted[0] == k else 0.0
+        scene.add(Body(f"Tile {k}", [shape()], motion="static", position=(k, 0, height - HALF[2]), friction=friction))
+
+
+@pytest.mark.parametrize("speed", [1.0, 2.3])
+@pytest.mark.parametrize("tiles", TILES)
+@pytest.mark.parametrize("thing", THINGS)
+def test_nothing_is_felt_of_flush_edges(thing, tiles, speed):
+    # No friction: v = v0 for ever, straight on, on the tiles' top.
+    shape, height = THINGS[thing]
+    scene = Scene()
+    row(scene, TILES[tiles])
+    scene.add(Body("Thing", [shape], position=(0.1, 0.03, height), friction=0.0, linear_velocity=(speed, 0, 0)))
+    trajectory = simulate(scene, round(2.6 / speed / STEP), 24, CPU)
+    slowest = trajectory.linear_velocity[:, 4, 0].min() / speed
+    name = f"{thing} over flush {tiles} at {speed} m/s"
+    assert figure(name, "least speed over that at the start", slowest, "1 +- 1e-3") == pytest.approx(1.0, abs=1e-3)
+    assert trajectory.linear_velocity[:, 4, 0].max() < speed * 1.001
+    assert np.abs(trajectory.position[:, 4, 2] - height).max() < FAST
+    assert np.abs(trajectory.linear_velocity[:, 4, 1:]).max() < 2.0 * FAST / STEP
+
+
+def test_ball_rolls_on_over_tiles():
+    scene, speed, radius = Scene(), 1.0, 0.1
+    row(scene, TILES["boxes"], friction=0.5)
+    scene.add(Body("Ball", [Sphere(radius)], position=(0.1, 0, radius), linear_velocity=(speed, 0, 0),
+                   angular_velocity=(0, speed / radius, 0)))  # fmt: skip
+    trajectory = simulate(scene, 60, 24, CPU)
+    assert trajectory.linear_velocity[:, 4, 0] == pytest.approx(speed, abs=1e-3)
+
+
+def test_one_belt_hands_over_to_the_next():
+    scene = Scene()
+    for k, speed in enumerate((1.0, 2.0)):
+        scene.add(Body(f"Belt {k}", [Box((2.0, 0.5, 0.1))], motion="static", position=(4.0 * k, 0, -0.1),
+                       surface_velocity=(speed, 0, 0)))  # fmt: skip
+    scene.add(Body("Box", [Box((0.2, 0.2, 0.1))], position=(0.5, 0, 0.1)))
+    trajectory = simulate(scene, 60, 24, CPU)
+    speed = trajectory.linear_velocity[:, 2, 0]
+    assert figure("box from belt to belt", "speed at the end", speed[-1], "2 +- 2.4e-3", "m/s") == pytest.approx(
+        2.0, abs=FAST / STEP
+    )
+    assert np.all(np.diff(speed) > -FAST / STEP), "nothing holds it up on the way"
+
+
+def test_drawbridge_that_is_level_lets_pass():
+    # A collider that moves is flush with one that stands once it is up.
+    scene, times = Scene(), np.array([0.0, 0.5])
+    scene.add(Body("Quay", [Box(HALF)], motion="static", position=(0, 0, -0.1), friction=0.0))
+    path = MotionPath(times, [(1.0, 0, -0.4), (1.0, 0, -0.1)], [(0, 0, 0, 1)] * 2)
+    scene.add(Body("Lift", [Box(HALF)], motion="kinematic", path=path, friction=0.0))
+    scene.add(Body("Box", [Box((0.2, 0.2, 0.1))], position=(-0.5, 0, 0.1), friction=0.0, linear_velocity=(1, 0, 0)))
+    trajectory = simulate(scene, 40, 24, CPU)
+    assert trajectory.linear_velocity[:, 2, 0] == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("height", [0.002, 0.02])
+def test_what_stands_out_stops_a_box(height):
+    # e = 0 and no friction: it comes to rest at the edge, x = 1.5 - 0.2.
+    scene = Scene()
+    row(scene, TILES["boxes"], lifted=(2, height))
+    scene.add(Body("Box", [Box((0.2, 0.2, 0.1))], position=(0.1, 0, 0.1), friction=0.0, linear_velocity=(1, 0, 0)))
+    trajectory = simulate(scene, 48, 24, CPU)
+    assert trajectory.position[:, 4, 0].max() < 1.3 + FAST
+
+
+def test_box_slides_off_the_end_of_a_slab_onto_the_next_below():
+    # The lower one is no plane with the box before it until it is reached: it lands there.
+    scene = Scene()
+    row(scene, TILES["boxes"], lifted=(2, -0.3))
+    scene.add(Body("Box", [Box((0.1, 0.1, 0.1))], position=(0.9, 0, 0.1), friction=0.0, linear_velocity=(1.5, 0, 0)))
+    trajectory = simulate(scene, 48, 24, CPU)
+    assert trajectory.position[:, 4, 2].min() > -0.2 - 0.1 and trajectory.position[-1, 4, 0] < 2.5
+    assert trajectory.reports[-1].penetration < FAST
+
+
+@pytest.mark.parametrize("lean", [0.0, 0.2])
+def test_wall_on_the_floor_stops_also_what_touches_it_with_a_bottom_edge(lean):
+    # Leaning back, a box meets the wall along the edge it stands on: the contact lies in the floor, the wall does not.
+    scene = Scene()
+    scene.add(Body("Floor", [Box((3, 3, 0.1))], motion="static", position=(0, 0, -0.1), friction=0.0))
+    scene.add(Body("Wall", [Box((0.1, 3, 0.5))], motion="static", position=(1.1, 0, 0.5), friction=0.0))
+    height = 0.2 * (np.cos(lean) + np.sin(lean))
+    scene.add(Body("Box", [Box((0.2, 0.2, 0.2))], position=(0, 0, height), orientation=turned("y", -lean),
+                   friction=0.0, linear_velocity=(3, 0, 0)))  # fmt: skip
+    trajectory = simulate(scene, 36, 24, CPU)
+    assert trajectory.position[:, 2, 0].max() < 1.0 - 0.2 + 1e-3
