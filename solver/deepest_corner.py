@@ -4,7 +4,7 @@
 Two rectangles meet in up to eight corners.  newton keeps the four that span the largest area, and the deepest of all
 only where the faces lean by more than 0.1 degrees: below, a box of 1 m may sink 0.5 mm deep at a corner that no contact
 holds.  Over the region where both faces are, the gap is a linear function of the place, so it is least at a corner of
-one face above the other, or where two edges cross.
+one face above the other, or where two edges cross.  The flat ends of cylinders and cones count as polygons, too.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,11 @@ from .manifold import NOISE
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .problem import tangents
-from .shapes import Box, ConvexHull, Plane
+from .shapes import Box, Cone, ConvexHull, Cylinder, Plane
 
+UP = np.array([0.0, 0.0, 1.0])
 FLAT = np.cos(np.radians(0.5))  # a face counts where its normal is that near to the contact's
+RIM = 32  # corners of a round end: 0.5 % of its radius at most is left out, times the sine of its lean
 REDUCED = 4  # points of a manifold that may have left some out
 
 flat, noise = wp.constant(wp.float64(FLAT)), wp.constant(wp.float64(NOISE))
@@ -72,6 +74,11 @@ def _polygons(shape):
                 corner = np.insert(signs, axis, side, axis=1)
                 out.append((side * np.eye(3)[axis], corner * np.asarray(shape.half_extents, float)))
         return out
+    if isinstance(shape, (Cylinder, Cone)):
+        angle = 2.0 * np.pi * np.arange(RIM) / RIM
+        rim = shape.radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(RIM)], axis=1)
+        ends = (UP, -UP) if isinstance(shape, Cylinder) else (-UP,)
+        return [(end, rim + shape.half_height * end) for end in ends]
     if not isinstance(shape, ConvexHull):
         return []
     vertices, triangles = np.asarray(shape.vertices, float), shape.triangles

@@ -75,7 +75,7 @@ def _support(model, shape, direction, position, rotation):
     far = np.einsum("ki,ki->k", np.abs(own), model.shape_half[shape])
     reach = np.einsum("ki,ki->k", local, model.shape_middle[shape]) + far
     first, last = (model.polygons.start[model.polygons.first[shape + k]] for k in (0, 1))
-    known = np.flatnonzero(last > first)
+    known = np.flatnonzero((last > first) & (model.shape_side[shape, 0] == 0.0))
     if len(known):
         run, offset = along_runs((last - first)[known])
         height = np.einsum("ki,ki->k", model.polygons.corner[first[known][run] + offset], local[known][run])

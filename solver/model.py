@@ -53,7 +53,7 @@ class CollisionModel:
     )  # (S, 2) radius of a cylinder's or cone's round side in its middle, and its slope along Z; or 0
     meshes: MeshTable  # features of the triangle meshes
     faces: FaceTable  # normals of the flat faces
-    polygons: FacePolygons  # those of boxes, hulls and planes, with their corners
+    polygons: FacePolygons  # those of boxes, hulls, planes and round ends, with their corners
     mesh_id: np.ndarray  # (S,) uint64 Warp meshes, lengths in ``unit``; 0 for other shapes
     pairs: np.ndarray | None  # (P, 2) int32 shape pairs that may touch; None: too many to list
     extent: float  # size of the scene at the start and along the paths
