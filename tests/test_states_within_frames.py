@@ -27,8 +27,7 @@ def test_they_are_the_states_of_so_many_times_the_frame_rate():
     frames = 10
     found = simulate(bounce(), frames, fps=24.0, config=FINE)
     fast = simulate(bounce(), frames * PARTS, fps=24.0 * PARTS, config=SolverConfig(device="cpu"))
-    # Where no step was halved the steps are the same ones, so the bits are.
-    assert all(report.substeps == PARTS for report in found.reports)
+    # The steps are the same ones, solve by solve, so the bits are.
     position, orientation = found.every_state()
     assert np.array_equal(position, fast.position) and np.array_equal(orientation, fast.orientation)
     assert np.array_equal(found.position, fast.position[::PARTS]), "a frame's own state is that of its end"
@@ -36,6 +35,7 @@ def test_they_are_the_states_of_so_many_times_the_frame_rate():
     assert found.states_per_frame == PARTS and len(found.reports) == frames and len(found.times) == frames + 1
     for number, report in enumerate(found.reports):
         parts = fast.reports[PARTS * number : PARTS * (number + 1)]
+        assert report.substeps == sum(part.substeps for part in parts) >= PARTS
         assert report.frame == number + 1 and report.converged == all(part.converged for part in parts)
         for name in WORST:
             assert getattr(report, name) == max(getattr(part, name) for part in parts), name
