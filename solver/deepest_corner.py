@@ -13,6 +13,7 @@ import numpy as np
 import warp as wp
 
 from .contact_arrays import PointArrays, PoseArrays, ShapeArrays
+from .contact_faces import UP
 from .contact_geometry import MODULE, turned_back
 from .manifold import NOISE
 from .mathx.real import real_types
@@ -20,7 +21,6 @@ from .mathx.rotation import rotation_functions
 from .problem import tangents
 from .shapes import Box, Cone, ConvexHull, Cylinder, Plane
 
-UP = np.array([0.0, 0.0, 1.0])
 FLAT = np.cos(np.radians(0.5))  # a face counts where its normal is that near to the contact's
 RIM = 32  # corners of a round end: 0.5 % of its radius at most is left out, times the sine of its lean
 REDUCED = 4  # points of a manifold that may have left some out
@@ -65,7 +65,7 @@ def face_polygons(shapes, position, rotation):
 def _polygons(shape):
     """(normal (3,), corners (n, 3) in order) of each face in the shape's own frame."""
     if isinstance(shape, Plane):
-        return [(np.array([0.0, 0.0, 1.0]), np.zeros((0, 3)))]
+        return [(UP, np.zeros((0, 3)))]
     if isinstance(shape, Box):
         signs = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]], float)
         out = []

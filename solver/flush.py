@@ -11,7 +11,7 @@ another shape, contacts with the latter along other normals are left out:
 
 import numpy as np
 
-from .manifold import along_runs, turn
+from .manifold import along_runs, segments, turn
 from .rotations import matrices
 
 FLUSH = 1e-3  # of the smallest half extent of what moves: what stands out by less is no obstacle
@@ -45,7 +45,7 @@ def without_flush_edges(contacts, model, position, orientation):
     body = model.shape_body[still]
     level = np.einsum("ki,ki->k", normal, position[body] + turn(rotation[body], point)) + margin
     # every contact (edge) with every other of the same shape that moves (plane)
-    start = np.flatnonzero(np.r_[True, mover[1:] != mover[:-1]])
+    start = segments(mover)[0]
     count = np.diff(np.r_[start, len(mover)])
     run, offset = along_runs(count * count)
     edge, plane = start[run] + offset // count[run], start[run] + offset % count[run]

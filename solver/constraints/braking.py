@@ -23,9 +23,8 @@ class Carried:
         joint, *ends = (np.asarray(column) for column in links)
         self._sides = []
         for r in range(len(rows)):
-            others = [end[joint != rows.joint[r]] for end in ends]
+            label = connected_components(count + 1, *(end[joint != rows.joint[r]] for end in ends))
             for start, end in ((rows.body_a[r], rows.body_b[r]), (rows.body_b[r], rows.body_a[r])):
-                label = connected_components(count + 1, *others)
                 side = label == label[start]
                 if not moves[start]:
                     self._sides.append(())

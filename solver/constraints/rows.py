@@ -267,8 +267,8 @@ class JointTable:
         """Let rows k, ``number`` in the table, come no nearer to their targets than they can still brake.
 
         With all their force to the last step they would swing about the target for ever.  From the speed sqrt(2 a d)
-        the largest deceleration a = max_force J M^-1 J^T stops over the distance d; what else hangs on the joint or
-        loads it is not known here, and makes it overshoot and come back.
+        the largest deceleration a = max_force J M^-1 J^T stops over the distance d, with what hangs on the joint as one
+        body.  Gravity's part in it is not known here: coming down, a heavy load overshoots and comes back.
         """
         place = self._place[number]
         twist = rows.coordinate[k] == int(Coordinate.TWIST)
