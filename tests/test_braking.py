@@ -10,18 +10,16 @@ from axion.solver.reference.rotation import world_inertia
 from axion.solver.reference.rows import jacobians
 from axion.solver.rotations import IDENTITY
 from scenes import turned
-
-
-def lot(rng):
-    turn = rng.normal(size=4)
-    return turn / np.linalg.norm(turn)
+from step_problems import unit
 
 
 def driven(kind, seed, base=None):
     """A drive between ``base`` or the world and an arm of three bodies; they are all welded together."""
     rng, scene, axis = np.random.default_rng(seed), Scene(), {"slider": "x", "hinge": "rz"}[kind]
     for k in range(3):
-        scene.add(Body(f"Arm {k}", [Box(rng.uniform(0.1, 0.5, 3))], position=rng.normal(size=3), orientation=lot(rng)))
+        scene.add(
+            Body(f"Arm {k}", [Box(rng.uniform(0.1, 0.5, 3))], position=rng.normal(size=3), orientation=unit(rng, 4))
+        )
     for k in range(2):
         scene.add(Joint(f"Weld {k}", "fixed", f"Arm {k}", f"Arm {k + 1}", rng.normal(size=3)))
     if base == "dynamic":
@@ -33,13 +31,17 @@ def driven(kind, seed, base=None):
     return scene
 
 
+def at_start(scene):
+    """(BodyFrames, JointTable, solver poses) of a scene."""
+    frames, start = body_frames(scene), [body.start() for body in scene.bodies]
+    pose = frames.to_solver(np.array([s[0] for s in start]), np.array([s[1] for s in start]))
+    return frames, JointTable(scene, frames), pose
+
+
 def measured(scene):
     """(mobility of the scene's one drive, that of its two bodies alone, by dense inverse under all other rows)."""
-    frames = body_frames(scene)
-    table = JointTable(scene, frames)
-    start = [body.start() for body in scene.bodies]
-    pose = frames.to_solver(np.array([s[0] for s in start]), np.array([s[1] for s in start]))
-    table.observe(*pose, np.zeros((len(start), 6)))
+    frames, table, pose = at_start(scene)
+    table.observe(*pose, np.zeros((len(scene.bodies), 6)))
     position, orientation = np.vstack([pose[0], np.zeros(3)]), np.vstack([pose[1], IDENTITY])
     j_a, j_b = jacobians(table.fixed, position, orientation)
     count = len(position)
@@ -83,11 +85,7 @@ def test_in_a_closed_loop_the_two_bodies_count_alone():
 
 
 def test_what_broke_off_is_carried_no_longer():
-    scene = driven("slider", 2)
-    frames = body_frames(scene)
-    table = JointTable(scene, frames)
-    start = [body.start() for body in scene.bodies]
-    pose = frames.to_solver(np.array([s[0] for s in start]), np.array([s[1] for s in start]))
+    frames, table, pose = at_start(driven("slider", 2))
     heavy = []
     for alive in (True, False):
         table.alive[0] = alive  # Weld 0 holds Arm 0

@@ -15,13 +15,14 @@ from axion.solver import (
     TriangleMesh,
     simulate,
 )
+from contact_scenes import CUBE
 from figures import figure
 from scenes import turned
 
 CPU = SolverConfig(device="cpu")
 FAST = CPU.tolerances()[1]
 STEP = 1.0 / 24.0
-CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+CORNERS = 2.0 * CUBE
 SIDES = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1)]
 SIDES += [(2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
 HALF = (0.5, 0.5, 0.1)
