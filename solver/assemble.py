@@ -17,6 +17,7 @@ from .knock_on import KnockOn
 from .manifold import NOISE
 from .materials import combine
 from .numbering import Links, Numbering, held_by_contacts
+from .outline import Outlines
 from .predict import FreeMotion
 from .problem import Bodies, Contacts, Coordinate, JointRows, StepProblem, frozen
 from .reference.free_motion import reach
@@ -88,6 +89,7 @@ class Assembler:
     def __init__(self, scene, frames, joints, config):
         bodies = scene.bodies
         self.scene = scene
+        self.outlines = Outlines(bodies, frames)
         self.set_out(frames, joints, Holding.of(bodies))
         self.hand_over = HandOver(scene, frames, self.holding)
         self.force_fields = ForceTable(scene, frames) if scene.fields else None

@@ -33,32 +33,38 @@ ROUNDS = 3  # solves for the share
 
 
 class EnergyLimit:
-    """The kinetic energy that the islands of one step may end with."""
+    """The kinetic energy that the islands of one step may end with.
+
+    held: (islands,) bool, those it speaks for; limit: (islands,) [J].  Where there are any, start and work: (n,)
+    kinetic energy before the step and work of free motion's forces [J]; gain: (n, 3) what they add to the velocity
+    [m/s]; noise: (n,) energy that poses known to the tolerance may hide [J].
+    """
 
     def __init__(self, assembly, solution, driven, tolerance):
         """driven: (islands,) bool, where something may give energy; tolerance: [m] that poses are accepted with."""
         self.assembly, problem, bodies = assembly, assembly.problem, assembly.problem.bodies
         contacts, n, self._count = problem.contacts, bodies.dynamic_count, len(driven)
         self._orientation, mass = solution.orientation[:n], bodies.mass[:n]
-        self._held = ~(driven | assembly.island_jointed)
-        self._any = len(contacts) > 0 and some(self._held)
+        self.held = ~(driven | assembly.island_jointed)
+        self._any = len(contacts) > 0 and some(self.held)
         if not self._any:
             return
-        change = assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]
-        start = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
-        work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
-        self.limit = self._sum(start + work)
+        self.gain = change = assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]
+        self.start = start = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
+        self.work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
+        self.limit = self._sum(start + self.work)
         self._weight = mass * np.linalg.norm(change, axis=1)
         # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.  What the
         # last step left of overlap is pushed out.
         noise = tolerance * np.linalg.norm(change, axis=1) / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
+        self.noise = mass * noise
         push = np.maximum(solution.contact_impulse[:, 0], 0.0) * np.maximum(-start_gaps(problem), 0.0) / problem.step
         pushed = np.bincount(self.island_of(contacts), push, self._count)
-        self._most = self.limit + self._sum(SPARE * start + mass * noise) + pushed
+        self._most = self.limit + self._sum(SPARE * start + self.noise) + pushed
 
     def exceeded(self, velocity):
         """(islands,) bool: those that have more, with velocity (n, 6) at the end pose."""
-        return self._held & (self.energy(velocity) > self._most) if self._any else np.zeros(self._count, bool)
+        return self.held & (self.energy(velocity) > self._most) if self._any else np.zeros(self._count, bool)
 
     def of_weights(self, velocity):
         """(islands,) bool: those with no more excess than weights may do in a step at velocity (n, 6)."""
@@ -67,7 +73,11 @@ class EnergyLimit:
 
     def energy(self, velocity):
         """(islands,) kinetic energy at the end pose [J]."""
-        return self._sum(kinetic_energies(self.assembly.problem.bodies, self._orientation, velocity))
+        return self._sum(self.energies(velocity))
+
+    def energies(self, velocity):
+        """(n,) kinetic energy of each body at the end pose [J]."""
+        return kinetic_energies(self.assembly.problem.bodies, self._orientation, velocity)
 
     def island_of(self, contacts):
         """(C,) island of each of Contacts."""

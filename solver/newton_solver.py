@@ -29,6 +29,7 @@ from .held import Holding
 from .metrics import step_residuals
 from .newton_contacts import ContactReader
 from .newton_joints import NewtonJoints
+from .outline import Outlines
 from .position_phase import PositionPhase
 from .predict import angular_acceleration
 from .problem import Contacts, world_impulses
@@ -249,6 +250,7 @@ class _NewtonAssembler(Assembler):
     def __init__(self, frames, joints, free):
         count = len(free)
         held = np.nonzero(~np.asarray(free))[0]
+        self.outlines = Outlines((), frames)  # a landing counts as one stroke
         self.set_out(frames, joints, Holding(count, held, np.full(len(held), -np.inf), np.full(len(held), np.inf)))
         self.linear_damping = self.angular_damping = np.zeros(count)
         self._moving = list(np.nonzero(~free[:-1])[0])

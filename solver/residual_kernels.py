@@ -32,8 +32,12 @@ from .residual_laws import (
     JOINT,
     KINEMATIC,
     KINEMATIC_ANGLE,
+    LANDED,
     OF_CONTACT,
+    ROUNDED,
+    STOOD,
     TOLERANCE,
+    TURNED,
     Judged,
     residual_laws,
 )
@@ -63,7 +67,8 @@ def residual_kernels():
     bodies_slot, dynamic_slot = wp.constant(BODIES), wp.constant(DYNAMIC)
     contacts_slot, rows_slot = wp.constant(CONTACTS), wp.constant(ROWS)
     step_slot, push_out_slot, tolerance_slot = wp.constant(STEP), wp.constant(PUSH_OUT), wp.constant(TOLERANCE)
-    ZERO, ONE = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
+    turned_bit, rounded_bit, stood_bit, landed_bit = (wp.constant(bit) for bit in (TURNED, ROUNDED, STOOD, LANDED))
+    ZERO, ONE, FAINT = (wp.constant(wp.float64(value)) for value in (0.0, 1.0, 0.01))
 
     @kernel
     def begin(judged: Judged):
@@ -199,6 +204,7 @@ def residual_kernels():
         runs = wp.length_sq(con.surface_velocity[c]) > ZERO
         if con.start_gap[c] < -judged.settings[tolerance_slot] or runs or judged.moves[a] == 1 or judged.moves[b] == 1:
             mark(judged.driven, bodies, dynamic, a, b)
+        does = int(0)
         rebounds = con.rebound_speed[c] != ZERO or con.rebound_gap[c] > ZERO
         if p[0] > ZERO:
             if rebounds or con.start_gap[c] < -judged.settings[tolerance_slot]:
@@ -207,12 +213,19 @@ def residual_kernels():
             start = con.start_gap[c]
             off = misturned(bodies, judged, a, con.point_a[c], force, start, dynamic)
             off = most(off, misturned(bodies, judged, b, con.point_b[c], force, start, dynamic))
-            kind = wp.where(h * off > judged.settings[tolerance_slot], 1, 0)
-            kind = wp.where(con.margin_a[c] > ZERO or con.margin_b[c] > ZERO, 2, kind)
-            if a < dynamic:
-                wp.atomic_max(judged.rolls, bodies.island[a], kind)
-            if b < dynamic:
-                wp.atomic_max(judged.rolls, bodies.island[b], kind)
+            if h * off > FAINT * judged.settings[tolerance_slot]:
+                does = turned_bit
+            if con.margin_a[c] > ZERO or con.margin_b[c] > ZERO:
+                does |= rounded_bit
+        before = gap(con, c, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
+        if before <= judged.settings[tolerance_slot]:
+            does |= stood_bit
+        elif p[0] > ZERO:
+            does |= landed_bit
+        if a < dynamic:
+            wp.atomic_or(judged.rolls, bodies.island[a], does)
+        if b < dynamic:
+            wp.atomic_or(judged.rolls, bodies.island[b], does)
 
     @kernel
     def turn(bodies: BodyArrays, con: ContactArrays, judged: Judged):

@@ -25,6 +25,7 @@ TOLERANCE = 2  # slot of ``settings``, likewise [m]
 MOMENTUM, GAP, GAP_FISCHER, PENETRATION, FRICTION, CONE, DISSIPATION, JOINT, JOINT_ANGLE = range(9)
 KINEMATIC, KINEMATIC_ANGLE = 9, 10
 KINDS, OF_BODY, OF_CONTACT = 11, 3, 6  # in all, of a body, of a contact
+TURNED, ROUNDED, STOOD, LANDED = 1, 2, 4, 8  # contacts: lever turned far, a round side touches, touched before, came up
 SIX = wp.types.vector(length=6, dtype=wp.float64)
 
 
@@ -50,7 +51,7 @@ class Judged:
     fastest: wp.array(dtype=wp.int64)  # (islands,) bits of float64: speed of its fastest body
     driven: wp.array(dtype=wp.int32)  # (islands,) 1 where something may give energy
     need: wp.array(dtype=wp.int32)  # (islands,) 1 where contacts ask for a velocity phase
-    rolls: wp.array(dtype=wp.int32)  # (islands,) 1 where a contact's lever turned far, 2 where a round side touches
+    rolls: wp.array(dtype=wp.int32)  # (islands,) bits of what its contacts do, from TURNED to LANDED
     worst: wp.array(dtype=wp.int64)  # (KINDS,) bits of float64
     error: wp.array(dtype=wp.int64)  # (B,) bits of float64: worst residual each body has a part in, without penetration
     body: wp.array2d(dtype=wp.float64)  # (OF_BODY, B): momentum, kinematic, its angle

@@ -24,9 +24,13 @@ from .residual_laws import (
     JOINT,
     JOINT_ANGLE,
     KINDS,
+    LANDED,
     MOMENTUM,
     OF_BODY,
     OF_CONTACT,
+    ROUNDED,
+    STOOD,
+    TURNED,
     Judged,
 )
 
@@ -65,7 +69,8 @@ class JudgedStep:
     residuals: StepResiduals
     body: np.ndarray  # (B,) worst residual each body has a part in, as metrics.body_residuals without penetration [m]
     gained: np.ndarray  # (n,) bool: bodies of islands that gained energy from what only takes it
-    need: np.ndarray  # (islands,) bool: with joints, a rebound, overlap that was pushed out, or of one body that rolls
+    need: np.ndarray  # (islands,) bool: with joints, a rebound, overlap that was pushed out, or a body that rolls
+    rolls: np.ndarray  # (islands,) bool: of one body that rolls from facet to facet
     driven: np.ndarray  # (islands,) bool: islands that something may give energy
     speed: np.ndarray  # (n,) of the fastest body of each body's island [m/s], its spin at the radius of gyration
     coordinate: np.ndarray  # (R,) joint coordinates at the end pose, minus their offsets [m or rad]
@@ -127,9 +132,11 @@ class Judge:
             (judged.coordinate, len(problem.joints)), (judged.velocity, n),
         )  # fmt: skip
         residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
-        rolls = (rolls == 1) & (np.bincount(island, minlength=islands) == 1)  # in heaps it costs half as much again
+        steps = (rolls & TURNED > 0) | (rolls & (STOOD | LANDED) == STOOD | LANDED)
+        # in heaps it costs half as much again
+        rolls = steps & (rolls & ROUNDED == 0) & (np.bincount(island, minlength=islands) == 1)
         return JudgedStep(
-            residuals, error, gained > 0, (need > 0) | rolls | assembly.island_jointed, driven > 0,
+            residuals, error, gained > 0, (need > 0) | rolls | assembly.island_jointed, rolls, driven > 0,
             fastest.view(float).take(island), coordinate.copy(), velocity.copy(),
         )  # fmt: skip
 

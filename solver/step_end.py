@@ -9,6 +9,7 @@ from .energy_limit import EnergyLimit, held_to
 from .flags import every, some
 from .joint_damping import damp_joints
 from .proximal import SolveOptions
+from .strokes import roll_on
 from .velocity_phase import velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
@@ -51,10 +52,13 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
         tolerance = tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
         options = SolveOptions(tolerance, state.eps[assembly.numbering.scene[:n]], np.zeros(n, bool), velocity)
 
-        def solve(problem, done):
+        def solve(problem, done, loaded=loaded):
             return phase.solver.solve_velocity(problem, replace(options, done=done), loaded)[0]
 
         problem, result, kept = held_to(limit, problem, solve(problem, None), velocity, solve)
+        if some(judged.rolls & limit.held & ~kept):
+            ended = problem, result, loaded, taken
+            kept |= roll_on(limit, judged.rolls & ~kept, ended, solve, phase)
         ruled = mask & ~kept[assembly.island]
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
         residuals, body = phase.judge.end(problem, result, loaded)

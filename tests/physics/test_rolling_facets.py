@@ -55,6 +55,7 @@ def largest_gain(trajectory, mass):
 def test_wheel_of_32_sides_rolls_on(kind):
     # A stroke every side leaves (I + m R^2 cos s) / (I + m R^2) of the spin, s = 2 pi / n: with the loss 1 - that over
     # s R as c, v = v0 / (1 + c v0 t) and x = log(1 + c v0 t) / c.  It went 0.48 of this way, and stood at the end.
+    # Between strokes the speed swings by a few percent, as the axle rises and falls.
     body = Body("Body", [wheel(kind)], orientation=LYING)
     mass, _, inertia = body.mass_properties()
     side, time = 2.0 * np.pi / SIDES, 2.0
@@ -64,8 +65,8 @@ def test_wheel_of_32_sides_rolls_on(kind):
     way = trajectory.position[-1, 1, 0] * c / np.log(1.0 + c * time)
     lost = (1.0 - trajectory.linear_velocity[-1, 1, 0]) / (1.0 - 1.0 / (1.0 + c * time))
     name = f"{kind} of 32 sides rolls"
-    assert figure(name, "way over that of the strokes", way, "1 +- 0.1") == pytest.approx(1.0, abs=0.1)
-    assert figure(name, "loss of speed over that of the strokes", lost, "1 +- 0.5") == pytest.approx(1.0, abs=0.5)
+    assert figure(name, "way over that of the strokes", way, "1 +- 0.05") == pytest.approx(1.0, abs=0.05)
+    assert figure(name, "loss of speed over that of the strokes", lost, "1 +- 0.25") == pytest.approx(1.0, abs=0.25)
     assert np.abs(trajectory.position[:, 1, 1]).max() < 2e-3, "straight on"
     assert largest_gain(trajectory, mass) < 1.0
     assert all(report.converged for report in trajectory.reports)

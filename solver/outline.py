@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The corners of bodies, and how many strokes there are on the way from one of them to another."""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from .rotations import rotate
+from .shapes import Box, ConvexHull, TriangleMesh
+
+SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))
+
+
+class Outlines:
+    """The corners of a scene's bodies; round shapes have none."""
+
+    def __init__(self, bodies, frames):
+        """bodies: of the scene, or none of them; frames: BodyFrames."""
+        self._bodies, self._frames = bodies, frames
+        self.corners = cache(self._corners)
+
+    def _corners(self, body):
+        """(N, 3) corners of scene body number ``body`` in its solver frame [m]."""
+        found = [np.zeros((0, 3))]
+        for shape in self._bodies[body].shapes if body < len(self._bodies) else ():
+            if isinstance(shape, Box):
+                corner = SIGNS * shape.half_extents
+            elif isinstance(shape, (ConvexHull, TriangleMesh)):
+                corner = shape.vertices
+            else:
+                continue
+            found.append(shape.position + rotate(shape.orientation, corner))
+        corner = np.concatenate(found)
+        return self._frames.local(np.full(len(corner), body), corner)
+
+
+def strokes_between(corners, first, last, down):
+    """Part of the loss of one stroke from point ``first`` to ``last`` that is left with the corners between them.
+
+    A stroke takes the square of the angle between two facets, and so the square of the side between: this is the sum of
+    the squares of the sides over the square of their sum.
+
+    Args:
+        corners: (N, 3) [m].
+        first, last: (3,) points of the body on which it stands before and after.
+        down: (3,) direction to what it rolls on when it stands on both.
+
+    Returns:
+        a number above 0; 1 without corners below the line from first to last.
+    """
+    along = last - first
+    length = np.linalg.norm(along)
+    along = along / length
+    down = down - (down @ along) * along
+    down /= np.linalg.norm(down)
+    x, depth = (corners - first) @ along, (corners - first) @ down
+    between = (x > 0.0) & (x < length) & (depth > 0.0)
+    chain = [(0.0, 0.0)]
+    for point in (*sorted(zip(x[between].tolist(), depth[between].tolist(), strict=True)), (float(length), 0.0)):
+        while len(chain) > 1 and _turn(chain[-2], chain[-1], point) >= 0.0:
+            chain.pop()
+        chain.append(point)
+    sides = np.linalg.norm(np.diff(chain, axis=0), axis=1)
+    return float(sides @ sides / sides.sum() ** 2)
+
+
+def _turn(a, b, c):
+    """Above zero where the way a, b, c turns towards greater depth."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
