@@ -47,13 +47,14 @@ def strokes_between(corners, first, last, down):
         down: (3,) direction to what it rolls on when it stands on both.
 
     Returns:
-        a number above 0; 1 without corners below the line from first to last.
+        a number above 0; 1 without corners below the line from first to last, or where none is below another.
     """
     along = last - first
     length = np.linalg.norm(along)
-    along = along / length
-    down = down - (down @ along) * along
-    down /= np.linalg.norm(down)
+    across = np.cross(np.cross(along, down), along)
+    if not across.any():
+        return 1.0  # both are one point, or the way leads straight down
+    along, down = along / length, across / np.linalg.norm(across)
     x, depth = (corners - first) @ along, (corners - first) @ down
     between = (x > 0.0) & (x < length) & (depth > 0.0)
     chain = [(0.0, 0.0)]

@@ -41,6 +41,11 @@ def test_corners_above_and_beside_the_way_do_not_count():
     assert strokes_between(corners[:3], np.zeros(3), np.array([1.0, 0.0, 0.0]), DOWN) == 1.0
 
 
+@pytest.mark.parametrize("last", [(0.0, 0.0, 0.0), (0.0, 0.0, -2.0)])
+def test_without_a_way_there_is_one_stroke(last):
+    assert strokes_between(arc(3), np.zeros(3), np.array(last), DOWN) == 1.0
+
+
 def test_corners_lie_in_the_solver_frame():
     hull = ConvexHull(np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]], float))
     box = Box((0.1, 0.2, 0.3), position=(1.0, 2.0, 3.0), orientation=turned("z", np.pi / 2.0))
