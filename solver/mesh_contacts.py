@@ -3,7 +3,8 @@
 
 Inner edges.  A box that slides on a floor of triangles meets their edges from the side, though the floor is flat there.
 A contact on a flat part of a mesh must have the face's normal; it is given that normal, or dropped where it pushes
-into the surface.
+into the surface.  A ball or a capsule meets every triangle around the one below it at its nearest edge, from the side:
+what stays are the places from which the way to its middle, or to its axis, leads away from the whole mesh.
 
 Corners.  Edges of one mesh tested against another yield one point an edge, so a cube on a mesh floor rests on two or
 three corners.  Every vertex of a mesh that comes near another mesh becomes a contact of its own.
@@ -20,6 +21,10 @@ from .manifold import Manifolds, along_runs, relative_place, turn, turn_back
 from .mesh_features import closest_points, features
 
 TILT = np.cos(np.radians(2.0))  # a normal farther from the face's is not that of a flat surface
+PLANE = 1.0 - 1e-7  # cone of features whose faces lie in one plane: any other normal than theirs is wrong
+AHEAD = 0.1  # of the way from a mesh to the middle of what is round: from there it is the same place that is nearest
+BESIDE = 1e-3  # times that way: what is nearest instead is another place
+NOISE = 1e-6  # of a mesh's extent: how far off a place may be in float32
 INWARD = -0.2  # a normal that points into a flat surface this much belongs to the other side
 ASIDE = 0.1  # a normal whose cosine is this much outside the cone of an edge or corner does not come from there
 PAST = 1e-3  # times the smallest half extent: a point farther from the surface is not on it
@@ -53,6 +58,11 @@ def straighten(model, found, position, rotation):
         feature = features(table, table.shape_mesh[shape], face, weight)
         flat, normal = table.flat[feature], turn(frame, table.normal[feature])
         part = found.take(index)
+        if on_a:
+            across = position[part.body_b] + turn(rotation[part.body_b], part.point_b) - position[part.body_a]
+            other = turn_back(rotation[part.body_a], across)
+        else:
+            other = relative_place(part, position, rotation)
         outward = normal
         if on_a:
             outward = -turn_back(rotation[part.body_b], turn(rotation[part.body_a], normal))
@@ -61,15 +71,13 @@ def straighten(model, found, position, rotation):
         partner = (shape_b if on_a else shape_a)[index]
         back = ~table.closed[table.shape_mesh[shape]] & ~_faces(model, part, normal, partner, on_a, position, rotation)
         outward[back], normal[back], cosine[back] = -outward[back], -normal[back], -cosine[back]
-        wrong = flat & (cosine < TILT)
+        seen, nearest = _seen_from_middle(model, shape, part.margin_b if on_a else part.margin_a, point, other, normal)
+        keep[index[seen & ~nearest]] = False
+        level = table.cone[feature] > PLANE
+        wrong = flat & (level | (cosine < TILT) & ~seen)
         keep[index[wrong & (cosine < INWARD)]] = False
         keep[index[~flat & ~table.border[feature] & (cosine < table.cone[feature] - ASIDE)]] = False
         mend = np.flatnonzero(wrong & (cosine >= INWARD) & ~fixed[index])
-        if on_a:
-            across = position[part.body_b] + turn(rotation[part.body_b], part.point_b) - position[part.body_a]
-            other = turn_back(rotation[part.body_a], across)
-        else:
-            other = relative_place(part, position, rotation)
         # The point on the mesh moves below the other one, in the face's plane.  Where no surface is, it is past an
         # edge, and this face not what the other shape meets.
         height = np.einsum("ki,ki->k", normal[mend], (other - point)[mend])
@@ -88,6 +96,24 @@ def straighten(model, found, position, rotation):
         _, _, place, sign = closest_points(model, shape[deep], local, np.full(len(index), np.inf))
         keep[index[(sign > 0) & (np.linalg.norm(local - place, axis=1) > 0.1 * np.abs(gap[index]))]] = False
     return keep
+
+
+def _seen_from_middle(model, shape, radius, point, middle, normal):
+    """Which contacts (K,) bool are with something round whose middle lies before the surface of the mesh ``shape``, and
+    where no other place of the mesh is nearer to a point on the way to that middle.
+
+    radius (K,) [m], 0: not round; point on the mesh, middle and outward normal (K, 3): in the mesh's body's frame.
+    """
+    way, nearest = middle - point, np.ones(len(radius), bool)
+    seen = (radius > 0.0) & (np.einsum("ki,ki->k", normal, way) > 0.5 * radius)
+    index = np.flatnonzero(seen)
+    shape, step = shape[index], AHEAD * way[index]
+    frame, origin = model.shape_rotation[shape], model.shape_position[shape]
+    place = closest_points(model, shape, turn_back(frame, point[index] + step - origin), np.full(len(index), np.inf))[2]
+    moved = np.linalg.norm(place - turn_back(frame, point[index] - origin), axis=1)
+    extent = np.abs(model.meshes.bounds[model.meshes.shape_mesh[shape]]).max(axis=(1, 2))
+    nearest[index] = moved <= BESIDE * np.linalg.norm(step, axis=1) + NOISE * extent
+    return seen, nearest
 
 
 def _faces(model, found, normal, other, mesh_is_a, position, rotation):

@@ -57,13 +57,14 @@ def torus(big=1.0, small=0.3, around=24, across=12):
     return TriangleMesh(vertices, np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3))
 
 
-def grid(count=8, size=4.0):
-    """An open, flat floor of triangles in z = 0."""
+def grid(count=8, size=4.0, height=None):
+    """An open floor of triangles: flat in z = 0, or of the ``height`` [m] that a function of x and y says."""
     x, y = np.meshgrid(*[np.linspace(-size, size, count + 1)] * 2, indexing="ij")
     i, j = np.meshgrid(*[np.arange(count)] * 2, indexing="ij")
     a, b = i * (count + 1) + j, (i + 1) * (count + 1) + j
     triangles = np.stack([a, b, b + 1, a, b + 1, a + 1], axis=-1).reshape(-1, 3)
-    return TriangleMesh(np.stack([x, y, 0.0 * x], axis=-1).reshape(-1, 3), triangles)
+    z = 0.0 * x if height is None else height(x, y)
+    return TriangleMesh(np.stack([x, y, z], axis=-1).reshape(-1, 3), triangles)
 
 
 def bowl(radius, rings=6, around=16, thickness=0.1):

@@ -154,3 +154,43 @@ def test_no_contact_is_nearer_than_the_mesh():
             assert contacts.gap.min() > gap - 2e-3 * radius
             compared += 1
     assert compared > 20
+
+
+@pytest.mark.parametrize("floor", ["flat", "bent", "ring"])
+def test_a_ball_meets_no_edge_from_the_side(floor):
+    """The way from a mesh to the ball's middle leads away from all triangles there: d . (v - p) <= 0 for corners v.
+
+    Fails where neighbours of the triangle below a ball count, at their edges, with normals up to 2 degrees askew.
+    """
+    radius, random = 0.2, np.random.default_rng(4)
+    mesh = {
+        "flat": grid(32, 2.0),
+        "bent": grid(32, 2.0, lambda x, y: 0.1 * np.cos(2.0 * x) * np.sin(1.5 * y)),
+        "ring": torus(0.8, 0.3, around=64, across=32),
+    }[floor]
+    collider, x, q = set_up(Body("Floor", [mesh], motion="static"), Body("Ball", [Sphere(radius)], mass=1.0))
+    corners = mesh.vertices[mesh.triangles]
+    seen = 0
+    for _ in range(50):
+        k = random.integers(len(corners))
+        up = np.cross(corners[k, 1] - corners[k, 0], corners[k, 2] - corners[k, 0])
+        up /= np.linalg.norm(up)
+        x[1] = random.dirichlet(np.ones(3)) @ corners[k] + (radius + random.uniform(-1e-3, 1e-3)) * up
+        contacts = detect(collider, x, q, linear=np.array([[0.0, 0.0, 0.0], random.normal(size=3)]))
+        assert len(contacts)
+        place = np.where((contacts.body_a == 0)[:, None], contacts.point_a, contacts.point_b)
+        for p, d in zip(place, upward(contacts, 1), strict=True):
+            there = np.linalg.norm(corners - p, axis=2).min(axis=1) < 0.3
+            around = corners[there]
+            normal = np.cross(around[:, 1] - around[:, 0], around[:, 2] - around[:, 0])
+            normal /= np.linalg.norm(normal, axis=1)[:, None]
+            sides = np.cross(normal[:, None], np.roll(around, -1, axis=1) - around)
+            sides /= np.linalg.norm(sides, axis=2)[:, :, None]
+            inside = np.all(np.einsum("tki,tki->tk", sides, p - around) > -1e-5, axis=1)
+            touched = around[inside & (np.abs(np.einsum("ti,ti->t", normal, p - around[:, 0])) < 1e-5)]
+            assert len(touched)
+            way = touched - p
+            cosine = np.einsum("tki,i->tk", way, d) / np.maximum(np.linalg.norm(way, axis=2), 1e-3)
+            assert cosine.max() < 2e-3
+            seen += 1
+    assert seen >= 50
