@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contacts never add energy: what an island may end a step with, and rebounds that are held to it.
 
-    E+ <= E- + sum m a.(x+ - x-)        E: kinetic energy, a: acceleration of free motion
+    E+ <= E- + sum m a.(x+ - x-) + W        E: kinetic energy, a: acceleration of free motion, W: work of drives
 
-Contacts with what stands still do no work; islands with joints are left to the judge.  Newton's law of impact asks of
-each contact for e times its approach, as free motion had it before the step.  Where others hit on the way, or levers
-turned, that is not the speed of the impact, and together it may be more than there is.  Such an island's contacts
-rebound with a share s of it: at s = 0 they only take energy from free motion, and the largest s that there is energy
-for is found.
+Contacts with what stands still do no work, nor do joints that only hold.  Where a joint of an island drives, springs,
+brakes or gives way, W = sum p J u over its rows, with their impulses p: what the momentum equation of the step gives
+bodies, dissipation included.  Rigid drives also work in the velocity phase, by p times the velocity they ask for.
+Islands that touch what is moved, or hang on it, are left to the judge.
+
+Newton's law of impact asks of each contact for e times its approach, as free motion had it before the step.  Where
+others hit on the way, or levers turned, that is not the speed of the impact, and together it may be more than there is.
+Such an island's contacts rebound with a share s of it: at s = 0 they only take energy from free motion, and the largest
+s that there is energy for is found.
 
 A thin body that turned far off its free pose has its angular momentum where it has next to no inertia, and its contacts
 may part there by themselves: then free motion has more energy at the end pose than it had, and no contact takes it.
@@ -27,7 +31,7 @@ from .energy import kinetic_energies
 from .flags import some
 from .reference.rows import start_gaps
 
-SPARE = 1e-3  # of the kinetic energy at the start: what a step may add
+SPARE = 1e-3  # of the kinetic energy at the start, and of the work of joint rows: what a step may add
 LONGEST_STEP = 1.0 / 24.0  # [s] of a step
 ROUNDS = 3  # solves for the share
 
@@ -40,19 +44,19 @@ class EnergyLimit:
     [m/s]; noise: (n,) energy that poses known to the tolerance may hide [J].
     """
 
-    def __init__(self, assembly, solution, driven, tolerance):
-        """driven: (islands,) bool, where something may give energy; tolerance: [m] that poses are accepted with."""
+    def __init__(self, assembly, solution, judged, tolerance):
+        """judged: the JudgedStep of the StepSolution; tolerance: [m] that poses are accepted with."""
         self.assembly, problem, bodies = assembly, assembly.problem, assembly.problem.bodies
-        contacts, n, self._count = problem.contacts, bodies.dynamic_count, len(driven)
+        contacts, n, self._count = problem.contacts, bodies.dynamic_count, len(judged.driven)
         self._orientation, mass = solution.orientation[:n], bodies.mass[:n]
-        self.held = ~(driven | assembly.island_jointed)
+        self.held = ~judged.driven
         self._any = len(contacts) > 0 and some(self.held)
         if not self._any:
             return
         self.gain = change = assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]
         self.start = start = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
         self.work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
-        self.limit = self._sum(start + self.work)
+        self.limit = self._sum(start + self.work) + judged.work[0]
         self._weight = mass * np.linalg.norm(change, axis=1)
         # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.  What the
         # last step left of overlap is pushed out.
@@ -60,7 +64,18 @@ class EnergyLimit:
         self.noise = mass * noise
         push = np.maximum(solution.contact_impulse[:, 0], 0.0) * np.maximum(-start_gaps(problem), 0.0) / problem.step
         pushed = np.bincount(self.island_of(contacts), push, self._count)
-        self._most = self.limit + self._sum(SPARE * start + self.noise) + pushed
+        self._most = self.limit + self._sum(SPARE * start + self.noise) + pushed + judged.work[1]
+
+    def add_drives(self, rows, impulse):
+        """Take in the work of rigid drives in the velocity phase: its JointRows, and their impulses (R,)."""
+        drives = np.flatnonzero(rows.target_velocity)
+        if not self._any or not len(drives):
+            return
+        work = impulse[drives] * rows.target_velocity[drives]
+        island = self.assembly.island[np.minimum(rows.body_a, rows.body_b)[drives]]
+        work = np.bincount(island, work, self._count)
+        self.limit += work
+        self._most += work + SPARE * np.abs(work)
 
     def exceeded(self, velocity):
         """(islands,) bool: those that have more, with velocity (n, 6) at the end pose."""

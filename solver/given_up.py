@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is kept of a step that was given up on: the bake goes on from there, so an island that missed gains nothing.
 
-Its impulses answer no law, and may throw its bodies anywhere.
+Its impulses answer no law, and may throw its bodies anywhere.  Where they would, nothing is left of them: the report
+is on the poses that are kept, and the next step does not start from such impulses.
 """
 
 from dataclasses import replace
@@ -11,6 +12,7 @@ import numpy as np
 from .energy import kinetic_energies
 from .flags import every
 from .rotations import exponential, multiply
+from .velocity_phase import moves
 
 MOST = 4.0  # |du| <= 2 |u| in the norm of the kinetic energy, where |u + du| <= |u|: impulses that add no energy
 
@@ -37,7 +39,35 @@ def held_back(assembly, solution, sound):
     velocity[:n][less] = (bodies.free_velocity[:n] + change)[less]
     position[:n][less] = (bodies.free_position[:n] + h * change[:, :3])[less]
     orientation[:n][less] = multiply(exponential(h * change[:, 3:]), bodies.free_orientation[:n])[less]
-    return replace(solution, velocity=velocity, position=position, orientation=orientation)
+    contact_impulse, joint_impulse = solution.contact_impulse.copy(), solution.joint_impulse.copy()
+    contact_impulse[moves(problem.contacts, less, len(bodies.mass))] = 0.0
+    joint_impulse[moves(problem.joints, less, len(bodies.mass))] = 0.0
+    return replace(
+        solution, velocity=velocity, position=position, orientation=orientation,
+        contact_impulse=contact_impulse, joint_impulse=joint_impulse,
+    )  # fmt: skip
+
+
+def deliver(attempt, judge, fast):
+    """Hold back what an Attempt gives up on, calm it, and say of it what holds of the poses that are kept.
+
+    judge: the Judge; fast: the loose tolerance [m].
+    """
+    assembly, solution, end, check = attempt.assembly, attempt.solution, attempt.end, attempt.check
+    kept = held_back(assembly, solution, attempt.sound)
+    calm(assembly, kept.orientation, end.velocity, attempt.sound)
+    if kept is solution:
+        return
+    n, dynamic, rows = len(end.body), attempt.dynamic(), assembly.problem.joints
+    held = (kept.velocity[:n] != solution.velocity[:n]).any(axis=1)
+    end.body[held] = end.joint[rows.joint[moves(rows, held, len(kept.velocity))]] = 0.0  # of a pose that nothing took
+    judged = judge.step(assembly, kept, fast)
+    attempt.solution, attempt.residuals, attempt.coordinate = kept, judged.residuals, judged.coordinate
+    attempt.error = np.maximum(judged.body[:n], assembly.problem.step * end.body)
+    if check is not None:
+        seen, beyond = (values[dynamic[~held]].max(initial=0.0) for values in (check.deepest, check.excess))
+        attempt.check = replace(check, overlap=float(seen), unsolved=float(beyond))
+        judged.residuals.penetration = max(judged.residuals.penetration, float(seen))
 
 
 def calm(assembly, orientation, velocity, sound):

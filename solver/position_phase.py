@@ -18,6 +18,7 @@ from .flags import some
 from .problem import world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end, unchecked
+from .reference.rows import start_gaps
 from .residuals import Judge
 from .topology import whole_groups
 from .velocity_phase import moves
@@ -53,7 +54,7 @@ class PositionPhase:
         number of solves).
         """
         options, tolerance = self.options(assembly, state)
-        solution, statistics = self.solver.solve(assembly.problem, options)
+        solution, statistics, solves = self._solve(assembly, options, last)
         for repeat in range(REPEATS + 1):
             check = None
             bad = ~(statistics.residual <= self.fast) & (not last)
@@ -71,9 +72,34 @@ class PositionPhase:
             options, tolerance = self.options(assembly, state)
             done = _unchanged(before[0], assembly) & (statistics.residual <= tolerance)
             options = replace(options, start=solution.velocity[: len(tolerance)], done=done)
-            solution, statistics = self.solver.solve(assembly.problem, options)
-            _keep(done, *before, solution, statistics)
-        return assembly, solution, statistics, tolerance, check, 1 + repeat
+            solution, statistics, more = self._solve(assembly, options, last)
+            solves += more
+            _keep(done, before[0].problem, *before[1:], solution, statistics)
+        return assembly, solution, statistics, tolerance, check, solves
+
+    def _solve(self, assembly, options, last):
+        """(StepSolution, SolveStatistics, number of solves) of the problem of an Assembly.
+
+        Where contacts push bodies apart that joints hold in each other, impulses grow without end.  The ``last`` resort
+        leaves the overlap of such islands as it is, so that all else holds; the judge says that they missed.
+        """
+        problem = assembly.problem
+        solution, statistics = self.solver.solve(problem, options)
+        missed = ~(statistics.residual <= self.fast)
+        if options.done is not None:
+            missed &= ~options.done
+        if not last or not some(missed):
+            return solution, statistics, 1
+        contacts, pushed = problem.contacts, np.zeros(len(problem.bodies.mass), bool)
+        deep = np.flatnonzero(start_gaps(problem) < -self.fast)
+        pushed[contacts.body_a[deep]] = pushed[contacts.body_b[deep]] = True
+        missed &= whole_groups(assembly.island, pushed[: len(missed)])
+        if not some(missed):
+            return solution, statistics, 1
+        as_it_lies, options = replace(problem, push_out_speed=0.0), replace(options, start=None, done=~missed)
+        held, found = self.solver.solve(as_it_lies, options)
+        _keep(~(missed & (found.residual < statistics.residual)), problem, solution, statistics, held, found)
+        return held, found, 2
 
     def _again(self, assembly, solution, missed, pressed, state):
         """The step put together anew, with more contacts or other loads; impulses found so far to start from."""
@@ -117,9 +143,9 @@ def _unchanged(before, after):
     return ~whole_groups(after.island, changed)
 
 
-def _keep(done, assembly, before, earlier, solution, statistics):
+def _keep(done, problem, before, earlier, solution, statistics):
     """Take over, in place, what the bodies ``done`` (n,) had in StepSolution ``before`` and SolveStatistics ``earlier``
-    of ``assembly``, whose contacts and rows come first in the new solution.
+    of ``problem``, whose contacts and rows come first in the new solution.
     """
     solution.newton_iterations += before.newton_iterations
     solution.linear_iterations += before.linear_iterations
@@ -128,6 +154,6 @@ def _keep(done, assembly, before, earlier, solution, statistics):
         getattr(solution, name)[bodies] = getattr(before, name)[bodies]
     for name in ("newton", "residual", "eps", "constrained"):
         getattr(statistics, name)[bodies] = getattr(earlier, name)[bodies]
-    for table, name in ((assembly.problem.contacts, "contact_impulse"), (assembly.problem.joints, "joint_impulse")):
+    for table, name in ((problem.contacts, "contact_impulse"), (problem.joints, "joint_impulse")):
         kept = np.flatnonzero(moves(table, done, len(before.velocity)))
         getattr(solution, name)[kept] = getattr(before, name)[kept]

@@ -22,6 +22,7 @@ import warp as wp
 from .arrays import CONTACTS, DYNAMIC, PUSH_OUT, ROWS, STEP, structs
 from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
+from .energy_limit import SPARE
 from .mathx.complementarity import complementarity_functions
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
@@ -85,6 +86,8 @@ def residual_kernels():
             judged.mass[i] = ZERO
             judged.fastest[i] = wp.int64(0)
             judged.driven[i] = 0
+            judged.work[i] = ZERO
+            judged.work_spare[i] = ZERO
             judged.need[i] = 0
             judged.rolls[i] = 0
 
@@ -203,12 +206,12 @@ def residual_kernels():
         spread(judged, dynamic, a, b, h * judged.contact[3, c])
         runs = wp.length_sq(con.surface_velocity[c]) > ZERO
         if con.start_gap[c] < -judged.settings[tolerance_slot] or runs or judged.moves[a] == 1 or judged.moves[b] == 1:
-            mark(judged.driven, bodies, dynamic, a, b)
+            mark(judged.driven, 2, bodies, dynamic, a, b)
         does = int(0)
         rebounds = con.rebound_speed[c] != ZERO or con.rebound_gap[c] > ZERO
         if p[0] > ZERO:
             if rebounds or con.start_gap[c] < -judged.settings[tolerance_slot]:
-                mark(judged.need, bodies, dynamic, a, b)
+                mark(judged.need, 1, bodies, dynamic, a, b)
             force = world(con.n[c], p)
             start = con.start_gap[c]
             off = misturned(bodies, judged, a, con.point_a[c], force, start, dynamic)
@@ -316,8 +319,17 @@ def residual_kernels():
         error *= h
         wp.atomic_add(judged.square, of_joint(rows, judged, r), error * error)
         judged.coordinate[r] = row.c
-        if rows.beta[r] != ONE or rows.compliance[r] != ZERO or judged.moves[a] == 1 or judged.moves[b] == 1:
-            mark(judged.driven, bodies, dynamic, a, b)
+        one = wp.where(a < dynamic, a, b)
+        other = wp.where(b < dynamic, b, a)
+        k = bodies.island[one]
+        whole = (ONE + wp.max(bodies.midpoint[one], bodies.midpoint[other])) * p
+        wp.atomic_add(judged.work, k, whole * ju)
+        if judged.moves[a] == 1 or judged.moves[b] == 1:
+            mark(judged.driven, 2, bodies, dynamic, a, b)
+        if rows.beta[r] != ONE or rows.compliance[r] != ZERO or judged.rate[r] != ZERO:
+            mark(judged.driven, 1, bodies, dynamic, a, b)
+            spare = scalar(SPARE) * wp.abs(ju) + judged.settings[tolerance_slot] / h
+            wp.atomic_add(judged.work_spare, k, wp.abs(whole) * spare)
 
     @joint_kernel
     def rows_at_end(bodies: BodyArrays, rows: RowArrays, judged: Judged):

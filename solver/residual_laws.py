@@ -49,7 +49,10 @@ class Judged:
     energy: wp.array(dtype=wp.float64)
     mass: wp.array(dtype=wp.float64)
     fastest: wp.array(dtype=wp.int64)  # (islands,) bits of float64: speed of its fastest body
-    driven: wp.array(dtype=wp.int32)  # (islands,) 1 where something may give energy
+    driven: wp.array(dtype=wp.int32)  # (islands,) 1 where joint rows may give energy, 2 where anything else may
+    work: wp.array(dtype=wp.float64)  # (islands,) of joint rows [J]
+    work_spare: wp.array(dtype=wp.float64)  # (islands,) how far that may be off [J]
+    rate: wp.array(dtype=wp.float64)  # (R,) velocity each row's coordinate should end with; NaN: its force decides
     need: wp.array(dtype=wp.int32)  # (islands,) 1 where contacts ask for a velocity phase
     rolls: wp.array(dtype=wp.int32)  # (islands,) bits of what its contacts do, from TURNED to LANDED
     worst: wp.array(dtype=wp.int64)  # (KINDS,) bits of float64
@@ -108,12 +111,12 @@ def residual_laws():
             note(judged.error, b, value)
 
     @func
-    def mark(marks: wp.array(dtype=wp.int32), bodies: BodyArrays, dynamic: int, a: int, b: int):
-        """Mark the islands of bodies a and b."""
+    def mark(marks: wp.array(dtype=wp.int32), value: int, bodies: BodyArrays, dynamic: int, a: int, b: int):
+        """Mark the islands of bodies a and b with at least ``value``."""
         if a < dynamic:
-            marks[bodies.island[a]] = 1
+            wp.atomic_max(marks, bodies.island[a], value)
         if b < dynamic:
-            marks[bodies.island[b]] = 1
+            wp.atomic_max(marks, bodies.island[b], value)
 
     @func
     def inverse_mass(bodies: BodyArrays, i: int, jac: vec6):

@@ -70,8 +70,9 @@ class JudgedStep:
     body: np.ndarray  # (B,) worst residual each body has a part in, as metrics.body_residuals without penetration [m]
     gained: np.ndarray  # (n,) bool: bodies of islands that gained energy from what only takes it
     need: np.ndarray  # (islands,) bool: with joints, a rebound, overlap that was pushed out, or a body that rolls
-    rolls: np.ndarray  # (islands,) bool: of one body that rolls from facet to facet
-    driven: np.ndarray  # (islands,) bool: islands that something may give energy
+    rolls: np.ndarray  # (islands,) bool: of one body without joints that rolls from facet to facet
+    driven: np.ndarray  # (islands,) bool: islands that something else than joint rows may give energy
+    work: np.ndarray  # (2, islands) of joint rows where some may give energy, and how far it may be off [J]; else 0
     speed: np.ndarray  # (n,) of the fastest body of each body's island [m/s], its spin at the radius of gyration
     coordinate: np.ndarray  # (R,) joint coordinates at the end pose, minus their offsets [m or rad]
     _velocity: np.ndarray  # (2, n, 6)
@@ -122,22 +123,25 @@ class Judge:
             upload(self.contacts.start_gap, start_gaps(problem))
             self._load_contacts(1, contacts)
         self._into["rows"].put_all(problem.joints, COLUMNS["rows"][1])
+        self._into["judged"].put("rate", assembly.row_rate)
         self._replay("step")
         islands = len(assembly.island_jointed)
         (
-            body, contact, row, worst, error, need, rolls, gained, driven, fastest, coordinate, velocity,
+            body, contact, row, worst, error, need, rolls, gained, *islands_of, coordinate, velocity,
         ) = self._results(
             problem, *((values, islands) for values in (judged.need, judged.rolls)), (judged.gained, n),
-            *((values, islands) for values in (judged.driven, judged.fastest)),
+            *((values, islands) for values in (judged.driven, judged.fastest, judged.work, judged.work_spare)),
             (judged.coordinate, len(problem.joints)), (judged.velocity, n),
         )  # fmt: skip
+        driven, fastest, *work = islands_of
         residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
         steps = (rolls & TURNED > 0) | (rolls & (STOOD | LANDED) == STOOD | LANDED)
         # in heaps it costs half as much again
-        rolls = steps & (rolls & ROUNDED == 0) & (np.bincount(island, minlength=islands) == 1)
+        alone = (np.bincount(island, minlength=islands) == 1) & ~assembly.island_jointed
+        rolls = steps & (rolls & ROUNDED == 0) & alone
         return JudgedStep(
-            residuals, error, gained > 0, (need > 0) | rolls | assembly.island_jointed, rolls, driven > 0,
-            fastest.view(float).take(island), coordinate.copy(), velocity.copy(),
+            residuals, error, gained > 0, (need > 0) | rolls | assembly.island_jointed, rolls, driven > 1,
+            np.array(work) * (driven > 0), fastest.view(float).take(island), coordinate.copy(), velocity.copy(),
         )  # fmt: skip
 
     def contacts_at_end(self, problem):
@@ -245,7 +249,7 @@ class Judge:
                 ("bodies", types.BodyArrays), ("contacts", types.ContactArrays), ("rows", types.RowArrays),
             )
         )  # fmt: skip
-        sizes = dict.fromkeys(("joint", "row", "coordinate"), capacity["rows"])
+        sizes = dict.fromkeys(("joint", "row", "coordinate", "rate"), capacity["rows"])
         sizes |= {
             "counts": 0, "settings": 0, "square": 2 * capacity["joints"], "worst": KINDS,
             "body": (OF_BODY, capacity["bodies"]),

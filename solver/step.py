@@ -34,7 +34,7 @@ from .attempt import NOTHING, Attempt, Spent, StepOutcome
 from .collision import Collider, carry_impulses, no_contacts
 from .flags import some
 from .force_recorder import ForceRecorder
-from .given_up import calm, held_back
+from .given_up import deliver
 from .halving import few, halve_part
 from .parts import ReachedError, kept_forces, pressed
 from .plausible import PairOverlap, plausible, way_moved
@@ -131,8 +131,7 @@ class Stepper:
             assembly, solution, judged, state, self.position_phase, tolerance, self.joint_damping, attempt.sound
         )
         attempt.finish(end, self.fast)
-        solution = attempt.solution = held_back(assembly, solution, attempt.sound)
-        calm(assembly, solution.orientation, end.velocity, attempt.sound)
+        deliver(attempt, self.position_phase.judge, self.fast)
         return attempt
 
     @staticmethod

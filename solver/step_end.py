@@ -42,7 +42,7 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
     if decay < 1.0:
         pose = solution.position, solution.orientation
         velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
-    limit = EnergyLimit(assembly, solution, judged.driven, phase.fast)
+    limit = EnergyLimit(assembly, solution, judged, phase.fast)
     gained = limit.exceeded(velocity)
     need = judged.need | gained
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)), gained[assembly.island])
@@ -55,7 +55,9 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
         def solve(problem, done, loaded=loaded):
             return phase.solver.solve_velocity(problem, replace(options, done=done), loaded)[0]
 
-        problem, result, kept = held_to(limit, problem, solve(problem, None), velocity, solve)
+        result = solve(problem, None)
+        limit.add_drives(problem.joints, result.joint_impulse)
+        problem, result, kept = held_to(limit, problem, result, velocity, solve)
         if some(judged.rolls & limit.held & ~kept):
             ended = problem, result, loaded, taken
             kept |= roll_on(limit, judged.rolls & ~kept, ended, solve, phase)

@@ -49,4 +49,7 @@ def assembled(problem, seed=0, jointed=None):
     topology, n = build_topology(problem), problem.bodies.dynamic_count
     end = problem.bodies.free_velocity[:n] + np.random.default_rng(seed).normal(size=(n, 6))
     jointed = topology.jointed if jointed is None else jointed
-    return SimpleNamespace(problem=problem, island=topology.body_island, island_jointed=jointed, end_velocity=end)
+    rate = np.random.default_rng(seed).choice([0.0, 0.5, np.nan], len(problem.joints), p=[0.8, 0.1, 0.1])
+    return SimpleNamespace(
+        problem=problem, island=topology.body_island, island_jointed=jointed, end_velocity=end, row_rate=rate
+    )

@@ -150,6 +150,7 @@ def test_every_step_of_a_bake_is_judged_as_by_metrics(kind, axes, monkeypatch):
         assert_same(got.residuals, metrics.step_residuals(assembly.problem, solution), solution)
         np.testing.assert_array_equal(got.gained, gained(assembly, solution, tolerance))
         np.testing.assert_array_equal(got.need, needs_velocity_phase(assembly, solution, tolerance))
+        assert_same_work(got, assembly, solution, tolerance)
         seen["step"] += 1
         return got
 
@@ -171,28 +172,63 @@ def test_every_step_of_a_bake_is_judged_as_by_metrics(kind, axes, monkeypatch):
 def gained(assembly, solution, tolerance):
     """(n,) bool: bodies of islands that contacts and rigid joints, which only take energy, gave a quarter more."""
     problem = assembly.problem
-    bodies, contacts, rows, n = problem.bodies, problem.contacts, problem.joints, problem.bodies.dynamic_count
+    bodies, contacts, n = problem.bodies, problem.contacts, problem.bodies.dynamic_count
     if not len(contacts):
         return np.zeros(n, bool)
-    moved = np.any(bodies.velocity != 0.0, axis=1)
-    moved[:n] = False
-    runs = 0.0 if contacts.surface_velocity is None else contacts.surface_velocity
-    push = (start_gaps(problem) < -tolerance) | np.any(np.zeros((len(contacts), 3)) + runs != 0.0, axis=1)
-    give = (rows.beta != 1.0) | (rows.compliance != 0.0)
+    moved, pulled = givers(assembly, tolerance)
     out = np.zeros(n, bool)
     for k in np.unique(assembly.island):
         mine = np.flatnonzero(assembly.island == k)
-        driven = False
-        for table, which in ((contacts, push), (rows, give)):
-            touches = np.isin(table.body_a, mine) | np.isin(table.body_b, mine)
-            driven |= bool(np.any(touches & (which | moved[table.body_a] | moved[table.body_b])))
         energy = [
             metrics.kinetic_energy(bodies.mass[mine], bodies.inertia[mine], bodies.free_orientation[mine], u[mine])
             for u in (bodies.free_velocity, solution.velocity)
         ]
         least = 0.5 * bodies.mass[mine].sum() * (10.0 * tolerance / problem.step) ** 2
-        out[mine] = not driven and energy[1] > 1.25 * energy[0] + least
+        out[mine] = not (moved[k] or pulled[k]) and energy[1] > 1.25 * energy[0] + least
     return out
+
+
+def givers(assembly, tolerance):
+    """(islands,) bool each: what is moved, or overlap, may give them energy; joint rows may."""
+    problem = assembly.problem
+    bodies, contacts, rows, n = problem.bodies, problem.contacts, problem.joints, problem.bodies.dynamic_count
+    moved = np.any(bodies.velocity != 0.0, axis=1)
+    moved[:n] = False
+    runs = 0.0 if contacts.surface_velocity is None else contacts.surface_velocity
+    push = (start_gaps(problem) < -tolerance) | np.any(np.zeros((len(contacts), 3)) + runs != 0.0, axis=1)
+    by_moved, by_rows = np.zeros((2, len(assembly.island_jointed)), bool)
+    for k in np.unique(assembly.island):
+        mine = np.flatnonzero(assembly.island == k)
+        for table, which in ((contacts, push), (rows, np.zeros(len(rows), bool))):
+            touches = np.isin(table.body_a, mine) | np.isin(table.body_b, mine)
+            by_moved[k] |= bool(np.any(touches & (which | moved[table.body_a] | moved[table.body_b])))
+        by_rows[k] = bool(np.any((np.isin(rows.body_a, mine) | np.isin(rows.body_b, mine)) & pulls(assembly)))
+    return by_moved, by_rows
+
+
+def pulls(assembly):
+    """(R,) bool: rows that do not only hold."""
+    rows = assembly.problem.joints
+    return (rows.beta != 1.0) | (rows.compliance != 0.0) | (assembly.row_rate != 0.0)
+
+
+def assert_same_work(got, assembly, solution, tolerance):
+    """JudgedStep.driven and .work: p J u of an island's rows, where any of them pulls."""
+    problem, rows, n = assembly.problem, assembly.problem.joints, assembly.problem.bodies.dynamic_count
+    moved, pulled = givers(assembly, tolerance)
+    np.testing.assert_array_equal(got.driven, moved)
+    j_a, j_b = metrics.joint_directions(problem, solution.position, solution.orientation)
+    rate = np.einsum("ri,ri->r", j_a, solution.velocity[rows.body_a])
+    rate += np.einsum("ri,ri->r", j_b, solution.velocity[rows.body_b])
+    middle = np.append(problem.bodies.midpoint[:n], np.zeros(len(problem.bodies.mass) - n))
+    whole = (1.0 + np.maximum(middle[rows.body_a], middle[rows.body_b])) * solution.joint_impulse
+    off = pulls(assembly) * np.abs(whole) * (1e-3 * np.abs(rate) + tolerance / problem.step)
+    want = np.zeros((2, len(moved)))
+    np.add.at(want[0], assembly.island[np.minimum(rows.body_a, rows.body_b)], whole * rate)
+    np.add.at(want[1], assembly.island[np.minimum(rows.body_a, rows.body_b)], off)
+    scale = 1.0 + np.abs(whole * rate).max(initial=0.0)
+    np.testing.assert_allclose(got.work[:, pulled], want[:, pulled], rtol=0.0, atol=1e-10 * scale)
+    np.testing.assert_array_equal(got.work[:, ~(pulled | moved)], 0.0)
 
 
 def needs_velocity_phase(assembly, solution, tolerance):
@@ -268,6 +304,7 @@ def test_the_end_of_a_step_is_that_of_the_reference(seed):
     got = JUDGE.step(assembly, solution, TOLERANCE)
     np.testing.assert_array_equal(got.gained, gained(assembly, solution, TOLERANCE))
     np.testing.assert_array_equal(got.need, needs_velocity_phase(assembly, solution, TOLERANCE))
+    assert_same_work(got, assembly, solution, TOLERANCE)
     for sound in (np.ones(12, bool), rng.random(12) < 0.5):
         want = total_velocity(assembly, solution, sound)
         np.testing.assert_allclose(got.velocity(sound), want, atol=1e-10 * (1.0 + np.abs(want).max()))

@@ -3,7 +3,8 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, ConvexHull, Scene, SolverConfig, TriangleMesh, simulate
+from axion.solver import Axis, Body, Box, ConvexHull, Joint, Plane, Scene, SolverConfig, TriangleMesh, simulate
+from axion.solver.rotations import conjugate, multiply, rotate
 from contact_scenes import torus
 from figures import figure
 from scenes import GRAVITY, downhill, ground, turned
@@ -14,11 +15,11 @@ LYING = turned("x", np.pi / 2.0)  # the axis along Y
 RADIUS, HALF, SIDES = 0.25, 0.1, 32
 
 
-def wheel(kind):
-    """A prism of 32 sides, as a convex hull or as a mesh."""
-    angle = 2.0 * np.pi * np.arange(SIDES) / SIDES
+def wheel(kind, sides=SIDES, half=HALF):
+    """A prism of 32 sides, as a convex hull or as a mesh; a hull of any number of them."""
+    angle = 2.0 * np.pi * np.arange(sides) / sides
     circle = RADIUS * np.c_[np.cos(angle), np.sin(angle)]
-    caps = [np.c_[circle, np.full(SIDES, z)] for z in (-HALF, HALF)]
+    caps = [np.c_[circle, np.full(sides, z)] for z in (-half, half)]
     if kind == "hull":
         return ConvexHull(np.concatenate(caps))
     i, j = np.arange(SIDES), (np.arange(SIDES) + 1) % SIDES
@@ -104,3 +105,81 @@ def test_hull_at_rest_stays_at_rest():
     trajectory = simulate(scene, 48, 24, CPU)
     way = np.linalg.norm(trajectory.position[-1, 1] - trajectory.position[-25, 1])
     assert figure("hull of 32 sides at rest", "creep", way, 1e-6, "m/s") < 1e-6
+
+
+def cart(sides, speed=0.0, angle=0.0, rear=None, front=None):
+    """A box on four hulls as wheels, on a plane that falls towards +x by ``angle``; rear, front: Axis of axles."""
+    scene, tilt = Scene(), turned("y", angle)
+    scene.add(Body("Ground", [Plane()], motion="static", orientation=tilt, friction=0.8))
+    along = rotate(tilt, np.array([speed, 0.0, 0.0]))
+    place = rotate(tilt, np.array([0.0, 0.0, RADIUS + 0.15]))
+    scene.add(Body("Cart", [Box((0.8, 0.4, 0.1))], position=place, orientation=tilt, density=500.0,
+                   linear_velocity=along))  # fmt: skip
+    for k, (x, y) in enumerate(((-0.6, 0.5), (-0.6, -0.5), (0.6, 0.5), (0.6, -0.5))):
+        turn, axis = multiply(tilt, LYING), rear if k < 2 else front
+        place, spin = (rotate(tilt, np.array(v)) for v in ([x, y, RADIUS], [0.0, speed / RADIUS, 0.0]))
+        scene.add(Body(f"Wheel {k}", [wheel("hull", sides, 0.06)], position=place, orientation=turn, friction=0.8,
+                       linear_velocity=along, angular_velocity=spin))  # fmt: skip
+        axes = {} if axis is None else {"rz": axis}
+        scene.add(Joint(f"Axle {k}", "hinge", "Cart", f"Wheel {k}", position=place, orientation=turn, axes=axes))
+    return scene
+
+
+def masses(scene):
+    """(mass of all that moves [kg], sum of the wheels' moments about their axles [kg m^2])."""
+    properties = {body.name: body.mass_properties() for body in scene.bodies if body.motion == "dynamic"}
+    spin = sum(inertia[2, 2] for name, (_, _, inertia) in properties.items() if "Wheel" in name)
+    return sum(mass for mass, _, _ in properties.values()), spin
+
+
+def wheel_turns(trajectory):
+    """(F, 4) angles [rad] by which the wheels turn about their axles, from frame to frame."""
+    cart_turn, out = trajectory.orientation[:, 1], []
+    for k in range(4):
+        relative = multiply(conjugate(cart_turn), trajectory.orientation[:, 2 + k])
+        step = multiply(conjugate(relative[:-1]), relative[1:])
+        angle = 2.0 * np.arctan2(step[:, 2], step[:, 3])
+        out.append(angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi)))
+    return np.stack(out, axis=1)
+
+
+BRAKED, DRIVEN = Axis(friction=5.0), Axis(drive="velocity", target=8.0, max_force=20.0)
+
+
+@pytest.mark.parametrize("sides", [32, 64])
+@pytest.mark.parametrize(
+    ("speed", "axis"), [(2.0, None), (2.0, BRAKED), (0.0, DRIVEN)], ids=["rolls", "braked", "driven"]
+)
+def test_cart_on_hulls_gains_no_more_than_its_drives_put_in(sides, speed, axis):
+    # A torque T that turns a wheel by an angle puts in T times the angle at most; brakes put in nothing.  A step adds
+    # 1e-3 of what it has and exchanges, and where it starts and ends weights are known to the tolerance.
+    scene = cart(sides, speed, rear=axis, front=axis if axis is BRAKED else None)
+    trajectory = simulate(scene, 48, 24, CPU)
+    energy = np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
+    kinetic = np.array([report.kinetic_energy for report in trajectory.reports])
+    put_in = 20.0 * np.abs(wheel_turns(trajectory)[1:, :2]).sum(axis=1) if axis is DRIVEN else 0.0
+    mass, _ = masses(scene)
+    allowed = put_in + 1e-3 * (kinetic[:-1] + put_in) + 2.0 * mass * GRAVITY * FAST
+    kind = "rolls" if axis is None else "brakes" if axis is BRAKED else "drives"
+    kept = np.array([report.converged for report in trajectory.reports])
+    gain = (np.diff(energy) / allowed)[kept[1:]].max()
+    name = f"cart on wheels of {sides} sides {kind}"
+    assert figure(name, "largest gain over what a step may", gain, 1) < 1.0
+    assert figure(name, "part of the frames that miss the tolerance", 1.0 - kept.mean(), 0.1) < 0.1
+
+
+@pytest.mark.parametrize("sides", [32, 48, 64])
+def test_cart_on_hulls_rolls_down_a_slope(sides):
+    # v' = a - c v^2: a = M g sin / (M + I / R^2), and c as above for the strokes of all wheels at once.
+    angle, time = np.radians(10.0), 2.0
+    scene = cart(sides, angle=angle)
+    mass, spin = masses(scene)
+    side = 2.0 * np.pi / sides
+    a = mass * GRAVITY * np.sin(angle) / (mass + spin / RADIUS**2)
+    c = mass * RADIUS * (1.0 - np.cos(side)) / ((spin + mass * RADIUS**2) * side)
+    way = np.log(np.cosh(time * np.sqrt(a * c))) / c
+    trajectory = simulate(scene, round(24 * time), 24, CPU)
+    gone = (trajectory.position[-1, 1] - trajectory.position[0, 1]) @ downhill(angle) / way
+    assert figure(
+        f"cart on wheels of {sides} sides on 10 degrees", "way over that of the strokes", gone, "1 +- 0.08"
+    ) == (pytest.approx(1.0, abs=0.08))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What cannot be solved fails calmly: flagged, at most where it was, and with a report on the poses that are kept."""
+
+import numpy as np
+import pytest
+from axion.solver import Axis, Body, Box, ConvexHull, Joint, Scene, SolverConfig, simulate
+from figures import figure
+from judges import anchor_distances
+from scenes import ground, turned
+
+CPU = SolverConfig(device="cpu")
+FAST = CPU.tolerances()[1]
+RADIUS, SPEED = 0.25, 1.5
+LYING = turned("x", np.pi / 2.0)  # the axis along Y
+
+
+def wheel():
+    """A prism of 32 sides, 0.12 m wide."""
+    angle = 2.0 * np.pi * np.arange(32) / 32
+    circle = RADIUS * np.c_[np.cos(angle), np.sin(angle)]
+    return ConvexHull(np.concatenate([np.c_[circle, np.full(32, z)] for z in (-0.06, 0.06)]))
+
+
+def car(half_width, steering):
+    """A car whose front wheels are steered on knuckles and collide with a chassis that reaches into them."""
+    scene = Scene()
+    ground(scene, friction=0.9)
+    scene.add(Body("Chassis", [Box((0.8, half_width, 0.1))], position=(0, 0, RADIUS + 0.15), density=500.0,
+                   linear_velocity=(SPEED, 0, 0)))  # fmt: skip
+    for k, (x, y) in enumerate(((0.6, 0.5), (0.6, -0.5), (-0.6, 0.5), (-0.6, -0.5))):
+        place, held = (x, y, RADIUS), "Chassis"
+        scene.add(Body(f"Wheel {k}", [wheel()], position=place, orientation=LYING, friction=0.9,
+                       linear_velocity=(SPEED, 0, 0), angular_velocity=(0, SPEED / RADIUS, 0)))  # fmt: skip
+        if x > 0.0:
+            held, pivot = f"Knuckle {k}", (x, 0.75 * y, RADIUS)
+            scene.add(Body(held, [Box((0.05, 0.05, 0.05))], position=pivot, density=4000.0, collision_mask=0,
+                           linear_velocity=(SPEED, 0, 0)))  # fmt: skip
+            scene.add(Joint(f"Steering {k}", "hinge", "Chassis", held, position=pivot, axes={"rz": steering}))
+        scene.add(Joint(f"Axle {k}", "hinge", held, f"Wheel {k}", position=place, orientation=LYING))
+    return scene
+
+
+DRIVEN = Axis(drive="position", target=((0.0, 0.5), (0.0, 0.35)), stiffness=5000.0, damping=200.0)
+
+
+@pytest.mark.parametrize("half_width", [0.45, 0.7])
+@pytest.mark.parametrize("steering", [Axis(), DRIVEN], ids=["free", "driven"])
+def test_steered_wheels_inside_the_chassis_stay_where_they_are(half_width, steering):
+    # Contacts push the wheels out, hinges hold them in.  Overlap was reported as 1e8 m, and joints as torn by 5e8 m.
+    scene = car(half_width, steering)
+    trajectory = simulate(scene, 12, 24, CPU)
+    name = f"wheels {'driven' if steering is DRIVEN else 'free'} in a chassis {half_width} m wide at each side"
+    assert not any(report.converged for report in trajectory.reports), "nobody is told that it holds"
+    deepest = max(report.penetration for report in trajectory.reports)
+    assert figure(name, "reported overlap", deepest, 2.0 * RADIUS, "m") < 2.0 * RADIUS, "no wheel is larger"
+    torn = anchor_distances(scene, trajectory).max()
+    assert figure(name, "farthest apart that a joint is", torn, FAST, "m") < FAST
+    fastest = np.linalg.norm(trajectory.linear_velocity, axis=-1).max()
+    if steering is not DRIVEN:
+        assert figure(name, "speed over that at the start", fastest / SPEED, 1.001) < 1.001
+
+
+def test_report_is_on_the_poses_that_are_kept():
+    # An arm that nothing can stop presses a box into the floor: it fails, and what it reports can be seen.
+    scene = Scene()
+    ground(scene)
+    drive = {"rz": Axis(drive="velocity", target=1.5)}
+    scene.add(Body("Arm", [Box((0.5, 0.05, 0.05))], position=(0.5, 0, 0.5), mass=5.0))
+    scene.add(Joint("Motor", "hinge", None, "Arm", (0, 0, 0.5), turned("x", -np.pi / 2.0), axes=drive))
+    for k in range(3):
+        scene.add(Body(f"Box {k}", [Box((0.1, 0.1, 0.1))], position=(0.3 + 0.25 * k, 0, 0.1), mass=1.0))
+    trajectory = simulate(scene, 24, 24, CPU)
+    assert not all(report.converged for report in trajectory.reports)
+    deepest = max(report.penetration for report in trajectory.reports)
+    worst = max(report.joint_error for report in trajectory.reports)
+    assert figure("box pressed into the floor", "reported overlap", deepest, 1.0, "m") < 1.0, "the arm is no longer"
+    assert figure("box pressed into the floor", "reported error of the joint", worst, 1.0, "m") < 1.0
