@@ -23,6 +23,7 @@ from .flush import without_flush_edges
 from .manifold import Manifolds, carry, turn
 from .mesh_contacts import corners, straighten, thin_out
 from .model import sample_pairs
+from .recording import recorded
 from .rotations import matrices
 
 TRIANGLE_PAIRS = 1 << 16  # first capacity for mesh triangles near other shapes; grows
@@ -285,9 +286,7 @@ class Collider:
         self._graphs = SimpleNamespace()
         for name, launch in (("place", place), ("detect", detect), ("renew", stage.renew), ("choose", stage.choose)):
             launch()
-            with wp.ScopedCapture(device=stage.device) as capture:
-                launch()
-            setattr(self._graphs, name, capture.graph)
+            setattr(self._graphs, name, recorded(stage.device, launch))
         return self._graphs
 
     def _grow(self, count):

@@ -110,6 +110,8 @@ class DeviceProblem:
         }
         self._reserve(sizes)
         self.launched = {name: room if sizes[name] else 0 for name, room in self.capacity.items()}
+        if sizes["contacts"]:
+            self.launched["pairs"] = self.capacity["pairs"]  # pairs come with contacts: no other graph for the first
         self._choose_direct(topology)
         upload(self.counts, (problem.bodies.dynamic_count, *(sizes[name] for name in COUNTED)))
         self._upload_topology(topology)

@@ -34,6 +34,7 @@ from .position_phase import PositionPhase
 from .predict import angular_acceleration
 from .problem import Contacts, world_impulses
 from .proximal import ProximalSolver
+from .recording import recorded
 from .reference.impact import approach
 from .state import State
 from .step_end import FIRST_EPS, end_velocity, moved_state
@@ -217,9 +218,7 @@ class SolverAxion(newton.solvers.SolverBase):
         if self._inverse is None:
             own = model.state()
             newton.eval_ik(model, own, own.joint_q, own.joint_qd)  # loads the kernel: recording must not compile
-            with wp.ScopedCapture(device=self.device) as capture:
-                newton.eval_ik(model, own, own.joint_q, own.joint_qd)
-            self._inverse = own, capture.graph
+            self._inverse = own, recorded(self.device, lambda: newton.eval_ik(model, own, own.joint_q, own.joint_qd))
         own, graph = self._inverse
         _assign(own.body_q, body_q)
         _assign(own.body_qd, body_qd)

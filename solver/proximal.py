@@ -35,6 +35,7 @@ from .mathx.real import real_types
 from .motion import motion_kernels
 from .newton_control import Limits, control_kernels
 from .problem import StepSolution
+from .recording import recorded
 
 SWEEPS_PER_BLOCK = 10  # Gauss-Seidel sweeps between two readings of the geometry
 
@@ -116,9 +117,7 @@ class ProximalSolver:
             self._loaded.add(launched)
             return
         if launched not in self._graphs:
-            with wp.ScopedCapture(device=self.device) as capture:
-                self._launch(phase)
-            self._graphs[launched] = capture.graph
+            self._graphs[launched] = recorded(self.device, lambda: self._launch(phase))
         wp.capture_launch(self._graphs[launched])
 
     def _launch(self, phase):
@@ -239,7 +238,8 @@ class ProximalSolver:
             direct()
             self._over_islands(cg.choose, flags, p.islands)
 
-        wp.capture_if(flags[SOFTEN : SOFTEN + 1], soften)
+        if p.launched["rows"]:
+            wp.capture_if(flags[SOFTEN : SOFTEN + 1], soften)
         wp.capture_if(flags[LINEAR : LINEAR + 1], conjugate_gradients)
 
         self._over_bodies(self._motion.body_direction, p.bodies, p.islands)

@@ -16,6 +16,7 @@ from .flags import every
 from .mathx.real import real_types
 from .metrics import StepResiduals, VelocityResiduals
 from .problem import Coordinate, frozen
+from .recording import recorded
 from .reference.rows import start_gaps
 from .residual_kernels import residual_kernels
 from .residual_laws import (
@@ -273,9 +274,7 @@ class Judge:
             wp.capture_launch(self._graphs[phase])
             return
         self._launch(phase)  # loads the kernels, so that recording sees no compilation
-        with wp.ScopedCapture(device=self.device) as capture:
-            self._launch(phase)
-        self._graphs[phase] = capture.graph
+        self._graphs[phase] = recorded(self.device, lambda: self._launch(phase))
 
     def _launch(self, phase):
         k, size, judged = self._kernels, self._capacity, self.judged

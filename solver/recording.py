@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Launches recorded as a graph, on either device."""
+
+from functools import cache
+
+import warp as wp
+
+
+def recorded(device, launch):
+    """The graph of what ``launch()`` launches.  It must have run once before: recording must not compile kernels.
+
+    The structs that kernels take must hold the same arrays all the while.
+    """
+    _walk_structs_once()
+    with wp.ScopedCapture(device=device) as capture:
+        launch()
+    return capture.graph
+
+
+@cache
+def _walk_structs_once():
+    """Let Warp look up the arrays of a struct once in a recording, and not at every launch that takes it.
+
+    Recording a solve on the CPU took 50 ms for that.  Warp names no public way; where it has another shape, recording
+    takes as long as it did.
+    """
+    try:
+        from warp._src.apic.capture import APIC_RELOC_NULL, APICapture
+        from warp._src.codegen import StructInstance
+
+        look_up = APICapture._walk_value_pointers
+    except (ImportError, AttributeError):
+        return
+
+    def walk(self, arg_type, value, packed, offset, found):
+        if offset or not isinstance(value, StructInstance):
+            look_up(self, arg_type, value, packed, offset, found)
+            return
+        known = vars(self).setdefault("_axion_structs", {})
+        if id(value) not in known:
+            places = []
+            look_up(self, arg_type, value, packed, offset, places)
+            places = [place for place in places if place.kind != APIC_RELOC_NULL]  # the value is zero there already
+            known[id(value)] = value, places  # the struct, too, so that no other gets its number
+        found.extend(known[id(value)][1])
+
+    APICapture._walk_value_pointers = walk
