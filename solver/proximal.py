@@ -205,13 +205,8 @@ class ProximalSolver:
     def _newton_step(self):
         p, control, flags = self.problem, self._control, self.problem.flags
         cg = self._cg
-
-        def assemble():
-            self._over_bodies(self._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
-            pairs = p.launched["pairs"]
-            self._launch_kernel(self._assembly.assemble_pairs, pairs, p.contacts, p.rows, p.pairs, p.islands)
-
-        assemble()
+        self._over_bodies(self._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
+        self._launch_kernel(self._assembly.assemble_pairs, p.launched["pairs"], p.contacts, p.rows, p.pairs, p.islands)
 
         def direct():
             p.factor.launch_factor(p.bodies.diagonal, p.pairs.block)
@@ -234,9 +229,6 @@ class ProximalSolver:
         def soften():
             stiffness, islands = self._assembly.joint_stiffness, p.islands.soften
             self._over_bodies(stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
-            assemble()
-            direct()
-            self._over_islands(cg.choose, flags, p.islands)
 
         if p.launched["rows"]:
             wp.capture_if(flags[SOFTEN : SOFTEN + 1], soften)

@@ -65,7 +65,7 @@ def cg_kernels(real):
         """Which islands iterate: those without a direct solve, and those where it failed.
 
         Where it failed because the whole stiffness of joints makes H indefinite, iterating would lead nowhere: there
-        the positive part takes its place for the rest of the round, and H is factorised anew.
+        the direction stays zero, and the rest of the round goes on with the positive part.
         """
         k = wp.tid()
         if k >= counts[islands_slot]:
