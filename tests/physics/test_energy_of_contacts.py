@@ -3,11 +3,12 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Scene, SolverConfig, simulate
-from axion.solver.rotations import rotate
+from axion.solver import Axis, Body, Box, Capsule, Joint, Scene, SolverConfig, Sphere, simulate
+from axion.solver.rotations import multiply, rotate
 from figures import figure
 from judges import energies
-from scenes import ground
+from scenes import door, ground, turned
+from table_scenes import ragdolls
 
 CPU = SolverConfig(device="cpu")
 SLOW = CPU.tolerances()[0]
@@ -80,3 +81,43 @@ def test_thin_rods_gain_nothing_from_what_they_fall_on(seed):
     name = f"thin rod by lot, no. {seed}, on a post"
     assert figure(name, "energy rise in a frame", rise, GAIN, "of itself") < GAIN
     assert figure(name, "frames that miss the tolerance", sum(not r.converged for r in reports), 1) <= 1
+
+
+def chain_on_the_floor():
+    """Twelve links on ball joints, askew in the air, fall onto the floor."""
+    scene, upper = Scene(), None
+    ground(scene)
+    along = rotate(turned("y", -0.6), np.array([0.2, 0.0, 0.0]))
+    lying = multiply(turned("y", -0.6), turned("y", 0.5 * np.pi))
+    for i in range(12):
+        name, start = f"Link {i + 1}", np.array([0.0, 0.0, 1.0]) + i * along
+        scene.add(Body(name, [Capsule(0.03, 0.07)], position=start + 0.5 * along, orientation=lying, mass=0.2))
+        if upper is not None:
+            scene.add(Joint(f"Joint {i}", "ball", upper, name, start))
+        upper = name
+    return scene
+
+
+def ball_against_door(**axis):
+    """A ball of 5 kg hits a door on two hinges at 6 m/s, and rebounds from it."""
+    scene = door(0.0)
+    scene.add(Body("Ball", [Sphere(0.15)], position=(0.6, -0.6, 1.0), mass=5.0, linear_velocity=(0, 6, 0),
+                   restitution=0.5))  # fmt: skip
+    for joint in scene.joints if axis else ():
+        joint.axes["rz"] = Axis(**axis)
+    return scene
+
+
+JOINTED = {
+    "a ragdoll down stairs": (lambda: ragdolls(1), 60), "a chain onto the floor": (chain_on_the_floor, 36),
+    "a ball against a door": (ball_against_door, 24),
+    "a ball against a door with friction": (lambda: ball_against_door(friction=8.0), 24),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", JOINTED)
+def test_jointed_bodies_gain_nothing_from_what_they_fall_on_or_hit(name):
+    build, frames = JOINTED[name]
+    rise, reports = largest_gain(build(), frames)
+    assert figure(name, "energy rise in a frame", rise, GAIN, "of itself") < GAIN
+    assert all(report.converged for report in reports)
