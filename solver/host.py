@@ -22,7 +22,7 @@ class HostTable:
     def reserve(self, size):
         """Make room for ``size`` elements, with some to spare.  Returns the views, by the names of the struct."""
         if size > self.size or not self.generation:
-            self.size = max(size + size // 2, 16)
+            self.size = max(2 * size, 64)
             self.generation += 1
             self.arrays = allocate(self._struct, self._fixed, self.size, "cpu")
             self.views = SimpleNamespace(**{name: host_view(getattr(self.arrays, name)) for name in self._struct.vars})

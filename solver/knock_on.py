@@ -181,8 +181,10 @@ class _Part(NamedTuple):
 
 
 def groups_of(problem, count, rebounds):
-    """(C,) int: the group of each contact that hangs together with one that ``rebounds`` (C,) bool by bodies that move,
-    of ``count`` in all; -1 for others, for those that stand alone, and for groups with impacts that are not central.
+    """Contacts that hang together with one that ``rebounds`` (C,) bool by bodies that move, of ``count`` in all: their
+    numbers, group by group, the group of each, and their ``reflections``.
+
+    Those that stand alone and groups with impacts that are not central are left out.
     """
     contacts = problem.contacts
     moving = (contacts.body_a < count) & (contacts.body_b < count)
@@ -192,9 +194,12 @@ def groups_of(problem, count, rebounds):
     together[label[rebounds]] = True
     together &= np.bincount(label, minlength=count) > 1
     taken = np.flatnonzero(together[label])
-    eccentric = ~central(reflections(_Part(problem.bodies, contacts.take(taken))))
-    together[label[taken[eccentric]]] = False
-    return np.where(together, np.cumsum(together) - 1, -1)[label]
+    taken = taken[np.argsort(label[taken], kind="stable")]
+    rows = reflections(_Part(problem.bodies, contacts.take(taken)))
+    together[label[taken[~central(rows)]]] = False
+    keep = together[label[taken]]
+    taken = taken[keep]
+    return taken, (np.cumsum(together) - 1)[label[taken]], [values[keep] for values in rows]
 
 
 class KnockOn:
@@ -214,28 +219,26 @@ class KnockOn:
         bounces = (gap > 0.0) | (speed != 0.0)
         if not some(bounces):
             return alone
-        grouped = groups_of(problem, len(end_velocity), bounces)
-        taken = np.flatnonzero(grouped >= 0)
+        taken, group, rows = groups_of(problem, len(end_velocity), bounces)
         if not len(taken):
             return alone
-        taken = taken[np.argsort(grouped[taken], kind="stable")]
-        found = self._play(problem, end_velocity, taken, grouped[taken], bounces[taken], slowest, close)
+        found = self._play(problem, end_velocity, taken, group, rows, bounces[taken], slowest, close)
         gap[taken], speed[taken], found = found
         hits[taken] |= found
         return gap, speed, hits
 
-    def _play(self, problem, end_velocity, taken, grouped, bounces, slowest, close):
-        """Gap, speed and hits of the contacts ``taken``, which come group by group."""
+    def _play(self, problem, end_velocity, taken, group, rows, bounces, slowest, close):
+        """Gap, speed and hits of the contacts ``taken``, which come group by group, with their ``rows``."""
         part = _Part(problem.bodies, problem.contacts.take(taken))
         contacts, size = part.contacts, len(taken)
         speed, gain = approach(part.bodies, contacts, end_velocity)
-        start = np.append(np.flatnonzero(np.diff(grouped, prepend=-1)), size)
+        start = np.append(np.flatnonzero(np.diff(group, prepend=-1)), size)
         groups, v = self._groups.reserve(len(start)), self._members.reserve(size)
         self._changes.reserve(len(part.bodies.mass))
         groups.count[0], groups.start[: len(start)] = len(start) - 1, start
         groups.setting[:] = problem.step, close, slowest
         v.a[:size], v.b[:size] = contacts.body_a, contacts.body_b
-        for name, values in zip(("j_a", "j_b", "r_a", "r_b"), reflections(part), strict=True):
+        for name, values in zip(("j_a", "j_b", "r_a", "r_b"), rows, strict=True):
             getattr(v, name)[:size] = values
         v.restitution[:size] = contacts.restitution
         v.slowest[:size] = slowest_hits(part, end_velocity, gain, bounces, slowest)

@@ -112,7 +112,7 @@ class ProximalSolver:
             self._graphs.clear()
             self._recorded = p.generation
         launched = phase, *(size > 0 for size in p.launched.values())
-        if launched not in self._loaded:  # recording must see no compilation
+        if self.device.is_cuda and launched not in self._loaded:  # recording there must see no compilation
             self._launch(phase)
             self._loaded.add(launched)
             return

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
-from . import contact_geometry, predict
+from . import contact_frames, contact_geometry, impact, knock_on, predict
 from .collision import Collider
 from .constraints.joints import joint_kernels
 from .model import build_model
@@ -83,7 +83,12 @@ def launched(scene, solver):
     unused = [wp.get_module(JOINT_MODULE), *kernel_modules(joint_kernels(solver.problem.real))]
     unused = [] if scene.joints else unused
     needed = [wp.get_module(contact_geometry.MODULE), *kernel_modules(residual_kernels(), solver)]
-    return {module: device for module in needed if module not in unused} | {wp.get_module(predict.module): host}
+    on_host = [predict.module]
+    if sum(len(body.shapes) > 0 for body in scene.bodies) > 1:
+        on_host += [contact_frames.module, impact.module]
+        on_host += [knock_on.module] * any(body.restitution > 0.0 for body in scene.bodies)
+    on_host = {wp.get_module(name): host for name in on_host}
+    return {module: device for module in needed if module not in unused} | on_host
 
 
 class _Team:

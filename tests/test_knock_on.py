@@ -19,10 +19,18 @@ def by_kernel(problem, end_velocity, slowest):
     return TOGETHER.rebounds(problem, end_velocity, alone, slowest, CLOSE)
 
 
+def group_numbers(problem, count, rebounds):
+    """(C,) int: the group of each contact, -1 for those that ``groups_of`` leaves out."""
+    taken, group, _ = groups_of(problem, count, rebounds)
+    numbers = np.full(len(problem.contacts), -1)
+    numbers[taken] = group
+    return numbers
+
+
 def by_reference(problem, end_velocity, slowest):
     gap, speed, hits = impact.rebounds(problem, end_velocity, slowest)
     bounces = (gap > 0.0) | (speed != 0.0)
-    grouped = groups_of(problem, len(end_velocity), bounces)
+    grouped = group_numbers(problem, len(end_velocity), bounces)
     found = knock_on.knock_on(problem, end_velocity, grouped, bounces, slowest, CLOSE)
     chosen = [np.where(grouped >= 0, new, old) for new, old in zip(found, (gap, speed), strict=False)]
     return *chosen, hits | found[2]
@@ -129,7 +137,7 @@ def test_groups_are_those_of_bodies_that_move():
     def groups(rebounds, lever=0.0):
         points = np.array([[lever, 0, 0], [0, 0, 0], [0, 0, 0]])
         problem.contacts = contacts_of([0, 1, 2], [1, 3, 3], points, np.zeros((3, 3)), [[0, 0, 1]] * 3)
-        return groups_of(problem, 3, np.array(rebounds)).tolist()
+        return group_numbers(problem, 3, np.array(rebounds)).tolist()
 
     bodies = problem.bodies
     ground = bodies_of([*bodies.mass, np.inf], [*bodies.inertia, [np.inf] * 3], [*bodies.position, [0, 0, 0]])

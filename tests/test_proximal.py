@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+import warp as wp
 from axion.solver import metrics
 from axion.solver.problem import Coordinate, JointRows, StepProblem
 from axion.solver.proximal import ProximalSolver
@@ -62,6 +63,17 @@ def test_box_on_a_plane_is_carried_by_its_weight():
     # u within tolerance / h of rest, so the sum within m tolerance / h
     assert solution.contact_impulse[:, 0].sum() == pytest.approx(3.0 * G * H, abs=3.0 * TOLERANCE / H)
     assert np.abs(solution.velocity[0]).max() < 3 * TOLERANCE / H
+
+
+def test_a_heap_whose_boxes_only_now_touch_each_other_is_solved_by_the_same_recording(monkeypatch):
+    recorded, of_three = [], stacked([1.0, 2.0, 3.0])  # with room for what comes
+    record = wp.ScopedCapture.__enter__
+    monkeypatch.setattr(wp.ScopedCapture, "__enter__", lambda capture: recorded.append(capture) or record(capture))
+    own = ProximalSolver("cpu", "float64")
+    for problem in (of_three, stacked([3.0]), stacked([1.0, 2.0])):
+        solution, _ = own.solve(problem, options(problem, TOLERANCE))
+        judged(problem, solution)
+    assert len(recorded) == 1
 
 
 @pytest.mark.parametrize("ratio", [1e-3, 1.0, 1e3, 1e4])

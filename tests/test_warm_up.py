@@ -11,8 +11,20 @@ import warp as wp
 from axion.solver import simulate
 from axion.solver.proximal import ProximalSolver
 from axion.solver.residual_kernels import JOINT_MODULE
+from axion.solver.scene import Body, Scene
 from axion.solver.schur import SchurSolver
+from axion.solver.shapes import Sphere
 from scenes import pendulum, pile, stack
+
+
+def row_of_balls():
+    """Two balls that touch and a third that runs into them, all bouncing."""
+    scene = Scene(gravity=(0.0, 0.0, 0.0))
+    for number, x in enumerate((0.0, 0.2, 0.5)):
+        run = (-2.0 if number == 2 else 0.0, 0.0, 0.0)
+        scene.add(Body(f"Ball {number}", [Sphere(0.1)], position=(x, 0.0, 0.0), linear_velocity=run, restitution=0.8))
+    return scene
+
 
 SHARED = {"axion_contact_f64", "axion_joints_f64", "axion_motion_f64", "axion_assembly_f64"}
 
@@ -69,6 +81,30 @@ def test_kernels_of_joints_are_launched_for_scenes_with_joints_only(monkeypatch,
     simulate(scene, 12)  # until the box lies: its fall is not solved for
     assert "axion_motion_f64" in launched
     assert {name in launched for name in ("axion_joints_f64", JOINT_MODULE)} == {joints}
+
+
+@pytest.mark.parametrize(
+    ("scene", "own"),
+    [
+        (pendulum(), set()),
+        (stack(1), {"axion_contact_frames", "axion_impact"}),
+        (row_of_balls(), {"axion_contact_frames", "axion_impact", "axion_knock_on"}),
+    ],
+    ids=["pendulum", "box", "balls"],
+)
+def test_nothing_is_compiled_in_the_middle_of_a_bake(monkeypatch, scene, own):
+    launch, launched = wp.launch, set()
+
+    def note(kernel, dim, **given):
+        launched.add(kernel.module.name)
+        return launch(kernel, dim=dim, **given)
+
+    monkeypatch.setattr(wp, "launch", note)
+    simulate(scene, 12)
+    ahead = {module.name for module in warm_up.launched(scene, ProximalSolver("cpu", "float64"))}
+    hit = {"axion_contact_frames", "axion_impact", "axion_knock_on"}
+    assert launched & hit == ahead & hit == own
+    assert {name for name in launched if name.startswith("axion")} <= ahead | {JOINT_MODULE, "axion_joints_f64"}
 
 
 def test_what_detection_waits_for_is_loaded_before_all_else(monkeypatch):
