@@ -109,9 +109,8 @@ class DeviceProblem:
             "islands": topology.island_count,
         }
         self._reserve(sizes)
-        self.launched = {name: room if sizes[name] else 0 for name, room in self.capacity.items()}
-        if sizes["contacts"]:
-            self.launched["pairs"] = self.capacity["pairs"]  # pairs come with contacts: no other graph for the first
+        # On the CPU a kernel in vain costs a microsecond, but pairs come and go in a heap, and to record takes 10 ms.
+        self.launched = {name: room if sizes[name] or name == "pairs" else 0 for name, room in self.capacity.items()}
         self._choose_direct(topology)
         upload(self.counts, (problem.bodies.dynamic_count, *(sizes[name] for name in COUNTED)))
         self._upload_topology(topology)
