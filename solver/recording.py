@@ -7,7 +7,7 @@ import warp as wp
 
 
 def recorded(device, launch):
-    """The graph of what ``launch()`` launches.  It must have run once before: recording must not compile kernels.
+    """The graph of what ``launch()`` launches.  On CUDA it must have run before: recording there must not compile.
 
     The structs that kernels take must hold the same arrays all the while.
     """
