@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the proximal method returns where it does not end well: the iterate with the least residual, bit for bit.
 
-The first solve of a solver runs its loops without a recorded graph, so every iterate can be looked at on its way.
+Its loops run without a recorded graph here, so that every iterate can be looked at on its way.
 """
 
 import numpy as np
@@ -23,6 +23,9 @@ class Watched(ProximalSolver):
         super().__init__("cpu", "float64")
         self._limits.outer = rounds
         self.spoil, self.seen, self.rounds = spoil, [], 0
+
+    def _replay(self, phase):
+        self._launch(phase)
 
     def _settle(self):
         super()._settle()
