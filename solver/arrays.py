@@ -137,6 +137,7 @@ def structs(real):
         p_centre: wp.array(dtype=scalar)
         p_best: wp.array(dtype=scalar)
         curvature: wp.array(dtype=scalar)
+        turning: wp.array(dtype=scalar)  # stiffness of a DISTANCE that pulls, across its direction [kg]; else 0
 
     @wp.struct
     class PairArrays:

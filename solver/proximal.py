@@ -185,6 +185,7 @@ class ProximalSolver:
         if position:
             islands = p.islands.outer_active
             self._over_bodies(self._assembly.joint_stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
+            self._over_rows(self._joint.turn_rows, islands, p.settings, p.bodies, p.rows)
 
     def _residual(self):
         p = self.problem
@@ -206,7 +207,8 @@ class ProximalSolver:
         p, control, flags = self.problem, self._control, self.problem.flags
         cg = self._cg
         self._over_bodies(self._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
-        self._launch_kernel(self._assembly.assemble_pairs, p.launched["pairs"], p.contacts, p.rows, p.pairs, p.islands)
+        pairs = p.bodies, p.contacts, p.rows, p.pairs, p.islands
+        self._launch_kernel(self._assembly.assemble_pairs, p.launched["pairs"], *pairs)
 
         def direct():
             p.factor.launch_factor(p.bodies.diagonal, p.pairs.block)

@@ -125,6 +125,17 @@ def solve(problem, precision="float64", **settings):
     return solver(precision).solve(problem, options(problem, **settings))[0]
 
 
+def across(rows, r, orientation, e):
+    """(12, 12) G^T (1 - e e^T) G, where the anchors of row r of JointRows move against each other by G (u_a, u_b)."""
+    arms = [
+        rotations.rotate(orientation[body[r]], anchor[r])
+        for body, anchor in ((rows.body_a, rows.anchor_a), (rows.body_b, rows.anchor_b))
+    ]
+    skew_a, skew_b = (np.cross(arm, np.eye(3)).T for arm in arms)
+    G = np.hstack([-np.eye(3), skew_a, np.eye(3), -skew_b])
+    return G.T @ (np.eye(3) - np.outer(e, e)) @ G
+
+
 class Stages:
     """A problem on the device, at its first iterate: the stages of one Newton iteration one by one.
 
@@ -165,7 +176,8 @@ class Stages:
         s._over_bodies(s._assembly.body_gradient, p.bodies, p.contacts, p.rows, p.islands)
         s._over_islands(s._control.inner_check, p.flags, s._limits, p.islands)
         s._over_bodies(s._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
-        s._launch_kernel(s._assembly.assemble_pairs, p.capacity["pairs"], p.contacts, p.rows, p.pairs, p.islands)
+        pairs = p.bodies, p.contacts, p.rows, p.pairs, p.islands
+        s._launch_kernel(s._assembly.assemble_pairs, p.capacity["pairs"], *pairs)
         return self
 
     def bodies(self, name):

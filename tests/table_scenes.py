@@ -164,8 +164,9 @@ def wrecking_ball(ratio=200.0, links=15):
     return scene
 
 
-def rope_bridge(planks=20, load=100.0):
-    """Planks of 2 kg hung in an arc, each joined to the next by two ball joints (more rows than needed).
+def rope_bridge(planks=20, load=100.0, rope=0.0):
+    """Planks of 2 kg hung in an arc, each joined to the next by two ball joints (more rows than needed), or by two
+    ropes of length ``rope`` [m].
 
     Three boxes of ``load`` kg fall onto it.
     """
@@ -179,11 +180,17 @@ def rope_bridge(planks=20, load=100.0):
         span = pins[i + 1] - pins[i]
         turn = exponential(np.array([0.0, -np.arctan2(span[2], span[0]), 0.0]))
         place = 0.5 * (pins[i] + pins[i + 1])
-        plank = Box((0.135, 0.5, 0.02))
+        plank = Box((0.5 * (np.linalg.norm(span) - rope) if rope else 0.135, 0.5, 0.02))
         scene.add(Body(name, [plank], position=place, orientation=turn, mass=2.0, friction=0.6))
+    along = np.diff(pins, axis=0) / np.linalg.norm(np.diff(pins, axis=0), axis=1)[:, None]
     for i, pin in enumerate(pins):
         for side, y in (("left", -0.45), ("right", 0.45)):
-            scene.add(Joint(f"Rope {i} {side}", "ball", names[i], names[i + 1], pin + (0, y, 0)))
+            if rope:
+                ends = pin - 0.5 * rope * along[max(i - 1, 0)], pin + 0.5 * rope * along[min(i, planks - 1)]
+                ends = tuple(end + (0, y, 0) for end in ends)
+                scene.add(Joint(f"Rope {i} {side}", "rope", names[i], names[i + 1], anchors=ends))
+            else:
+                scene.add(Joint(f"Rope {i} {side}", "ball", names[i], names[i + 1], pin + (0, y, 0)))
     for k in range(3):
         place = (0.6 * (k - 1), 0, 2.2 + 0.6 * k)
         scene.add(Body(f"Load {k + 1}", [Box((0.25, 0.25, 0.25))], position=place, mass=load, friction=0.6))

@@ -11,7 +11,7 @@ from axion.solver.problem import Coordinate, JointRows, StepProblem, tangents
 from axion.solver.reference.rotation import world_inertia
 from axion.solver.reference.rows import contact_jacobians, jacobians
 from axion.solver.rotations import rotate
-from step_problems import Stages, bodies_of, random_problem, unit
+from step_problems import Stages, across, bodies_of, random_problem, unit
 from test_friction import DISC, evaluate
 
 EPS, EPS_JOINT = 0.3, 0.2
@@ -47,6 +47,18 @@ def stiffness(problem, orientation, row_impulse, j_b):
     return out
 
 
+def turning(problem, position, orientation, row_impulse, j_b):
+    """[(row, (12, 12) stiffness)] of each DISTANCE that pulls: h (1 - midpoint / 2) T / L across its direction."""
+    bodies, rows, out = problem.bodies, problem.joints, []
+    for r in np.flatnonzero((rows.coordinate == Coordinate.DISTANCE) & (row_impulse < 0.0)):
+        a, b = rows.body_a[r], rows.body_b[r]
+        arms = rotate(orientation[b], rows.anchor_b[r]) - rotate(orientation[a], rows.anchor_a[r])
+        share = problem.step * (1.0 - 0.5 * max(bodies.midpoint[a], bodies.midpoint[b]))
+        tension = -row_impulse[r] / np.linalg.norm(position[b] - position[a] + arms)
+        out.append((r, share * tension * across(rows, r, orientation, j_b[r, :3])))
+    return out
+
+
 def dense(problem, stages, u, centre, curvature_of_contacts):
     """(H (6n, 6n), g (6n,)) from Jacobians: M + K + J^T P J and M (u - u_free) + K (w - w_centre) - J^T p."""
     bodies, contacts, rows = problem.bodies, problem.contacts, problem.joints
@@ -54,7 +66,8 @@ def dense(problem, stages, u, centre, curvature_of_contacts):
     pose = download(stages.device.bodies.x, total), download(stages.device.bodies.q, total)
     H, g = np.zeros((total, 6, total, 6)), np.zeros((total, 6))
     j_a, j_b = jacobians(rows, *pose)
-    K = stiffness(problem, pose[1], np.clip(rows.impulse, rows.lower, rows.upper), j_b)
+    impulse = np.clip(rows.impulse, rows.lower, rows.upper)
+    K = stiffness(problem, pose[1], impulse, j_b)
     for i in range(n):
         M = np.zeros((6, 6))
         M[:3, :3] = bodies.mass[i] * np.eye(3)
@@ -69,6 +82,15 @@ def dense(problem, stages, u, centre, curvature_of_contacts):
             g[body[r]] -= stages.rows("p")[r] * j[r]
             for other, k in sides:
                 H[body[r], :, other[r]] += stages.rows("curvature")[r] * np.outer(j[r], k[r])
+    change = np.zeros((total, 6))
+    change[:n] = (u - centre)[:n]
+    for r, of_pair in turning(problem, *pose, impulse, j_b):
+        pair = rows.body_a[r], rows.body_b[r]
+        blocks = of_pair.reshape(2, 6, 2, 6)
+        for k, body in enumerate(pair):
+            for m, other in enumerate(pair):
+                H[body, :, other] += blocks[k, :, m]
+                g[body] += blocks[k, :, m] @ change[other]
     levers = contact_jacobians(contacts, bodies.position, bodies.orientation)
     sides = list(zip((contacts.body_a, contacts.body_b), levers, strict=True))
     for c in range(len(contacts)):
@@ -109,6 +131,15 @@ def test_newton_system_is_that_of_dense_algebra(seed, precision):
     assert np.abs(stages.matrix() - H).max() < limit * np.abs(H).max()
     assert np.abs(stages.bodies("g").reshape(-1) - g).max() < limit * np.abs(H).max()
     assert np.linalg.eigvalsh(stages.matrix()).min() > 0.0
+
+
+def test_some_of_those_problems_have_ropes_that_pull():
+    pulled = 0
+    for seed in range(4):
+        rows = random_problem(seed, contacts=10, rows=8).joints
+        impulse = np.clip(rows.impulse, rows.lower, rows.upper)
+        pulled += np.count_nonzero((rows.coordinate == Coordinate.DISTANCE) & (impulse < 0.0))
+    assert pulled > 2
 
 
 @pytest.mark.parametrize("method", ["conjugate gradients", "direct"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The exact line search of the proximal method against float64 NumPy, from the function that Newton makes small.
 
-    F(u) = (u - u_free) M (u - u_free) / 2 + (w - w^) K (w - w^) / 2 + d (u - u^) M (u - u^) / 2 + sum psi(v(u))
+    F(u) = (u - u_free) M (u - u_free) / 2 + (u - u^) K (u - u^) / 2 + d (u - u^) M (u - u^) / 2 + sum psi(v(u))
     psi(v) = -v . p - E p . p / 2 - sigma (p - p^) . (p - p^) / 2      at the impulse p of the law, so psi'(v) = -p
 
 v is linear in u here, as it is within a Newton iteration.  M, K, J and the laws have tests of their own.
@@ -12,7 +12,7 @@ import pytest
 from axion.solver.arrays import download
 from axion.solver.reference.rotation import world_inertia
 from axion.solver.reference.rows import contact_jacobians
-from step_problems import Stages, random_problem
+from step_problems import Stages, across, random_problem
 from test_friction import CONE, DISC, LAWS
 
 DAMPING = 0.3
@@ -42,11 +42,18 @@ class Merit:
         self.row_v, self.row_centre = stages.rows("v"), stages.rows("p_centre")
         self.row_sigma, self.rows = stages.rows("w") * eps_joint[self.of_row], problem.joints
         self.row_dv = np.zeros_like(self.row_v)
+        self.row_change, self.row_way = np.zeros((2, len(self.rows), 2, 6))
+        q, pull, along = download(p.bodies.q, len(bodies.mass)), stages.rows("turning"), stages.rows("jac_b")[:, :3]
+        self.turning = [pull[r] * across(self.rows, r, q, along[r]) for r in range(len(pull))]
         wide = np.vstack([self.d, np.zeros((len(bodies.mass) - n, 6))])
         for body, j in ((problem.contacts.body_a, j_a), (problem.contacts.body_b, j_b)):
             self.dv += np.einsum("cki,ci->ck", j, wide[body])
         for body, name in ((problem.joints.body_a, "jac_a"), (problem.joints.body_b, "jac_b")):
             self.row_dv += np.einsum("ri,ri->r", stages.rows(name), wide[body])
+        from_centre = np.zeros_like(wide)
+        from_centre[:n] = self.u - self.centre
+        for side, body in enumerate((problem.joints.body_a, problem.joints.body_b)):
+            self.row_change[:, side], self.row_way[:, side] = from_centre[body], wide[body]
 
     def impulses(self, alpha):
         """(contacts (C, 3), rows (R,)) of the laws at u + alpha d; alpha: (islands,)."""
@@ -57,6 +64,11 @@ class Merit:
 
     def _at(self, alpha):
         return self.v + alpha[self.of_contact, None] * self.dv, self.row_v + alpha[self.of_row] * self.row_dv
+
+    def _turned(self, alpha):
+        """(R, 12) change of both bodies of each row since the round began, and K of the row times that."""
+        change = (self.row_change + alpha[self.of_row, None, None] * self.row_way).reshape(-1, 12)
+        return change, np.einsum("rij,rj->ri", np.reshape(self.turning, (-1, 12, 12)), change)
 
     def value(self, alpha):
         """F (islands,) at u + alpha d."""
@@ -70,6 +82,7 @@ class Merit:
         of_contact = -(v * p).sum(1) - 0.5 * self.sigma * ((p - self.p_centre) ** 2).sum(1)
         of_row = -row_v * row_p - 0.5 * self.rows.compliance * row_p**2
         of_row -= 0.5 * self.row_sigma * (row_p - self.row_centre) ** 2
+        of_row += 0.5 * np.einsum("ri,ri->r", *self._turned(alpha))
         parts = ((self.of_body, of_body), (self.of_contact, of_contact), (self.of_row, of_row))
         return sum(np.bincount(where, values, minlength=self.count) for where, values in parts)
 
@@ -87,6 +100,7 @@ class Merit:
             (self.of_body, g * self.d),
             (self.of_contact, -p * self.dv),
             (self.of_row, -(row_p * self.row_dv)[:, None]),
+            (self.of_row, self._turned(alpha)[1] * self.row_way.reshape(-1, 12)),
         )
         return sum(np.bincount(where, values.sum(1), minlength=self.count) for where, values in parts)
 

@@ -25,11 +25,14 @@ def joint_kernels(real):
     scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
     arrays = structs(real)
     BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
-    six, measured = rotation_functions(real).six, rotation_functions(real).measured
+    math = rotation_functions(real)
+    six, measured, linear, tangent = math.six, math.measured, math.linear, math.tangent
     name = f"axion_joints_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)
     rows_slot, dynamic_slot, step_slot = wp.constant(ROWS), wp.constant(DYNAMIC), wp.constant(STEP)
-    LINEAR, DOT, TWIST = (wp.constant(int(c)) for c in (Coordinate.LINEAR, Coordinate.DOT, Coordinate.TWIST))
+    LINEAR, DOT, TWIST, DISTANCE = (
+        wp.constant(int(Coordinate[name])) for name in ("LINEAR", "DOT", "TWIST", "DISTANCE")
+    )
     TWO_PI = 6.283185307179586
 
     @wp.struct
@@ -148,6 +151,17 @@ def joint_kernels(real):
         beta = rows.beta[r]
         return beta * (c - rows.target[r]) / h + (scalar(1.0) - beta) * ju - rows.target_velocity[r]
 
+    @wp.func(module=name)
+    def sideways(rows: RowArrays, r: int, bodies: BodyArrays, i: int, second: int):
+        """Row of body i, one of the two of row r, for what its anchors move against each other across its direction."""
+        e = wp.normalize(linear(rows.jac_b[r]))
+        t = tangent(e)
+        if second == 1:
+            t = wp.cross(e, t)
+        if rows.a[r] == i:
+            return six(-t, -wp.cross(wp.quat_rotate(bodies.q[i], rows.anchor_a[r]), t))
+        return six(t, wp.cross(wp.quat_rotate(bodies.q[i], rows.anchor_b[r]), t))
+
     @kernel
     def prepare_rows(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays):
         """Effective inverse mass and start impulse, at the start pose.
@@ -171,6 +185,7 @@ def joint_kernels(real):
         rows.p[r] = p
         rows.p_centre[r] = scalar(0.0)
         rows.p_best[r] = p
+        rows.turning[r] = scalar(0.0)
 
     @kernel
     def linearise_rows(
@@ -195,6 +210,28 @@ def joint_kernels(real):
         rows.jac_b[r] = row.jac_b
         rows.v[r] = v
         rows.bias[r] = v - ju
+
+    @kernel
+    def turn_rows(
+        counts: wp.array(dtype=wp.int32),
+        islands: wp.array(dtype=wp.int32),
+        settings: wp.array(dtype=scalar),
+        bodies: BodyArrays,
+        rows: RowArrays,
+    ):
+        """How stiff the pull of a DISTANCE makes it across its direction, which turns with its anchors: h T / L."""
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        if islands[rows.island[r]] == 0 or rows.coordinate[r] != DISTANCE:
+            return
+        a = rows.a[r]
+        b = rows.b[r]
+        length = vectors(rows, r, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b]).length
+        share = scalar(1.0) - scalar(0.5) * wp.max(bodies.midpoint[a], bodies.midpoint[b])
+        rows.turning[r] = scalar(0.0)
+        if rows.p[r] < scalar(0.0) and length > scalar(0.0):
+            rows.turning[r] = -settings[step_slot] * share * rows.p[r] / length
 
     @kernel
     def linearise_rows_velocity(
@@ -238,13 +275,23 @@ def joint_kernels(real):
         k = rows.island[r]
         if isl.inner_active[k] == 0:
             return
+        a = rows.a[r]
+        b = rows.b[r]
         dv = scalar(0.0)
-        if rows.a[r] < counts[dynamic_slot]:
-            dv += wp.dot(rows.jac_a[r], bodies.d[rows.a[r]])
-        if rows.b[r] < counts[dynamic_slot]:
-            dv += wp.dot(rows.jac_b[r], bodies.d[rows.b[r]])
+        if a < counts[dynamic_slot]:
+            dv += wp.dot(rows.jac_a[r], bodies.d[a])
+        if b < counts[dynamic_slot]:
+            dv += wp.dot(rows.jac_b[r], bodies.d[b])
         rows.dv[r] = dv
         wp.atomic_add(isl.slope_base, k, wp.float64(dv * rows.p[r]))
+        if rows.turning[r] > scalar(0.0):
+            for t in range(2):
+                way = scalar(0.0)
+                if a < counts[dynamic_slot]:
+                    way += wp.dot(sideways(rows, r, bodies, a, t), bodies.d[a])
+                if b < counts[dynamic_slot]:
+                    way += wp.dot(sideways(rows, r, bodies, b, t), bodies.d[b])
+                wp.atomic_add(isl.bend_base, k, wp.float64(rows.turning[r] * way * way))
 
     @kernel
     def row_search(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
@@ -306,6 +353,8 @@ def joint_kernels(real):
     return SimpleNamespace(
         prepare_rows=prepare_rows,
         linearise_rows=linearise_rows,
+        turn_rows=turn_rows,
+        sideways=sideways,
         linearise_rows_velocity=linearise_rows_velocity,
         apply_row_law=apply_row_law,
         row_direction=row_direction,

@@ -10,7 +10,8 @@ gathered by one thread from the constraints around its body or pair, so no two t
 
 K is h [(r . p) 1 - (r p^T + p r^T) / 2] for the impulse p at lever r of each anchor: the change of the lever as the
 body turns.  Without it a chain with a heavy end does not converge.  A joint that pushes makes K negative; where that
-led astray, only its positive semidefinite part is taken.
+led astray, only its positive semidefinite part is taken.  Where a DISTANCE of length L pulls with T, K also has
+h (T / L) (1 - e e^T) of what its anchors move against each other: without it a bridge of short ropes does not converge.
 """
 
 from functools import cache
@@ -19,6 +20,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from ..arrays import DYNAMIC, PAIRS, STEP, IslandArrays, structs
+from ..constraints.joints import joint_kernels
 from ..mathx.rotation import rotation_functions
 
 
@@ -32,6 +34,7 @@ def assembly_kernels(real):
     )  # fmt: skip
     math = rotation_functions(real)
     linear, angular, six, measured = math.linear, math.angular, math.six, math.measured
+    sideways = joint_kernels(real).sideways
     name = f"axion_assembly_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1  # unrolled 6x6 loops cost minutes of compile time and gain nothing
     kernel = wp.kernel(module=name, enable_backward=False)
@@ -138,6 +141,21 @@ def assembly_kernels(real):
         g = momentum(bodies, con, rows, i)
         wp.atomic_max(isl.gradient, k, measured(imbalance(g, bodies, i)))
 
+    @wp.func(module=name)
+    def turned(bodies: BodyArrays, rows: RowArrays, r: int, i: int, dynamic: int):
+        """What the stiffness of row r across its direction answers body i to the change since the round began."""
+        out = vec6()
+        a = rows.a[r]
+        b = rows.b[r]
+        for t in range(2):
+            way = scalar(0.0)
+            if a < dynamic:
+                way += wp.dot(sideways(rows, r, bodies, a, t), bodies.u[a] - bodies.u_centre[a])
+            if b < dynamic:
+                way += wp.dot(sideways(rows, r, bodies, b, t), bodies.u[b] - bodies.u_centre[b])
+            out += (rows.turning[r] * way) * sideways(rows, r, bodies, i, t)
+        return out
+
     @kernel
     def body_gradient(
         counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
@@ -154,6 +172,9 @@ def assembly_kernels(real):
         damping = scalar(isl.damping[k])
         pull = damping * bodies.mass[i] * linear(bodies.u[i] - bodies.u_centre[i])
         g += six(pull, bodies.stiffness[i] * turn + damping * (bodies.inertia[i] * turn))
+        for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
+            if rows.turning[bodies.row_index[m]] > scalar(0.0):
+                g += turned(bodies, rows, bodies.row_index[m], i, counts[dynamic_slot])
         bodies.g[i] = g
         bodies.r[i] = -g
         wp.atomic_max(isl.gradient, k, measured(imbalance(g, bodies, i)))
@@ -198,11 +219,20 @@ def assembly_kernels(real):
             if rows.a[r] == i:
                 jac = rows.jac_a[r]
             block += wp.outer(jac, jac) * rows.curvature[r]
+            if rows.turning[r] > scalar(0.0):
+                for t in range(2):
+                    side = sideways(rows, r, bodies, i, t)
+                    block += wp.outer(side, side) * rows.turning[r]
         bodies.diagonal[i] = block
 
     @kernel
     def assemble_pairs(
-        counts: wp.array(dtype=wp.int32), con: ContactArrays, rows: RowArrays, pairs: PairArrays, isl: IslandArrays
+        counts: wp.array(dtype=wp.int32),
+        bodies: BodyArrays,
+        con: ContactArrays,
+        rows: RowArrays,
+        pairs: PairArrays,
+        isl: IslandArrays,
     ):
         """The block (i, j) of each pair, i < j."""
         n = wp.tid()
@@ -241,6 +271,10 @@ def assembly_kernels(real):
                 block += wp.outer(rows.jac_a[r], rows.jac_b[r]) * rows.curvature[r]
             else:
                 block += wp.outer(rows.jac_b[r], rows.jac_a[r]) * rows.curvature[r]
+            if rows.turning[r] > scalar(0.0):
+                for t in range(2):
+                    side = sideways(rows, r, bodies, i, t)
+                    block += wp.outer(side, sideways(rows, r, bodies, pairs.j[n], t)) * rows.turning[r]
         pairs.block[n] = block
 
     return SimpleNamespace(
