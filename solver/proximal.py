@@ -64,12 +64,13 @@ class SolveStatistics:
 class ProximalSolver:
     """Solves StepProblems on one device in one precision.  Keeps its arrays and graphs from step to step."""
 
-    def __init__(self, device, precision):
-        self.device = wp.get_device(device)
+    def __init__(self, device, precision, ropes=True):
+        """ropes: whether problems may have DISTANCE rows; their stiffness is left out of the kernels otherwise."""
+        self.device, self._ropes = wp.get_device(device), ropes
         real = real_types(wp.float64 if precision == "float64" else wp.float32)
         self.problem = DeviceProblem(self.device, real)
         self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
-        self._assembly, self._cg, self._sweep = assembly_kernels(real), cg_kernels(real), sweep_kernel(real)
+        self._assembly, self._cg, self._sweep = assembly_kernels(real, ropes), cg_kernels(real), sweep_kernel(real)
         self._control = control_kernels()
         self._limits = Limits()
         self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 16, 40, 15, 8
@@ -185,7 +186,8 @@ class ProximalSolver:
         if position:
             islands = p.islands.outer_active
             self._over_bodies(self._assembly.joint_stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
-            self._over_rows(self._joint.turn_rows, islands, p.settings, p.bodies, p.rows)
+            if self._ropes:
+                self._over_rows(self._joint.turn_rows, islands, p.settings, p.bodies, p.rows)
 
     def _residual(self):
         p = self.problem
@@ -239,6 +241,8 @@ class ProximalSolver:
         self._over_bodies(self._motion.body_direction, p.bodies, p.islands)
         self._over_contacts(self._contact.contact_direction, p.bodies, p.contacts, p.islands)
         self._over_rows(self._joint.row_direction, p.bodies, p.rows, p.islands)
+        if self._ropes:
+            self._over_rows(self._joint.turn_direction, p.bodies, p.rows, p.islands)
         self._over_islands(control.search_begin, flags, p.islands)
 
         def search():

@@ -84,7 +84,7 @@ class SchurSolver:
         self.system = SchurSystem(self.device, real, REDUCTION, LINEAR_MOST)
         self.search = StepSearch(self.device, real)
         self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
-        self._assembly, self._control = assembly_kernels(real), control_kernels()
+        self._assembly, self._control = assembly_kernels(real, False), control_kernels()
         self._equations = complementarity_kernels(real).equations
         self.stirring = 0.5 if precision == "float64" else 2.0
         self._smallest, self._joint_shift = SHIFT_SMALLEST[precision], SHIFT_JOINT[precision]

@@ -16,6 +16,7 @@ from .contradiction import contradictory_joints
 from .energies import Energies
 from .frames import body_frames
 from .gyroscopic import Gyroscopes
+from .joint_types import JOINT_TYPES
 from .loading import uncollected
 from .model import build_model
 from .overlaps import Overlap, deep_overlaps
@@ -120,7 +121,7 @@ def _stepper(scene, config, prepare=None):
     device, precision = _device(config.device), resolve(config)[1]
     body = body_frames(scene)
     joints = JointTable(scene, body)
-    solver = _solver_class(config.method)(device, precision)
+    solver = _solver(scene, config.method, device, precision)
     order_sums(solver, config.deterministic)
     with uncollected():
         if prepare is not None:
@@ -130,12 +131,12 @@ def _stepper(scene, config, prepare=None):
     return stepper
 
 
-def _solver_class(method):
+def _solver(scene, method, device, precision):
     if method == "proximal":
-        return ProximalSolver
+        return ProximalSolver(device, precision, any(JOINT_TYPES[joint.kind].anchors for joint in scene.joints))
     from .schur import SchurSolver  # late: it imports warp.optim, which nothing else needs
 
-    return SchurSolver
+    return SchurSolver(device, precision)
 
 
 def resolve(config):

@@ -135,6 +135,7 @@ def point(stages, direction):
     s._over_bodies(s._motion.body_direction, p.bodies, p.islands)
     s._over_contacts(s._contact.contact_direction, p.bodies, p.contacts, p.islands)
     s._over_rows(s._joint.row_direction, p.bodies, p.rows, p.islands)
+    s._over_rows(s._joint.turn_direction, p.bodies, p.rows, p.islands)
     s._over_islands(s._control.search_begin, p.flags, p.islands)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which kernels are compiled ahead, and when."""
 
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import axion.solver.warm_up as warm_up
 import newton
 import pytest
 import warp as wp
-from axion.solver import simulate
+from axion.solver import Joint, SolverConfig, simulate, starting_overlaps
 from axion.solver.proximal import ProximalSolver
 from axion.solver.residual_kernels import JOINT_MODULE
 from axion.solver.scene import Body, Scene
@@ -26,14 +27,32 @@ def row_of_balls():
     return scene
 
 
-SHARED = {"axion_contact_f64", "axion_joints_f64", "axion_motion_f64", "axion_assembly_f64"}
+SHARED = {"axion_contact_f64", "axion_joints_f64", "axion_motion_f64"}
+OWN = [
+    (ProximalSolver, {"axion_cg_f64", "axion_assembly_ropes_f64"}),
+    (SchurSolver, {"axion_schur_f64", "axion_assembly_f64"}),
+]
 
 
-@pytest.mark.parametrize(("solver", "own"), [(ProximalSolver, "axion_cg_f64"), (SchurSolver, "axion_schur_f64")])
+@pytest.mark.parametrize(("solver", "own"), OWN)
 def test_the_modules_of_a_solver_are_found(solver, own):
     names = {module.name for module in warm_up.kernel_modules(solver("cpu", "float64"))}
-    assert SHARED | {own} <= names
+    assert SHARED | own <= names
     assert not any(name.endswith("f32") for name in names), names
+
+
+@pytest.mark.parametrize("kind", ["ball", "rope", "distance"])
+def test_only_scenes_with_ropes_take_the_kernels_for_them(kind, monkeypatch):
+    scene, seen = pile(1), []
+    anchors = {} if kind == "ball" else {"anchors": ((0, 0, 5), (0, 0, 2))}
+    place = ((0, 0, 5),) if kind == "ball" else ()
+    scene.add(Joint("Joint", kind, None, scene.bodies[1].name, *place, **anchors))
+    simulation = sys.modules["axion.solver.simulate"]
+    monkeypatch.setattr(simulation, "uncompiled", lambda *of_scene: seen.append(warm_up.launched(*of_scene)))
+    starting_overlaps(scene, SolverConfig(device="cpu"), compile_kernels=False)
+    names = {module.name for module in seen[0]}
+    assert ("axion_assembly_ropes_f64" in names) == (kind != "ball")
+    assert ("axion_assembly_f64" in names) == (kind == "ball")
 
 
 def test_with_all_kernels_in_the_cache_nothing_is_said_and_nothing_detected(monkeypatch):
@@ -101,7 +120,7 @@ def test_nothing_is_compiled_in_the_middle_of_a_bake(monkeypatch, scene, own):
 
     monkeypatch.setattr(wp, "launch", note)
     simulate(scene, 12)
-    ahead = {module.name for module in warm_up.launched(scene, ProximalSolver("cpu", "float64"))}
+    ahead = {module.name for module in warm_up.launched(scene, ProximalSolver("cpu", "float64", ropes=False))}
     hit = {"axion_contact_frames", "axion_impact", "axion_knock_on"}
     assert launched & hit == ahead & hit == own
     assert {name for name in launched if name.startswith("axion")} <= ahead | {JOINT_MODULE, "axion_joints_f64"}

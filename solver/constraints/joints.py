@@ -284,14 +284,25 @@ def joint_kernels(real):
             dv += wp.dot(rows.jac_b[r], bodies.d[b])
         rows.dv[r] = dv
         wp.atomic_add(isl.slope_base, k, wp.float64(dv * rows.p[r]))
-        if rows.turning[r] > scalar(0.0):
-            for t in range(2):
-                way = scalar(0.0)
-                if a < counts[dynamic_slot]:
-                    way += wp.dot(sideways(rows, r, bodies, a, t), bodies.d[a])
-                if b < counts[dynamic_slot]:
-                    way += wp.dot(sideways(rows, r, bodies, b, t), bodies.d[b])
-                wp.atomic_add(isl.bend_base, k, wp.float64(rows.turning[r] * way * way))
+
+    @kernel
+    def turn_direction(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays, isl: IslandArrays):
+        """The part of what ``turn_rows`` found in the bend along the direction."""
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        k = rows.island[r]
+        if isl.inner_active[k] == 0 or rows.turning[r] == scalar(0.0):
+            return
+        a = rows.a[r]
+        b = rows.b[r]
+        for t in range(2):
+            way = scalar(0.0)
+            if a < counts[dynamic_slot]:
+                way += wp.dot(sideways(rows, r, bodies, a, t), bodies.d[a])
+            if b < counts[dynamic_slot]:
+                way += wp.dot(sideways(rows, r, bodies, b, t), bodies.d[b])
+            wp.atomic_add(isl.bend_base, k, wp.float64(rows.turning[r] * way * way))
 
     @kernel
     def row_search(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
@@ -354,6 +365,7 @@ def joint_kernels(real):
         prepare_rows=prepare_rows,
         linearise_rows=linearise_rows,
         turn_rows=turn_rows,
+        turn_direction=turn_direction,
         sideways=sideways,
         linearise_rows_velocity=linearise_rows_velocity,
         apply_row_law=apply_row_law,

@@ -66,7 +66,7 @@ def schur_kernels(real):
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     math = rotation_functions(real)
     linear, angular, six, tangent = math.linear, math.angular, math.six, math.tangent
-    momentum = assembly_kernels(real).momentum
+    momentum = assembly_kernels(real, False).momentum
     name = f"axion_schur_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)
     contacts_slot, dynamic_slot, rows_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC), wp.constant(ROWS)
