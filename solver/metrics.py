@@ -290,8 +290,8 @@ def _scatter(total, pair, values):
         np.add.at(total, body, value)
 
 
-def _row_velocity(j_a, j_b, pair, velocity):
-    """J u of rows (R, 6) or blocks (C, 3, 6)."""
+def row_velocity(j_a, j_b, pair, velocity):
+    """J u of rows (R, 6) or blocks (C, 3, 6).  pair: (body a, body b), each (R,) or (C,); velocity: (B, 6)."""
     return np.einsum("r...i,ri->r...", j_a, velocity[pair[0]]) + np.einsum("r...i,ri->r...", j_b, velocity[pair[1]])
 
 
@@ -302,7 +302,7 @@ def _contact_rows(problem, masses, velocity, impulse, push):
     pair = (contacts.body_a, contacts.body_b)
     _scatter(push, pair, (np.einsum("cki,ck->ci", j_a, impulse), np.einsum("cki,ck->ci", j_b, impulse)))
     weight = masses.effective(j_a, contacts.body_a[:, None]) + masses.effective(j_b, contacts.body_b[:, None])
-    slip = _row_velocity(j_a, j_b, pair, velocity)
+    slip = row_velocity(j_a, j_b, pair, velocity)
     slip[:, 1:] += surface_slip(contacts)
     return slip, weight.mean(axis=1)
 
@@ -315,7 +315,7 @@ def _joint_rows(joints, masses, directions, velocity, impulse, push):
     angular = (joints.coordinate == Coordinate.DOT) | (joints.coordinate == Coordinate.TWIST)
     weight = masses.effective(j_a, joints.body_a) + masses.effective(j_b, joints.body_b)
     weight = np.maximum(weight, WEIGHT_FLOOR * masses.mean_inverse(pair, angular))
-    return angular, _row_velocity(j_a, j_b, pair, velocity), weight
+    return angular, row_velocity(j_a, j_b, pair, velocity), weight
 
 
 def _contact_laws(problem, position, orientation, impulse, slip, weight):

@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from .flags import some
+from .metrics import row_velocity
 from .outline import strokes_between
 from .reference.impact import time_to_zero
 from .reference.rows import contact_jacobians, gaps
@@ -42,8 +43,9 @@ def roll_on(limit, rolls, ended, solve, phase):
     problem, result, loaded, taken = ended
     island, n, contacts = limit.assembly.island, problem.bodies.dynamic_count, problem.contacts
     step = limit.assembly.problem
-    start = gaps(step.contacts, step.bodies.position, step.bodies.orientation)[taken]
-    way = _speeds(step.contacts, step.bodies, step.bodies.velocity)[taken] * step.step
+    before = step.contacts.take(np.flatnonzero(taken))
+    start = gaps(before, step.bodies.position, step.bodies.orientation)
+    way = step.step * _speeds(before, step.bodies, step.bodies.velocity)[0]
     stood = (start <= phase.fast) & (way[:, 0] >= -phase.fast)
     lands = loaded & ~stood
     body = np.minimum(contacts.body_a, contacts.body_b)  # what stands still comes last
@@ -64,8 +66,8 @@ def roll_on(limit, rolls, ended, solve, phase):
     if some(landing):
         lands_with = solve(problem, ~landing, stood)
         leaves_with = solve(_from(problem, lands_with.velocity), ~landing, loaded)
-        before, after = lands_with.velocity[:n], leaves_with.velocity[:n]
-        kept = np.minimum(limit.energies(after) / np.maximum(limit.energies(before), 1e-300), 1.0)
+        after = leaves_with.velocity[:n]
+        kept = np.minimum(limit.energies(after) / np.maximum(limit.energies(lands_with.velocity[:n]), 1e-300), 1.0)
         work = _work_until_landing(limit, problem, lands, start, lands_with.velocity)
         for found in (lands_with, leaves_with):
             result.newton_iterations += found.newton_iterations
@@ -81,11 +83,10 @@ def roll_on(limit, rolls, ended, solve, phase):
     return np.bincount(island[rolling], minlength=len(rolls)) > 0
 
 
-def _speeds(contacts, bodies, velocity):
-    """(C, 3) gap velocity and slip [m/s] at the start pose of problem.Bodies.  velocity: (B, 6)."""
-    j_a, j_b = contact_jacobians(contacts, bodies.position, bodies.orientation)
-    of_a, of_b = velocity[contacts.body_a], velocity[contacts.body_b]
-    return np.einsum("cri,ci->cr", j_a, of_a) + np.einsum("cri,ci->cr", j_b, of_b)
+def _speeds(contacts, bodies, *velocities):
+    """(C, 3) gap velocity and slip [m/s] at the start pose of problem.Bodies with each of ``velocities`` (B, 6)."""
+    rows = contact_jacobians(contacts, bodies.position, bodies.orientation)
+    return [row_velocity(*rows, (contacts.body_a, contacts.body_b), velocity) for velocity in velocities]
 
 
 def _from(problem, velocity):
@@ -103,7 +104,7 @@ def _work_until_landing(limit, problem, lands, start, turned):
     body = np.minimum(contacts.body_a, contacts.body_b)
     free = bodies.free_velocity.copy()
     free[:n, :3] -= limit.gain
-    first, last = (_speeds(contacts, bodies, velocity)[:, 0] for velocity in (free, turned))
+    first, last = (speeds[:, 0] for speeds in _speeds(contacts, bodies, free, turned))
     time = time_to_zero(np.maximum(start, 0.0), first, (last - first) / problem.step)
     share = np.zeros(n)
     np.maximum.at(share, body[lands], np.minimum(time[lands] / problem.step, 1.0))

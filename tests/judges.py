@@ -217,18 +217,18 @@ def rms_speed(scene, trajectory):
 
 
 def anchor_distances(scene, trajectory):
-    """(J, F + 1) distance of the two anchor points of each joint that locks x, y and z [m]."""
+    """(J, F + 1) distance of the two anchor points of each joint that locks x, y and z, or holds a distance [m]."""
     position, orientation = trajectory.position, trajectory.orientation
     out = []
     for joint in scene.joints:
-        ends = []
-        for name in (joint.body_a, joint.body_b):
+        ends, places = [], (joint.position, joint.position) if joint.anchors is None else joint.anchors
+        for name, place in zip((joint.body_a, joint.body_b), places, strict=True):
             if name is None:
-                ends.append(np.broadcast_to(joint.position, position[:, 0].shape))
+                ends.append(np.broadcast_to(place, position[:, 0].shape))
                 continue
             i = scene.index(name)
             start, turn = scene.bodies[i].start()
-            local = matrices(turn).T @ (joint.position - start)
+            local = matrices(turn).T @ (place - start)
             ends.append(position[:, i] + rotate(orientation[:, i], np.broadcast_to(local, position[:, i].shape)))
         out.append(np.linalg.norm(ends[0] - ends[1], axis=-1))
     return np.array(out)
