@@ -296,7 +296,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     struggled = isl.inner_count[k] >= limits.inner
     if round == 0:
         isl.law[k] = 0
-    if struggled and isl.jointed[k] == 0:
+    if struggled:
         isl.law[k] = 1  # Newton chases the lagged radius; on cones it has a convex function, and ends in a few steps
     if (finite and value < isl.tolerance[k]) or round + 1 >= limits.outer:
         isl.outer_active[k] = 0
@@ -306,13 +306,15 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         else:
             isl.restore[k] = 1
         return
-    if not finite or (value > wp.float64(3.0) * isl.best[k] and round > 0):
+    worse = wp.where(isl.jointed[k] == 1, wp.float64(10.0), wp.float64(3.0))
+    if not finite or (value > worse * isl.best[k] and round > 0):
         isl.restore[k] = 1
         most = wp.float64(100.0)
         again = isl.previous[k] == isl.best[k] and isl.trouble[k] == 1 and isl.eps[k] >= limits.eps_largest
         if isl.jointed[k] == 1:
             again = again and isl.convex[k] == 1 and isl.damping[k] >= most
             isl.convex[k] = 1
+            isl.law[k] = 1  # the lagged radius may be what misled it
             isl.damping[k] = wp.min(wp.max(isl.damping[k] * wp.float64(10.0), wp.float64(0.1)), most)
         isl.trouble[k] = 1
         isl.eps[k] = wp.min(isl.eps[k] * wp.float64(4.0), limits.eps_largest)
@@ -334,7 +336,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         contact = wp.max(isl.residual_normal[k], isl.residual_tangent[k])
         if law == 1 and isl.pull[k] < wp.float64(0.5) * value:
             contact = wp.float64(0.0)  # it comes from slip that has not settled, which a smaller eps does not help
-        if contact > slow:
+        if contact > slow and (value <= isl.previous[k] or contact >= isl.gradient[k]):
             isl.eps[k] = wp.max(isl.eps[k] * wp.float64(0.3), limits.eps_smallest)
         if isl.residual_joint[k] > wp.float64(0.3) * value:
             isl.eps_joint[k] = wp.max(isl.eps_joint[k] * wp.float64(0.1), limits.eps_joint_smallest)

@@ -248,12 +248,19 @@ def test_islands_are_solved_each_for_itself():
     assert np.array_equal(calm.contact_impulse[:4], wild.contact_impulse[:4])
 
 
-def test_cone_law_and_lagged_radius_agree():
+@pytest.mark.parametrize("jointed", [False, True])
+def test_cone_law_and_lagged_radius_agree(jointed):
     # Two boxes, stacked, that slide at different speeds: one answer, whichever law Newton ends with.  An island goes
-    # over to cones when Newton hits its limit, which here is 2; no Gauss-Seidel helps.
+    # over to cones when Newton hits its limit, which here is 2; no Gauss-Seidel helps.  A joint that keeps the upper
+    # box from going sideways, where it would not go, changes nothing.
     velocity = np.zeros((2, 6))
     velocity[:, 0] = 0.5, 2.0
     problem = stacked([3.0, 1.0], velocity, friction=0.4)
+    if jointed:
+        problem.joints = JointRows.of(1)
+        problem.joints.coordinate[:] = Coordinate.LINEAR
+        problem.joints.body_a[:], problem.joints.body_b[:] = 2, 1
+        problem.joints.axis_a[:] = 0.0, 1.0, 0.0
     expected = solve(problem, tolerance=1e-9)
     other = ProximalSolver("cpu", "float64")
     other._limits.inner, other._limits.outer, other._limits.cone_late = 2, 100, 1000
