@@ -129,6 +129,7 @@ def structs(real):
         share: wp.array(dtype=scalar)  # root of the number of rows whose norm the judge takes
         jac_a: wp.array(dtype=vec6)
         jac_b: wp.array(dtype=vec6)
+        along: wp.array(dtype=vec3)  # direction of the force p on b, in the round that p is of
         w: wp.array(dtype=scalar)
         v: wp.array(dtype=scalar)
         dv: wp.array(dtype=scalar)

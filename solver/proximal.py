@@ -143,6 +143,8 @@ class ProximalSolver:
                 self._over_islands(control.request_sweeps, flags, self._limits, p.islands)
                 wp.capture_while(flags[SWEEP : SWEEP + 1], self._sweep_block)
             self._linearise(position, active)
+            if position:
+                self._over_rows(self._joint.carry_impulses, active, p.rows)
             self._residual()
             self._over_islands(control.outer_check, flags, self._limits, p.islands)
             self._over_bodies(self._motion.keep_bodies, p.bodies, p.islands)

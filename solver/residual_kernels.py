@@ -21,7 +21,7 @@ import warp as wp
 
 from .arrays import CONTACTS, DYNAMIC, PUSH_OUT, ROWS, STEP, structs
 from .constraints.contact import contact_kernels
-from .constraints.joints import joint_kernels
+from .constraints.row_functions import row_functions
 from .energy_limit import SPARE
 from .mathx.complementarity import complementarity_functions
 from .mathx.real import real_types
@@ -53,7 +53,7 @@ def residual_kernels():
     """The kernels by name."""
     real = real_types(wp.float64)
     scalar, vec2, vec3, vec6 = real.scalar, real.vec2, real.vec3, real.vec6
-    arrays, math, laws, of_rows = structs(real), rotation_functions(real), residual_laws(), joint_kernels(real)
+    arrays, math, laws, of_rows = structs(real), rotation_functions(real), residual_laws(), row_functions(real)
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     exponential, six, linear, angular = math.exponential, math.six, math.linear, math.angular
     least, most, note, spread, mark = laws.least, laws.most, laws.note, laws.spread, laws.mark

@@ -16,7 +16,7 @@ import warp as wp
 from .arrays import CONTACTS, DYNAMIC, ISLANDS, ROWS, STEP, IslandArrays, structs, upload, zeros
 from .constraints.complementarity import equation_functions
 from .constraints.contact import contact_kernels
-from .constraints.joints import joint_kernels
+from .constraints.row_functions import row_functions
 from .linear.schur import schur_struct
 from .mathx.rotation import rotation_functions
 from .topology import group
@@ -56,9 +56,9 @@ def search_kernels(real):
     math, equations = rotation_functions(real), equation_functions(real)
     exponential, linear, angular, point_velocity = math.exponential, math.linear, math.angular, math.point_velocity
     contact_equations, row_equation = equations.contact_equations, equations.row_equation
-    contact, joint = contact_kernels(real), joint_kernels(real)
+    contact, of_rows = contact_kernels(real), row_functions(real)
     components, world, gap, stepped, demand = (
-        contact.components, contact.world, contact.gap, joint.stepped, joint.demand,
+        contact.components, contact.world, contact.gap, of_rows.stepped, of_rows.demand,
     )  # fmt: skip
     name = f"axion_step_search_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)

@@ -6,7 +6,7 @@
     J         at the end pose, or in mid-step where a body asks for it (``midpoint``): it keeps energy
     impulse   p acts along +J_b^T on body b and +J_a^T on body a; LINEAR: +axis on b at the anchor, -axis on a
 
-Axes are fixed in body a, so the lever of a LINEAR row on a reaches to b's anchor: that keeps angular momentum.
+Coordinates and Jacobians: row_functions.py.
 """
 
 from functools import cache
@@ -17,89 +17,25 @@ import warp as wp
 from ..arrays import DYNAMIC, ROWS, STEP, IslandArrays, structs
 from ..mathx.rotation import rotation_functions
 from ..problem import Coordinate
+from .row_functions import row_functions
 
 
 @cache
 def joint_kernels(real):
     """All kernels that loop over joint rows, for one real type."""
-    scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
+    scalar, vec3, vec6 = real.scalar, real.vec3, real.vec6
     arrays = structs(real)
     BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
     math = rotation_functions(real)
-    six, measured, linear, tangent = math.six, math.measured, math.linear, math.tangent
+    measured, linear = math.measured, math.linear
+    of_rows = row_functions(real)
+    measure, stepped, vectors, demand, sideways = (
+        of_rows.measure, of_rows.stepped, of_rows.vectors, of_rows.demand, of_rows.sideways,
+    )  # fmt: skip
     name = f"axion_joints_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)
     rows_slot, dynamic_slot, step_slot = wp.constant(ROWS), wp.constant(DYNAMIC), wp.constant(STEP)
-    LINEAR, DOT, TWIST, DISTANCE = (
-        wp.constant(int(Coordinate[name])) for name in ("LINEAR", "DOT", "TWIST", "DISTANCE")
-    )
-    TWO_PI = 6.283185307179586
-
-    @wp.struct
-    class Row:
-        c: scalar
-        jac_a: vec6
-        jac_b: vec6
-
-    @wp.struct
-    class Vectors:
-        arm_a: vec3
-        arm_b: vec3
-        d: vec3
-        axis: vec3
-        other: vec3
-        length: scalar
-
-    @wp.func(module=name)
-    def vectors(rows: RowArrays, r: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
-        """Levers, separation and axes of row r at the given poses, in world axes."""
-        out = Vectors()
-        out.arm_a = wp.quat_rotate(qa, rows.anchor_a[r])
-        out.arm_b = wp.quat_rotate(qb, rows.anchor_b[r])
-        out.d = xb + out.arm_b - xa - out.arm_a
-        out.axis = wp.quat_rotate(qa, rows.axis_a[r])
-        out.other = wp.quat_rotate(qb, rows.axis_b[r])
-        out.length = wp.length(out.d)
-        return out
-
-    @wp.func(module=name)
-    def row_of(rows: RowArrays, r: int, at: Vectors, qa: quat, qb: quat):
-        """Coordinate and Jacobian of row r; those of a TWIST at the orientations given."""
-        out = Row()
-        zero = vec3(scalar(0.0))
-        coordinate = rows.coordinate[r]
-        if coordinate == LINEAR:
-            out.c = wp.dot(at.axis, at.d)
-            out.jac_a = six(-at.axis, -wp.cross(at.arm_a + at.d, at.axis))
-            out.jac_b = six(at.axis, wp.cross(at.arm_b, at.axis))
-        elif coordinate == DOT:
-            turn = wp.cross(at.other, at.axis)
-            out.c = wp.dot(at.axis, at.other)
-            out.jac_a = six(zero, -turn)
-            out.jac_b = six(zero, turn)
-        elif coordinate == TWIST:
-            rel = wp.quat_inverse(qa) * qb * wp.quat_inverse(rows.reference[r])
-            k = rows.axis_a[r]
-            v = vec3(rel[0], rel[1], rel[2])
-            s = wp.dot(v, k)
-            w = rel[3]
-            turn = wp.quat_rotate(qa, (w * (w * k + wp.cross(v, k)) + s * v) / wp.max(w * w + s * s, scalar(1.0e-30)))
-            angle = scalar(2.0) * wp.atan2(s, w) - rows.offset[r]
-            out.c = angle - scalar(TWO_PI) * wp.round(angle / scalar(TWO_PI)) + rows.offset[r]
-            out.jac_a = six(zero, -turn)
-            out.jac_b = six(zero, turn)
-        else:
-            along = at.d / wp.max(at.length, scalar(1.0e-12))
-            out.c = at.length
-            out.jac_a = six(-along, -wp.cross(at.arm_a, along))
-            out.jac_b = six(along, wp.cross(at.arm_b, along))
-        out.c = out.c - rows.offset[r]
-        return out
-
-    @wp.func(module=name)
-    def measure(rows: RowArrays, r: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
-        """Coordinate and Jacobian of row r at the given poses."""
-        return row_of(rows, r, vectors(rows, r, xa, qa, xb, qb), qa, qb)
+    LINEAR, DISTANCE = wp.constant(int(Coordinate.LINEAR)), wp.constant(int(Coordinate.DISTANCE))
 
     @wp.func(module=name)
     def body_mass(jac: vec6, bodies: BodyArrays, i: int):
@@ -108,59 +44,8 @@ def joint_kernels(real):
         return bodies.inverse_mass[i] * wp.dot(f, f) + wp.dot(t, bodies.inverse_inertia[i] * t)
 
     @wp.func(module=name)
-    def mean_rotation(q0: quat, q1: quat):
-        if wp.dot(q0, q1) < scalar(0.0):
-            return wp.normalize(q0 - q1)
-        return wp.normalize(q0 + q1)
-
-    @wp.func(module=name)
     def clipped(p: scalar, rows: RowArrays, r: int):
         return wp.clamp(p, rows.lower[r], rows.upper[r])
-
-    @wp.func(module=name)
-    def stepped(
-        rows: RowArrays, r: int, bodies: BodyArrays, dynamic: int, xa: vec3, qa: quat, xb: vec3, qb: quat
-    ):  # fmt: skip
-        """Coordinate of row r at the given end poses; its Jacobian there, or in mid-step."""
-        a = rows.a[r]
-        b = rows.b[r]
-        row = measure(rows, r, xa, qa, xb, qb)
-        middle = scalar(0.0)
-        if a < dynamic:
-            middle = wp.max(middle, bodies.midpoint[a])
-        if b < dynamic:
-            middle = wp.max(middle, bodies.midpoint[b])
-        if middle > scalar(0.0):
-            at = vectors(rows, r, xa, qa, xb, qb)
-            start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
-            half = scalar(0.5)
-            at.arm_a = half * (start.arm_a + at.arm_a)
-            at.arm_b = half * (start.arm_b + at.arm_b)
-            at.d = half * (start.d + at.d)
-            at.axis = half * (start.axis + at.axis)
-            at.other = half * (start.other + at.other)
-            at.length = half * (start.length + at.length)
-            mid = row_of(rows, r, at, mean_rotation(bodies.q0[a], qa), mean_rotation(bodies.q0[b], qb))
-            row.jac_a = mid.jac_a
-            row.jac_b = mid.jac_b
-        return row
-
-    @wp.func(module=name)
-    def demand(rows: RowArrays, r: int, c: scalar, ju: scalar, h: scalar):
-        """What a row asks to vanish: v = beta (c - target) / h + (1 - beta) J u - target_velocity."""
-        beta = rows.beta[r]
-        return beta * (c - rows.target[r]) / h + (scalar(1.0) - beta) * ju - rows.target_velocity[r]
-
-    @wp.func(module=name)
-    def sideways(rows: RowArrays, r: int, bodies: BodyArrays, i: int, second: int):
-        """Row of body i, one of the two of row r, for what its anchors move against each other across its direction."""
-        e = wp.normalize(linear(rows.jac_b[r]))
-        t = tangent(e)
-        if second == 1:
-            t = wp.cross(e, t)
-        if rows.a[r] == i:
-            return six(-t, -wp.cross(wp.quat_rotate(bodies.q[i], rows.anchor_a[r]), t))
-        return six(t, wp.cross(wp.quat_rotate(bodies.q[i], rows.anchor_b[r]), t))
 
     @kernel
     def prepare_rows(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays):
@@ -233,6 +118,38 @@ def joint_kernels(real):
         if rows.p[r] < scalar(0.0) and length > scalar(0.0):
             rows.turning[r] = -settings[step_slot] * share * rows.p[r] / length
 
+    @wp.func(module=name)
+    def locked(rows: RowArrays, r: int):
+        free = rows.lower[r] > -scalar(1.0e30) or rows.upper[r] < scalar(1.0e30)
+        return rows.coordinate[r] == LINEAR and rows.compliance[r] == scalar(0.0) and not free
+
+    @kernel
+    def carry_impulses(counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), rows: RowArrays):
+        """After the directions of anchors have turned: the impulses that push as those of the last directions did.
+
+        Rows that lock two or three directions of a joint push the same whichever way their axes lie, but one by one
+        each impulse would turn with its axis, and light bodies between heavy loads never come to balance.
+        """
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        size = rows.group[r]
+        if islands[rows.island[r]] == 0 or size < 2 or size > 3:
+            return
+        for m in range(r, r + size):
+            if not locked(rows, m):
+                return
+        push = rows.p[r] * rows.along[r] + rows.p[r + 1] * rows.along[r + 1]
+        x = linear(rows.jac_b[r])
+        y = linear(rows.jac_b[r + 1])
+        z = wp.cross(x, y)
+        if size == 3:
+            push += rows.p[r + 2] * rows.along[r + 2]
+            z = linear(rows.jac_b[r + 2])
+        p = wp.inverse(wp.matrix_from_cols(x, y, z)) * push
+        for m in range(size):
+            rows.p[r + m] = p[m]
+
     @kernel
     def linearise_rows_velocity(
         counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays
@@ -262,6 +179,7 @@ def joint_kernels(real):
         sigma = rows.w[r] * scalar(isl.eps_joint[k])
         stiff = scalar(1.0) / (sigma + rows.compliance[r])
         free = (sigma * rows.p_centre[r] - rows.v[r]) * stiff
+        rows.along[r] = linear(rows.jac_b[r])
         rows.p[r] = clipped(free, rows, r)
         rows.curvature[r] = scalar(0.0)
         if free > rows.lower[r] and free < rows.upper[r]:
@@ -365,8 +283,8 @@ def joint_kernels(real):
         prepare_rows=prepare_rows,
         linearise_rows=linearise_rows,
         turn_rows=turn_rows,
+        carry_impulses=carry_impulses,
         turn_direction=turn_direction,
-        sideways=sideways,
         linearise_rows_velocity=linearise_rows_velocity,
         apply_row_law=apply_row_law,
         row_direction=row_direction,
@@ -374,7 +292,4 @@ def joint_kernels(real):
         row_update=row_update,
         row_residual=row_residual,
         keep_rows=keep_rows,
-        measure=measure,
-        stepped=stepped,
-        demand=demand,
     )

@@ -10,7 +10,7 @@ from ..arrays import structs
 from ..host import HostKernel, HostTable
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
-from .joints import joint_kernels
+from .row_functions import row_functions
 
 _REAL = real_types(wp.float64)
 _MEASURED = (
@@ -38,7 +38,7 @@ class StepStart:
 
 @cache
 def _observe():
-    math, measure = rotation_functions(_REAL), joint_kernels(_REAL).measure
+    math, measure = rotation_functions(_REAL), row_functions(_REAL).measure
     linear, angular = math.linear, math.angular
     module = f"axion_joints_{_REAL.name}"
 

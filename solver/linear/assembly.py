@@ -20,7 +20,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from ..arrays import DYNAMIC, PAIRS, STEP, IslandArrays, structs
-from ..constraints.joints import joint_kernels
+from ..constraints.row_functions import row_functions
 from ..mathx.rotation import rotation_functions
 
 
@@ -37,7 +37,7 @@ def assembly_kernels(real, ropes):
     )  # fmt: skip
     math = rotation_functions(real)
     linear, angular, six, measured = math.linear, math.angular, math.six, math.measured
-    sideways = joint_kernels(real).sideways
+    sideways = row_functions(real).sideways
     name = f"axion_assembly{'_ropes' * ropes}_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1  # unrolled 6x6 loops cost minutes of compile time and gain nothing
     kernel = wp.kernel(module=name, enable_backward=False)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a joint row measures: its coordinate and its Jacobian at two poses, as Warp functions for the kernels around.
+
+    LINEAR    axis . (anchor b - anchor a)         m      axis fixed in body a
+    DOT       axis of a . axis of b                1      rad where it is small
+    TWIST     turn of b against a about the axis   rad    within half a turn of its offset
+    DISTANCE  |anchor b - anchor a|                m
+
+Axes are fixed in body a, so the lever of a LINEAR row on a reaches to b's anchor: that keeps angular momentum.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from ..arrays import structs
+from ..mathx.rotation import rotation_functions
+from ..problem import Coordinate
+
+
+@cache
+def row_functions(real):
+    """measure, stepped, vectors, demand, sideways for one real type."""
+    scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
+    arrays = structs(real)
+    BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
+    math = rotation_functions(real)
+    six, linear, tangent = math.six, math.linear, math.tangent
+    name = f"axion_rows_{real.name}"
+    LINEAR, DOT, TWIST = (wp.constant(int(Coordinate[name])) for name in ("LINEAR", "DOT", "TWIST"))
+    TWO_PI = 6.283185307179586
+
+    @wp.struct
+    class Row:
+        c: scalar
+        jac_a: vec6
+        jac_b: vec6
+
+    @wp.struct
+    class Vectors:
+        arm_a: vec3
+        arm_b: vec3
+        d: vec3
+        axis: vec3
+        other: vec3
+        length: scalar
+
+    @wp.func(module=name)
+    def vectors(rows: RowArrays, r: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
+        """Levers, separation and axes of row r at the given poses, in world axes."""
+        out = Vectors()
+        out.arm_a = wp.quat_rotate(qa, rows.anchor_a[r])
+        out.arm_b = wp.quat_rotate(qb, rows.anchor_b[r])
+        out.d = xb + out.arm_b - xa - out.arm_a
+        out.axis = wp.quat_rotate(qa, rows.axis_a[r])
+        out.other = wp.quat_rotate(qb, rows.axis_b[r])
+        out.length = wp.length(out.d)
+        return out
+
+    @wp.func(module=name)
+    def row_of(rows: RowArrays, r: int, at: Vectors, qa: quat, qb: quat):
+        """Coordinate and Jacobian of row r; those of a TWIST at the orientations given."""
+        out = Row()
+        zero = vec3(scalar(0.0))
+        coordinate = rows.coordinate[r]
+        if coordinate == LINEAR:
+            out.c = wp.dot(at.axis, at.d)
+            out.jac_a = six(-at.axis, -wp.cross(at.arm_a + at.d, at.axis))
+            out.jac_b = six(at.axis, wp.cross(at.arm_b, at.axis))
+        elif coordinate == DOT:
+            turn = wp.cross(at.other, at.axis)
+            out.c = wp.dot(at.axis, at.other)
+            out.jac_a = six(zero, -turn)
+            out.jac_b = six(zero, turn)
+        elif coordinate == TWIST:
+            rel = wp.quat_inverse(qa) * qb * wp.quat_inverse(rows.reference[r])
+            k = rows.axis_a[r]
+            v = vec3(rel[0], rel[1], rel[2])
+            s = wp.dot(v, k)
+            w = rel[3]
+            turn = wp.quat_rotate(qa, (w * (w * k + wp.cross(v, k)) + s * v) / wp.max(w * w + s * s, scalar(1.0e-30)))
+            angle = scalar(2.0) * wp.atan2(s, w) - rows.offset[r]
+            out.c = angle - scalar(TWO_PI) * wp.round(angle / scalar(TWO_PI)) + rows.offset[r]
+            out.jac_a = six(zero, -turn)
+            out.jac_b = six(zero, turn)
+        else:
+            along = at.d / wp.max(at.length, scalar(1.0e-12))
+            out.c = at.length
+            out.jac_a = six(-along, -wp.cross(at.arm_a, along))
+            out.jac_b = six(along, wp.cross(at.arm_b, along))
+        out.c = out.c - rows.offset[r]
+        return out
+
+    @wp.func(module=name)
+    def measure(rows: RowArrays, r: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
+        """Coordinate and Jacobian of row r at the given poses."""
+        return row_of(rows, r, vectors(rows, r, xa, qa, xb, qb), qa, qb)
+
+    @wp.func(module=name)
+    def mean_rotation(q0: quat, q1: quat):
+        if wp.dot(q0, q1) < scalar(0.0):
+            return wp.normalize(q0 - q1)
+        return wp.normalize(q0 + q1)
+
+    @wp.func(module=name)
+    def stepped(
+        rows: RowArrays, r: int, bodies: BodyArrays, dynamic: int, xa: vec3, qa: quat, xb: vec3, qb: quat
+    ):  # fmt: skip
+        """Coordinate of row r at the given end poses; its Jacobian there, or in mid-step."""
+        a = rows.a[r]
+        b = rows.b[r]
+        row = measure(rows, r, xa, qa, xb, qb)
+        middle = scalar(0.0)
+        if a < dynamic:
+            middle = wp.max(middle, bodies.midpoint[a])
+        if b < dynamic:
+            middle = wp.max(middle, bodies.midpoint[b])
+        if middle > scalar(0.0):
+            at = vectors(rows, r, xa, qa, xb, qb)
+            start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
+            half = scalar(0.5)
+            at.arm_a = half * (start.arm_a + at.arm_a)
+            at.arm_b = half * (start.arm_b + at.arm_b)
+            at.d = half * (start.d + at.d)
+            at.axis = half * (start.axis + at.axis)
+            at.other = half * (start.other + at.other)
+            at.length = half * (start.length + at.length)
+            mid = row_of(rows, r, at, mean_rotation(bodies.q0[a], qa), mean_rotation(bodies.q0[b], qb))
+            row.jac_a = mid.jac_a
+            row.jac_b = mid.jac_b
+        return row
+
+    @wp.func(module=name)
+    def demand(rows: RowArrays, r: int, c: scalar, ju: scalar, h: scalar):
+        """What a row asks to vanish: v = beta (c - target) / h + (1 - beta) J u - target_velocity."""
+        beta = rows.beta[r]
+        return beta * (c - rows.target[r]) / h + (scalar(1.0) - beta) * ju - rows.target_velocity[r]
+
+    @wp.func(module=name)
+    def sideways(rows: RowArrays, r: int, bodies: BodyArrays, i: int, second: int):
+        """Row of body i, one of the two of row r, for what its anchors move against each other across its direction."""
+        e = wp.normalize(linear(rows.jac_b[r]))
+        t = tangent(e)
+        if second == 1:
+            t = wp.cross(e, t)
+        if rows.a[r] == i:
+            return six(-t, -wp.cross(wp.quat_rotate(bodies.q[i], rows.anchor_a[r]), t))
+        return six(t, wp.cross(wp.quat_rotate(bodies.q[i], rows.anchor_b[r]), t))
+
+    return SimpleNamespace(measure=measure, stepped=stepped, vectors=vectors, demand=demand, sideways=sideways)
