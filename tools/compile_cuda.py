@@ -12,6 +12,7 @@ stack (what does not fit into registers) and of its arguments.  Exit status 1 wh
 import argparse
 import importlib
 import inspect
+import itertools
 import pkgutil
 import struct
 import sys
@@ -53,10 +54,12 @@ def solver_modules():
 
 
 def _make(factory, reals):
-    """Call a cached function of a real type, or of nothing; leave others alone."""
-    names = list(inspect.signature(factory.__wrapped__).parameters)
-    for arguments in {("real",): [(real,) for real in reals], (): [()]}.get(tuple(names), ()):
-        factory(*arguments)
+    """Call a cached function of a real type, with ropes and without, or of nothing; leave others alone."""
+    names = tuple(inspect.signature(factory.__wrapped__).parameters)
+    choices = {"real": reals, "ropes": (False, True)}
+    if all(name in choices for name in names):
+        for arguments in itertools.product(*(choices[name] for name in names)):
+            factory(*arguments)
 
 
 def _modules():
