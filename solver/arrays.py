@@ -193,6 +193,7 @@ class IslandArrays:
     sweep_count: wp.array(dtype=wp.int32)
     sweep_left: wp.array(dtype=wp.int32)
     tolerance: wp.array(dtype=wp.float64)  # [m/s]: metres over the step
+    slip_share: wp.array(dtype=wp.float64)  # how much of the change of slip the next round on cones takes over
     eps: wp.array(dtype=wp.float64)
     eps_joint: wp.array(dtype=wp.float64)
     damping: wp.array(dtype=wp.float64)  # of the step from the last good iterate, in masses

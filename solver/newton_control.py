@@ -16,6 +16,8 @@ MODULE = "axion_control"
 islands_slot = wp.constant(ISLANDS)
 outer_slot, inner_slot, search_slot = wp.constant(OUTER), wp.constant(INNER), wp.constant(SEARCH)
 sweep_slot, direct_slot, soften_slot = wp.constant(SWEEP), wp.constant(DIRECT), wp.constant(SOFTEN)
+SLIP_SHARE = wp.constant(wp.float64(0.7))  # with all of it pieces that slide between others swing for ever
+FARTHEST = wp.constant(wp.float64(30.0))
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 
@@ -48,6 +50,7 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.linear_count[k] = 0
     isl.sweep_count[k] = 0
     isl.outer_count[k] = 0
+    isl.slip_share[k] = SLIP_SHARE
     isl.trouble[k] = 0
     isl.damping[k] = wp.float64(0.0)
     isl.convex[k] = 1
@@ -276,6 +279,23 @@ def residual_begin(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
     isl.residual_joint[k] = zero
 
 
+@wp.func(module=MODULE)
+def next_slip_share(isl: IslandArrays, k: int, value: wp.float64):
+    """How much of the change of slip an island on cones takes over, after a round with residual ``value``.
+
+    Where a wheel spins or a foot skids, slip alone may creep to its end by a few per cent a round: then the rest of
+    that geometric series is taken at once (Aitken), and a plain round comes after.
+    """
+    rate = value / isl.previous[k]
+    tenth = wp.float64(0.1) * value
+    alone = isl.pull[k] < tenth and isl.gradient[k] < tenth and isl.inner_count[k] <= 3
+    if isl.jointed[k] == 0 or isl.slip_share[k] > SLIP_SHARE or isl.damping[k] > wp.float64(0.0) or not alone:
+        return SLIP_SHARE
+    if rate <= wp.float64(0.95) or rate >= wp.float64(1.0):
+        return SLIP_SHARE
+    return wp.min(SLIP_SHARE / (wp.float64(1.0) - rate), FARTHEST)
+
+
 @kernel
 def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
     """Accept, keep the best, or go back to it; shrink eps where progress is slow, raise it where Newton struggles."""
@@ -317,6 +337,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
             isl.law[k] = 1  # the lagged radius may be what misled it
             isl.damping[k] = wp.min(wp.max(isl.damping[k] * wp.float64(10.0), wp.float64(0.1)), most)
         isl.trouble[k] = 1
+        isl.slip_share[k] = SLIP_SHARE
         isl.eps[k] = wp.min(isl.eps[k] * wp.float64(4.0), limits.eps_largest)
         if again:  # the next round would be this one once more
             isl.outer_active[k] = 0
@@ -344,6 +365,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         isl.eps[k] = wp.min(isl.eps[k] * wp.float64(2.0), limits.eps_largest)
     if isl.gradient[k] > wp.float64(0.3) * isl.previous[k] and isl.trouble[k] == 0:
         isl.convex[k] = 0  # only the turn of the directions is left: Newton needs all of it
+    isl.slip_share[k] = wp.where(law == 1, next_slip_share(isl, k, value), SLIP_SHARE)
     isl.previous[k] = value
 
 

@@ -128,7 +128,7 @@ def contact_kernels(real):
     def shift_contacts(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
         """Start of an outer round: how far sliding contacts would open in the cone law.
 
-        Not all the way to what the last round says: pieces that slide between others swing about it for ever.
+        Not all the way to what the last round says, but where it creeps: see ``next_slip_share``.
         """
         c = wp.tid()
         if c >= counts[contacts_slot]:
@@ -141,7 +141,7 @@ def contact_kernels(real):
         v = con.v[c]
         change = con.mu[c] * wp.sqrt(v[1] * v[1] + v[2] * v[2]) - con.shift[c]
         if isl.law[k] == 1:
-            change = scalar(0.7) * change
+            change = scalar(isl.slip_share[k]) * change
         con.shift[c] = con.shift[c] + change
 
     @kernel
