@@ -137,6 +137,8 @@ class ProximalSolver:
             self._over_islands(control.outer_begin, flags, p.islands)
             self._over_bodies(self._motion.centre, p.bodies, p.islands)
             self._over_contacts(self._contact.shift_contacts, p.contacts, p.islands)
+            if position:
+                self._over_rows(self._joint.meet_anchors, active, p.bodies, p.rows)
             wp.capture_while(flags[INNER : INNER + 1], self._newton_iteration)
             self._settle()
             if position and p.launched["contacts"]:

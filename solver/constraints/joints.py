@@ -27,7 +27,7 @@ def joint_kernels(real):
     arrays = structs(real)
     BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
     math = rotation_functions(real)
-    measured, linear = math.measured, math.linear
+    measured, linear, six = math.measured, math.linear, math.six
     of_rows = row_functions(real)
     measure, stepped, vectors, demand, sideways = (
         of_rows.measure, of_rows.stepped, of_rows.vectors, of_rows.demand, of_rows.sideways,
@@ -149,6 +149,38 @@ def joint_kernels(real):
         p = wp.inverse(wp.matrix_from_cols(x, y, z)) * push
         for m in range(size):
             rows.p[r + m] = p[m]
+
+    @kernel
+    def meet_anchors(
+        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays
+    ):
+        """In mid-step: levers on body a of anchors that are locked together, as they are once the anchors meet.
+
+        They reach to b's anchor.  What a round closes of the way between the two, times a large force, is a moment
+        that light bodies would not have reckoned with.  Contacts hold other bodies: there it gains nothing.
+        """
+        r = wp.tid()
+        if r >= counts[rows_slot]:
+            return
+        if islands[rows.island[r]] == 0 or rows.group[r] != 3:
+            return
+        for m in range(r, r + 3):
+            if not locked(rows, m):
+                return
+        a = rows.a[r]
+        middle = scalar(0.0)
+        if a < counts[dynamic_slot]:
+            middle = wp.max(middle, bodies.midpoint[a])
+        if rows.b[r] < counts[dynamic_slot]:
+            middle = wp.max(middle, bodies.midpoint[rows.b[r]])
+        if middle == scalar(0.0):
+            return
+        b = rows.b[r]
+        start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
+        arm = scalar(0.5) * (wp.quat_rotate(bodies.q[a], rows.anchor_a[r]) + start.arm_a + start.d)
+        for m in range(r, r + 3):
+            axis = linear(rows.jac_b[m])
+            rows.jac_a[m] = six(-axis, -wp.cross(arm, axis))
 
     @kernel
     def linearise_rows_velocity(
@@ -284,6 +316,7 @@ def joint_kernels(real):
         linearise_rows=linearise_rows,
         turn_rows=turn_rows,
         carry_impulses=carry_impulses,
+        meet_anchors=meet_anchors,
         turn_direction=turn_direction,
         linearise_rows_velocity=linearise_rows_velocity,
         apply_row_law=apply_row_law,
