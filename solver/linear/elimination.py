@@ -244,7 +244,8 @@ class Eliminator:
         upload(graph.neighbour_body, topology.neighbour_body)
         upload(graph.neighbour_pair, topology.neighbour_pair)
         upload(found.most, np.where(size <= LARGEST, most, 0.0))
-        wp.launch(self._kernels.eliminate, dim=islands, inputs=[graph, found], device="cpu")
+        self._eliminate.set_dim(islands)
+        self._eliminate.launch()
 
         blocks, updates = host_view(found.blocks)[:islands], host_view(found.updates)[:islands]
         begins = np.zeros((3, islands + 1), np.int32)
@@ -258,7 +259,10 @@ class Eliminator:
         upload(lists.update_begin, begins[2])
         host_view(lists.row_start)[rows] = block_count
         host_view(lists.update_start)[block_count] = update_count
-        wp.launch(self._kernels.list_blocks, dim=islands, inputs=[graph, found, lists], device="cpu")
+        if self._list_blocks is None:
+            self._list_blocks = self._command(self._kernels.list_blocks, graph, found, lists)
+        self._list_blocks.set_dim(islands)
+        self._list_blocks.launch()
         lengths = rows, rows + 1, block_count, block_count, block_count + 1, update_count, update_count
         views = (host_view(getattr(lists, name))[:length] for name, length in zip(_LISTED, lengths, strict=True))
         return Structure(n, len(topology.pair_i), island.astype(np.int32), begins[0], *views)
@@ -269,12 +273,18 @@ class Eliminator:
         self._graph = allocate(Graph, around | starts, bodies, "cpu")
         of_islands = dict.fromkeys(("blocks", "updates", "most"), islands)
         self._found = allocate(Elimination, of_islands | {"bits": WORDS * bodies}, bodies, "cpu")
+        self._eliminate, self._list_blocks = self._command(self._kernels.eliminate, self._graph, self._found), None
 
     def _make_lists(self, islands, rows, blocks, updates):
         of_islands = dict.fromkeys(("row_begin", "block_begin", "update_begin"), islands + 1)
         of_updates = dict.fromkeys(("update_left", "update_right"), updates)
         others = {"order": rows, "row_start": rows + 1, "update_start": blocks + 1}
-        self._lists = allocate(Lists, of_islands | of_updates | others, blocks, "cpu")
+        self._lists, self._list_blocks = allocate(Lists, of_islands | of_updates | others, blocks, "cpu"), None
+
+    @staticmethod
+    def _command(kernel, *tables):
+        """The launch of a kernel over these tables: to put one together anew takes longer than it runs."""
+        return wp.launch(kernel, dim=1, inputs=list(tables), device="cpu", record_cmd=True)
 
 
 def _grown(capacity, *sizes):
