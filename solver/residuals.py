@@ -12,7 +12,7 @@ import numpy as np
 import warp as wp
 
 from .arrays import Columns, allocate, fetch, structs, upload, zeros
-from .flags import every
+from .flags import every, some
 from .mathx.real import real_types
 from .metrics import StepResiduals, VelocityResiduals
 from .problem import Coordinate, frozen
@@ -137,9 +137,9 @@ class Judge:
         driven, fastest, *work = islands_of
         residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
         steps = (rolls & TURNED > 0) | (rolls & (STOOD | LANDED) == STOOD | LANDED)
-        # in heaps it costs half as much again
-        alone = (np.bincount(island, minlength=islands) == 1) & ~assembly.island_jointed
-        rolls = steps & (rolls & ROUNDED == 0) & alone
+        rolls = steps & (rolls & ROUNDED == 0)
+        if some(rolls):  # in heaps it costs half as much again
+            rolls &= (np.bincount(island, minlength=islands) == 1) & ~assembly.island_jointed
         return JudgedStep(
             residuals, error, gained > 0, (need > 0) | rolls | assembly.island_jointed, rolls, driven > 1,
             np.array(work) * (driven > 0), fastest.view(float).take(island), coordinate.copy(), velocity.copy(),
