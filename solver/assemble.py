@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from . import rotations
+from .bounces import Flights
 from .contact_frames import ContactFrames
 from .flags import some
 from .force_fields import ForceTable
@@ -19,9 +20,10 @@ from .materials import combine
 from .numbering import Links, Numbering, held_by_contacts
 from .outline import Outlines
 from .predict import FreeMotion
-from .problem import Bodies, Contacts, Coordinate, JointRows, StepProblem, frozen
+from .problem import Bodies, Contacts, JointRows, StepProblem, frozen
 from .reference.free_motion import reach
 from .topology import build_topology
+from .twists import expect_turns
 
 NO_ROWS = JointRows.empty()
 NO_CONTACTS = replace(
@@ -60,6 +62,7 @@ class Assembly:
     island_jointed: np.ndarray  # (islands,) bool
     joint_links: tuple  # solver bodies of both ends of every row of joints that hold
     pressed: np.ndarray  # (C,) bool: contacts taken to carry load when the integrator was chosen
+    bounces: object  # bounces.Bounces: impacts in the free motion, or None
     rigid: JointRows | None  # the rows as the velocity phase takes them, where they are the same in every step
 
 
@@ -85,6 +88,7 @@ class Assembler:
     force_fields = None
     asleep = None  # (B,) bool: bodies that rest in this step (rest.py), or None where nothing does
     carried = None  # parts.Carried: bodies that have done this step already, or None
+    flights = None  # bounces.Flights of a scene: its bodies bounce in free motion
 
     def __init__(self, scene, frames, joints, config):
         bodies = scene.bodies
@@ -97,6 +101,7 @@ class Assembler:
         self.angular_damping = np.array([body.angular_damping for body in bodies], float)
         self.friction = np.array([body.friction for body in bodies], float)
         self.restitution = np.array([body.restitution for body in bodies], float)
+        self.flights = Flights(bodies, frames)
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
         self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
         self._surfaces_run = bool(surface.any())
@@ -198,35 +203,44 @@ class Assembler:
         if missed is not None:
             touches = joined(touches, missed)
         problem = StepProblem(step, bodies, touches, NO_ROWS)
-        n, bodies.midpoint = number.dynamic_count, number.loose
+        n, bodies.midpoint, bounces = number.dynamic_count, number.loose, None
         if len(touches):
-            pressed = self._rebound(problem, contacts, end_velocity, pressed)
+            pressed, bounces = self._rebound(problem, contacts, end_velocity, pressed, links)
             bodies.midpoint = number.loose.copy()
             bodies.midpoint[:n][held_by_contacts(links, touches, pressed)[:n]] = 0.0
         else:
             touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
         self._take_mean_velocity(bodies, end_velocity, bodies.midpoint[:n], step)
+        if bounces is not None:
+            bounces.set_free_motion(bodies, end_velocity)
         problem.joints, row_number, rate = self._rows(state, bodies, step, links, row_force)
         topology = build_topology(problem)
         return Assembly(
             problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
-            (links.a, links.b), pressed, self._rigid(links),
+            (links.a, links.b), pressed, bounces, self._rigid(links),
         )  # fmt: skip
 
-    def _rebound(self, problem, contacts, end_velocity, pressed):
-        """Fill in, in place, where rebounds end.  Returns ``pressed`` (C,) bool of ``build``, guessed if it is None."""
+    def _rebound(self, problem, contacts, end_velocity, pressed, links):
+        """Fill in, in place, where rebounds end, and where bodies do that bounce in free motion.
+
+        Returns ``pressed`` (C,) bool of ``build``, guessed if it is None, and Bounces or None.
+        """
         touches, step = problem.contacts, problem.step
         slowest = 2.0 * self.noise / step
         rebounds = self._impacts.rebounds(problem, end_velocity, slowest)
         rebounds = self._knock_on.rebounds(problem, end_velocity, rebounds, slowest, self.noise)
         touches.rebound_gap, touches.rebound_speed, hits = rebounds
         touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
+        bounces = None
+        if self.flights is not None and some(touches.rebound_speed != 0.0):
+            flying = (links, *self._flying, self.linear_damping, self.angular_damping)
+            bounces = self.flights.run(problem, flying, end_velocity, hits, (slowest, self.noise))
         if touches.surface_drift is not None:
             touches.rebound_speed = touches.rebound_speed - touches.surface_drift
         if pressed is None:
             new = (contacts.previous < 0) & (contacts.gap <= self.noise)
             pressed = hits | new | touches.impulse.any(axis=1)
-        return pressed
+        return pressed, bounces
 
     def _rows(self, state, bodies, step, links, force):
         """(JointRows, their numbers in the table, rate of each target), those that move somebody."""
@@ -240,7 +254,7 @@ class Assembler:
         rows.body_a, rows.body_b = a, b
         if links.take is not None:  # a joint whose body is still held takes no part
             rows, row_number, rate = rows.take(links.take), row_number[links.take], rate[links.take]
-        self._expect_turns(rows, bodies, step)
+        expect_turns(rows, bodies, step)
         return rows, row_number, rate
 
     def _rigid(self, links):
@@ -276,18 +290,6 @@ class Assembler:
         """(3,), or (n, 3) one for each of ``bodies`` (n,): acceleration of free motion [m/s^2]."""
         return np.asarray(self.scene.gravity, float)
 
-    @staticmethod
-    def _expect_turns(rows, bodies, step):
-        """Unwrap twists around the angle that the present velocity leads to, so that fast wheels are not miscounted."""
-        twist = np.flatnonzero(rows.coordinate == int(Coordinate.TWIST))  # NumPy is slow with an enum
-        if not len(twist):
-            return
-        a, b = rows.body_a[twist], rows.body_b[twist]
-        axis = rotations.rotate(bodies.orientation[a], rows.axis_a[twist])
-        turn = step * np.einsum("ri,ri->r", axis, bodies.velocity[b, 3:] - bodies.velocity[a, 3:])
-        rows.offset[twist] += turn
-        rows.target[twist] -= turn * (rows.beta[twist] != 0.0)
-
     def _bodies(self, state, step, number):
         """Bodies with free motion by backward Euler, and the free velocity (n, 6) at the step's end."""
         n, order = number.dynamic_count, number.scene
@@ -295,6 +297,7 @@ class Assembler:
         if self.force_fields is not None:
             pushed, braked = self.force_fields.on(order[:n], state, step)
             acceleration, inert = acceleration + pushed, self._inert_of(step, number, braked)
+        self._flying = number, acceleration
         position, orientation, velocity, end_position, end_orientation, flow = self._motion.run(
             (state.position, state.orientation), state.velocity, order, inert.moments, acceleration,
             inert.reach, inert.decay, inert.turn_decay, step,

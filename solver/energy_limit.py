@@ -54,6 +54,8 @@ class EnergyLimit:
         if not self._any:
             return
         self.gain = change = assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]
+        if assembly.bounces is not None:
+            change -= assembly.bounces.change[:, :3]
         self.start = start = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
         self.work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
         self.limit = self._sum(start + self.work) + judged.work[0]

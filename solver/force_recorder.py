@@ -49,6 +49,8 @@ class ForceRecorder:
         if end.phase is not None:
             velocity_problem, velocity_solution, taken = end.phase
             impulse[taken] = world_impulses(velocity_problem.contacts.normal, velocity_solution.contact_impulse)
+        if assembly.bounces is not None:
+            impulse += assembly.bounces.impulse
         pose = solution.position, solution.orientation
         normal = normals(contacts, pose[1])
         place = at_one_point(replace(contacts, normal=normal), solution, assembly.problem.bodies.dynamic_count)

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
-from . import contact_frames, contact_geometry, impact, knock_on, predict
+from . import bounce_kernel, contact_frames, contact_geometry, impact, knock_on, predict
 from .collision import Collider
 from .constraints.joints import joint_kernels
 from .model import build_model
@@ -86,7 +86,9 @@ def launched(scene, solver):
     on_host = [predict.module]
     if sum(len(body.shapes) > 0 for body in scene.bodies) > 1:
         on_host += [contact_frames.module, impact.module]
-        on_host += [knock_on.module] * any(body.restitution > 0.0 for body in scene.bodies)
+        rebounds = any(body.restitution > 0.0 for body in scene.bodies)
+        still = any(body.motion == "static" and body.shapes for body in scene.bodies)
+        on_host += [knock_on.module] * rebounds + [bounce_kernel.module] * (rebounds and still)
     on_host = {wp.get_module(name): host for name in on_host}
     return {module: device for module in needed if module not in unused} | on_host
 

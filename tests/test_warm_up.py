@@ -14,8 +14,8 @@ from axion.solver.proximal import ProximalSolver
 from axion.solver.residual_kernels import JOINT_MODULE
 from axion.solver.scene import Body, Scene
 from axion.solver.schur import SchurSolver
-from axion.solver.shapes import Sphere
-from scenes import pendulum, pile, stack
+from axion.solver.shapes import Box, Sphere
+from scenes import ground, pendulum, pile, stack
 
 
 def row_of_balls():
@@ -32,6 +32,14 @@ OWN = [
     (ProximalSolver, {"axion_cg_f64", "axion_assembly_ropes_f64"}),
     (SchurSolver, {"axion_schur_f64", "axion_assembly_f64"}),
 ]
+
+
+def box_on_its_edge():
+    """A box that rebounds from an edge."""
+    scene = Scene()
+    ground(scene, restitution=0.5)
+    scene.add(Body("Box", [Box((0.2, 0.1, 0.1))], position=(0, 0, 0.5), orientation=(0, 0.2, 0, 0.9797959)))
+    return scene
 
 
 @pytest.mark.parametrize(("solver", "own"), OWN)
@@ -102,6 +110,19 @@ def test_kernels_of_joints_are_launched_for_scenes_with_joints_only(monkeypatch,
     assert {name in launched for name in ("axion_joints_f64", JOINT_MODULE)} == {joints}
 
 
+def test_the_kernel_of_bounces_is_compiled_ahead(monkeypatch):
+    launch, launched = wp.launch, set()
+
+    def note(kernel, dim, **given):
+        launched.add(kernel.module.name)
+        return launch(kernel, dim=dim, **given)
+
+    monkeypatch.setattr(wp, "launch", note)
+    simulate(box_on_its_edge(), 12)
+    ahead = warm_up.launched(box_on_its_edge(), ProximalSolver("cpu", "float64", ropes=False))
+    assert "axion_bounces" in launched and "axion_bounces" in {module.name for module in ahead}
+
+
 @pytest.mark.parametrize(
     ("scene", "own"),
     [
@@ -121,7 +142,7 @@ def test_nothing_is_compiled_in_the_middle_of_a_bake(monkeypatch, scene, own):
     monkeypatch.setattr(wp, "launch", note)
     simulate(scene, 12)
     ahead = {module.name for module in warm_up.launched(scene, ProximalSolver("cpu", "float64", ropes=False))}
-    hit = {"axion_contact_frames", "axion_impact", "axion_knock_on"}
+    hit = {"axion_contact_frames", "axion_impact", "axion_knock_on", "axion_bounces"}
     assert launched & hit == ahead & hit == own
     assert {name for name in launched if name.startswith("axion")} <= ahead | {JOINT_MODULE, "axion_joints_f64"}
 

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies whose free motion bounces within a step: single ones that hit what stands still off their centre of mass.
+
+Balls and other central impacts stay with ``impact.py``: their levers are those of the step's start.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from .bounce_kernel import FlyingBodies, FlyingContacts, bounce_bodies
+from .contact_faces import face_table
+from .host import HostKernel, HostTable
+from .reference.bounce import Planes
+from .reference.impact import approach
+from .reference.knock_on import central, reflections
+from .rotations import rotate
+
+ALIKE = 1.0 - 1e-6  # cosine above which a contact's normal is a face's: 0.08 degrees
+
+
+class StandingFaces:
+    """The flat faces of a scene's static bodies."""
+
+    def __init__(self, bodies):
+        """bodies: of the scene."""
+        self._bodies = bodies
+        self.still = np.array([body.motion == "static" for body in bodies] + [False], bool)  # the world has none
+        self._of = cache(self._faces)
+
+    def touched(self, body, normal):
+        """(C,) bool: whether scene bodies (C,) stand still and have a face with the outward ``normal`` (C, 3)."""
+        out = self.still[body]
+        for k in np.flatnonzero(out):
+            out[k] = (self._of(int(body[k])) @ normal[k]).max(initial=-1.0) > ALIKE
+        return out
+
+    def _faces(self, body):
+        """(F, 3) outward normals in the world."""
+        found = [np.zeros((0, 3))]
+        for shape in self._bodies[body].shapes:
+            normals = face_table([shape], np.eye(3)[None]).normal
+            found.append(rotate(self._bodies[body].orientation, rotate(shape.orientation, normals)))
+        return np.concatenate(found)
+
+
+@dataclass
+class Bounces:
+    """What impacts within the step did to bodies in free motion."""
+
+    flown: np.ndarray  # (n,) bool: bodies that had some
+    change: np.ndarray  # (n, 6) of their velocity
+    impulse: np.ndarray  # (C, 3) world impulses on body a [N s]
+    position: np.ndarray  # (n, 3) of those at the step's end [m]
+    velocity: np.ndarray  # (n, 6) likewise
+
+    def free_contacts(self, contacts, hits):
+        """Take the rebounds that ``flown`` bodies have done off their contacts and ``hits`` (C,), in place."""
+        own = np.minimum(contacts.body_a, contacts.body_b)  # bodies that do not move come last
+        done = np.append(self.flown, False)[np.minimum(own, len(self.flown))]
+        contacts.rebound_gap[done] = contacts.rebound_speed[done] = 0.0
+        hits[done] = False
+
+    def set_free_motion(self, bodies, end_velocity):
+        """Put the end of their flight into problem.Bodies and the free velocity (n, 6) at the step's end, in place."""
+        end_velocity[self.flown] = self.velocity[self.flown]
+        bodies.free_velocity[: len(self.flown)][self.flown] = self.velocity[self.flown]
+        bodies.free_position[: len(self.flown)][self.flown] = self.position[self.flown]
+
+
+def candidates(problem, bounces, scene, faces, jointed):
+    """Dynamic bodies that may bounce by themselves: only against faces that stand still, and off their centre of mass.
+
+    Of edges that cross, neither point stays where they touch.
+
+    bounces: (C,) bool, contacts that rebound when each is taken alone; scene: (B,) numbers of the bodies there;
+    faces: StandingFaces; jointed: (B,) bool, bodies with joints.
+    """
+    contacts, n = problem.contacts, problem.bodies.dynamic_count
+    if contacts.surface_velocity is not None or contacts.surface_drift is not None:
+        return np.zeros(0, int)
+    own, other = np.minimum(contacts.body_a, contacts.body_b), np.maximum(contacts.body_a, contacts.body_b)
+    out = np.where((contacts.body_a == own)[:, None], contacts.normal, -contacts.normal)
+    good, hits = ~jointed[:n], np.zeros(n, bool)
+    hits[own[bounces]] = True
+    among = other < n
+    good[own[among]] = good[other[among]] = False
+    asked = (good & hits)[np.minimum(own, n - 1)] & ~among
+    plane = np.zeros(len(own), bool)
+    plane[asked] = faces.touched(scene[other[asked]], out[asked])
+    if contacts.face is not None:
+        plane &= contacts.face != own
+    good[own[asked & ~plane]] = False
+    for body in np.flatnonzero(good & hits):
+        part = np.flatnonzero(own == body)
+        good[body] = not central(reflections(_Part(problem.bodies, contacts.take(part)))).all()
+    return np.flatnonzero(good & hits)
+
+
+@dataclass
+class _Part:
+    bodies: object
+    contacts: object
+
+
+class Flights:
+    """Free motion with impacts, for the bodies of one scene."""
+
+    def __init__(self, bodies, frames):
+        """bodies: of the scene; frames: BodyFrames."""
+        self._faces, self._frames = StandingFaces(bodies), frames
+        self._bodies, self._contacts = HostTable(FlyingBodies, count=1, setting=2), HostTable(FlyingContacts)
+        self._kernel = HostKernel(bounce_bodies, self._bodies, self._contacts)
+
+    def run(self, problem, flying, end_velocity, hits, limits):
+        """Bounces of the bodies that have some; None where there are none.
+
+        Their contacts' rebounds and ``hits`` are cleared, and bodies.free_orientation changes, in place.
+
+        Args:
+            problem: StepProblem with free motion, and rebounds of contacts each by itself.
+            flying: Links, Numbering, acceleration (3,) or (n, 3) [m/s^2], dampings of the scene's bodies [1/s].
+            end_velocity: (n, 6) free velocity at the step's end, without impacts.
+            hits: (C,) bool, contacts that free motion closes.
+            limits: approach [m/s] that rests, as half of what free motion gathers in the step does; gap [m] that
+                touches.
+        """
+        links, number, acceleration, damping, turn_damping = flying
+        contacts, bodies, n = problem.contacts, problem.bodies, problem.bodies.dynamic_count
+        jointed = np.zeros(len(bodies.mass), bool)
+        jointed[links.a] = jointed[links.b] = True
+        rebounds = contacts.rebound_speed != 0.0
+        found = candidates(problem, rebounds, number.scene, self._faces, jointed)
+        if not len(found):
+            return None
+        slowest, close = limits
+        slowest = np.maximum(slowest, 0.5 * np.abs(approach(bodies, contacts, end_velocity)[1]))
+        acceleration = np.broadcast_to(acceleration, (n, 3))
+        own = np.minimum(contacts.body_a, contacts.body_b)
+        part = np.flatnonzero(np.isin(own, found))
+        part = part[np.argsort(own[part], kind="stable")]
+        side, planes = planes_of(contacts.take(part), bodies, own[part])
+        k, count, size = number.scene[found], len(found), len(part)
+        v, w = self._bodies.reserve(count + 1), self._contacts.reserve(size)
+        v.count[0], v.setting[:] = count, (problem.step, close)
+        v.first[: count + 1] = np.append(np.searchsorted(own[part], found), size)
+        v.mass[:count], v.inertia[:count], v.acceleration[:count] = (
+            self._frames.mass[k], self._frames.inertia[k], acceleration[found],
+        )  # fmt: skip
+        v.damping[:count], v.turn_damping[:count] = damping[k], turn_damping[k]
+        v.x[:count], v.q[:count], v.u[:count] = (
+            bodies.position[found],
+            bodies.orientation[found],
+            bodies.velocity[found],
+        )
+        for name, values in vars(planes).items():
+            getattr(w, name)[:size] = values
+        w.slowest[:size] = slowest[part]
+        self._kernel.run()
+        flown = v.flown[:count] > 0
+        if not flown.any():
+            return None
+        out = Bounces(*(np.zeros(shape) for shape in (n, (n, 6), (len(contacts), 3), (n, 3), (n, 6))))
+        out.flown, bounced = np.zeros(n, bool), found[flown]
+        out.flown[bounced] = True
+        out.change[bounced], out.position[bounced] = v.change[:count][flown], v.x[:count][flown]
+        out.velocity[bounced], bodies.free_orientation[bounced] = v.u[:count][flown], v.q[:count][flown]
+        out.impulse[part] = np.where(out.flown[own[part], None], side * w.impulse[:size], 0.0)
+        out.free_contacts(contacts, hits)
+        return out
+
+
+def planes_of(contacts, bodies, body):
+    """(1 where it is body a, -1 elsewhere (C, 1); Planes) of contacts of ``body`` (C,) with what stands still."""
+    first = contacts.body_a == body
+    side = np.where(first, 1.0, -1.0)[:, None]
+    own, far = (np.where(c[:, None], contacts.point_a, contacts.point_b) for c in (first, ~first))
+    other = np.where(first, contacts.body_b, contacts.body_a)
+    normal = side * contacts.normal
+    on_plane = bodies.position[other] + rotate(bodies.orientation[other], far)
+    near, beyond = (np.where(c, contacts.margin_a, contacts.margin_b) for c in (first, ~first))
+    height = np.einsum("ci,ci->c", normal, on_plane) + beyond
+    return side, Planes(own, near, normal, height, contacts.friction, contacts.restitution)

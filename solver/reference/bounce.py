@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Free motion of one body that bounces off what stands still: each impact at the pose and the time it happens at.
+
+    M (u+ - u-) = J^T p        J at the pose of the impact
+    n.v+ >= -e n.v-  _|_  p_n >= 0        Newton's law of impact, for all contacts that touch there
+    p_t = Proj_{|p_t| <= mu p_n} (p_t - v_t+ / w)        Coulomb's
+
+Between impacts the body flies as ``free_motion.py`` has it, and its corners with it.  At the step's start the lever of
+a corner is another one than where it lands, and after the first corner others follow: a box that lands on an edge
+gets its spin there.  Friction at a lever may make Newton's law add energy; then all of that impact rebounds with the
+largest share that adds none, as contacts do in ``energy_limit.py``.
+
+What hits no faster than free motion gathers in half a step does not rebound: from there on the body is left to the
+solve, which holds its contacts at the end of the step.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .free_motion import free_rotation, reach
+from .impact import MOST_HITS
+from .rotation import conjugate, rotate
+
+LOOK = 0.1  # [rad] turned at most from one look at the gaps to the next
+LOOKS = 4  # at least, in a step
+REFINE = 40  # looks for the time of an impact
+EARLY = 1e-9  # [m] gap an impact may be taken at
+SWEEPS = 200  # Gauss-Seidel over the contacts of one impact
+SETTLED = 1e-10  # of the fastest approach: a sweep that changes less is the last
+SHARES = 30  # halvings of the interval the share is looked for in
+
+
+@dataclass
+class Flyer:
+    """One body that flies: solver frame, velocity (6,), and what acts on it."""
+
+    mass: float  # [kg]
+    inertia: np.ndarray  # (3,) [kg m^2]
+    acceleration: np.ndarray  # (3,) [m/s^2]
+    damping: float  # linear [1/s]
+    turn_damping: float  # angular [1/s]
+
+    def after(self, pose, time):
+        """Position, orientation and velocity ``time`` [s] of free flight after those of ``pose``."""
+        x, q, u = pose
+        linear = u[:3] * np.exp(-self.damping * time) + self.acceleration * reach(self.damping, time)
+        turned, spin = free_rotation(q[None], u[None, 3:], self.inertia[None], time)
+        out = np.append(linear, spin[0] * np.exp(-self.turn_damping * time))
+        return x + 0.5 * time * (u[:3] + linear), turned[0], out
+
+    def energy(self, q, u):
+        """Kinetic energy [J]."""
+        local = rotate(conjugate(q), u[3:])
+        return 0.5 * (self.mass * u[:3] @ u[:3] + local @ (self.inertia * local))
+
+
+@dataclass
+class Planes:
+    """C contacts of one body with planes that stand still."""
+
+    point: np.ndarray  # (C, 3) on the body, local [m]
+    margin: np.ndarray  # (C,) radius around it and beyond the plane [m]
+    normal: np.ndarray  # (C, 3) world, towards the body
+    height: np.ndarray  # (C,) of the plane along its normal [m]
+    friction: np.ndarray  # (C,)
+    restitution: np.ndarray  # (C,)
+
+    def gaps(self, x, q):
+        """(C,) [m]."""
+        on_body = x + rotate(q, self.point)
+        return np.einsum("ci,ci->c", self.normal, on_body) - self.height - self.margin
+
+
+def bounce(flyer, pose, planes, step, slowest, close):
+    """The pose after a step of free flight with impacts.
+
+    Args:
+        flyer: Flyer.
+        pose: position (3,) [m], orientation (4,) and velocity (6,) at the step's start.
+        planes: Planes; overlap at the start counts as touching.
+        step: [s].
+        slowest: (C,) approach [m/s] up to which a contact does not rebound.
+        close: gaps below this touch [m].
+
+    Returns:
+        pose at the step's end, change of velocity by impacts (6,), impulses on the body (C, 3) [N s]; None where
+        nothing rebounds, or no impulses are found that add no energy.
+    """
+    left, change, impulses = step, np.zeros(6), np.zeros((len(planes.margin), 3))
+    overlap = np.minimum(planes.gaps(*pose[:2]), 0.0)
+    bounced = False
+    for _ in range(MOST_HITS):
+        time = _next(flyer, pose, planes, left, overlap)
+        if time is None:
+            break
+        pose, left = flyer.after(pose, time), left - time
+        lever = rotate(pose[1], planes.point) - planes.normal * planes.margin[:, None]
+        touching = planes.gaps(*pose[:2]) - overlap <= close
+        speed = np.einsum("ci,ci->c", planes.normal, pose[2][:3] + np.cross(pose[2][3:], lever))
+        fast = touching & (speed < -slowest) & (planes.restitution > 0.0)
+        if not fast.any():
+            break
+        struck = _struck(flyer, pose, planes, lever, np.flatnonzero(touching), fast)
+        if struck is None:
+            return None
+        push, after = struck
+        bounced = True
+        impulses += push
+        change += after - pose[2]
+        pose = *pose[:2], after
+        if (push.any(axis=1) & ~fast).any():
+            break
+    return (flyer.after(pose, left), change, impulses) if bounced else None
+
+
+def _next(flyer, pose, planes, left, overlap):
+    """Time [s] until the first contact's gap falls through zero; None where none does within ``left``."""
+    looks = max(LOOKS, int(np.ceil(np.linalg.norm(pose[2][3:]) * left / LOOK)))
+
+    def worst(time, of=slice(None)):
+        x, q, u = flyer.after(pose, time)
+        lever = rotate(q, planes.point) - planes.normal * planes.margin[:, None]
+        falls = np.einsum("ci,ci->c", planes.normal, u[:3] + np.cross(u[3:], lever)) < 0.0
+        return (planes.gaps(x, q) - overlap)[of], falls[of]
+
+    before, falls = worst(0.0)
+    if ((before <= EARLY) & falls).any():
+        return 0.0
+    low = 0.0
+    for k in range(1, looks + 1):
+        high = left * k / looks
+        gap, falls = worst(high)
+        under = np.flatnonzero((gap < 0.0) & falls)
+        if len(under):
+            break
+        low = high
+    else:
+        return None
+    g_low, g_high = worst(low, under)[0].min(), gap[under].min()
+    if g_low <= EARLY:
+        return low
+    for k in range(REFINE):
+        time = low + (high - low) * (g_low / (g_low - g_high) if k % 3 else 0.5)
+        found = worst(time, under)[0].min()
+        if found < 0.0:
+            high, g_high = time, found
+        else:
+            low, g_low = time, found
+            if found <= EARLY:
+                break
+    return low
+
+
+def _struck(flyer, pose, planes, lever, touching, fast):
+    """(impulses (C, 3), velocity (6,) after them) of one impact at ``pose`` of the contacts ``touching``.
+
+    None where sweeps do not find impulses that add no energy.
+    """
+    _, q, u = pose
+    start, inverse = flyer.energy(q, u), 1.0 / flyer.inertia
+
+    def at(share):
+        return _solved(flyer, q, u, planes, lever, touching, fast, inverse, share)
+
+    best = at(1.0)
+    if flyer.energy(q, best[1]) > start * (1.0 + 1e-12):
+        low, high, best = 0.0, 1.0, at(0.0)
+        if flyer.energy(q, best[1]) > start * (1.0 + 1e-12):
+            return None
+        for _ in range(SHARES):
+            share = 0.5 * (low + high)
+            tried = at(share)
+            if flyer.energy(q, tried[1]) > start:
+                high = share
+            else:
+                low, best = share, tried
+    return best
+
+
+def _solved(flyer, q, u, planes, lever, touching, fast, inverse, share):
+    """The impulses and velocity with which contacts rebound with a ``share`` of what Newton's law asks for."""
+    after, push = u.copy(), np.zeros_like(lever)
+    arms = [lever[c] for c in touching]
+
+    def velocity(arm):
+        return after[:3] + np.cross(after[3:], arm)
+
+    def add(c, arm, impulse):
+        push[c] += impulse
+        after[:3] += impulse / flyer.mass
+        after[3:] += rotate(q, inverse * rotate(conjugate(q), np.cross(arm, impulse)))
+
+    def weight(arm, axis):
+        local = rotate(conjugate(q), np.cross(arm, axis))
+        return 1.0 / flyer.mass + local @ (inverse * local)
+
+    wanted, normal_weight, slip_weight = [], [], []
+    for c, arm in zip(touching, arms, strict=True):
+        n = planes.normal[c]
+        approach = n @ velocity(arm)
+        wanted.append(-share * planes.restitution[c] * approach if fast[c] else 0.0)
+        normal_weight.append(weight(arm, n))
+        slip_weight.append(sum(weight(arm, axis) for axis in np.eye(3)) - normal_weight[-1])  # no less than either's
+    scale = max(np.abs([planes.normal[c] @ velocity(arm) for c, arm in zip(touching, arms, strict=True)]))
+    for _ in range(SWEEPS):
+        most = 0.0
+        for k, (c, arm) in enumerate(zip(touching, arms, strict=True)):
+            n, v = planes.normal[c], velocity(arm)
+            pressing = push[c] @ n
+            new = max(0.0, pressing + (wanted[k] - n @ v) / normal_weight[k])
+            add(c, arm, (new - pressing) * n)
+            held, v = push[c] - new * n, velocity(arm)
+            slip = held - (v - (n @ v) * n) / slip_weight[k]
+            size, most_slip = np.linalg.norm(slip), planes.friction[c] * new
+            if size > most_slip:
+                slip = slip * (most_slip / size)
+            add(c, arm, slip - held)
+            most = max(most, abs(new - pressing) * normal_weight[k], np.linalg.norm(slip - held) * slip_weight[k])
+        if most <= SETTLED * scale:
+            break
+    return push, after
