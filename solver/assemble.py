@@ -198,14 +198,15 @@ class Assembler:
         """
         number = self.numbering(state.time)
         links = self._links(number)
-        bodies, end_velocity = self._bodies(state, step, number)
+        bodies, end_velocity, acceleration = self._bodies(state, step, number)
         touches = self.contacts(contacts, impulses, number, bodies.orientation)
         if missed is not None:
             touches = joined(touches, missed)
         problem = StepProblem(step, bodies, touches, NO_ROWS)
         n, bodies.midpoint, bounces = number.dynamic_count, number.loose, None
         if len(touches):
-            pressed, bounces = self._rebound(problem, contacts, end_velocity, pressed, links)
+            flying = links, number, acceleration
+            pressed, bounces = self._rebound(problem, contacts, end_velocity, pressed, flying)
             bodies.midpoint = number.loose.copy()
             bodies.midpoint[:n][held_by_contacts(links, touches, pressed)[:n]] = 0.0
         else:
@@ -220,10 +221,11 @@ class Assembler:
             (links.a, links.b), pressed, bounces, self._rigid(links),
         )  # fmt: skip
 
-    def _rebound(self, problem, contacts, end_velocity, pressed, links):
+    def _rebound(self, problem, contacts, end_velocity, pressed, flying):
         """Fill in, in place, where rebounds end, and where bodies do that bounce in free motion.
 
-        Returns ``pressed`` (C,) bool of ``build``, guessed if it is None, and Bounces or None.
+        flying: Links, Numbering, acceleration.  Returns ``pressed`` (C,) bool of ``build``, guessed if None, and
+        Bounces or None.
         """
         touches, step = problem.contacts, problem.step
         slowest = 2.0 * self.noise / step
@@ -233,7 +235,7 @@ class Assembler:
         touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
         bounces = None
         if self.flights is not None and some(touches.rebound_speed != 0.0):
-            flying = (links, *self._flying, self.linear_damping, self.angular_damping)
+            flying = *flying, self.linear_damping, self.angular_damping
             bounces = self.flights.run(problem, flying, end_velocity, hits, (slowest, self.noise))
         if touches.surface_drift is not None:
             touches.rebound_speed = touches.rebound_speed - touches.surface_drift
@@ -291,13 +293,12 @@ class Assembler:
         return np.asarray(self.scene.gravity, float)
 
     def _bodies(self, state, step, number):
-        """Bodies with free motion by backward Euler, and the free velocity (n, 6) at the step's end."""
+        """Bodies with free motion by backward Euler, free velocity (n, 6) at the step's end, and the acceleration."""
         n, order = number.dynamic_count, number.scene
         acceleration, inert = self.acceleration(order[:n]), self._inertness(step, number)
         if self.force_fields is not None:
             pushed, braked = self.force_fields.on(order[:n], state, step)
             acceleration, inert = acceleration + pushed, self._inert_of(step, number, braked)
-        self._flying = number, acceleration
         position, orientation, velocity, end_position, end_orientation, flow = self._motion.run(
             (state.position, state.orientation), state.velocity, order, inert.moments, acceleration,
             inert.reach, inert.decay, inert.turn_decay, step,
@@ -310,7 +311,7 @@ class Assembler:
             n, inert.mass, inert.inertia, position, orientation, velocity, end_position, end_orientation, flow,
             number.loose,
         )  # fmt: skip
-        return bodies, flow[:n].copy()
+        return bodies, flow[:n].copy(), acceleration
 
     def _inertness(self, step, number):
         """The Inert of steps without force fields."""

@@ -276,12 +276,12 @@ def bounce_bodies(b: FlyingBodies, con: FlyingContacts):
                     if con.speed[c] < -con.slowest[c] and con.restitution[c] > ZERO:
                         con.fast[c] = 1
                         any_fast = 1
-                con.weight[c] = weight_along(b, i, q, con.lever[c], con.normal[c])
-                con.slip_weight[c] = -con.weight[c]
-                for k in range(3):
-                    axis = wp.vec3d()
-                    axis[k] = ONE
-                    con.slip_weight[c] = con.slip_weight[c] + weight_along(b, i, q, con.lever[c], axis)
+                    con.weight[c] = weight_along(b, i, q, con.lever[c], con.normal[c])
+                    con.slip_weight[c] = -con.weight[c]
+                    for k in range(3):
+                        axis = wp.vec3d()
+                        axis[k] = ONE
+                        con.slip_weight[c] = con.slip_weight[c] + weight_along(b, i, q, con.lever[c], axis)
             if any_fast == 0:
                 going = False
             else:

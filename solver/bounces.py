@@ -57,7 +57,7 @@ class Bounces:
 
     def free_contacts(self, contacts, hits):
         """Take the rebounds that ``flown`` bodies have done off their contacts and ``hits`` (C,), in place."""
-        own = np.minimum(contacts.body_a, contacts.body_b)  # bodies that do not move come last
+        own = moving_first(contacts)[0]
         done = np.append(self.flown, False)[np.minimum(own, len(self.flown))]
         contacts.rebound_gap[done] = contacts.rebound_speed[done] = 0.0
         hits[done] = False
@@ -80,7 +80,7 @@ def candidates(problem, bounces, scene, faces, jointed):
     contacts, n = problem.contacts, problem.bodies.dynamic_count
     if contacts.surface_velocity is not None or contacts.surface_drift is not None:
         return np.zeros(0, int)
-    own, other = np.minimum(contacts.body_a, contacts.body_b), np.maximum(contacts.body_a, contacts.body_b)
+    own, other = moving_first(contacts)
     out = np.where((contacts.body_a == own)[:, None], contacts.normal, -contacts.normal)
     good, hits = ~jointed[:n], np.zeros(n, bool)
     hits[own[bounces]] = True
@@ -92,16 +92,15 @@ def candidates(problem, bounces, scene, faces, jointed):
     if contacts.face is not None:
         plane &= contacts.face != own
     good[own[asked & ~plane]] = False
-    for body in np.flatnonzero(good & hits):
-        part = np.flatnonzero(own == body)
-        good[body] = not central(reflections(_Part(problem.bodies, contacts.take(part)))).all()
+    if (good & hits).any():
+        off_centre = np.bincount(own[~central(reflections(problem))], minlength=n)[:n] > 0
+        good &= off_centre
     return np.flatnonzero(good & hits)
 
 
-@dataclass
-class _Part:
-    bodies: object
-    contacts: object
+def moving_first(contacts):
+    """Bodies (C,) and (C,) of contacts, the first of which moves: those that do not come last."""
+    return np.minimum(contacts.body_a, contacts.body_b), np.maximum(contacts.body_a, contacts.body_b)
 
 
 class Flights:
@@ -137,10 +136,10 @@ class Flights:
         slowest, close = limits
         slowest = np.maximum(slowest, 0.5 * np.abs(approach(bodies, contacts, end_velocity)[1]))
         acceleration = np.broadcast_to(acceleration, (n, 3))
-        own = np.minimum(contacts.body_a, contacts.body_b)
+        own = moving_first(contacts)[0]
         part = np.flatnonzero(np.isin(own, found))
         part = part[np.argsort(own[part], kind="stable")]
-        side, planes = planes_of(contacts.take(part), bodies, own[part])
+        side, planes = planes_of(contacts.take(part), bodies)
         k, count, size = number.scene[found], len(found), len(part)
         v, w = self._bodies.reserve(count + 1), self._contacts.reserve(size)
         v.count[0], v.setting[:] = count, (problem.step, close)
@@ -171,12 +170,12 @@ class Flights:
         return out
 
 
-def planes_of(contacts, bodies, body):
-    """(1 where it is body a, -1 elsewhere (C, 1); Planes) of contacts of ``body`` (C,) with what stands still."""
+def planes_of(contacts, bodies):
+    """(1 where body a moves, -1 elsewhere (C, 1); Planes) of contacts with what stands still."""
+    body, other = moving_first(contacts)
     first = contacts.body_a == body
     side = np.where(first, 1.0, -1.0)[:, None]
     own, far = (np.where(c[:, None], contacts.point_a, contacts.point_b) for c in (first, ~first))
-    other = np.where(first, contacts.body_b, contacts.body_a)
     normal = side * contacts.normal
     on_plane = bodies.position[other] + rotate(bodies.orientation[other], far)
     near, beyond = (np.where(c, contacts.margin_a, contacts.margin_b) for c in (first, ~first))

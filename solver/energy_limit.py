@@ -53,16 +53,17 @@ class EnergyLimit:
         self._any = len(contacts) > 0 and some(self.held)
         if not self._any:
             return
-        self.gain = change = assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]
+        change = assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]
         if assembly.bounces is not None:
             change -= assembly.bounces.change[:, :3]
+        pull = np.linalg.norm(change, axis=1)
+        self.gain, self._weight = change, mass * pull
         self.start = start = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
         self.work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
         self.limit = self._sum(start + self.work) + judged.work[0]
-        self._weight = mass * np.linalg.norm(change, axis=1)
         # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.  What the
         # last step left of overlap is pushed out.
-        noise = tolerance * np.linalg.norm(change, axis=1) / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
+        noise = tolerance * pull / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
         self.noise = mass * noise
         push = np.maximum(solution.contact_impulse[:, 0], 0.0) * np.maximum(-start_gaps(problem), 0.0) / problem.step
         pushed = np.bincount(self.island_of(contacts), push, self._count)

@@ -300,10 +300,10 @@ class _NewtonAssembler(Assembler):
         free, velocity = order[:n], state.velocity.copy()
         torque, inertia = self.torque[free], self.frames.inertia[free]
         velocity[free, 3:] += step * angular_acceleration(state.orientation[free], torque, inertia)
-        bodies, end = super()._bodies(replace(state, velocity=velocity), step, number)
+        bodies, end, acceleration = super()._bodies(replace(state, velocity=velocity), step, number)
         bodies.velocity[:n] = state.velocity[free]
         self._gain = step * angular_acceleration(bodies.free_orientation[:n], torque, inertia)
-        return bodies, end
+        return bodies, end, acceleration
 
     def _take_mean_velocity(self, bodies, end_velocity, midpoint, step):
         super()._take_mean_velocity(bodies, end_velocity, midpoint, step)

@@ -252,7 +252,7 @@ MADE = {
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping friction restitution surface_velocity slow"
     " noise _moving holding hand_over force_fields outlines _motion _impacts _knock_on _places _numbering _linking"
-    " _inert _materials asleep carried _surfaces_run _joined flights _flying",
+    " _inert _materials asleep carried _surfaces_run _joined flights",
     "PositionPhase": "assembler collider frames joints solver slow fast judge effort",
     "Gyroscopes": "frames joints ball _known",
     "ProximalSolver": "device problem _ropes _contact _joint _motion _assembly _cg _sweep _control _limits resting"

@@ -95,29 +95,28 @@ def test_kernels_of_joints_are_compiled_for_scenes_with_joints_only(loaded):
     assert "axion_contact_f64" in loaded and not {"axion_joints_f64", JOINT_MODULE} & set(loaded)
 
 
-@pytest.mark.parametrize(("scene", "joints"), [(stack(1), False), (pendulum(), True)])
-def test_kernels_of_joints_are_launched_for_scenes_with_joints_only(monkeypatch, scene, joints):
-    launch, launched = wp.launch, set()
+@pytest.fixture
+def launched(monkeypatch):
+    """Names of the modules whose kernels are launched with any threads."""
+    launch, found = wp.launch, set()
 
     def note(kernel, dim, **given):
         if dim:
-            launched.add(kernel.module.name)
+            found.add(kernel.module.name)
         return launch(kernel, dim=dim, **given)
 
     monkeypatch.setattr(wp, "launch", note)
+    return found
+
+
+@pytest.mark.parametrize(("scene", "joints"), [(stack(1), False), (pendulum(), True)])
+def test_kernels_of_joints_are_launched_for_scenes_with_joints_only(launched, scene, joints):
     simulate(scene, 12)  # until the box lies: its fall is not solved for
     assert "axion_motion_f64" in launched
     assert {name in launched for name in ("axion_joints_f64", JOINT_MODULE)} == {joints}
 
 
-def test_the_kernel_of_bounces_is_compiled_ahead(monkeypatch):
-    launch, launched = wp.launch, set()
-
-    def note(kernel, dim, **given):
-        launched.add(kernel.module.name)
-        return launch(kernel, dim=dim, **given)
-
-    monkeypatch.setattr(wp, "launch", note)
+def test_the_kernel_of_bounces_is_compiled_ahead(launched):
     simulate(box_on_its_edge(), 12)
     ahead = warm_up.launched(box_on_its_edge(), ProximalSolver("cpu", "float64", ropes=False))
     assert "axion_bounces" in launched and "axion_bounces" in {module.name for module in ahead}
@@ -132,14 +131,7 @@ def test_the_kernel_of_bounces_is_compiled_ahead(monkeypatch):
     ],
     ids=["pendulum", "box", "balls"],
 )
-def test_nothing_is_compiled_in_the_middle_of_a_bake(monkeypatch, scene, own):
-    launch, launched = wp.launch, set()
-
-    def note(kernel, dim, **given):
-        launched.add(kernel.module.name)
-        return launch(kernel, dim=dim, **given)
-
-    monkeypatch.setattr(wp, "launch", note)
+def test_nothing_is_compiled_in_the_middle_of_a_bake(launched, scene, own):
     simulate(scene, 12)
     ahead = {module.name for module in warm_up.launched(scene, ProximalSolver("cpu", "float64", ropes=False))}
     hit = {"axion_contact_frames", "axion_impact", "axion_knock_on", "axion_bounces"}

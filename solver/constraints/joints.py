@@ -29,8 +29,8 @@ def joint_kernels(real):
     math = rotation_functions(real)
     measured, linear, six = math.measured, math.linear, math.six
     of_rows = row_functions(real)
-    measure, stepped, vectors, demand, sideways = (
-        of_rows.measure, of_rows.stepped, of_rows.vectors, of_rows.demand, of_rows.sideways,
+    measure, midstep, stepped, vectors, demand, sideways = (
+        of_rows.measure, of_rows.midstep, of_rows.stepped, of_rows.vectors, of_rows.demand, of_rows.sideways,
     )  # fmt: skip
     name = f"axion_joints_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)
@@ -119,9 +119,13 @@ def joint_kernels(real):
             rows.turning[r] = -settings[step_slot] * share * rows.p[r] / length
 
     @wp.func(module=name)
-    def locked(rows: RowArrays, r: int):
-        free = rows.lower[r] > -scalar(1.0e30) or rows.upper[r] < scalar(1.0e30)
-        return rows.coordinate[r] == LINEAR and rows.compliance[r] == scalar(0.0) and not free
+    def locks(rows: RowArrays, r: int):
+        """Whether all rows of the joint that begins at row r lock the way of an anchor."""
+        for m in range(r, r + rows.group[r]):
+            free = rows.lower[m] > -scalar(1.0e30) or rows.upper[m] < scalar(1.0e30)
+            if rows.coordinate[m] != LINEAR or rows.compliance[m] > scalar(0.0) or free:
+                return False
+        return True
 
     @kernel
     def carry_impulses(counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), rows: RowArrays):
@@ -134,11 +138,8 @@ def joint_kernels(real):
         if r >= counts[rows_slot]:
             return
         size = rows.group[r]
-        if islands[rows.island[r]] == 0 or size < 2 or size > 3:
+        if islands[rows.island[r]] == 0 or size < 2 or size > 3 or not locks(rows, r):
             return
-        for m in range(r, r + size):
-            if not locked(rows, m):
-                return
         push = rows.p[r] * rows.along[r] + rows.p[r + 1] * rows.along[r + 1]
         x = linear(rows.jac_b[r])
         y = linear(rows.jac_b[r + 1])
@@ -162,19 +163,11 @@ def joint_kernels(real):
         r = wp.tid()
         if r >= counts[rows_slot]:
             return
-        if islands[rows.island[r]] == 0 or rows.group[r] != 3:
+        if islands[rows.island[r]] == 0 or rows.group[r] != 3 or not locks(rows, r):
             return
-        for m in range(r, r + 3):
-            if not locked(rows, m):
-                return
+        if midstep(rows, r, bodies, counts[dynamic_slot]) == scalar(0.0):
+            return
         a = rows.a[r]
-        middle = scalar(0.0)
-        if a < counts[dynamic_slot]:
-            middle = wp.max(middle, bodies.midpoint[a])
-        if rows.b[r] < counts[dynamic_slot]:
-            middle = wp.max(middle, bodies.midpoint[rows.b[r]])
-        if middle == scalar(0.0):
-            return
         b = rows.b[r]
         start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
         arm = scalar(0.5) * (wp.quat_rotate(bodies.q[a], rows.anchor_a[r]) + start.arm_a + start.d)

@@ -21,7 +21,7 @@ from ..problem import Coordinate
 
 @cache
 def row_functions(real):
-    """measure, stepped, vectors, demand, sideways for one real type."""
+    """measure, midstep, stepped, vectors, demand, sideways for one real type."""
     scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
     arrays = structs(real)
     BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
@@ -104,6 +104,18 @@ def row_functions(real):
         return wp.normalize(q0 + q1)
 
     @wp.func(module=name)
+    def midstep(rows: RowArrays, r: int, bodies: BodyArrays, dynamic: int):
+        """1 where one of the bodies of row r asks for its Jacobian in mid-step, 0 at the end pose."""
+        a = rows.a[r]
+        b = rows.b[r]
+        middle = scalar(0.0)
+        if a < dynamic:
+            middle = wp.max(middle, bodies.midpoint[a])
+        if b < dynamic:
+            middle = wp.max(middle, bodies.midpoint[b])
+        return middle
+
+    @wp.func(module=name)
     def stepped(
         rows: RowArrays, r: int, bodies: BodyArrays, dynamic: int, xa: vec3, qa: quat, xb: vec3, qb: quat
     ):  # fmt: skip
@@ -111,12 +123,7 @@ def row_functions(real):
         a = rows.a[r]
         b = rows.b[r]
         row = measure(rows, r, xa, qa, xb, qb)
-        middle = scalar(0.0)
-        if a < dynamic:
-            middle = wp.max(middle, bodies.midpoint[a])
-        if b < dynamic:
-            middle = wp.max(middle, bodies.midpoint[b])
-        if middle > scalar(0.0):
+        if midstep(rows, r, bodies, dynamic) > scalar(0.0):
             at = vectors(rows, r, xa, qa, xb, qb)
             start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
             half = scalar(0.5)
@@ -148,4 +155,6 @@ def row_functions(real):
             return six(-t, -wp.cross(wp.quat_rotate(bodies.q[i], rows.anchor_a[r]), t))
         return six(t, wp.cross(wp.quat_rotate(bodies.q[i], rows.anchor_b[r]), t))
 
-    return SimpleNamespace(measure=measure, stepped=stepped, vectors=vectors, demand=demand, sideways=sideways)
+    return SimpleNamespace(
+        measure=measure, midstep=midstep, stepped=stepped, vectors=vectors, demand=demand, sideways=sideways
+    )

@@ -71,6 +71,14 @@ class Planes:
         on_body = x + rotate(q, self.point)
         return np.einsum("ci,ci->c", self.normal, on_body) - self.height - self.margin
 
+    def levers(self, q):
+        """(C, 3) from the centre of mass to the surface [m]."""
+        return rotate(q, self.point) - self.normal * self.margin[:, None]
+
+    def speeds(self, lever, u):
+        """(C,) gap velocities [m/s] at levers (C, 3)."""
+        return np.einsum("ci,ci->c", self.normal, u[:3] + np.cross(u[3:], lever))
+
 
 def bounce(flyer, pose, planes, step, slowest, close):
     """The pose after a step of free flight with impacts.
@@ -95,10 +103,9 @@ def bounce(flyer, pose, planes, step, slowest, close):
         if time is None:
             break
         pose, left = flyer.after(pose, time), left - time
-        lever = rotate(pose[1], planes.point) - planes.normal * planes.margin[:, None]
+        lever = planes.levers(pose[1])
         touching = planes.gaps(*pose[:2]) - overlap <= close
-        speed = np.einsum("ci,ci->c", planes.normal, pose[2][:3] + np.cross(pose[2][3:], lever))
-        fast = touching & (speed < -slowest) & (planes.restitution > 0.0)
+        fast = touching & (planes.speeds(lever, pose[2]) < -slowest) & (planes.restitution > 0.0)
         if not fast.any():
             break
         struck = _struck(flyer, pose, planes, lever, np.flatnonzero(touching), fast)
@@ -120,9 +127,7 @@ def _next(flyer, pose, planes, left, overlap):
 
     def worst(time, of=slice(None)):
         x, q, u = flyer.after(pose, time)
-        lever = rotate(q, planes.point) - planes.normal * planes.margin[:, None]
-        falls = np.einsum("ci,ci->c", planes.normal, u[:3] + np.cross(u[3:], lever)) < 0.0
-        return (planes.gaps(x, q) - overlap)[of], falls[of]
+        return (planes.gaps(x, q) - overlap)[of], (planes.speeds(planes.levers(q), u) < 0.0)[of]
 
     before, falls = worst(0.0)
     if ((before <= EARLY) & falls).any():
