@@ -21,6 +21,8 @@ from .topology import KEPT, build_topology, same_blocks
 
 CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
 CG_COST = 0.6  # microseconds a block that conjugate gradients take for it on the CPU: 40 iterations of 15 ns
+STIFF = 20.0  # times that is what a direct solve is worth where joints are stiff: Newton takes as many more steps
+HEAP = 320  # bodies of islands without joints: in larger ones fill has never paid, and to find that out takes time
 ROW_COLUMNS = (
     *(("a", "body_a"), ("b", "body_b"), ("start_impulse", "impulse")),
     *((name, name) for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset")),
@@ -127,10 +129,11 @@ class DeviceProblem:
         if self._factored is not None and same_blocks(topology, self._factored):
             self._factored = topology
             return
-        blocks = np.bincount(topology.body_island, minlength=topology.island_count)
-        blocks += 2 * np.bincount(topology.pair_island, minlength=topology.island_count)
-        worth = CG_COST * blocks * topology.constrained if self.device.is_cpu else np.zeros(len(blocks))
-        structure = self._eliminator.analyse(topology, np.where(topology.jointed, np.inf, worth))
+        bodies = np.bincount(topology.body_island, minlength=topology.island_count)
+        blocks = bodies + 2 * np.bincount(topology.pair_island, minlength=topology.island_count)
+        worth = CG_COST * blocks * topology.constrained
+        loose = worth * (bodies <= HEAP) if self.device.is_cpu else np.zeros(len(blocks))
+        structure = self._eliminator.analyse(topology, np.where(topology.jointed, STIFF * worth, loose))
         self.direct = frozen(np.diff(structure.island_start) > 0)
         self.factor.set_structure(structure)
         self._factored = topology

@@ -3,8 +3,8 @@
 
 Contacts come and go, so what couples which bodies changes from step to step, and Python sets would take longer than the
 solve.  First comes the order of elimination, which tells what the factor costs; islands whose factor costs more than
-they may spend are left out.  The blocks of the others are listed after that.  Minimum degree on sets of bits:
-George and Liu, "The evolution of the minimum degree ordering algorithm", 1989.
+they may spend are left out.  The blocks of the others are listed after that.  Minimum degree on sets of bits, the next
+body from a tournament: George and Liu, "The evolution of the minimum degree ordering algorithm", 1989.
 """
 
 from functools import cache
@@ -16,13 +16,12 @@ import warp as wp
 from ..arrays import allocate, host_view, upload
 from ..reference.ordering import Structure
 
-LARGEST = 320  # bodies of an island: its sets of bits have room for no more
-WORDS = LARGEST // 64
+LARGEST = 16384  # bodies of an island: its sets of bits take 32 MB
 FEWEST = 256  # elements to make room for
 PER_ROW, PER_BLOCK, PER_UPDATE = 0.10, 0.07, 0.05
 """Microseconds on the CPU that a row, a block and an update of the factor cost in factorisation and solve together."""
 
-_words = wp.constant(WORDS)
+_last = wp.constant(2**31 - 1)
 _row_cost, _block_cost, _update_cost = (wp.constant(wp.float32(cost)) for cost in (PER_ROW, PER_BLOCK, PER_UPDATE))
 _LISTED = ("order", "row_start", "column", "source", "update_start", "update_left", "update_right")
 
@@ -43,8 +42,9 @@ class Graph:
 class Elimination:
     """What the first kernel finds.  Members are addressed by their place in ``Graph.member``."""
 
-    bits: wp.array(dtype=wp.uint64)  # (n * WORDS,) members still coupled to each, when its turn comes
-    degree: wp.array(dtype=wp.int32)  # (n,) scratch
+    bits: wp.array(dtype=wp.uint64)  # a word for 64 members, for each: those still coupled to it when its turn comes
+    bits_begin: wp.array(dtype=wp.int32)  # (islands,) in ``bits``
+    tree: wp.array(dtype=wp.int32)  # (2 n,) scratch: degree * size + rank of each, and the lesser of every two
     order: wp.array(dtype=wp.int32)  # (n,) members in elimination order, by island
     position: wp.array(dtype=wp.int32)  # (n,) row of each member
     blocks: wp.array(dtype=wp.int32)  # (islands,) 0: left out
@@ -84,6 +84,15 @@ def kernels():
         """Number of the lowest bit that is set."""
         return int(wp.bit_count(x ^ (x - wp.uint64(1)))) - 1
 
+    @wp.func(module=module)
+    def enter(tree: wp.array(dtype=wp.int32), base: int, leaf: int, value: int):
+        """Give a leaf of the tournament another value."""
+        place = int(leaf)
+        tree[base + place] = value
+        while place > 1:
+            place = place // 2
+            tree[base + place] = wp.min(tree[base + 2 * place], tree[base + 2 * place + 1])
+
     @wp.kernel(module=module)
     def eliminate(graph: Graph, out: Elimination):
         """Order, blocks and updates of the islands that stay within ``most``."""
@@ -95,52 +104,51 @@ def kernels():
         if out.most[k] <= float(size) * (_row_cost + _block_cost):
             return
         words = (size + 63) // 64
-        for m in range(begin, begin + size):
+        bits = out.bits_begin[k]
+        tree = 2 * begin
+        for m in range(size):
             for w in range(words):
-                out.bits[_words * m + w] = wp.uint64(0)
-            body = graph.member[m]
+                out.bits[bits + words * m + w] = wp.uint64(0)
+            body = graph.member[begin + m]
             first = graph.neighbour_start[body]
             last = graph.neighbour_start[body + 1]
             for e in range(first, last):
                 other = graph.rank[graph.neighbour_body[e]]
-                word = _words * m + other // 64
+                word = bits + words * m + other // 64
                 out.bits[word] = out.bits[word] | single(other % 64)
-            out.degree[m] = last - first
+            out.tree[tree + size + m] = (last - first) * size + m
+        for up in range(1, size):
+            place = size - up
+            out.tree[tree + place] = wp.min(out.tree[tree + 2 * place], out.tree[tree + 2 * place + 1])
         blocks = int(0)
         updates = int(0)
         for turn in range(size):
-            least = int(-1)
-            degree = int(0)
-            for m in range(begin, begin + size):
-                d = out.degree[m]
-                if d >= 0 and (least < 0 or d < degree):
-                    least = m
-                    degree = d
-            out.degree[least] = -1
-            out.order[begin + turn] = least
+            own = out.tree[tree + 1] % size
+            degree = out.tree[tree + 1] // size
+            enter(out.tree, tree, size + own, _last)
+            out.order[begin + turn] = begin + own
             blocks += degree + 1
             updates += degree * (degree + 1) // 2
             cost = float(size) * _row_cost + float(blocks) * _block_cost + float(updates) * _update_cost
             if cost > out.most[k]:
                 return
-            own = least - begin
             for w in range(words):
-                rest = out.bits[_words * least + w]
+                rest = out.bits[bits + words * own + w]
                 while rest != wp.uint64(0):
                     low = lowest(rest)
                     rest = rest & (rest - wp.uint64(1))
-                    other = begin + 64 * w + low
+                    other = 64 * w + low
                     count = int(0)
                     for v in range(words):
-                        word = _words * other + v
-                        joined = out.bits[word] | out.bits[_words * least + v]
+                        word = bits + words * other + v
+                        joined = out.bits[word] | out.bits[bits + words * own + v]
                         if v == own // 64:
                             joined = joined & ~single(own % 64)
                         if v == w:
                             joined = joined & ~single(low)
                         out.bits[word] = joined
                         count += int(wp.bit_count(joined))
-                    out.degree[other] = count
+                    enter(out.tree, tree, size + other, count * size + other)
         out.blocks[k] = blocks
         out.updates[k] = updates
 
@@ -151,6 +159,7 @@ def kernels():
         row_begin = out.row_begin[k]
         size = out.row_begin[k + 1] - row_begin
         begin = graph.island_start[k]
+        words = (size + 63) // 64
         for turn in range(size):
             found.position[found.order[begin + turn]] = row_begin + turn
         block = int(out.block_begin[k])
@@ -164,8 +173,8 @@ def kernels():
             out.column[start] = row
             out.source[start] = body
             block += 1
-            for w in range((size + 63) // 64):
-                rest = found.bits[_words * m + w]
+            for w in range(words):
+                rest = found.bits[found.bits_begin[k] + words * (m - begin) + w]
                 while rest != wp.uint64(0):
                     column = found.position[begin + 64 * w + lowest(rest)]
                     rest = rest & (rest - wp.uint64(1))
@@ -220,7 +229,7 @@ class Eliminator:
 
     def __init__(self):
         self._kernels = kernels()
-        self._given = dict.fromkeys(("bodies", "pairs", "islands"), -1)
+        self._given = dict.fromkeys(("bodies", "pairs", "islands", "words"), -1)
         self._listed = dict.fromkeys(("islands", "rows", "blocks", "updates"), -1)
 
     def analyse(self, topology, most):
@@ -230,11 +239,12 @@ class Eliminator:
         those of more than ``LARGEST`` bodies, get no rows.  The structure's arrays are views, good until the next call.
         """
         island, islands = topology.body_island, topology.island_count
-        n = len(island)
-        if _grown(self._given, n, len(topology.pair_i), islands):
+        n, size = len(island), np.bincount(island, minlength=islands)
+        most = np.where(size <= LARGEST, most, 0.0)
+        words = np.where(most > 0.0, size * ((size + 63) // 64), 0)
+        if _grown(self._given, n, len(topology.pair_i), islands, int(words.sum())):
             self._make_graph(**self._given)
         graph, found = self._graph, self._found
-        size = np.bincount(island, minlength=islands)
         member = np.argsort(island, kind="stable")
         start = host_view(graph.island_start)
         np.cumsum(size, out=start[1 : islands + 1])
@@ -243,7 +253,8 @@ class Eliminator:
         upload(graph.neighbour_start, topology.neighbour_start)
         upload(graph.neighbour_body, topology.neighbour_body)
         upload(graph.neighbour_pair, topology.neighbour_pair)
-        upload(found.most, np.where(size <= LARGEST, most, 0.0))
+        upload(found.bits_begin, np.cumsum(words) - words)
+        upload(found.most, most)
         self._eliminate.set_dim(islands)
         self._eliminate.launch()
 
@@ -267,12 +278,12 @@ class Eliminator:
         views = (host_view(getattr(lists, name))[:length] for name, length in zip(_LISTED, lengths, strict=True))
         return Structure(n, len(topology.pair_i), island.astype(np.int32), begins[0], *views)
 
-    def _make_graph(self, bodies, pairs, islands):
+    def _make_graph(self, bodies, pairs, islands, words):
         around = dict.fromkeys(("neighbour_body", "neighbour_pair"), 2 * pairs)
         starts = {"island_start": islands + 1, "neighbour_start": bodies + 1}
         self._graph = allocate(Graph, around | starts, bodies, "cpu")
-        of_islands = dict.fromkeys(("blocks", "updates", "most"), islands)
-        self._found = allocate(Elimination, of_islands | {"bits": WORDS * bodies}, bodies, "cpu")
+        of_islands = dict.fromkeys(("blocks", "updates", "most", "bits_begin"), islands)
+        self._found = allocate(Elimination, of_islands | {"bits": words, "tree": 2 * bodies}, bodies, "cpu")
         self._eliminate, self._list_blocks = self._command(self._kernels.eliminate, self._graph, self._found), None
 
     def _make_lists(self, islands, rows, blocks, updates):
