@@ -21,8 +21,8 @@ from .topology import KEPT, build_topology, same_blocks
 
 CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
 CG_COST = 0.6  # microseconds a block that conjugate gradients take for it on the CPU: 40 iterations of 15 ns
-STIFF = 20.0  # times that is what a direct solve is worth where joints are stiff: Newton takes as many more steps
-HEAP = 320  # bodies of islands without joints: in larger ones fill has never paid, and to find that out takes time
+STIFF = 20.0  # times that is what a direct solve is worth where joints couple all: Newton takes as many more steps
+HEAP = 320  # bodies; in larger islands without joints fill has never paid, and to find that out takes time
 ROW_COLUMNS = (
     *(("a", "body_a"), ("b", "body_b"), ("start_impulse", "impulse")),
     *((name, name) for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset")),
@@ -120,8 +120,9 @@ class DeviceProblem:
     def _choose_direct(self, topology):
         """Set ``direct`` (islands,) bool and the structure of the factor: which islands take no conjugate gradients.
 
-        Stiff joints need a direct solve.  Contacts alone do not, but fill decides which is faster: in columns and small
-        heaps the factor is, in lattices it is not.  On CUDA one thread would work through an island's factor, so
+        Stiff joints need a direct solve, but a heap of thousands with a few joints would take longer for it.  Contacts
+        alone do not, but fill decides which is faster: in columns and small heaps the factor is, in lattices it is not.
+        On CUDA one thread would work through an island's factor, so
         islands without joints iterate there.
         """
         if topology is self._factored:  # topologies are kept: equal ones are the same
@@ -129,11 +130,13 @@ class DeviceProblem:
         if self._factored is not None and same_blocks(topology, self._factored):
             self._factored = topology
             return
-        bodies = np.bincount(topology.body_island, minlength=topology.island_count)
-        blocks = bodies + 2 * np.bincount(topology.pair_island, minlength=topology.island_count)
-        worth = CG_COST * blocks * topology.constrained
-        loose = worth * (bodies <= HEAP) if self.device.is_cpu else np.zeros(len(blocks))
-        structure = self._eliminator.analyse(topology, np.where(topology.jointed, STIFF * worth, loose))
+        islands = topology.island_count
+        bodies, pairs = (np.bincount(of, minlength=islands) for of in (topology.body_island, topology.pair_island))
+        joined = np.bincount(topology.pair_island[topology.pair_joined], minlength=islands)
+        worth, small = CG_COST * (bodies + 2 * pairs) * topology.constrained, bodies <= HEAP
+        stiff = np.where(small, np.inf, STIFF * worth * joined / np.maximum(pairs, 1))
+        loose = worth * small if self.device.is_cpu else np.zeros(islands)
+        structure = self._eliminator.analyse(topology, np.where(topology.jointed, stiff, loose))
         self.direct = frozen(np.diff(structure.island_start) > 0)
         self.factor.set_structure(structure)
         self._factored = topology

@@ -37,6 +37,7 @@ class Topology:
     pair_i: np.ndarray  # (P,) i < j, both dynamic
     pair_j: np.ndarray
     pair_island: np.ndarray
+    pair_joined: np.ndarray  # (P,) bool: coupled by a joint row
     pair_contact_start: np.ndarray
     pair_contact_end: np.ndarray
     pair_row_start: np.ndarray
@@ -107,8 +108,10 @@ def _packed(values):
 
 
 def same_blocks(first, second):
-    """Whether two Topologies couple the same bodies and take the same islands for constrained and jointed."""
-    names = "body_island", "pair_i", "pair_j", "constrained", "jointed"
+    """Whether two Topologies couple the same bodies, by joints or not, and take the same islands for constrained and
+    jointed.
+    """
+    names = "body_island", "pair_i", "pair_j", "pair_joined", "constrained", "jointed"
     return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)
 
 
@@ -196,6 +199,7 @@ def _topology(n, total, *sides):
         pair_i=pair_i,
         pair_j=pair_j,
         pair_island=body_island[pair_i],
+        pair_joined=pair_row_start[1:] > pair_row_start[:-1],
         pair_contact_start=starts.astype(np.int32),
         pair_contact_end=ends.astype(np.int32),
         pair_row_start=pair_row_start,
