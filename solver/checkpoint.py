@@ -127,6 +127,7 @@ class _Reader:
             self.floats("state.orientation", (count, 4)),
             self.floats("state.velocity", (count, 6)),
             self.floats("state.eps", (count,)),
+            self.floats("state.swept", (count,)),
         )
         if not all(np.isfinite(values).all() for values in (state.time, state.position, state.orientation)):
             raise CheckpointError("the checkpoint holds a pose that is not finite: begin at the start")

@@ -27,6 +27,7 @@ class Figures:
     sweeps: wp.array(dtype=wp.int32)
     done: wp.array(dtype=wp.int32)  # 1: solved already
     newton: wp.array(dtype=wp.int32)  # told
+    swept: wp.array(dtype=wp.int32)
     residual: wp.array(dtype=wp.float64)  # [m/s]
     eps_end: wp.array(dtype=wp.float64)
 
@@ -83,10 +84,12 @@ def figure_kernels(real):
             return
         k = bodies.island[i]
         figures.newton[i] = 0
+        figures.swept[i] = 0
         figures.residual[i] = wp.float64(0.0)
         figures.eps_end[i] = isl.eps[k]
         if isl.constrained[k] == 1:
             figures.newton[i] = isl.newton_count[k]
+            figures.swept[i] = isl.sweep_count[k]
             figures.residual[i] = isl.best[k]
             wp.atomic_max(flags, newton_slot, isl.newton_count[k])
             wp.atomic_max(flags, linear_slot, isl.linear_count[k])

@@ -43,6 +43,8 @@ def sweep_kernel(real):
         arm_b = con.arm_b[c]
         v = components(n, point_velocity(bodies.u[a], arm_a) - point_velocity(bodies.u[b], arm_b)) + con.bias[c]
         normal = wp.max(scalar(0.0), old[0] - v[0] / con.w_normal[c])
+        if normal == scalar(0.0) and wp.length_sq(old) == scalar(0.0):
+            return  # it stays open, as most do
         change = world(n, vec3(normal - old[0], scalar(0.0), scalar(0.0)))
         if a < dynamic:
             push(bodies, a, change, arm_a)

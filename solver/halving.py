@@ -50,7 +50,7 @@ def halve_part(stepper, step, depth, attempt):
 def _joined(state, moved, kept):
     """State ``state`` with the bodies ``kept`` (B,) bool as in State ``moved``."""
     columns = {}
-    for name in ("position", "orientation", "velocity", "eps"):
+    for name in ("position", "orientation", "velocity", "eps", "swept"):
         columns[name] = getattr(state, name).copy()
         columns[name][kept] = getattr(moved, name)[kept]
     return replace(state, **columns)

@@ -50,6 +50,8 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.linear_count[k] = 0
     isl.sweep_count[k] = 0
     isl.outer_count[k] = 0
+    if isl.sweeps_allowed[k] == 2 and isl.jointed[k] == 0:
+        isl.outer_count[k] = -1  # a round of sweeps alone
     isl.slip_share[k] = SLIP_SHARE
     isl.trouble[k] = 0
     isl.damping[k] = wp.float64(0.0)
@@ -72,9 +74,11 @@ def outer_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         return
     isl.inner_count[k] = 0
     isl.inner_active[k] = isl.outer_active[k]
+    if isl.outer_count[k] < 0:
+        isl.inner_active[k] = 0
     isl.keep[k] = 0
     isl.restore[k] = 0
-    if isl.outer_active[k] == 1:
+    if isl.inner_active[k] == 1:
         wp.atomic_max(flags, inner_slot, 1)
 
 
@@ -131,11 +135,11 @@ def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
 
 @kernel
 def search_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
-    """Start of a line search, at the full step; on an assumption that is the step, because the merit is another."""
+    """Start of a line search, at the full step."""
     k = wp.tid()
     if k >= counts[islands_slot]:
         return
-    isl.search_active[k] = isl.inner_active[k] * (1 - isl.assumed[k])
+    isl.search_active[k] = isl.inner_active[k]
     if isl.inner_active[k] == 0:
         return
     isl.slope_base[k] = isl.slope_base[k] + isl.slope0[k]
@@ -237,7 +241,7 @@ def request_sweeps(
         return
     if isl.inner_count[k] >= limits.inner:
         isl.trouble[k] = 1
-    if isl.trouble[k] == 1 or isl.outer_count[k] >= late:
+    if isl.trouble[k] == 1 or isl.outer_count[k] >= late or isl.outer_count[k] < 0:
         isl.sweep_active[k] = 1
         isl.sweep_left[k] = wp.where(isl.law[k] == 1, limits.cone_sweeps, limits.sweeps)
         wp.atomic_max(flags, sweep_slot, 1)
@@ -312,6 +316,17 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     finite = value == value and value < wp.float64(1.0e30)
     round = isl.outer_count[k]
     isl.outer_count[k] = round + 1
+    if round < 0:
+        isl.keep[k] = wp.where(finite, 1, 0)
+        isl.restore[k] = 1 - isl.keep[k]
+        if finite:
+            isl.best[k] = value
+            isl.previous[k] = value
+        if finite and value < isl.tolerance[k]:
+            isl.outer_active[k] = 0
+        else:
+            wp.atomic_max(flags, outer_slot, 1)
+        return
     law = isl.law[k]
     struggled = isl.inner_count[k] >= limits.inner
     if round == 0:

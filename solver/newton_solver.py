@@ -98,7 +98,7 @@ class SolverAxion(newton.solvers.SolverBase):
         )
         world = model.body_world.numpy() if model.body_count else np.zeros(0, int)
         self._world = np.append(world, -1)
-        self._eps = np.full(model.body_count + 1, FIRST_EPS)
+        self._eps, self._swept = np.full(model.body_count + 1, FIRST_EPS), np.zeros(model.body_count + 1)
         self._written, self._inverse = None, None
 
     def step(self, state_in, state_out, control, contacts, dt, *, observables=None):
@@ -172,7 +172,7 @@ class SolverAxion(newton.solvers.SolverBase):
             place[known], turn[known] = self._written.position[known], self._written.orientation[known]
             known = np.append((qd == self._written.body_qd).all(axis=1), False)
             velocity[known] = self._written.velocity[known]
-        return State(0.0, place, turn, velocity, self._eps)  # nothing here depends on the time
+        return State(0.0, place, turn, velocity, self._eps, self._swept)  # nothing here depends on the time
 
     def _load(self, state, state_in, control):
         """Hand the assembler gravity, external forces and joint targets of this step."""
@@ -198,7 +198,7 @@ class SolverAxion(newton.solvers.SolverBase):
         q[keep], qd[keep] = state_in.body_q.numpy()[keep], state_in.body_qd.numpy()[keep]
         _assign(state_out.body_q, q)
         _assign(state_out.body_qd, qd)
-        self._eps = state.eps
+        self._eps, self._swept = state.eps, state.swept
         self._written = _Written(q.copy(), qd, state.position, state.orientation, state.velocity)
         self._written.body_q[keep] = np.nan
         if not model.joint_count:

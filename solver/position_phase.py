@@ -69,7 +69,7 @@ class PositionPhase:
                 break
             before = assembly, solution, statistics
             assembly = self._again(assembly, solution, missed, pressed, state)
-            options, tolerance = self.options(assembly, state)
+            options, tolerance = self.options(assembly, state, statistics.swept)
             done = _unchanged(before[0], assembly) & (statistics.residual <= tolerance)
             options = replace(options, start=solution.velocity[: len(tolerance)], done=done)
             solution, statistics, more = self._solve(assembly, options, last)
@@ -115,13 +115,19 @@ class PositionPhase:
         force[assembly.row_number] = row_forces(assembly, solution)
         return self.assembler.build(state, problem.step, contacts, carried.impulse[:count], earlier, force, pressed)
 
-    def options(self, assembly, state):
-        """SolveOptions, and the tolerance (n,) each body's island is held to."""
+    def options(self, assembly, state, swept=None):
+        """SolveOptions, and the tolerance (n,) each body's island is held to.
+
+        swept: (n,) sweeps of Gauss-Seidel in the last solve; default: in the last step.  Where it took some, Newton had
+        trouble, and will again: they come first.
+        """
         bodies = assembly.problem.bodies
         tolerance, aim, sweeps = self.effort.of(bodies, assembly.island, assembly.island_jointed)
         eps = state.eps[assembly.numbering.scene[: len(aim)]]
         np.minimum(eps, EPS_OF_CONTACTS, out=eps, where=~assembly.island_jointed[assembly.island])
-        return SolveOptions(aim, eps, sweeps), tolerance
+        if swept is None:
+            swept = state.swept[assembly.numbering.scene[: len(aim)]]
+        return SolveOptions(aim, eps, np.where(swept > 0, 2 * sweeps, sweeps)), tolerance
 
 
 def _of_others(contacts, bad):
@@ -152,7 +158,7 @@ def _keep(done, problem, before, earlier, solution, statistics):
     bodies = np.flatnonzero(done)
     for name in ("velocity", "position", "orientation"):
         getattr(solution, name)[bodies] = getattr(before, name)[bodies]
-    for name in ("newton", "residual", "eps", "constrained"):
+    for name in ("newton", "swept", "residual", "eps", "constrained"):
         getattr(statistics, name)[bodies] = getattr(earlier, name)[bodies]
     for table, name in ((problem.contacts, "contact_impulse"), (problem.joints, "joint_impulse")):
         kept = np.flatnonzero(moves(table, done, len(before.velocity)))

@@ -9,6 +9,7 @@ each constant: docs/solver.md.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import warp as wp
@@ -46,7 +47,7 @@ class SolveOptions:
 
     tolerance: np.ndarray  # [m] residual at which an island is done
     eps: np.ndarray  # proximal strength to start from, as the last step left it
-    sweeps: np.ndarray  # bool: Gauss-Seidel may help (it moves fast)
+    sweeps: np.ndarray  # whether Gauss-Seidel helps: 0 only late, 1 in trouble (it moves fast), 2 before Newton, too
     start: np.ndarray | None = None  # (n, 6) first iterate; None: the velocity at the start
     done: np.ndarray | None = None  # (n,) bool: bodies of islands that are solved already and are left out; None: none
 
@@ -56,6 +57,7 @@ class SolveStatistics:
     """What the solve did, per dynamic body (its island's figures)."""
 
     newton: np.ndarray
+    swept: np.ndarray  # sweeps of Gauss-Seidel
     residual: np.ndarray  # by the solver's own measure [m]; metrics.py is what counts
     eps: np.ndarray
     constrained: np.ndarray  # bool: has a contact or a joint row
@@ -141,9 +143,9 @@ class ProximalSolver:
                 self._over_rows(self._joint.meet_anchors, active, p.bodies, p.rows)
             wp.capture_while(flags[INNER : INNER + 1], self._newton_iteration)
             self._settle()
-            if position and p.launched["contacts"]:
+            if p.launched["contacts"]:
                 self._over_islands(control.request_sweeps, flags, self._limits, p.islands)
-                wp.capture_while(flags[SWEEP : SWEEP + 1], self._sweep_block)
+                wp.capture_while(flags[SWEEP : SWEEP + 1], partial(self._sweep_block, position))
             self._linearise(position, active)
             if position:
                 self._over_rows(self._joint.carry_impulses, active, p.rows)
@@ -262,10 +264,10 @@ class ProximalSolver:
         self._launch_kernel(control.inner_reset, 1, counts=False, arguments=(flags,))
         self._over_islands(control.inner_end, flags, self._limits, p.islands)
 
-    def _sweep_block(self):
+    def _sweep_block(self, position):
         p, control, flags = self.problem, self._control, self.problem.flags
         islands = p.islands.sweep_active  # settled, so their velocities are those of their impulses
-        self._linearise(True, islands)
+        self._linearise(position, islands)
         self._over_islands(self._sweep, wp.int32(SWEEPS_PER_BLOCK), p.bodies, p.contacts, p.islands)
         self._over_contacts(self._contact.contact_forces, islands, p.contacts)
         self._rebuild(islands)
@@ -295,17 +297,18 @@ def free_solution(problem, options):
     velocity = bodies.velocity.copy()
     velocity[:n] = bodies.free_velocity[:n]
     solution = StepSolution(velocity, bodies.free_position, bodies.free_orientation, np.zeros((0, 3)), np.zeros(0))
-    return solution, SolveStatistics(np.zeros(n, np.int32), np.zeros(n), options.eps, np.zeros(n, bool))
+    none = np.zeros(n, np.int32)
+    return solution, SolveStatistics(none, none, np.zeros(n), options.eps, np.zeros(n, bool))
 
 
 def read_solution(device, problem):
     """(StepSolution, SolveStatistics) of ``problem`` from the DeviceProblem it was solved on."""
     bodies, figures, n, count = problem.bodies, device.figures, problem.bodies.dynamic_count, len(problem.bodies.mass)
     of_bodies = (device.bodies.u, device.bodies.x, device.bodies.q)
-    *motion, contact, rows, flags, newton, residual, eps = download_all(
+    *motion, contact, rows, flags, newton, swept, residual, eps = download_all(
         *((values, count) for values in of_bodies), (device.contacts.p, len(problem.contacts)),
         (device.rows.p, len(problem.joints)), (device.flags, MOST_SWEEPS + 1),
-        *((values, n) for values in (figures.newton, figures.residual, figures.eps_end)),
+        *((values, n) for values in (figures.newton, figures.swept, figures.residual, figures.eps_end)),
     )  # fmt: skip
     if device.real.scalar is not wp.float64:  # what does not move has lost digits on its way
         for values, known in zip(motion, (bodies.velocity, bodies.free_position, bodies.free_orientation), strict=True):
@@ -314,4 +317,4 @@ def read_solution(device, problem):
         sorted_contact, contact = contact, np.empty_like(contact)
         contact[device.order] = sorted_contact
     solution = StepSolution(*motion, contact, rows, *flags[MOST_NEWTON:].tolist())
-    return solution, SolveStatistics(newton, residual * problem.step, eps, device.plan.constrained.copy())
+    return solution, SolveStatistics(newton, swept, residual * problem.step, eps, device.plan.constrained.copy())

@@ -88,7 +88,9 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
         closed &= ~(through[ahead.body_a] | through[ahead.body_b])
         if closed.any():
             return EndCheck(overlap, unsolved, added.take(closed), *bodies)
-    index = np.nonzero(found.gap < -tolerance)[0]
+    # Overlap that a step may keep is as it should be; contacts for it would be found and added again and again.
+    kept = np.minimum(0.0, known.of(found.body_a, found.body_b) + problem.push_out_speed * h)
+    index = np.nonzero(found.gap < kept - tolerance)[0]
     if not len(index):
         return EndCheck(overlap, unsolved, None, *bodies)
     found = found.take(index)

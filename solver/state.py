@@ -15,6 +15,7 @@ class State:
     orientation: np.ndarray  # (B, 4)
     velocity: np.ndarray  # (B, 6)
     eps: np.ndarray  # (B,) proximal strength each body's island ended with
+    swept: np.ndarray  # (B,) sweeps of Gauss-Seidel that the last solve of its island took
     contacts: object = None  # ContactSet of the last step, or None
     contact_force: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))  # (C, 3) world, on body a [N]
     way: np.ndarray | None = None  # (B,) how far any point of each body moved in the last step [m]

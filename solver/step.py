@@ -64,7 +64,8 @@ class Stepper:
 
     def start(self, position, orientation, velocity):
         """Begin from solver poses (B, 3), (B, 4) and velocities (B, 6)."""
-        self.state = State(0.0, position, orientation, velocity, np.full(len(position), FIRST_EPS))
+        eps, swept = np.full(len(position), FIRST_EPS), np.zeros(len(position))
+        self.state = State(0.0, position, orientation, velocity, eps, swept)
 
     def learn(self, given_up):
         """After a frame.  True where halving was in vain frame after frame: the constraints contradict each other.

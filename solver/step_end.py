@@ -13,7 +13,7 @@ from .strokes import roll_on
 from .velocity_phase import velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
-EPS_FACTORS = np.array([0.3, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0, 10.0])  # of eps, by Newton iterations; the last: and more
+EPS_FACTORS = np.array([1.0, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0, 10.0])  # of eps, by Newton iterations; the last: and more
 LONGEST_STEP = 1.0 / 24.0  # [s] end velocities are held to tolerance / this, so that short steps do not loosen them
 
 
@@ -78,7 +78,7 @@ def moved_state(state, assembly, solution, statistics, velocity):
     place = number.solver[:-1]
     moved = replace(
         state, time=state.time + assembly.problem.step, position=solution.position.take(place, 0),
-        orientation=solution.orientation.take(place, 0), eps=state.eps.copy(),
+        orientation=solution.orientation.take(place, 0), eps=state.eps.copy(), swept=np.zeros(len(state.eps)),
         velocity=np.concatenate([velocity, bodies.velocity[n:]]).take(place, 0),
     )  # fmt: skip
     factor = EPS_FACTORS.take(statistics.newton, mode="clip")
@@ -86,4 +86,5 @@ def moved_state(state, assembly, solution, statistics, velocity):
     if not every(statistics.constrained):
         eps[~statistics.constrained] = FIRST_EPS
     moved.eps[number.scene[:n]] = eps
+    moved.swept[number.scene[:n]] = statistics.swept
     return moved

@@ -164,6 +164,20 @@ def wrecking_ball(ratio=200.0, links=15):
     return scene
 
 
+def struck_wall(rows=12, columns=15, mass=2000.0, speed=12.0):
+    """A ball of ``mass`` kg and 1 m across flies into the middle of a wall of bricks of 30 kg, in running bond."""
+    scene = Scene()
+    ground(scene, friction=0.6)
+    for row in range(rows):
+        for column in range(columns):
+            place = (0.4 * (column - 0.5 * columns) + 0.2 * (row % 2), 0.0, 0.1 + 0.2 * row)
+            shape = Box((0.2, 0.1, 0.1))
+            scene.add(Body(f"Brick {row}.{column}", [shape], position=place, mass=30.0, friction=0.6))
+    place = (0.0, -0.6 - speed / 12.0, 0.1 * rows)  # it strikes after two frames at 24 a second
+    scene.add(Body("Ball", [Sphere(0.5)], position=place, mass=mass, linear_velocity=(0.0, speed, 0.0)))
+    return scene
+
+
 def rope_bridge(planks=20, load=100.0, rope=0.0):
     """Planks of 2 kg hung in an arc, each joined to the next by two ball joints (more rows than needed), or by two
     ropes of length ``rope`` [m].

@@ -42,7 +42,8 @@ def assembly(scene, time=0.0, config=None):
     states = [body.prescribed(time) for body in scene.bodies]
     place, turn, linear, angular = (np.array([state[k] for state in states]) for k in range(4))
     count = len(states)
-    state = State(time, *frames.to_solver(place, turn), np.hstack([linear, angular]), np.full(count, 1e-2))
+    learned = np.full(count, 1e-2), np.zeros(count)
+    state = State(time, *frames.to_solver(place, turn), np.hstack([linear, angular]), *learned)
     collider = Collider(build_model(scene, "cpu", frames.center))
     velocity = assembler.prescribed_velocity(state, H)
     contacts = collider.collide(place, turn, velocity[:, :3], velocity[:, 3:], H)
@@ -162,7 +163,7 @@ def test_what_is_kept_follows_who_moves_and_which_joints_hold():
         poses = [body.prescribed(time) for body in scene.bodies]
         place, turn, linear, angular = (np.array([state[k] for state in poses]) for k in range(4))
         velocity = np.hstack([linear, angular])
-        state = State(time, *frames.to_solver(place, turn), velocity, np.full(len(poses), 1e-2))
+        state = State(time, *frames.to_solver(place, turn), velocity, np.full(len(poses), 1e-2), np.zeros(len(poses)))
         contacts = collider.collide(place, turn, linear, angular, H)
         contacts = contacts.take(np.full(len(contacts), asleep is None))
         for step in (H, 0.5 * H):

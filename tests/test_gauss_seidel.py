@@ -8,7 +8,7 @@ from axion.solver.problem import StepProblem, tangents
 from axion.solver.reference.rotation import world_inertia
 from axion.solver.reference.rows import contact_jacobians
 from axion.solver.rotations import exponential, rotate
-from step_problems import Stages, bodies_of, contacts_of, random_problem, unit
+from step_problems import Stages, bodies_of, contacts_of, options, random_problem, solver, unit
 
 
 def swept(problem, rounds):
@@ -101,6 +101,32 @@ def test_velocity_is_always_that_of_the_impulses(seed):
     # and inside the laws: p_n >= 0, |p_t| <= mu p_n
     assert np.all(p[:, 0] >= 0.0)
     assert np.all(np.hypot(p[:, 1], p[:, 2]) <= contacts.friction * p[:, 0] + 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sweeps_that_come_first_leave_newton_what_they_do_not_solve(seed):
+    problem = one_body_on_a_plane(seed)
+    asked = (options(problem, tolerance=1e-5, sweeps=sweeps) for sweeps in (0, 2))
+    by_newton, sweeps_first = (solver().solve(problem, each) for each in asked)
+    assert by_newton[1].newton[0] > 0 and by_newton[1].swept[0] == 0
+    assert sweeps_first[1].newton[0] == 0 and 0 < sweeps_first[1].swept[0] <= 100
+    for _, statistics in (by_newton, sweeps_first):
+        assert statistics.residual[0] <= 1e-5
+    middle = [solution.position[0] for solution, _ in (by_newton, sweeps_first)]
+    assert middle[0] == pytest.approx(middle[1], abs=1e-4)
+    # To rounding they do not get in a hundred sweeps: Newton follows, from where they came to.
+    exact = solver().solve(problem, options(problem, tolerance=1e-15, sweeps=2))[1]
+    assert exact.newton[0] > 0 and exact.swept[0] >= 50
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sweeps_do_not_come_first_in_islands_with_joints(seed):
+    problem = random_problem(seed)
+    plain, asked = (solver().solve(problem, options(problem, sweeps=sweeps)) for sweeps in (1, 2))
+    jointed = np.isin(np.arange(problem.bodies.dynamic_count), [problem.joints.body_a, problem.joints.body_b])
+    assert jointed.any()
+    assert np.array_equal(plain[0].velocity[:-2][jointed], asked[0].velocity[:-2][jointed])
+    assert np.array_equal(plain[1].newton[jointed], asked[1].newton[jointed])
 
 
 def test_two_free_bodies_keep_their_momentum():

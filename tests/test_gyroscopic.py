@@ -22,7 +22,7 @@ def wanted(scene, contacts=()):
     position, orientation = (np.array([getattr(b, name) for b in scene.bodies]) for name in ("position", "orientation"))
     position, orientation = frames.to_solver(position, orientation)
     velocity = np.array([np.append(b.linear_velocity, b.angular_velocity) for b in scene.bodies])
-    state = State(0.0, position, orientation, velocity, np.zeros(len(velocity)))
+    state = State(0.0, position, orientation, velocity, *np.zeros((2, len(velocity))))
 
     class Pairs:
         body_a, body_b = np.array(contacts, int).reshape(-1, 2).T

@@ -105,8 +105,11 @@ class Merit:
         return sum(np.bincount(where, values.sum(1), minlength=self.count) for where, values in parts)
 
 
-def prepared(seed, law, precision="float64", eps=1e-2):
-    """Stages whose iterate is off every centre, with the laws in force and a proximal shift where law is CONE."""
+def prepared(seed, law, precision="float64", eps=1e-2, assumed=0):
+    """Stages whose iterate is off every centre, with the laws in force and a proximal shift where law is CONE.
+
+    assumed: 1 where what pushes in the proximal centre is taken to go on pushing.
+    """
     rng = np.random.default_rng(seed)
     problem = random_problem(seed, dynamic=9, contacts=14, rows=8)
     stages = Stages(problem, precision, eps=eps).linearise()
@@ -123,7 +126,8 @@ def prepared(seed, law, precision="float64", eps=1e-2):
     s._over_bodies(s._motion.body_update, p.bodies, p.islands)
     s._over_contacts(s._contact.contact_update, p.contacts, p.islands)
     s._over_rows(s._joint.row_update, p.rows, p.islands)
-    p.islands.inner_count.fill_(1)
+    p.islands.inner_count.fill_(1 - assumed)
+    p.islands.assumes.fill_(assumed)
     return stages.laws().assemble()
 
 
@@ -177,6 +181,24 @@ def test_slope_is_that_of_the_function_newton_makes_small(seed, law, precision):
     slope0 = download(stages.device.islands.slope0, merit.count)
     assert slope0[active] == pytest.approx(merit.slope(np.zeros(merit.count))[active], rel=1e-5, abs=1e-6 * size)
     assert (pressed[0] != pressed[-1]).any()  # contacts open and close on the way
+
+
+def test_a_step_that_assumes_is_searched_on_the_true_function():
+    taken = 0
+    for seed in range(4):
+        stages = prepared(seed, DISC, assumed=1)
+        rng, n = np.random.default_rng(100 + seed), stages.problem.bodies.dynamic_count
+        point(stages, rng.normal(size=(n, 6)))
+        merit = Merit(stages, DISC)
+        active = download(stages.device.islands.inner_active, merit.count) == 1
+        size = np.abs(merit.slope(np.zeros(merit.count))).max()
+        for length in (0.0, 0.4, 1.0):
+            alpha = np.full(merit.count, length)
+            slope = measured(stages, alpha)[0]
+            assert slope[active] == pytest.approx(merit.slope(alpha)[active], rel=1e-5, abs=1e-7 * size)
+        slope0 = download(stages.device.islands.slope0, merit.count)[active]
+        taken += (np.abs(slope0 - merit.slope(np.zeros(merit.count))[active]) > 1e-3 * size).any()
+    assert taken  # on the assumption another function is made small
 
 
 @pytest.mark.parametrize("law", [DISC, CONE])

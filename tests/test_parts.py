@@ -145,8 +145,8 @@ def test_a_part_that_is_the_larger_one_is_halved_with_all():
 
 def test_a_carried_body_goes_from_pose_to_pose():
     turn = exponential(np.array([[0.3, -0.2, 0.1]]))
-    start = State(1.0, np.zeros((2, 3)), np.tile([0.0, 0, 0, 1], (2, 1)), np.zeros((2, 6)), np.zeros(2))
-    end = State(1.5, np.array([(1.0, 2, 3), (9, 9, 9)]), np.vstack([turn, turn]), np.zeros((2, 6)), np.zeros(2))
+    start = State(1.0, np.zeros((2, 3)), np.tile([0.0, 0, 0, 1], (2, 1)), np.zeros((2, 6)), *np.zeros((2, 2)))
+    end = State(1.5, np.array([(1.0, 2, 3), (9, 9, 9)]), np.vstack([turn, turn]), np.zeros((2, 6)), *np.zeros((2, 2)))
     carried = Carried.over(start, end, np.array([True, False]), None)
     bodies, place, q = carried.pose(1.5)
     assert bodies.tolist() == [0]
@@ -161,4 +161,4 @@ def test_a_carried_body_goes_from_pose_to_pose():
 
 
 def replace_time(state, time):
-    return State(time, state.position, state.orientation, state.velocity, state.eps)
+    return State(time, state.position, state.orientation, state.velocity, state.eps, state.swept)

@@ -5,9 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 from axion.solver import SolverConfig, position_phase, simulate
-from axion.solver.position_phase import _of_others, _unchanged
+from axion.solver.position_phase import PositionPhase, _of_others, _unchanged
 from scenes import pile
 from step_problems import contacts_of
+from table_scenes import struck_wall
 
 CPU = SolverConfig(device="cpu")
 FAST = CPU.tolerances()[1]
@@ -43,6 +44,24 @@ def test_islands_that_missed_get_no_late_contacts():
     assert _of_others(found, nobody) is found
     assert _of_others(found, np.array([True, False])).body_a.tolist() == [1]
     assert _of_others(found, np.ones(2, bool)) is None
+
+
+def test_gauss_seidel_comes_first_where_the_last_solve_took_it(monkeypatch):
+    known, options = [], PositionPhase.options
+
+    def spy(phase, assembly, state, swept=None):
+        made = options(phase, assembly, state, swept)
+        if len(assembly.problem.contacts):
+            last = state.swept[assembly.numbering.scene[: len(made[1])]] if swept is None else swept
+            known.append((swept is None, last > 0, made[0].sweeps))
+        return made
+
+    monkeypatch.setattr(PositionPhase, "options", spy)
+    assert all(report.converged for report in simulate(struck_wall(3, 4), 8, config=CPU).reports)
+    for first in (True, False):  # solve of a step: the last step's tells; later ones: the one before
+        took, sweeps = (np.concatenate([part[k] for part in known if part[0] == first]) for k in (1, 2))
+        assert (sweeps[took] != 1).all() and (sweeps[took] == 2).any()
+        assert (sweeps[~took] != 2).all() and (sweeps[~took] == 1).any()
 
 
 def test_what_is_kept_is_solved_no_less_well(monkeypatch):

@@ -136,7 +136,7 @@ def contact_kernels(real):
         k = con.island[c]
         if con.allowed[c] < -con.gap_noise[c]:
             isl.assumes[k] = 0  # what takes several steps to push apart does not go on as it did
-        if isl.outer_active[k] == 0 or isl.outer_count[k] == 0:
+        if isl.outer_active[k] == 0 or isl.outer_count[k] <= 0:
             return
         v = con.v[c]
         change = con.mu[c] * wp.sqrt(v[1] * v[1] + v[2] * v[2]) - con.shift[c]

@@ -62,6 +62,22 @@ def test_pushed_apart_without_speed(name):
     assert all(report.joint_error < FAST for report in trajectory.reports)
 
 
+def test_what_may_stay_is_not_looked_for_again():
+    # Three boxes, each 0.4 m inside the next: in its first steps all that is left overlaps as much as it may.
+    scene = Scene()
+    ground(scene)
+    for number in range(3):
+        place = (0.0, 0.1 * number, 0.5 + 0.6 * number)
+        scene.add(Body(f"Box {number}", [Box([0.5] * 3)], position=place, mass=1.0))
+    trajectory = simulate(scene, 4, config=CPU)
+    depth = np.array([report.penetration for report in trajectory.reports])
+    # Of two boxes that are pushed down onto others, each leaves at PUSH_OUT.
+    assert depth[:3] == pytest.approx(0.4 - PUSH_OUT * STEP * np.arange(1, 4), abs=2 * FAST)
+    assert depth[3] < FAST
+    assert [report.substeps for report in trajectory.reports] == [1] * 4
+    assert [report.contacts for report in trajectory.reports] == [12] * 4
+
+
 def test_folded_limbs_gain_nothing_in_their_fall():
     # Pushing each other apart does not lift their middle, so energy only falls from the start on.
     scene = Scene()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Violent scenes: falling piles, ragdolls on stairs, a wrecking ball, a bridge on redundant joints under heavy load.
+"""Violent scenes: falling piles, walls that are struck, ragdolls on stairs, a bridge on redundant joints under load.
 
 No closed form tells where the bodies go; what must hold is that they stay solid and joined, that none is lost, and that
 nothing but gravity does work: no collider moves, contacts with e = 0 and rigid joints only take energy away.
@@ -10,7 +10,7 @@ import pytest
 from axion.solver import SolverConfig, simulate
 from figures import figure
 from judges import anchor_distances, energies, largest_rise, overlaps
-from table_scenes import dropped_pile, ragdolls, rope_bridge, tumbling_pile, wrecking_ball
+from table_scenes import dropped_pile, ragdolls, rope_bridge, struck_wall, tumbling_pile, wrecking_ball
 
 CPU = SolverConfig(device="cpu")
 FAST = CPU.tolerances()[1]
@@ -20,6 +20,7 @@ SCENES = {  # builder, frames, what one frame counts in the search for overlaps
     "10 ragdolls on stairs": (lambda: ragdolls(10), 72, 1),
     "wrecking ball": (wrecking_ball, 48, 1),
     "rope bridge": (rope_bridge, 48, 1),
+    "wall under a ball of 2 t": (lambda: struck_wall(6, 8), 24, 1),
 }
 
 
