@@ -139,6 +139,11 @@ BENCH_ROWS = {
         ("axion", "axion_cuda", "bullet", "mujoco_soft", "mujoco", "newton_xpbd"),
         MUJOCO,
     ),
+    "struck_wall": BenchRow(
+        Row("Wall of 180 bricks that a ball of 2 t strikes at 12 m/s", bench_scenes.struck_wall, 2, PILE),
+        ("axion", "axion_cuda", "bullet", "mujoco_soft", "mujoco", "newton_xpbd"),
+        cpu_limit=60.0,
+    ),
     "incline_26": BenchRow(ROWS["incline_26"], EVERY),
     "incline_27_5": BenchRow(ROWS["incline_27_5"], EVERY),
     "stack_10": BenchRow(ROWS["stack_10"], EVERY),

@@ -103,6 +103,11 @@ def ragdolls(count):
     return table_scenes.ragdolls(count, columns=max(3, int(np.ceil(count / 3))))
 
 
+def struck_wall():
+    """A wall of 180 bricks and the ball of 2 t that flies into it."""
+    return table_scenes.struck_wall()
+
+
 CROSS = tuple(Box(0.15 + 0.35 * np.eye(3)[axis]) for axis in range(3))
 """The bars of a concave body: three boxes crossing in its middle, as in a game of jacks."""
 

@@ -3,7 +3,8 @@
 
 Each contact is solved for its normal impulse, then for its two friction impulses on the disc of radius mu p_n.
 Velocities are kept up to date, u = u_free + M^-1 J^T p.  A burst of sweeps breaks the cycling of active sets where
-Newton stalls in violent motion; alone it converges far too slowly, and rows of stiff joints it throws far off.
+Newton stalls in violent motion, and ends what starts near its end; alone it converges far too slowly, and rows of stiff
+joints it throws far off.
 """
 
 from functools import cache

@@ -316,7 +316,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     finite = value == value and value < wp.float64(1.0e30)
     round = isl.outer_count[k]
     isl.outer_count[k] = round + 1
-    if round < 0:
+    if round < 0:  # sweeps alone: what they came to is what Newton starts from
         isl.keep[k] = wp.where(finite, 1, 0)
         isl.restore[k] = 1 - isl.keep[k]
         if finite:

@@ -297,8 +297,7 @@ def free_solution(problem, options):
     velocity = bodies.velocity.copy()
     velocity[:n] = bodies.free_velocity[:n]
     solution = StepSolution(velocity, bodies.free_position, bodies.free_orientation, np.zeros((0, 3)), np.zeros(0))
-    none = np.zeros(n, np.int32)
-    return solution, SolveStatistics(none, none, np.zeros(n), options.eps, np.zeros(n, bool))
+    return solution, SolveStatistics(*np.zeros((2, n), np.int32), np.zeros(n), options.eps, np.zeros(n, bool))
 
 
 def read_solution(device, problem):

@@ -13,7 +13,8 @@ from .strokes import roll_on
 from .velocity_phase import velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
-EPS_FACTORS = np.array([1.0, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0, 10.0])  # of eps, by Newton iterations; the last: and more
+EPS_FACTORS = np.array([1.0, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0, 10.0])
+"""Of eps, by the Newton iterations of the step, the last: and more.  None: sweeps alone solved it, and tell nothing."""
 LONGEST_STEP = 1.0 / 24.0  # [s] end velocities are held to tolerance / this, so that short steps do not loosen them
 
 
