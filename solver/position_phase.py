@@ -80,26 +80,40 @@ class PositionPhase:
     def _solve(self, assembly, options, last):
         """(StepSolution, SolveStatistics, number of solves) of the problem of an Assembly.
 
-        Where contacts push bodies apart that joints hold in each other, impulses grow without end.  The ``last`` resort
-        leaves the overlap of such islands as it is, so that all else holds; the judge says that they missed.
+        As the ``last`` resort islands that missed are tried without the impulses they start from: those of before a
+        blow may lead far off.  Where contacts push bodies apart that joints hold in each other, impulses grow without
+        end: the overlap of islands that still miss is left as it is, so that all else holds; the judge says that they
+        missed.
         """
         problem = assembly.problem
-        solution, statistics = self.solver.solve(problem, options)
-        missed = ~(statistics.residual <= self.fast)
+        found, solves = self.solver.solve(problem, options), 1
+        missed = ~(found[1].residual <= self.fast)
         if options.done is not None:
             missed &= ~options.done
         if not last or not some(missed):
-            return solution, statistics, 1
+            return *found, solves
         contacts, pushed = problem.contacts, np.zeros(len(problem.bodies.mass), bool)
+        options = replace(options, start=None, sweeps=np.minimum(options.sweeps, 1))
+        if contacts.impulse.any():
+            cold = replace(contacts, impulse=np.zeros_like(contacts.impulse))
+            found, solves = self._instead(replace(problem, contacts=cold), options, missed, *found), 2
+            missed &= ~(found[1].residual <= self.fast)
         deep = np.flatnonzero(start_gaps(problem) < -self.fast)
         pushed[contacts.body_a[deep]] = pushed[contacts.body_b[deep]] = True
         missed &= whole_groups(assembly.island, pushed[: len(missed)])
         if not some(missed):
-            return solution, statistics, 1
-        as_it_lies, options = replace(problem, push_out_speed=0.0), replace(options, start=None, done=~missed)
-        held, found = self.solver.solve(as_it_lies, options)
-        _keep(~(missed & (found.residual < statistics.residual)), problem, solution, statistics, held, found)
-        return held, found, 2
+            return *found, solves
+        as_it_lies = replace(problem, push_out_speed=0.0)
+        return *self._instead(as_it_lies, options, missed, *found), solves + 1
+
+    def _instead(self, problem, options, missed, before, earlier):
+        """(StepSolution, SolveStatistics): ``before``, ``earlier``, but of ``problem`` for the bodies ``missed`` (n,)
+        where that ends better.
+        """
+        solution, statistics = self.solver.solve(problem, replace(options, done=~missed))
+        worse = ~(missed & (statistics.residual < earlier.residual))
+        _keep(worse, problem, before, earlier, solution, statistics)
+        return solution, statistics
 
     def _again(self, assembly, solution, missed, pressed, state):
         """The step put together anew, with more contacts or other loads; impulses found so far to start from."""

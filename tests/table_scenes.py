@@ -174,7 +174,8 @@ def struck_wall(rows=12, columns=15, mass=2000.0, speed=12.0):
             shape = Box((0.2, 0.1, 0.1))
             scene.add(Body(f"Brick {row}.{column}", [shape], position=place, mass=30.0, friction=0.6))
     place = (0.0, -0.6 - speed / 12.0, 0.1 * rows)  # it strikes after two frames at 24 a second
-    scene.add(Body("Ball", [Sphere(0.5)], position=place, mass=mass, linear_velocity=(0.0, speed, 0.0)))
+    ball = Body("Ball", [Sphere(0.5)], position=place, mass=mass, linear_velocity=(0.0, speed, 0.0), friction=0.6)
+    scene.add(ball)
     return scene
 
 

@@ -21,6 +21,7 @@ SCENES = {  # builder, frames, what one frame counts in the search for overlaps
     "wrecking ball": (wrecking_ball, 48, 1),
     "rope bridge": (rope_bridge, 48, 1),
     "wall under a ball of 2 t": (lambda: struck_wall(6, 8), 24, 1),
+    "wall of 180 bricks": (struck_wall, 12, 1),
 }
 
 
