@@ -229,10 +229,11 @@ def spin_momentum_error(motion):
 
 
 def impact_energy_gain(motion):
-    """Most that the energy of a motion with impacts is above that at the start, relative to what it can fall.
+    """Most that the energy of a motion with impacts is above that at the start, relative to what there was.
 
-    Kinetic energy of the mean velocity over a frame, and the lower end of each body's path in it: both can only make
-    the energy smaller than it was, so a gain that shows is real.  Not below 0.
+    That is the speed the scene starts with, and what it can fall.  Kinetic energy is that of the mean velocity over a
+    frame, and potential energy that of the lower end of each body's path in it: both can only make the energy smaller
+    than it was, so a gain that shows is real.  Not below 0.
     """
     velocity = motion.fps * np.diff(motion.position[:, motion.moving], axis=0)
     before, after = (motion.orientation[frames, motion.moving] for frames in (slice(None, -1), slice(1, None)))
@@ -244,8 +245,14 @@ def impact_energy_gain(motion):
     )
     levels = potential(motion)
     total = kinetic + np.minimum(levels[1:], levels[:-1]).sum(axis=1)
+    began = 0.0
+    for i, mass, inertia in zip(motion.moving, motion.mass, motion.inertia, strict=True):
+        body = motion.scene.bodies[i]
+        turn = rotations.conjugate(motion.orientation[0, i])
+        spin = rotations.rotate(turn, np.asarray(body.angular_velocity, float))
+        began += 0.5 * mass * np.square(body.linear_velocity).sum() + 0.5 * spin @ inertia @ spin
     height = motion.position[0, motion.moving, 2]
-    return max(0.0, float(total.max()) / float(motion.mass @ height * GRAVITY))
+    return max(0.0, float((total.max() - began) / (motion.mass @ height * GRAVITY + began)))
 
 
 # What single rows ask for.

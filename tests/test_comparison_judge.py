@@ -159,6 +159,12 @@ def test_energy_gained_in_impacts_shows_and_a_fall_is_no_gain():
     # half of 3^2, and the height of all but the last frame's path, against 2 m
     expected = (0.5 * 9.0 + 9.81 * 3.0 * (1.0 - 1.0 / FPS)) / (9.81 * 2.0)
     assert judge.impact_energy_gain(motion) == pytest.approx(expected)
+    # What a scene starts with is no gain: 3 m/s upwards and 2 rad/s, of a cube of 1 m about any axis.
+    box = scene.bodies[1]
+    box.linear_velocity, box.angular_velocity = (0.0, 0.0, 3.0), (0.0, 2.0, 0.0)
+    began = 0.5 * 9.0 + 0.5 * 4.0 / 6.0
+    late = (0.5 * 9.0 + 9.81 * 3.0 * (1.0 - 1.0 / FPS) - began) / (9.81 * 2.0 + began)
+    assert judge.impact_energy_gain(motion) == pytest.approx(late)
 
 
 def ball_height(drop, restitution, times):
