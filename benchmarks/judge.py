@@ -228,6 +228,14 @@ def spin_momentum_error(motion):
     return float(np.linalg.norm(momentum - momentum[0], axis=1).max() / np.linalg.norm(momentum[0]))
 
 
+def _kinetic(motion, velocity, spin):
+    """(T,) kinetic energy [J].  velocity: (T, D, 3) [m/s]; spin: (T, D, 3) in the bodies' axes [rad/s]."""
+    return 0.5 * (
+        np.einsum("tbi,tbi,b->t", velocity, velocity, motion.mass)
+        + np.einsum("tbi,bij,tbj->t", spin, motion.inertia, spin)
+    )
+
+
 def impact_energy_gain(motion):
     """Most that the energy of a motion with impacts is above that at the start, relative to what there was.
 
@@ -239,18 +247,12 @@ def impact_energy_gain(motion):
     before, after = (motion.orientation[frames, motion.moving] for frames in (slice(None, -1), slice(1, None)))
     turn = rotations.logarithm(rotations.multiply(after, rotations.conjugate(before)))
     spin = motion.fps * rotations.rotate(rotations.conjugate(before), turn)
-    kinetic = 0.5 * (
-        np.einsum("tbi,tbi,b->t", velocity, velocity, motion.mass)
-        + np.einsum("tbi,bij,tbj->t", spin, motion.inertia, spin)
-    )
     levels = potential(motion)
-    total = kinetic + np.minimum(levels[1:], levels[:-1]).sum(axis=1)
-    began = 0.0
-    for i, mass, inertia in zip(motion.moving, motion.mass, motion.inertia, strict=True):
-        body = motion.scene.bodies[i]
-        turn = rotations.conjugate(motion.orientation[0, i])
-        spin = rotations.rotate(turn, np.asarray(body.angular_velocity, float))
-        began += 0.5 * mass * np.square(body.linear_velocity).sum() + 0.5 * spin @ inertia @ spin
+    total = _kinetic(motion, velocity, spin) + np.minimum(levels[1:], levels[:-1]).sum(axis=1)
+    starts = (motion.scene.bodies[i] for i in motion.moving)
+    at_first, turning = np.moveaxis([(body.linear_velocity, body.angular_velocity) for body in starts], 1, 0)
+    turning = rotations.rotate(rotations.conjugate(motion.orientation[0, motion.moving]), turning)
+    began = _kinetic(motion, at_first[None], turning[None])[0]
     height = motion.position[0, motion.moving, 2]
     return max(0.0, float((total.max() - began) / (motion.mass @ height * GRAVITY + began)))
 

@@ -165,7 +165,7 @@ class IslandArrays:
     constrained: wp.array(dtype=wp.int32)  # 1: has a contact or a joint row
     jointed: wp.array(dtype=wp.int32)
     looped: wp.array(dtype=wp.int32)  # 1: its joints close a loop
-    sweeps_allowed: wp.array(dtype=wp.int32)
+    sweeps_allowed: wp.array(dtype=wp.int32)  # SolveOptions.sweeps, the largest of its bodies
     contact_start: wp.array(dtype=wp.int32)  # contacts are sorted by island
     row_start: wp.array(dtype=wp.int32)
     row_index: wp.array(dtype=wp.int32)

@@ -122,8 +122,7 @@ class DeviceProblem:
 
         Stiff joints need a direct solve, but a heap of thousands with a few joints would take longer for it.  Contacts
         alone do not, but fill decides which is faster: in columns and small heaps the factor is, in lattices it is not.
-        On CUDA one thread would work through an island's factor, so
-        islands without joints iterate there.
+        On CUDA one thread would work through an island's factor, so islands without joints iterate there.
         """
         if topology is self._factored:  # topologies are kept: equal ones are the same
             return

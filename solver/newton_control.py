@@ -73,9 +73,7 @@ def outer_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     if k >= counts[islands_slot]:
         return
     isl.inner_count[k] = 0
-    isl.inner_active[k] = isl.outer_active[k]
-    if isl.outer_count[k] < 0:
-        isl.inner_active[k] = 0
+    isl.inner_active[k] = wp.where(isl.outer_count[k] < 0, 0, isl.outer_active[k])
     isl.keep[k] = 0
     isl.restore[k] = 0
     if isl.inner_active[k] == 1:

@@ -86,25 +86,26 @@ class PositionPhase:
         missed.
         """
         problem = assembly.problem
-        found, solves = self.solver.solve(problem, options), 1
-        missed = ~(found[1].residual <= self.fast)
+        solution, statistics = self.solver.solve(problem, options)
+        missed, solves = ~(statistics.residual <= self.fast), 1
         if options.done is not None:
             missed &= ~options.done
         if not last or not some(missed):
-            return *found, solves
+            return solution, statistics, solves
         contacts, pushed = problem.contacts, np.zeros(len(problem.bodies.mass), bool)
         options = replace(options, start=None, sweeps=np.minimum(options.sweeps, 1))
         if contacts.impulse.any():
             cold = replace(contacts, impulse=np.zeros_like(contacts.impulse))
-            found, solves = self._instead(replace(problem, contacts=cold), options, missed, *found), 2
-            missed &= ~(found[1].residual <= self.fast)
+            without = replace(problem, contacts=cold)
+            solution, statistics = self._instead(without, options, missed, solution, statistics)
+            missed, solves = missed & ~(statistics.residual <= self.fast), 2
         deep = np.flatnonzero(start_gaps(problem) < -self.fast)
         pushed[contacts.body_a[deep]] = pushed[contacts.body_b[deep]] = True
         missed &= whole_groups(assembly.island, pushed[: len(missed)])
         if not some(missed):
-            return *found, solves
+            return solution, statistics, solves
         as_it_lies = replace(problem, push_out_speed=0.0)
-        return *self._instead(as_it_lies, options, missed, *found), solves + 1
+        return *self._instead(as_it_lies, options, missed, solution, statistics), solves + 1
 
     def _instead(self, problem, options, missed, before, earlier):
         """(StepSolution, SolveStatistics): ``before``, ``earlier``, but of ``problem`` for the bodies ``missed`` (n,)

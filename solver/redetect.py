@@ -88,15 +88,18 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
         closed &= ~(through[ahead.body_a] | through[ahead.body_b])
         if closed.any():
             return EndCheck(overlap, unsolved, added.take(closed), *bodies)
-    # Overlap that a step may keep is as it should be; contacts for it would be found and added again and again.
-    kept = np.minimum(0.0, known.of(found.body_a, found.body_b) + problem.push_out_speed * h)
-    index = np.nonzero(found.gap < kept - tolerance)[0]
+    index = np.nonzero(found.gap < -tolerance)[0]
     if not len(index):
         return EndCheck(overlap, unsolved, None, *bodies)
-    found = found.take(index)
+    before = known.of(found.body_a[index], found.body_b[index])
+    # Overlap that a step may keep is as it should be; contacts for it would be found and added again and again.
+    missing = found.gap[index] < np.minimum(0.0, before + problem.push_out_speed * h) - tolerance
+    if not missing.any():
+        return EndCheck(overlap, unsolved, None, *bodies)
+    found = found.take(index[missing])
     added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, problem.bodies.orientation)
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
-    added.start_gap = known.of(found.body_a, found.body_b)
+    added.start_gap = before[missing]
     added.normal = normals(added, problem.bodies.orientation)
     return EndCheck(overlap, unsolved, added, *bodies)
 
