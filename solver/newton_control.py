@@ -314,17 +314,6 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     finite = value == value and value < wp.float64(1.0e30)
     round = isl.outer_count[k]
     isl.outer_count[k] = round + 1
-    if round < 0:  # sweeps alone: what they came to is what Newton starts from
-        isl.keep[k] = wp.where(finite, 1, 0)
-        isl.restore[k] = 1 - isl.keep[k]
-        if finite:
-            isl.best[k] = value
-            isl.previous[k] = value
-        if finite and value < isl.tolerance[k]:
-            isl.outer_active[k] = 0
-        else:
-            wp.atomic_max(flags, outer_slot, 1)
-        return
     law = isl.law[k]
     struggled = isl.inner_count[k] >= limits.inner
     if round == 0:
