@@ -190,6 +190,7 @@ class IslandArrays:
     linear_count: wp.array(dtype=wp.int32)
     linear_round: wp.array(dtype=wp.int32)
     search_round: wp.array(dtype=wp.int32)
+    reached: wp.array(dtype=wp.int32)  # 1: the Newton step just taken ends at the root, there is nothing to check
     sweep_count: wp.array(dtype=wp.int32)
     sweep_left: wp.array(dtype=wp.int32)
     tolerance: wp.array(dtype=wp.float64)  # [m/s]: metres over the step

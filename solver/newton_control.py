@@ -18,6 +18,7 @@ outer_slot, inner_slot, search_slot = wp.constant(OUTER), wp.constant(INNER), wp
 sweep_slot, direct_slot, soften_slot = wp.constant(SWEEP), wp.constant(DIRECT), wp.constant(SOFTEN)
 SLIP_SHARE = wp.constant(wp.float64(0.7))  # with all of it pieces that slide between others swing for ever
 FARTHEST = wp.constant(wp.float64(30.0))
+FLAT = wp.constant(wp.float64(1.0e-6))  # of the first slope: what is left of it is rounding
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 
@@ -147,6 +148,7 @@ def search_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int3
     isl.slope[k] = wp.float64(0.0)
     isl.bend[k] = wp.float64(0.0)
     isl.search_round[k] = 0
+    isl.reached[k] = 0
     wp.atomic_max(flags, search_slot, isl.search_active[k])
 
 
@@ -173,6 +175,9 @@ def search_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int3
     isl.search_round[k] = isl.search_round[k] + 1
     if wp.abs(slope) <= wp.float64(0.1) * wp.abs(isl.slope0[k]) or isl.search_round[k] >= limits.search:
         isl.search_active[k] = 0
+        # Rows are linear between their bounds: where none was passed, the full step ends at the root of the round.
+        if isl.contact_start[k] == isl.contact_start[k + 1] and isl.search_round[k] == 1:
+            isl.reached[k] = wp.where(wp.abs(slope) <= FLAT * wp.abs(isl.slope0[k]), 1, 0)
         return
     if slope < zero:
         isl.low[k] = alpha
@@ -198,7 +203,7 @@ def inner_end(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32),
         return
     isl.newton_count[k] = isl.newton_count[k] + 1
     isl.inner_count[k] = isl.inner_count[k] + 1
-    if isl.inner_count[k] >= limits.inner:
+    if isl.inner_count[k] >= limits.inner or isl.reached[k] == 1:
         isl.inner_active[k] = 0
     else:
         wp.atomic_max(flags, inner_slot, 1)

@@ -236,3 +236,32 @@ def test_search_ends_within_a_tenth_of_the_first_slope(law, eps, monkeypatch):
     assert searched >= 20
     assert switched > 0.2 * searched
     assert eps > 1e-2 or shortened > 0.2 * searched
+
+
+@pytest.mark.parametrize(("contacts", "bound"), [(0, np.inf), (0, 0.3), (6, np.inf)])
+def test_a_step_that_ends_at_the_root_needs_no_check(contacts, bound):
+    # The law of a row is linear between its bounds: with all steps inside them and no contacts g is linear in u.
+    reached, left = [], []
+    for seed in range(6):
+        problem = random_problem(seed, dynamic=9, contacts=contacts, rows=8)
+        problem.joints.lower[:], problem.joints.upper[:] = -bound, bound
+        problem.joints.impulse[:] = 0.0
+        stages = Stages(problem).linearise()
+        stages.newton().laws().assemble()
+        p, s = stages.device, stages.solver
+        count, active = p.topology.island_count, download(p.islands.inner_active, p.topology.island_count) == 1
+        before = np.abs(stages.bodies("g")).max()
+        s._newton_step()
+        reached.append(download(p.islands.reached, count)[active] == 1)
+        p.islands.inner_active.numpy()[:count] = active
+        stages.laws().assemble()
+        g = np.abs(stages.bodies("g")).max(axis=1) / before
+        left.append([g[p.topology.body_island == k].max() for k in np.flatnonzero(active)])
+    reached, left = np.concatenate(reached), np.concatenate(left)
+    assert len(reached) >= 6
+    assert left[reached].max(initial=0.0) < 1e-6
+    if bound == np.inf and not contacts:
+        assert reached.all()
+    else:
+        assert not reached.all()
+        assert left[~reached].max() > 1e-6
