@@ -40,6 +40,7 @@ def structs(real):
         inertia: wp.array(dtype=mat33)  # world, at the free orientation
         inverse_inertia: wp.array(dtype=mat33)
         midpoint: wp.array(dtype=scalar)
+        spin: wp.array(dtype=vec3)  # angular momentum of bodies that answer joints while they turn; 0 of others
         x0: wp.array(dtype=vec3)
         q0: wp.array(dtype=quat)
         x_free: wp.array(dtype=vec3)

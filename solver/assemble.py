@@ -20,8 +20,9 @@ from .materials import combine
 from .numbering import Links, Numbering, held_by_contacts
 from .outline import Outlines
 from .predict import FreeMotion
-from .problem import Bodies, Contacts, JointRows, StepProblem, frozen
+from .problem import Bodies, Contacts, JointRows, StepProblem, frozen, joined
 from .reference.free_motion import reach
+from .spinning import fast_spins
 from .topology import build_topology
 from .twists import expect_turns
 
@@ -66,19 +67,6 @@ class Assembly:
     rigid: JointRows | None  # the rows as the velocity phase takes them, where they are the same in every step
 
 
-def joined(first, second):
-    """Two Contacts as one."""
-    for contacts, other in ((first, second), (second, first)):
-        for name in ("surface_velocity", "surface_drift"):
-            like = getattr(other, name)
-            if getattr(contacts, name) is None and like is not None:
-                setattr(contacts, name, np.zeros((len(contacts), *like.shape[1:])))
-    pairs = {name: (getattr(first, name), getattr(second, name)) for name in first.__dataclass_fields__}
-    return Contacts(
-        **{name: None if any(p is None for p in pair) else np.concatenate(pair) for name, pair in pairs.items()}
-    )
-
-
 class Assembler:
     """Builds the StepProblem of each step of one scene.
 
@@ -89,6 +77,7 @@ class Assembler:
     asleep = None  # (B,) bool: bodies that rest in this step (rest.py), or None where nothing does
     carried = None  # parts.Carried: bodies that have done this step already, or None
     flights = None  # bounces.Flights of a scene: its bodies bounce in free motion
+    spinning = None  # (B,) bool: bodies that turn with what joints do to them (spinning.py), or None
 
     def __init__(self, scene, frames, joints, config):
         bodies = scene.bodies
@@ -214,6 +203,8 @@ class Assembler:
         self._take_mean_velocity(bodies, end_velocity, bodies.midpoint[:n], step)
         if bounces is not None:
             bounces.set_free_motion(bodies, end_velocity)
+        if self.spinning is not None:
+            bodies.spin = fast_spins(bodies, self.spinning[number.scene[:n]])
         problem.joints, row_number, rate = self._rows(state, bodies, step, links, row_force)
         topology = build_topology(problem)
         return Assembly(

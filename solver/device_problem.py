@@ -17,6 +17,7 @@ from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
 from .problem import Coordinate, JointRows, frozen
 from .reference.rows import start_gaps
+from .spinning import no_spin
 from .topology import KEPT, build_topology, same_blocks
 
 CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
@@ -200,6 +201,8 @@ class DeviceProblem:
         into.put("mass", bodies.mass)
         into.put("principal", bodies.inertia)
         into.put("midpoint", bodies.midpoint)
+        into.put("spin", no_spin(len(bodies.mass)) if bodies.spin is None else bodies.spin)
+        self.launched["spinning"] = 0 if bodies.spin is None else self.launched["bodies"]
         into.put("x0", bodies.position)
         into.put("q0", bodies.orientation)
         into.put("x_free", bodies.free_position)

@@ -13,9 +13,8 @@ from . import rotations
 from .constraints.breaking import impulse_share
 from .forces import CONTACT, FrameForces
 from .joint_types import JOINT_TYPES
-from .metrics import joint_directions
 from .problem import Coordinate, world_impulses
-from .reference.rows import gaps, jacobians, normals
+from .reference.rows import gaps, jacobians, joint_directions, normals
 from .rest import KINDS
 from .velocity_phase import at_one_point
 

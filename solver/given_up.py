@@ -11,7 +11,7 @@ import numpy as np
 
 from .energy import kinetic_energies
 from .flags import every
-from .rotations import exponential, multiply
+from .reference.free_motion import led_orientation
 from .velocity_phase import moves
 
 MOST = 4.0  # |du| <= 2 |u| in the norm of the kinetic energy, where |u + du| <= |u|: impulses that add no energy
@@ -38,7 +38,7 @@ def held_back(assembly, solution, sound):
     less, h = factor[:, 0] < 1.0, problem.step
     velocity[:n][less] = (bodies.free_velocity[:n] + change)[less]
     position[:n][less] = (bodies.free_position[:n] + h * change[:, :3])[less]
-    orientation[:n][less] = multiply(exponential(h * change[:, 3:]), bodies.free_orientation[:n])[less]
+    orientation[:n][less] = led_orientation(bodies, h, velocity)[:n][less]
     contact_impulse, joint_impulse = solution.contact_impulse.copy(), solution.joint_impulse.copy()
     contact_impulse[moves(problem.contacts, less, len(bodies.mass))] = 0.0
     joint_impulse[moves(problem.joints, less, len(bodies.mass))] = 0.0

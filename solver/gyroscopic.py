@@ -6,10 +6,13 @@ across: with L its angular momentum, the turn t obeys t' = I^-1 (J^T p + L x t),
 
     sqrt(sum_i (L_i / max(I_j, I_k))^2)        i, j, k the principal axes; |L| / I of a ball, L / I1 of a disc's spin
 
-The step lacks that coupling, so its angle over a step must be small.  A body that a hinge or a firmer joint holds to
-others takes their moments along when its axis leans; one held to something immovable has no axis to lean.
+The step lacks that coupling, so its angle over a step must be small.  A body that spins about the levers of its joints
+may turn with the impulse instead of before it (spinning.py): then only Newton bounds the angle.  A body that a hinge
+or a firmer joint holds to others takes their moments along when its axis leans, and is not turned so; one held to
+something immovable has no axis to lean.
 
-A disc's top at 60 rad/s on a ball joint, exact lean at most 0.435 rad, after 2 s (energy in parts of that of the spin):
+A disc's top at 60 rad/s on a ball joint, turned before the impulse, exact lean at most 0.435 rad, after 2 s (energy in
+parts of that of the spin):
 
     angle per step [rad]   4.9      2.5      1.2      0.62      0.31
     largest lean [rad]     2.88     0.96     0.465    0.438     0.435
@@ -19,12 +22,15 @@ A disc's top at 60 rad/s on a ball joint, exact lean at most 0.435 rad, after 2 
 import numpy as np
 
 from . import rotations
+from .flags import some
 from .problem import Coordinate
 from .shapes import Sphere
 from .topology import connected_components
 
 JOINTED = 0.65  # [rad] of that angle per step: such tops lose 0.5 to 1 % of energy in 10 s
+SPINNING = 1.25  # [rad] where spinning.py turns them: a larger one takes Newton more rounds than it saves steps
 SAFE = 0.99  # a bound below this is met, however it was rounded
+ASIDE = 0.25  # of a spin, at most, across such a lever
 TOUCHING = 2.0  # where contacts hold a body: backward Euler loses energy by more than it gains so (a top on a table)
 
 
@@ -38,28 +44,34 @@ class Gyroscopes:
         self._known = None, None
 
     def steps(self, state, seconds, free):
-        """Number of equal steps that ``seconds`` must be cut into.  free: (B,) bool, bodies that move freely."""
-        jointed, gain, most = self._structure(free)
+        """(Number of equal steps that ``seconds`` must be cut into, (B,) bool: bodies to be turned with the impulses of
+        each, as spinning.py has it, or None where there are none).  free: (B,) bool, bodies that move freely.
+        """
+        jointed, alone, gain, most = self._structure(free)
         spin = state.velocity[:, 3:]
         # What touches can only ease the bound and leave bodies out: where even the strictest asks for one step, it is.
         if (np.einsum("ni,ni->n", spin, spin) * most).max(initial=0.0) * seconds**2 <= SAFE:
-            return 1
+            return 1, None
         count, unknown = len(free), state.contacts is None  # in the first frame nobody has looked
         touching = np.zeros(count, bool)
         if not unknown:
             touching[state.contacts.body_a] = touching[state.contacts.body_b] = True
-        bound = np.where(jointed & ~touching, JOINTED, TOUCHING)
+        hung = jointed & ~touching
         touching |= unknown
         taken = free & (jointed | (touching & ~self.ball))
-        if not taken.any():
-            return 1
         local = rotations.rotate(rotations.conjugate(state.orientation), spin)
         rate = np.sqrt(((local * gain) ** 2).sum(axis=1))
-        return max(1, int(np.ceil((rate * seconds / bound)[taken].max())))
+        fast = taken & hung & alone & (rate * seconds > JOINTED)
+        if some(fast):
+            fast &= self._along(local)
+        bound = np.where(hung, np.where(fast, SPINNING, JOINTED), TOUCHING)
+        steps = np.ceil((rate * seconds / bound)[taken].max(initial=0.0))
+        return max(1, int(steps)), fast if some(fast) else None
 
     def _structure(self, free):
-        """Of each body (B,): whether it has joints; (B, 3) the rate at which it gives way across its spin about each
-        principal axis, in parts of that; and the most that (rate / bound)^2 can be of its spin squared.
+        """Of each body (B,): whether it has joints; whether nothing leans with it; (B, 3) the rate at which it gives
+        way across its spin about each principal axis, in parts of that; the most that (rate / bound)^2 can be of its
+        spin squared.
 
         Anew where joints break and bodies are held or let go.
         """
@@ -69,12 +81,29 @@ class Gyroscopes:
             alive = self.joints.alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
             jointed[fixed.body_a[alive]] = jointed[fixed.body_b[alive]] = True
             jointed, inertia, gain = jointed[:-1], self.frames.inertia[free], np.zeros((len(free), 3))
-            across = np.maximum(inertia[:, [1, 2, 0]], inertia[:, [2, 0, 1]]) + self._held(free)[free, None]
+            held = self._held(free)
+            across = np.maximum(inertia[:, [1, 2, 0]], inertia[:, [2, 0, 1]]) + held[free, None]
             gain[free] = inertia / across
             bound = np.where(jointed, JOINTED, TOUCHING)
             most = np.where(free & (jointed | ~self.ball), (gain.max(axis=1) / bound) ** 2, 0.0)
-            self._known = key, (jointed, gain, most)
+            self._known = key, (jointed, held == 0.0, gain, most)
         return self._known[1]
+
+    def _along(self, spin):
+        """(B,) bool: bodies that spin, (B, 3) in their own axes, about the levers at which joints push them: the push
+        keeps its direction while they turn.  A whip's links do not.
+        """
+        fixed, out = self.joints.fixed, np.ones(len(spin) + 1, bool)
+        spin = np.append(spin, np.zeros((1, 3)), axis=0)
+        alive, turns = self.joints.alive[fixed.joint], fixed.coordinate == Coordinate.DOT
+        for body, anchor, axis in (
+            (fixed.body_a, fixed.anchor_a, fixed.axis_a), (fixed.body_b, fixed.anchor_b, fixed.axis_b),
+        ):  # fmt: skip
+            lever = np.where(turns[:, None], axis, anchor)
+            across = np.cross(spin[body], lever)
+            most = ASIDE * np.linalg.norm(spin[body], axis=1) * np.linalg.norm(lever, axis=1)
+            out[body[alive & (np.linalg.norm(across, axis=1) > most)]] = False
+        return out[:-1]
 
     def _held(self, free):
         """(B,) moment of inertia that must lean along with each body, at least [kg m^2]."""

@@ -17,11 +17,12 @@ three).  M is taken at ``free_orientation``.
                                                                               |c(q+) - target + h compliance p|
                 h w |p - clip(p - (v + compliance p) / (w + compliance), lower, upper)|   with bounds, springs, drives
     kinematics  |x+ - (x_free + h (v - v_free))|                      [m], and the angle between q+ and
-                                                                      exp(h (w - w_free)) q_free [rad]
+                                                                      exp(h (w - w_free)) q_free [rad], or where free
+                                                                      rotation leads with ``spin`` and that impulse
 
 Contact directions belong to the start pose; the normal in phi turns with the face that is touched.  Joint directions
 belong to the end pose, or to the middle of the step where ``bodies.midpoint`` is not zero for a dynamic body of the
-row.
+row.  Bodies with a ``spin`` feel them at the levers of the start until the step is over; see spinning.py.
 
 The velocity a step ends with has laws of its own (velocity_phase.py), judged at the end pose: momentum and friction as
 above, and
@@ -36,8 +37,17 @@ import numpy as np
 
 from .energy import angular_momentum, gauss_deviation, kinetic_energy, linear_momentum, potential_energy
 from .problem import Coordinate
-from .reference.rotation import angle_between, dot, exponential, multiply, world_inertia
-from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, mean_jacobians, start_gaps, surface_slip
+from .reference.free_motion import led_orientation
+from .reference.rotation import angle_between, dot, world_inertia
+from .reference.rows import (
+    contact_jacobians,
+    coordinates,
+    felt_directions,
+    gaps,
+    jacobians,
+    start_gaps,
+    surface_slip,
+)
 
 __all__ = [
     "StepResiduals",
@@ -150,7 +160,7 @@ def step_residuals(problem, solution):
     push = np.zeros((len(bodies.mass), 6))  # J^T p of all rows on each body
     slip, weight = _contact_rows(problem, masses, velocity, contact_impulse, push)
     contact = _contact_laws(problem, position, orientation, contact_impulse, slip[:, 1:], weight)
-    directions = joint_directions(problem, position, orientation)
+    directions = felt_directions(problem, position, orientation)
     angular, row_velocity, weight = _joint_rows(joints, masses, directions, velocity, joint_impulse, push)
     joint = _joint_law(problem, position, orientation, joint_impulse, row_velocity, weight)
     joint = joint_norms(joints, angular, joint)
@@ -357,19 +367,6 @@ def _clip_error(joints, impulse, off, weight):
     return weight * np.abs(impulse - np.clip(impulse - share, joints.lower, joints.upper))
 
 
-def joint_directions(problem, position, orientation):
-    """J_a (R, 6), J_b (R, 6) along which joint rows act in a step that ends at these poses: there, or in mid-step."""
-    bodies, joints = problem.bodies, problem.joints
-    j_a, j_b = jacobians(joints, position, orientation)
-    middle = np.where(np.arange(len(bodies.mass)) < bodies.dynamic_count, bodies.midpoint, 0.0) != 0.0
-    middle = middle[joints.body_a] | middle[joints.body_b]
-    if middle.any():
-        mean = mean_jacobians(joints, (bodies.position, bodies.orientation), (position, orientation))
-        for end, mid in zip((j_a, j_b), mean, strict=True):
-            end[middle] = mid[middle]
-    return j_a, j_b
-
-
 def _joint_law(problem, position, orientation, impulse, row_velocity, weight):
     joints, h = problem.joints, problem.step
     beta, compliance = np.asarray(joints.beta, float), np.asarray(joints.compliance, float)
@@ -394,5 +391,4 @@ def joint_norms(joints, angular, error):
 def _kinematics(bodies, h, velocity, position, orientation):
     change = h * (velocity - bodies.free_velocity)
     linear = position - (bodies.free_position + change[:, :3])
-    expected = multiply(exponential(change[:, 3:]), bodies.free_orientation)
-    return np.sqrt(dot(linear, linear)), angle_between(expected, orientation)
+    return np.sqrt(dot(linear, linear)), angle_between(led_orientation(bodies, h, velocity), orientation)

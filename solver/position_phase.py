@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 
 from .arrays import usual_room
-from .assemble import HELD, joined
+from .assemble import HELD
 from .constraints.breaking import row_forces
 from .effort import Effort
 from .flags import some
-from .problem import world_impulses
+from .problem import joined, world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end, unchecked
 from .reference.rows import start_gaps
@@ -138,6 +138,9 @@ class PositionPhase:
         """
         bodies = assembly.problem.bodies
         tolerance, aim, sweeps = self.effort.of(bodies, assembly.island, assembly.island_jointed)
+        if bodies.spin is not None:
+            fast = whole_groups(assembly.island, bodies.spin[: len(aim)].any(axis=1))
+            aim[fast] *= self.solver.spinning
         eps = state.eps[assembly.numbering.scene[: len(aim)]]
         np.minimum(eps, EPS_OF_CONTACTS, out=eps, where=~assembly.island_jointed[assembly.island])
         if swept is None:

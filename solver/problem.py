@@ -53,6 +53,8 @@ class Bodies:
     midpoint: (
         np.ndarray
     )  # (B,) 1 where joint directions are taken in mid-step (energy kept), 0 at the end (dissipative)
+    spin: np.ndarray | None = None  # (B, 3) angular momentum of bodies that spin too fast to answer joints by a turn
+    # after their free one (spinning.py), on the scale of ``inertia`` [kg m^2/s]; 0 of others.  None: of all
 
     def gyration(self):
         """(n,) largest radius of gyration sqrt(max I / m) of the dynamic bodies [m]."""
@@ -180,6 +182,19 @@ class StepSolution:
     newton_iterations: int = 0
     linear_iterations: int = 0
     gauss_seidel_sweeps: int = 0
+
+
+def joined(first, second):
+    """Two Contacts as one."""
+    for contacts, other in ((first, second), (second, first)):
+        for name in ("surface_velocity", "surface_drift"):
+            like = getattr(other, name)
+            if getattr(contacts, name) is None and like is not None:
+                setattr(contacts, name, np.zeros((len(contacts), *like.shape[1:])))
+    pairs = {name: (getattr(first, name), getattr(second, name)) for name in first.__dataclass_fields__}
+    return Contacts(
+        **{name: None if any(p is None for p in pair) else np.concatenate(pair) for name, pair in pairs.items()}
+    )
 
 
 def tangents(normal):

@@ -37,6 +37,7 @@ from .motion import motion_kernels
 from .newton_control import Limits, control_kernels
 from .problem import StepSolution
 from .recording import recorded
+from .spinning import spinning_kernels
 
 SWEEPS_PER_BLOCK = 10  # Gauss-Seidel sweeps between two readings of the geometry
 
@@ -85,6 +86,8 @@ class ProximalSolver:
         self.resting = 0.1 if precision == "float64" else 0.5  # of the tolerance, for contacts at rest
         # Of the tolerance, what one more step moves a heap at rest by: single precision never gets below some 1e-5 m.
         self.stirring = 0.1 if precision == "float64" else 2.0
+        # Of what others aim at: momentum about an anchor is as far off as the anchor, to the same side step after step.
+        self.spinning = 1.0e-3 if precision == "float64" else 0.1
         self._eps_joint = 1.0e-6 if precision == "float64" else 1.0e-5
         self._graphs, self._loaded = {}, set()
         self._recorded = None
@@ -180,6 +183,8 @@ class ProximalSolver:
         p = self.problem
         if position:
             self._over_bodies(self._motion.integrate, islands, p.settings, p.bodies)
+            if p.launched["spinning"]:
+                self._over_bodies(spinning_kernels(p.real)[0], islands, p.settings, p.bodies)
             self._over_contacts(self._contact.linearise_contacts, islands, p.settings, p.bodies, p.contacts)
             self._over_rows(self._joint.linearise_rows, islands, p.settings, p.bodies, p.rows)
         else:

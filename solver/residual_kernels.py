@@ -59,9 +59,10 @@ def residual_kernels():
     least, most, note, spread, mark = laws.least, laws.most, laws.note, laws.spread, laws.mark
     doubt = laws.doubt
     act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
-    momentum, gap = laws.momentum, contact_kernels(real).gap
+    momentum, kinetic, carried, gap = laws.momentum, laws.kinetic, laws.carried, contact_kernels(real).gap
     lever, rank, push, world = laws.lever, laws.rank, laws.push, contact_kernels(real).world
     measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
+    spins, halfway = of_rows.spins, of_rows.halfway
     fischer_burmeister = complementarity_functions(real).fischer_burmeister
     kernel, func = wp.kernel(module="axion_residuals", enable_backward=False), wp.func(module="axion_residuals")
     joint_kernel = wp.kernel(module=JOINT_MODULE, enable_backward=False)
@@ -80,6 +81,7 @@ def residual_kernels():
             judged.square[i] = ZERO
         if i < judged.push.shape[0]:
             judged.push[i] = vec6(ZERO)
+            judged.late[i] = vec3(ZERO)
             judged.error[i] = wp.int64(0)
             judged.free_energy[i] = ZERO
             judged.energy[i] = ZERO
@@ -110,21 +112,6 @@ def residual_kernels():
             inverse = wp.diag(wp.cw_div(vec3(ONE, ONE, ONE), judged.principal[i]))
             bodies.inverse_inertia[i] = axes * inverse * wp.transpose(axes)
 
-    @func
-    def kinetic(bodies: BodyArrays, judged: Judged, i: int, u: vec6):
-        spin = wp.quat_rotate_inv(bodies.q_free[i], angular(u))
-        turning = wp.dot(wp.cw_mul(judged.principal[i], spin), spin)
-        return scalar(0.5) * (bodies.mass[i] * wp.length_sq(linear(u)) + turning)
-
-    @func
-    def carried(bodies: BodyArrays, judged: Judged, i: int, u: vec6):
-        """U with the angular velocity at the end pose that has the angular momentum of ``u`` at the free pose."""
-        start = bodies.q_free[i]
-        end = bodies.q[i]
-        principal = judged.principal[i]
-        spin = wp.quat_rotate(start, wp.cw_mul(principal, wp.quat_rotate_inv(start, angular(u))))
-        return six(linear(u), wp.quat_rotate(end, wp.cw_div(wp.quat_rotate_inv(end, spin), principal)))
-
     @kernel
     def motion(bodies: BodyArrays, judged: Judged):
         i = wp.tid()
@@ -133,7 +120,10 @@ def residual_kernels():
         h = judged.settings[step_slot]
         change = bodies.u[i] - bodies.u_free[i]
         error = wp.length(bodies.x[i] - (bodies.x_free[i] + h * linear(change)))
-        d = wp.quat_inverse(exponential(h * angular(change)) * bodies.q_free[i]) * bodies.q[i]
+        led = exponential(h * angular(change)) * bodies.q_free[i]
+        if spins(bodies, i, judged.counts[dynamic_slot]):
+            led = judged.led[i]
+        d = wp.quat_inverse(led) * bodies.q[i]
         angle = scalar(2.0) * wp.atan2(wp.length(vec3(d[0], d[1], d[2])), wp.abs(d[3]))
         angle += doubt(wp.length_sq(angular(change)))
         judged.body[1, i] = error
@@ -311,6 +301,10 @@ def residual_kernels():
         p = rows.p[r] + doubt(wp.dot(bodies.q[a], bodies.q[a]) + wp.dot(bodies.q[b], bodies.q[b]))
         wp.atomic_add(judged.push, a, row.jac_a * p)
         wp.atomic_add(judged.push, b, row.jac_b * p)
+        if spins(bodies, a, dynamic) or spins(bodies, b, dynamic):
+            whole_way = halfway(rows, r, bodies, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
+            wp.atomic_add(judged.late, a, angular(whole_way.jac_a - row.jac_a) * p)
+            wp.atomic_add(judged.late, b, angular(whole_way.jac_b - row.jac_b) * p)
         ju = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b])
         off = demand(rows, r, row.c, ju, h) + rows.compliance[r] * p
         error = wp.abs(off)
@@ -373,7 +367,8 @@ def residual_kernels():
         judged.velocity[1, i] = carried(bodies, judged, i, end + share * (bodies.u[i] - bodies.u_free[i]))
         judged.velocity[0, i] = judged.velocity[1, i]
         if judged.jointed[bodies.island[i]] == 1 and bodies.midpoint[i] > ZERO:
-            judged.velocity[0, i] = carried(bodies, judged, i, end + share * answer)
+            late = bodies.inverse_inertia[i] * judged.late[i]
+            judged.velocity[0, i] = carried(bodies, judged, i, end + share * (answer + six(vec3(ZERO), late)))
         k = bodies.island[i]
         speed = scalar(NO_SPEED) * judged.settings[tolerance_slot] / h
         most_energy = (ONE + scalar(GAIN)) * judged.free_energy[k] + scalar(0.5) * judged.mass[k] * speed * speed

@@ -44,6 +44,8 @@ class Judged:
     end_velocity: wp.array(dtype=SIX)  # (n,) of free motion, at the step's end
     joint: wp.array(dtype=wp.int32)  # (R,)
     push: wp.array(dtype=SIX)  # (B,) impulses on each body
+    late: wp.array(dtype=wp.vec3d)  # (B,) what bodies with a spin get beyond that by the levers of mid-step
+    led: wp.array(dtype=wp.quatd)  # (B,) orientation to which the velocity leads them
     square: wp.array(dtype=wp.float64)  # (2 joints,) of the errors of a joint's rows: lengths, angles
     free_energy: wp.array(dtype=wp.float64)  # (islands,)
     energy: wp.array(dtype=wp.float64)
@@ -235,7 +237,23 @@ def residual_laws():
         note(judged.error, i, seconds * error)
         return answer
 
+    @func
+    def kinetic(bodies: BodyArrays, judged: Judged, i: int, u: vec6):
+        spin = wp.quat_rotate_inv(bodies.q_free[i], angular(u))
+        turning = wp.dot(wp.cw_mul(judged.principal[i], spin), spin)
+        return scalar(0.5) * (bodies.mass[i] * wp.length_sq(linear(u)) + turning)
+
+    @func
+    def carried(bodies: BodyArrays, judged: Judged, i: int, u: vec6):
+        """U with the angular velocity at the end pose that has the angular momentum of ``u`` at the free pose."""
+        start = bodies.q_free[i]
+        end = bodies.q[i]
+        principal = judged.principal[i]
+        spin = wp.quat_rotate(start, wp.cw_mul(principal, wp.quat_rotate_inv(start, angular(u))))
+        return six(linear(u), wp.quat_rotate(end, wp.cw_div(wp.quat_rotate_inv(end, spin), principal)))
+
     return SimpleNamespace(
         least=least, most=most, doubt=doubt, note=note, spread=spread, mark=mark, lever=lever, rank=rank, push=push,
         act=act, friction_error=friction_error, of_joint=of_joint, clip_error=clip_error, momentum=momentum,
+        kinetic=kinetic, carried=carried,
     )  # fmt: skip

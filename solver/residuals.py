@@ -34,6 +34,7 @@ from .residual_laws import (
     TURNED,
     Judged,
 )
+from .spinning import no_spin, spinning_kernels
 
 # Columns that are taken over from the tables of problem.py, by their names on the device; those of a step's end first.
 # Counts are in the order of the slots of arrays.py, and of ``residual_laws.BODIES``.
@@ -56,8 +57,8 @@ COLUMNS = {
     ),
 }
 OWN = {  # what else is used of the solver's structs
-    "bodies": ("inverse_mass", "inverse_inertia", "island", "x", "q", "u"), "contacts": ("start_gap", "loaded", "p"),
-    "rows": ("p",),
+    "bodies": ("inverse_mass", "inverse_inertia", "island", "spin", "x", "q", "u"),
+    "contacts": ("start_gap", "loaded", "p"), "rows": ("p",),
 }  # fmt: skip
 DOT, TWIST = int(Coordinate.DOT), int(Coordinate.TWIST)  # NumPy compares with members of an enum ten times slower
 MISSING = {"face": -1}  # the value of a column that a problem leaves out, where it is not 0
@@ -115,6 +116,7 @@ class Judge:
         self._begin(problem, solution, tolerance)
         judged, contacts, n = self.judged, problem.contacts, bodies.dynamic_count
         self._into["bodies"].put_all(bodies, COLUMNS["bodies"][1])
+        self._into["bodies"].put("spin", no_spin(len(bodies.mass)) if bodies.spin is None else bodies.spin)
         self._into["bodies"].put("island", island)
         self._into["judged"].put("jointed", assembly.island_jointed)
         upload(self.bodies.x, solution.position)
@@ -125,7 +127,7 @@ class Judge:
             self._load_contacts(1, contacts)
         self._into["rows"].put_all(problem.joints, COLUMNS["rows"][1])
         self._into["judged"].put("rate", assembly.row_rate)
-        self._replay("step")
+        self._replay("step" if bodies.spin is None else "spinning step")
         islands = len(assembly.island_jointed)
         (
             body, contact, row, worst, error, need, rolls, gained, *islands_of, coordinate, velocity,
@@ -259,6 +261,7 @@ class Judge:
         }  # fmt: skip
         self.judged = allocate(Judged, sizes, capacity["bodies"], device)
         self.judged.counts, self.judged.settings = self._counts, self._settings
+        self.bodies.principal = self.judged.principal
         self._into["judged"] = Columns(self.judged)
         self._graphs.clear()
 
@@ -288,7 +291,10 @@ class Judge:
             launch(k.given, size["bodies"], self.bodies)
             return
         launch(k.masses, size["bodies"], self.bodies)
-        if phase == "step":
+        if phase == "spinning step":
+            lead, sizes = spinning_kernels(self._real)[1], (self._counts, self._settings)
+            wp.launch(lead, dim=size["bodies"], inputs=[*sizes, self.bodies, judged.led], device=self.device)
+        if phase != "end":
             launch(k.motion, size["bodies"], self.bodies)
             launch(k.contacts, size["contacts"], self.bodies, self.contacts)
             launch(k.rows, size["rows"], self.bodies, self.rows)

@@ -20,6 +20,7 @@ from .mathx.real import real_types
 from .motion import motion_kernels
 from .newton_control import control_kernels
 from .proximal import read_solution
+from .spinning import spinning_kernels
 from .step_search import SHORT, StepSearch
 
 NEWTON_MOST = 60  # iterations per solve
@@ -87,6 +88,7 @@ class SchurSolver:
         self._assembly, self._control = assembly_kernels(real, False), control_kernels()
         self._equations = complementarity_kernels(real).equations
         self.stirring = 0.5 if precision == "float64" else 2.0
+        self.spinning = 1.0e-3 if precision == "float64" else 0.1
         self._smallest, self._joint_shift = SHIFT_SMALLEST[precision], SHIFT_JOINT[precision]
 
     def solve(self, problem, options):
@@ -142,6 +144,8 @@ class SchurSolver:
         all_islands = p.islands.constrained
         if position:
             self._over("bodies", self._motion.integrate, all_islands, p.settings, p.bodies)
+            if p.launched["spinning"]:
+                self._over("bodies", spinning_kernels(p.real)[0], all_islands, p.settings, p.bodies)
             self._over("contacts", self._contact.linearise_contacts, all_islands, p.settings, p.bodies, p.contacts)
             self._over("rows", self._joint.linearise_rows, all_islands, p.settings, p.bodies, p.rows)
             stiffness, islands = self._assembly.joint_stiffness, p.islands.outer_active

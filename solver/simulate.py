@@ -70,7 +70,8 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
             between = [record.pose()] * (parts - 1)
         else:
             free = stepper.assembler.free(stepper.state.time)
-            steps = substeps.take(gyroscopes.steps(stepper.state, 1.0 / fps, free))
+            turns, stepper.assembler.spinning = gyroscopes.steps(stepper.state, 1.0 / fps, free)
+            steps = substeps.take(turns)
             for step in range(1, steps + 1):
                 outcomes += stepper.advance(1.0 / (fps * steps))
                 if step < steps and step % (steps // parts) == 0:

@@ -11,7 +11,7 @@ from step_problems import random_problem, unit
 
 
 def everything(seed, **sizes):
-    """A random problem with what random_problem leaves out: joints of several rows, faces, rebounds, given overlaps."""
+    """A random problem with what random_problem leaves out: joints of several rows, faces, rebounds, overlap, spins."""
     problem = random_problem(seed, **sizes)
     rng = np.random.default_rng(seed)
     contacts, rows, bodies = problem.contacts, problem.joints, problem.bodies
@@ -19,6 +19,9 @@ def everything(seed, **sizes):
     rows.joint = (np.arange(len(rows)) // 3).astype(np.int32)
     rows.upper = np.where(rng.random(len(rows)) < 0.3, 0.5, np.inf)
     bodies.midpoint[:n] = rng.integers(0, 2, n)
+    if seed % 3 == 1:
+        fast = bodies.midpoint * rng.integers(0, 2, len(bodies.mass))
+        bodies.spin = fast[:, None] * rng.normal(size=(len(bodies.mass), 3))
     if seed % 2:
         contacts.start_gap = 0.1 * rng.normal(size=count)
         contacts.rebound_gap, contacts.rebound_speed = np.maximum(0.0, 0.1 * rng.normal(size=(2, count)))

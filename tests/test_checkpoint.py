@@ -252,11 +252,11 @@ MADE = {
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping friction restitution surface_velocity slow"
     " noise _moving holding hand_over force_fields outlines _motion _impacts _knock_on _places _numbering _linking"
-    " _inert _materials asleep carried _surfaces_run _joined flights",
+    " _inert _materials asleep carried _surfaces_run _joined flights spinning",
     "PositionPhase": "assembler collider frames joints solver slow fast judge effort",
     "Gyroscopes": "frames joints ball _known",
     "ProximalSolver": "device problem _ropes _contact _joint _motion _assembly _cg _sweep _control _limits resting"
-    " stirring _eps_joint _graphs _loaded _recorded",
+    " stirring spinning _eps_joint _graphs _loaded _recorded",
     "DeviceProblem": "device real capacity generation topology factor _factor_generation _factored _into order counts"
     " _eliminator usual _laid launched"
     " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands plan figures _kernels _grouped",

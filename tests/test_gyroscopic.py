@@ -6,7 +6,7 @@ import pytest
 from axion.solver import Body, Box, Cylinder, Joint, Plane, Scene, SolverConfig, Sphere, gyroscopic, simulate
 from axion.solver.constraints.rows import JointTable
 from axion.solver.frames import body_frames
-from axion.solver.gyroscopic import JOINTED, TOUCHING, Gyroscopes
+from axion.solver.gyroscopic import JOINTED, SPINNING, TOUCHING, Gyroscopes
 from axion.solver.state import State
 from figures import figure
 from scenes import GRAVITY, turned
@@ -15,8 +15,8 @@ FRAME = 1 / 24
 DISC = np.diag([1.0, 1.0, 2.0])
 
 
-def wanted(scene, contacts=()):
-    """Steps of a frame from the scene's start, with contacts of the pairs given."""
+def asked(scene, contacts=()):
+    """(Steps of a frame from the scene's start, bodies that spin or None), with contacts of the pairs given."""
     frames = body_frames(scene)
     joints = JointTable(scene, frames)
     position, orientation = (np.array([getattr(b, name) for b in scene.bodies]) for name in ("position", "orientation"))
@@ -29,6 +29,11 @@ def wanted(scene, contacts=()):
 
     state.contacts = Pairs()
     return Gyroscopes(scene, frames, joints).steps(state, FRAME, np.isfinite(frames.mass))
+
+
+def wanted(scene, contacts=()):
+    """Steps of a frame alone."""
+    return asked(scene, contacts)[0]
 
 
 def spinner(inertia=DISC, spin=(0, 0, 60.0), kind="ball", shape=None, **options):
@@ -51,7 +56,8 @@ def spinner(inertia=DISC, spin=(0, 0, 60.0), kind="ball", shape=None, **options)
     ],
 )
 def test_rate_is_that_of_the_free_axis(inertia, spin, rate):
-    assert wanted(spinner(np.diag(np.array(inertia, float)), spin)) == np.ceil(rate * FRAME / JOINTED)
+    bound = SPINNING if not any(spin[:2]) else JOINTED  # the joint's lever lies along Z
+    assert wanted(spinner(np.diag(np.array(inertia, float)), spin)) == np.ceil(rate * FRAME / bound)
 
 
 def test_free_flight_and_hinges_on_the_world_need_none():
@@ -78,6 +84,25 @@ def test_a_frame_leans_with_the_wheel_it_carries():
     scene.add(Body("Ballast", [Box((0.1, 0.1, 0.1))], mass=1.0, inertia=2.5 * np.eye(3)))
     scene.add(Joint("Bolt", "fixed", "Frame", "Ballast"))
     assert wanted(scene) == np.ceil(120.0 / 4.0 * FRAME / JOINTED)
+
+
+def test_what_spins_alone_on_joints_is_turned_with_what_they_do():
+    def fast(scene, contacts=()):
+        found = asked(scene, contacts)[1]
+        return [] if found is None else [scene.bodies[k].name for k in np.flatnonzero(found)]
+
+    just = JOINTED / FRAME / 2.0  # L / I1 = 2 w
+    assert fast(spinner(spin=(0, 0, 1.01 * just))) == ["Top"]
+    assert fast(spinner(spin=(0, 0, 0.99 * just))) == []
+    assert fast(spinner(spin=(0.24 * just, 0, just))) == ["Top"]
+    assert fast(spinner(spin=(0.3 * just, 0, just))) == []  # a whip's links turn across their levers
+    assert fast(spinner(kind=None)) == fast(wheel_on(0.5)) == fast(spinner(kind="hinge", spin=(0, 0, 600.0))) == []
+    scene = spinner()
+    scene.add(Body("Slow", [Box((0.1, 0.1, 0.1))], angular_velocity=(0, 0, 1.0)))
+    scene.add(Body("Floor", [Plane()], motion="static"))
+    scene.add(Joint("Slow point", "ball", None, "Slow", (0, 0, -0.1)))
+    assert fast(scene) == ["Top"]
+    assert fast(scene, [(0, 2)]) == []  # what contacts hold goes by backward Euler
 
 
 def test_what_only_touches_needs_fewer_and_balls_none():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from axion.solver.arrays import upload
 from axion.solver.problem import Coordinate, JointRows, StepProblem
-from axion.solver.reference.rows import coordinates, jacobians, mean_jacobians
+from axion.solver.reference.rows import coordinates, felt_directions, jacobians, mean_jacobians
 from axion.solver.rotations import exponential, multiply
 from step_problems import Stages, bodies_of, random_pairs, unit
 
@@ -90,6 +90,25 @@ def test_mid_step_directions_are_those_of_the_reference(kind):
     assert np.all(np.abs(stages.rows("jac_a") - j_a).max(axis=1) < 1e-12 * size)
     assert np.all(np.abs(stages.rows("jac_b") - j_b).max(axis=1) < 1e-12 * size)
     assert np.all(np.abs(stages.rows("v") - coordinates(problem.joints, *poses)) < 1e-12 * size)
+
+
+@pytest.mark.parametrize("kind", list(Coordinate))
+def test_bodies_that_spin_feel_rows_at_their_levers_of_the_start(kind):
+    problem = rows_only(kind, 12, midpoint=1.0)
+    bodies = problem.bodies
+    bodies.spin = np.zeros((len(bodies.mass), 3))
+    bodies.spin[[0, 3]] = unit(np.random.default_rng(3), 2, 3)
+    stages = at_free_pose(problem)
+    poses = bodies.free_position, stages.device.bodies.q.numpy()[: len(bodies.mass)]
+    mean = mean_jacobians(problem.joints, (bodies.position, bodies.orientation), poses)
+    felt = felt_directions(problem, *poses)
+    for name, want, other in zip(("jac_a", "jac_b"), felt, mean, strict=True):
+        size = 1.0 + np.abs(want).max(axis=1) ** 2
+        assert np.all(np.abs(stages.rows(name) - want).max(axis=1) < 1e-12 * size)
+        fast = np.isin(getattr(problem.joints, f"body_{name[-1]}"), [0, 3])
+        assert fast.any()
+        assert np.array_equal(want[~fast], other[~fast])
+        assert kind == Coordinate.TWIST or np.abs(want - other)[fast].max(axis=1).min() > 1e-3
 
 
 def test_row_velocity_and_bias_follow_the_law():

@@ -8,7 +8,7 @@ import pytest
 from axion.solver import Axis, Body, Box, Joint, Plane, Scene, SolverConfig, Sphere, metrics, simulate
 from axion.solver.problem import StepProblem, StepSolution, world_impulses
 from axion.solver.reference.rotation import world_inertia
-from axion.solver.reference.rows import contact_jacobians, coordinates, start_gaps
+from axion.solver.reference.rows import contact_jacobians, coordinates, felt_directions, joint_directions, start_gaps
 from axion.solver.residuals import Judge
 from axion.solver.rotations import conjugate, rotate
 from judged_problems import any_solution, assembled, everything
@@ -217,7 +217,7 @@ def assert_same_work(got, assembly, solution, tolerance):
     problem, rows, n = assembly.problem, assembly.problem.joints, assembly.problem.bodies.dynamic_count
     moved, pulled = givers(assembly, tolerance)
     np.testing.assert_array_equal(got.driven, moved)
-    j_a, j_b = metrics.joint_directions(problem, solution.position, solution.orientation)
+    j_a, j_b = felt_directions(problem, solution.position, solution.orientation)
     rate = np.einsum("ri,ri->r", j_a, solution.velocity[rows.body_a])
     rate += np.einsum("ri,ri->r", j_b, solution.velocity[rows.body_b])
     middle = np.append(problem.bodies.midpoint[:n], np.zeros(len(problem.bodies.mass) - n))
@@ -277,7 +277,7 @@ def total_velocity(assembly, solution, sound):
     j_a, j_b = contact_jacobians(problem.contacts, bodies.position, bodies.orientation)
     for body, jac in ((problem.contacts.body_a, j_a), (problem.contacts.body_b, j_b)):
         np.add.at(push, body, np.einsum("cki,ck->ci", jac, solution.contact_impulse))
-    j_a, j_b = metrics.joint_directions(problem, solution.position, solution.orientation)
+    j_a, j_b = joint_directions(problem, solution.position, solution.orientation)
     for body, jac in ((problem.joints.body_a, j_a), (problem.joints.body_b, j_b)):
         np.add.at(push, body, jac * solution.joint_impulse[:, None])
     change = solution.velocity[:n] - bodies.free_velocity[:n]

@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 from axion.solver.problem import Contacts, Coordinate, JointRows, tangents
 from axion.solver.reference.rotation import conjugate, exponential, halfway, multiply, rotate
-from axion.solver.reference.rows import contact_jacobians, coordinates, gaps, jacobians, mean_jacobians, surface_slip
+from axion.solver.reference.rows import (
+    contact_jacobians,
+    coordinates,
+    gaps,
+    jacobians,
+    mean_jacobians,
+    surface_slip,
+    with_start_levers,
+)
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -121,6 +129,20 @@ def test_mid_step_directions_keep_momentum_and_become_those_of_the_pose(kind):
     torque += j_b[:, 3:] + np.cross(middle[rows.body_b], j_b[:, :3])
     assert np.abs(j_a[:, :3] + j_b[:, :3]).max() < 1e-15
     assert np.abs(torque).max() < 1e-13
+
+
+@pytest.mark.parametrize("kind", list(Coordinate))
+def test_mid_step_is_half_at_the_levers_of_the_start_and_half_at_those_of_the_end(kind):
+    rows, *start = random_rows(kind)
+    end = far_away(start[1], start[0], 6)
+    mean, everyone = mean_jacobians(rows, start, end), np.ones(len(start[0]), bool)
+    early = with_start_levers(rows, start, end, mean, everyone)
+    late = with_start_levers(rows, end, start, mean, everyone)
+    for whole, first, second in zip(mean, early, late, strict=True):
+        np.testing.assert_allclose(first + second, 2.0 * whole, atol=1e-13)
+        np.testing.assert_array_equal(first[:, :3], whole[:, :3])
+    for unmoved, whole in zip(with_start_levers(rows, start, end, mean, ~everyone), mean, strict=True):
+        np.testing.assert_array_equal(unmoved, whole)
 
 
 def test_linear_is_measured_along_axes_of_body_a():

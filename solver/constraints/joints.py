@@ -29,8 +29,9 @@ def joint_kernels(real):
     math = rotation_functions(real)
     measured, linear, six = math.measured, math.linear, math.six
     of_rows = row_functions(real)
-    measure, midstep, stepped, vectors, demand, sideways = (
-        of_rows.measure, of_rows.midstep, of_rows.stepped, of_rows.vectors, of_rows.demand, of_rows.sideways,
+    measure, midstep, spins, stepped, vectors, demand, sideways = (
+        of_rows.measure, of_rows.midstep, of_rows.spins, of_rows.stepped, of_rows.vectors, of_rows.demand,
+        of_rows.sideways,
     )  # fmt: skip
     name = f"axion_joints_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)
@@ -165,9 +166,9 @@ def joint_kernels(real):
             return
         if islands[rows.island[r]] == 0 or rows.group[r] != 3 or not locks(rows, r):
             return
-        if midstep(rows, r, bodies, counts[dynamic_slot]) == scalar(0.0):
-            return
         a = rows.a[r]
+        if midstep(rows, r, bodies, counts[dynamic_slot]) == scalar(0.0) or spins(bodies, a, counts[dynamic_slot]):
+            return
         b = rows.b[r]
         start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
         arm = scalar(0.5) * (wp.quat_rotate(bodies.q[a], rows.anchor_a[r]) + start.arm_a + start.d)

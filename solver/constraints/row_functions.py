@@ -21,7 +21,7 @@ from ..problem import Coordinate
 
 @cache
 def row_functions(real):
-    """measure, midstep, stepped, vectors, demand, sideways for one real type."""
+    """measure, midstep, spins, halfway, stepped, vectors, demand, sideways for one real type."""
     scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
     arrays = structs(real)
     BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
@@ -116,26 +116,70 @@ def row_functions(real):
         return middle
 
     @wp.func(module=name)
+    def spins(bodies: BodyArrays, i: int, dynamic: int):
+        """Whether body i has a ``spin``."""
+        if i >= dynamic:
+            return False
+        return wp.length_sq(bodies.spin[i]) > scalar(0.0)
+
+    @wp.func(module=name)
+    def early_turn(coordinate: int, at: Vectors, start: Vectors, jac_a: vec6, jac_b: vec6, second: bool):
+        """Jacobian of body a, or b (``second``), with its lever of the start: what a body with a spin feels."""
+        if coordinate == TWIST:
+            return wp.where(second, jac_b, jac_a)
+        force = linear(jac_b)
+        lever = start.arm_a
+        if coordinate == LINEAR:
+            lever = start.arm_a + start.d
+        if coordinate == DOT:
+            if second:
+                return six(force, wp.cross(start.other, at.axis))
+            return six(force, -wp.cross(at.other, start.axis))
+        if second:
+            return six(force, wp.cross(start.arm_b, force))
+        return six(-force, -wp.cross(lever, force))
+
+    @wp.func(module=name)
+    def mean_vectors(start: Vectors, end: Vectors):
+        """Half way between those of two poses."""
+        half = scalar(0.5)
+        out = Vectors()
+        out.arm_a = half * (start.arm_a + end.arm_a)
+        out.arm_b = half * (start.arm_b + end.arm_b)
+        out.d = half * (start.d + end.d)
+        out.axis = half * (start.axis + end.axis)
+        out.other = half * (start.other + end.other)
+        out.length = half * (start.length + end.length)
+        return out
+
+    @wp.func(module=name)
+    def halfway(rows: RowArrays, r: int, bodies: BodyArrays, xa: vec3, qa: quat, xb: vec3, qb: quat):
+        """Row r in mid-step of a step to the given end poses."""
+        a = rows.a[r]
+        b = rows.b[r]
+        start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
+        at = mean_vectors(start, vectors(rows, r, xa, qa, xb, qb))
+        return row_of(rows, r, at, mean_rotation(bodies.q0[a], qa), mean_rotation(bodies.q0[b], qb))
+
+    @wp.func(module=name)
     def stepped(
         rows: RowArrays, r: int, bodies: BodyArrays, dynamic: int, xa: vec3, qa: quat, xb: vec3, qb: quat
     ):  # fmt: skip
-        """Coordinate of row r at the given end poses; its Jacobian there, or in mid-step."""
+        """Coordinate of row r at the given end poses; its Jacobian there, or in mid-step as bodies feel it."""
         a = rows.a[r]
         b = rows.b[r]
         row = measure(rows, r, xa, qa, xb, qb)
         if midstep(rows, r, bodies, dynamic) > scalar(0.0):
-            at = vectors(rows, r, xa, qa, xb, qb)
-            start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
-            half = scalar(0.5)
-            at.arm_a = half * (start.arm_a + at.arm_a)
-            at.arm_b = half * (start.arm_b + at.arm_b)
-            at.d = half * (start.d + at.d)
-            at.axis = half * (start.axis + at.axis)
-            at.other = half * (start.other + at.other)
-            at.length = half * (start.length + at.length)
-            mid = row_of(rows, r, at, mean_rotation(bodies.q0[a], qa), mean_rotation(bodies.q0[b], qb))
+            mid = halfway(rows, r, bodies, xa, qa, xb, qb)
             row.jac_a = mid.jac_a
             row.jac_b = mid.jac_b
+            if spins(bodies, a, dynamic) or spins(bodies, b, dynamic):
+                start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
+                at = mean_vectors(start, vectors(rows, r, xa, qa, xb, qb))
+                if spins(bodies, a, dynamic):
+                    row.jac_a = early_turn(rows.coordinate[r], at, start, mid.jac_a, mid.jac_b, False)
+                if spins(bodies, b, dynamic):
+                    row.jac_b = early_turn(rows.coordinate[r], at, start, mid.jac_a, mid.jac_b, True)
         return row
 
     @wp.func(module=name)
@@ -156,5 +200,12 @@ def row_functions(real):
         return six(t, wp.cross(wp.quat_rotate(bodies.q[i], rows.anchor_b[r]), t))
 
     return SimpleNamespace(
-        measure=measure, midstep=midstep, stepped=stepped, vectors=vectors, demand=demand, sideways=sideways
+        measure=measure,
+        midstep=midstep,
+        spins=spins,
+        halfway=halfway,
+        stepped=stepped,
+        vectors=vectors,
+        demand=demand,
+        sideways=sideways,
     )

@@ -97,7 +97,10 @@ def assembly_kernels(real, ropes):
                     out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_b[first]), force, whole)
                 if rows.a[first] == i:
                     out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_a[first]), -force, whole)
-        bodies.stiffness[i] = out * settings[step_slot] * (scalar(1.0) - scalar(0.5) * bodies.midpoint[i])
+        share = scalar(1.0) - scalar(0.5) * bodies.midpoint[i]
+        if wp.length_sq(bodies.spin[i]) > scalar(0.0):
+            share = scalar(0.0)  # its levers are those of the start
+        bodies.stiffness[i] = out * settings[step_slot] * share
 
     @wp.func(module=name)
     def momentum(bodies: BodyArrays, con: ContactArrays, rows: RowArrays, i: int):

@@ -13,7 +13,7 @@ exactly.
 
 import numpy as np
 
-from .rotation import conjugate, exponential, multiply, rotate
+from .rotation import conjugate, exponential, multiply, rotate, world_inertia
 
 LARGEST_TURN = 0.5  # [rad] of the two turns in a sub-step: its pose is off by less than 1e-7 of the way turned
 MOST_ROUNDS = 512  # sub-steps; beyond, angular momentum is kept, and the angle lost track of
@@ -55,6 +55,22 @@ def free_rotation(orientation, angular_velocity, inertia, step):
     q = multiply(multiply(about, orientation), own)
     q /= np.linalg.norm(q, axis=-1, keepdims=True)
     return q, rotate(q, rest / inertia)
+
+
+def led_orientation(bodies, step, velocity):
+    """(B, 4) orientations that ``velocity`` (B, 6) leads Bodies to: exp(h (w - w_free)) q_free.
+
+    Those with a ``spin`` turn freely from the step's start with it and the impulse of I (w - w_free).
+    """
+    change = (np.asarray(velocity, float) - bodies.free_velocity)[:, 3:]
+    out = multiply(exponential(step * change), bodies.free_orientation)
+    if bodies.spin is not None:
+        fast = np.flatnonzero(bodies.spin.any(axis=1))
+        start, inertia = bodies.orientation[fast], bodies.inertia[fast]
+        push = np.einsum("nij,nj->ni", world_inertia(bodies.free_orientation[fast], inertia), change[fast])
+        spin = rotate(start, rotate(conjugate(start), bodies.spin[fast] + push) / inertia)
+        out[fast] = free_rotation(start, spin, inertia, step)[0]
+    return out
 
 
 def _rounds(m, inertia, excess, step):

@@ -115,6 +115,52 @@ def mean_jacobians(rows, start, end):
     return _directions(rows, (start, end), halfway(start[1], end[1]))
 
 
+def with_start_levers(rows, start, end, directions, fast):
+    """J_a (R, 6), J_b (R, 6): ``directions`` in mid-step, but with the levers of the start for bodies ``fast`` (B,).
+
+    Each body's own axis of a DOT counts as its lever; a TWIST has none.  start, end: as in ``mean_jacobians``.
+    """
+    j_a, j_b = (each.copy() for each in directions)
+    r_a, r_b, d = _anchors(rows, *start)
+    (a, a_end), (b, b_end) = (
+        [rotate(orientation[body], axis) for _, orientation in (start, end)]
+        for body, axis in ((rows.body_a, rows.axis_a), (rows.body_b, rows.axis_b))
+    )
+    kinds, force = _kinds(rows), j_b[:, :3]
+    turn_a, turn_b = j_a[:, 3:].copy(), j_b[:, 3:].copy()
+    for kind, lever in ((Coordinate.LINEAR, r_a + d), (Coordinate.DISTANCE, r_a)):
+        if (i := kinds.get(kind)) is not None:
+            turn_a[i], turn_b[i] = -cross(lever[i], force[i]), cross(r_b[i], force[i])
+    if (i := kinds.get(Coordinate.DOT)) is not None:
+        turn_a[i] = -cross(0.5 * (b + b_end)[i], a[i])
+        turn_b[i] = cross(b[i], 0.5 * (a + a_end)[i])
+    j_a[:, 3:] = np.where(fast[rows.body_a][:, None], turn_a, j_a[:, 3:])
+    j_b[:, 3:] = np.where(fast[rows.body_b][:, None], turn_b, j_b[:, 3:])
+    return j_a, j_b
+
+
+def joint_directions(problem, position, orientation):
+    """J_a (R, 6), J_b (R, 6) along which joint rows act in a step that ends at these poses: there, or in mid-step."""
+    bodies, joints = problem.bodies, problem.joints
+    j_a, j_b = jacobians(joints, position, orientation)
+    middle = np.where(np.arange(len(bodies.mass)) < bodies.dynamic_count, bodies.midpoint, 0.0) != 0.0
+    middle = middle[joints.body_a] | middle[joints.body_b]
+    if middle.any():
+        mean = mean_jacobians(joints, (bodies.position, bodies.orientation), (position, orientation))
+        for end, mid in zip((j_a, j_b), mean, strict=True):
+            end[middle] = mid[middle]
+    return j_a, j_b
+
+
+def felt_directions(problem, position, orientation):
+    """``joint_directions`` as bodies feel them on their way: those with a spin at the levers of the start."""
+    directions, bodies = joint_directions(problem, position, orientation), problem.bodies
+    if bodies.spin is None:
+        return directions
+    start = bodies.position, bodies.orientation
+    return with_start_levers(problem.joints, start, (position, orientation), directions, bodies.spin.any(axis=1))
+
+
 def _directions(rows, poses, turn):
     """J_a (R, 6), J_b (R, 6) from the mean over one or two poses; those of a TWIST at the orientations ``turn``."""
     j_a, j_b = np.zeros((len(rows), 6)), np.zeros((len(rows), 6))
