@@ -5,6 +5,7 @@ Letters follow the glossary in ``step.py``.  Kernels launch over the capacity an
 """
 
 import ctypes
+import operator
 from functools import cache
 from types import SimpleNamespace
 
@@ -276,24 +277,30 @@ def host_view(array):
     return view
 
 
+class ColumnSet:
+    """Columns of a table that are taken over together: pairs (name on the device, name in the table), two or more."""
+
+    def __init__(self, *pairs):
+        self.pairs, self.names = pairs, tuple(name for name, _ in pairs)
+        self.of = operator.attrgetter(*(source for _, source in pairs))
+
+
 class Columns:
     """The arrays of a struct as the host fills them, step by step."""
 
     def __init__(self, struct):
-        self._struct, self._lies, self._views = struct, {}, {}
+        self._struct, self._lies, self._views, self._sets = struct, {}, {}, {}
 
-    def put_all(self, table, columns, order=None):
-        """``put`` for every (name, name of the column of ``table``) in ``columns``."""
-        lies, views = self._lies, self._views
-        for name, source in columns:
-            values = getattr(table, source)
-            known = lies.get(name)
-            if known is not None and known[0] is values and known[1] is order:
-                continue
-            if order is None and name in views and values.flags.writeable:  # as ``put`` does, with fewer calls
-                lies[name], views[name][: len(values)] = None, values
-            else:
-                self.put(name, values, order)
+    def put_all(self, table, columns):
+        """``put`` for a ColumnSet of ``table``; nothing else may put what belongs to it."""
+        values, lies = columns.of(table), self._sets.setdefault(columns, [None] * len(columns.names))
+        if all(map(operator.is_, values, lies)):
+            return
+        for k, (name, column) in enumerate(zip(columns.names, values, strict=True)):
+            if column is not lies[k]:
+                self.fill(name, column)
+                flags = column.flags
+                lies[k] = column if not flags.writeable and flags.owndata else None
 
     def put(self, name, values, order=None):
         """Copy ``values`` (n, ...) into the first n elements of an array that no kernel writes, the rest is left.
@@ -380,7 +387,7 @@ def download(source, count):
 
 def download_all(*wanted):
     """``download`` of each (array, count), with one wait for the device."""
-    return [values.astype(np.float64) if values.dtype == np.float32 else values.copy() for values in fetch(*wanted)]
+    return [values.astype(np.float64) if values.dtype.char == "f" else values.copy() for values in fetch(*wanted)]
 
 
 def first_number(source):

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arrays import Columns, IslandArrays, allocate, structs, upload, zeros
+from .arrays import Columns, ColumnSet, IslandArrays, allocate, structs, upload, zeros
 from .figures import Figures, figure_kernels
 from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
@@ -24,12 +24,15 @@ CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
 CG_COST = 0.6  # microseconds a block that conjugate gradients take for it on the CPU: 40 iterations of 15 ns
 STIFF = 20.0  # times that is what a direct solve is worth where joints couple all: Newton takes as many more steps
 HEAP = 320  # bodies; in larger islands without joints fill has never paid, and to find that out takes time
-ROW_COLUMNS = (
-    *(("a", "body_a"), ("b", "body_b"), ("start_impulse", "impulse")),
+BODY_COLUMNS = ColumnSet(
+    ("mass", "mass"), ("principal", "inertia"), ("midpoint", "midpoint"), ("x0", "position"), ("q0", "orientation"),
+    ("x_free", "free_position"), ("q_free", "free_orientation"), ("u_free", "free_velocity"),
+)  # fmt: skip
+ROW_COLUMNS = ColumnSet(
+    ("a", "body_a"), ("b", "body_b"), ("start_impulse", "impulse"),
     *((name, name) for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset")),
     *((name, name) for name in ("beta", "target", "target_velocity", "compliance", "lower", "upper")),
-)
-
+)  # fmt: skip
 
 COUNTED = "contacts", "rows", "pairs", "islands", "bodies"  # in the order of the slots of ``counts`` after DYNAMIC
 TOPOLOGY = {
@@ -198,16 +201,9 @@ class DeviceProblem:
     def _upload_bodies(self, problem, plan, options):
         bodies, into = problem.bodies, self._into["bodies"]
         n = bodies.dynamic_count
-        into.put("mass", bodies.mass)
-        into.put("principal", bodies.inertia)
-        into.put("midpoint", bodies.midpoint)
+        into.put_all(bodies, BODY_COLUMNS)
         into.put("spin", no_spin(len(bodies.mass)) if bodies.spin is None else bodies.spin)
         self.launched["spinning"] = 0 if bodies.spin is None else self.launched["bodies"]
-        into.put("x0", bodies.position)
-        into.put("q0", bodies.orientation)
-        into.put("x_free", bodies.free_position)
-        into.put("q_free", bodies.free_orientation)
-        into.put("u_free", bodies.free_velocity)
         # A body that nothing touches is solved by its free motion; the others start from the velocity they had.
         start = bodies.velocity
         if options.start is not None or len(plan.loose):

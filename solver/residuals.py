@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arrays import Columns, allocate, fetch, structs, upload, zeros
+from .arrays import Columns, ColumnSet, allocate, fetch, structs, upload, zeros
 from .flags import every, some
 from .mathx.real import real_types
 from .metrics import StepResiduals, VelocityResiduals
@@ -41,21 +41,25 @@ from .spinning import no_spin, spinning_kernels
 _SAME = ("point_a", "point_b", "margin_a", "margin_b", "surface_velocity", "rebound_speed")
 COLUMNS = {
     "bodies": (
-        (("mass", "mass"), ("x0", "position"), ("q0", "orientation"))
-        + (("q_free", "free_orientation"), ("u_free", "free_velocity")),
-        (("x_free", "free_position"), ("midpoint", "midpoint")),
+        ColumnSet(
+            ("mass", "mass"), ("x0", "position"), ("q0", "orientation"), ("q_free", "free_orientation"),
+            ("u_free", "free_velocity"),
+        ),
+        ColumnSet(("x_free", "free_position"), ("midpoint", "midpoint")),
     ),
     "contacts": (
-        (("a", "body_a"), ("b", "body_b"), ("n", "normal"), ("mu", "friction"), *((name, name) for name in _SAME)),
-        tuple((name, name) for name in ("rebound_gap", "face", "face_normal")),
+        ColumnSet(("a", "body_a"), ("b", "body_b"), ("n", "normal"), ("mu", "friction"), *((s, s) for s in _SAME)),
+        ColumnSet(*((name, name) for name in ("rebound_gap", "face", "face_normal"))),
     ),
     "rows": (
-        (("a", "body_a"), ("b", "body_b"))
-        + tuple((name, name) for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference"))
-        + tuple((name, name) for name in ("offset", "target_velocity", "compliance", "lower", "upper")),
-        (("beta", "beta"), ("target", "target")),
+        ColumnSet(
+            ("a", "body_a"), ("b", "body_b"),
+            *((name, name) for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference")),
+            *((name, name) for name in ("offset", "target_velocity", "compliance", "lower", "upper")),
+        ),
+        ColumnSet(("beta", "beta"), ("target", "target")),
     ),
-}
+}  # fmt: skip
 OWN = {  # what else is used of the solver's structs
     "bodies": ("inverse_mass", "inverse_inertia", "island", "spin", "x", "q", "u"),
     "contacts": ("start_gap", "loaded", "p"), "rows": ("p",),
@@ -207,7 +211,7 @@ class Judge:
     def _load_contacts(self, part, contacts):
         """Take over a part of COLUMNS."""
         into = self._into["contacts"]
-        for name, source in COLUMNS["contacts"][part]:
+        for name, source in COLUMNS["contacts"][part].pairs:
             values = getattr(contacts, source)
             if values is None:
                 values = np.full((len(contacts), *into.item_shape(name)), MISSING.get(name, 0))
@@ -267,7 +271,7 @@ class Judge:
 
     def _allocate(self, kind, struct, size):
         """One of the solver's structs, with room only in what is used here."""
-        used = {*OWN[kind], *(name for part in COLUMNS[kind] for name, _ in part)}
+        used = {*OWN[kind], *(name for part in COLUMNS[kind] for name in part.names)}
         arrays = allocate(struct, dict.fromkeys(set(struct.vars) - used, 1), size, self.device)
         self._into[kind] = Columns(arrays)
         return arrays

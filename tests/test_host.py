@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tables and kernels on the host: they grow, and a recorded launch follows them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import warp as wp
-from axion.solver.arrays import Columns, download
+from axion.solver.arrays import Columns, ColumnSet, download
 from axion.solver.host import HostKernel, HostTable
 from axion.solver.problem import frozen
 
@@ -73,6 +75,28 @@ def test_only_what_cannot_have_changed_is_not_copied_again():
         open_to_change += 1.0
         into.put("number", values)
         assert download(struct.number, 3).tolist() == open_to_change.tolist()
+
+
+def test_columns_of_a_table_are_taken_over_where_they_may_have_changed():
+    struct, into = columns()
+    struct.square = wp.zeros(6, dtype=wp.float64, device="cpu")
+    both = ColumnSet(("number", "first"), ("square", "second"))
+    table = SimpleNamespace(first=frozen(np.array([1.0, 2.0])), second=np.array([3.0, 4.0]))
+
+    def taken():
+        into.put_all(table, both)
+        found = download(struct.number, 2).tolist(), download(struct.square, 2).tolist()
+        struct.number.numpy()[:] = struct.square.numpy()[:] = 7.0  # shows what is copied next time
+        return found
+
+    assert taken() == ([1.0, 2.0], [3.0, 4.0])
+    table.second += 1.0
+    assert taken() == ([7.0, 7.0], [4.0, 5.0])
+    table.second = frozen(np.array([8.0, 9.0]))
+    assert taken() == ([7.0, 7.0], [8.0, 9.0])
+    assert taken() == ([7.0, 7.0], [7.0, 7.0])
+    table.first = frozen(np.array([5.0]))
+    assert taken() == ([5.0, 7.0], [7.0, 7.0])
 
 
 def test_frozen_arrays_refuse_changes():
