@@ -153,7 +153,7 @@ class Collider:
             self._allocate()
         if self._graphs is None:
             self._record()
-        while not self._run(old, position, orientation):
+        while not self._run(old, position, orientation, angular):
             pass
         manifolds = stage.read_manifolds()
         surface = _still_surface(len(manifolds))
@@ -182,7 +182,7 @@ class Collider:
         if self._origin is None or np.abs(middle - self._origin).max() > FARTHEST:
             self._origin = np.round(middle)
 
-    def _run(self, old, position, orientation):
+    def _run(self, old, position, orientation, angular):
         """Launch what is recorded.  False where something overflowed: then there is more room now for another try."""
         stage, meshes, graphs = self._stage, self.model.meshes.bounds.size > 0, self._graphs
         wp.capture_launch(graphs.place)
@@ -203,7 +203,7 @@ class Collider:
         if stage.grow(found):
             self._record()
             return False
-        if meshes and stage.write_fresh(self._repaired(position, matrices(orientation))):
+        if meshes and stage.write_fresh(self._repaired(position, matrices(orientation), angular)):
             self._record()
             return False
         if meshes or stage.sort_fresh():
@@ -223,11 +223,11 @@ class Collider:
         upload(self._stage.chosen.drift, np.where(body == manifolds.body_a, 1.0, -1.0)[:, None] * drift)
         return body, _still_surface(len(manifolds))[1] if deforming.at_end else way, drift
 
-    def _repaired(self, position, rotation):
+    def _repaired(self, position, rotation, angular):
         """What newton found, with the contacts of meshes put right, as Manifolds without place and tilt."""
         model = self.model
         fresh = self._stage.read_fresh()
-        fresh = fresh.take(straighten(model, fresh, position, rotation))
+        fresh = fresh.take(straighten(model, fresh, position, rotation, angular))
         found = Manifolds.join([fresh, self._corners(position, rotation)])[0]
         return found.take(thin_out(model, found, position, rotation))
 

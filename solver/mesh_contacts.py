@@ -3,8 +3,9 @@
 
 Inner edges.  A box that slides on a floor of triangles meets their edges from the side, though the floor is flat there.
 A contact on a flat part of a mesh must have the face's normal; it is given that normal, or dropped where it pushes
-into the surface.  A ball or a capsule meets every triangle around the one below it at its nearest edge, from the side:
-what stays are the places from which the way to its middle, or to its axis, leads away from the whole mesh.
+into the surface.  What is round, a ball, a capsule or the side of a cylinder that rolls, meets every triangle around
+the one below it at its nearest edge, from the side: what stays are the places from which the way to its middle, or to
+its axis, leads away from the whole mesh.
 
 Corners.  Edges of one mesh tested against another yield one point an edge, so a cube on a mesh floor rests on two or
 three corners.  Every vertex of a mesh that comes near another mesh becomes a contact of its own.
@@ -19,6 +20,7 @@ import numpy as np
 
 from .manifold import Manifolds, along_runs, relative_place, turn, turn_back
 from .mesh_features import closest_points, features
+from .round_sides import axis_points, side_points
 
 TILT = np.cos(np.radians(2.0))  # a normal farther from the face's is not that of a flat surface
 PLANE = 1.0 - 1e-7  # cone of features whose faces lie in one plane: any other normal than theirs is wrong
@@ -34,10 +36,10 @@ TOUCHING = 1e-2  # contacts with gaps below this times the smallest half extent 
 TWIN = 5e-3  # contacts nearer than this times the smallest half extent, with the same normal, are one
 
 
-def straighten(model, found, position, rotation):
+def straighten(model, found, position, rotation, angular):
     """Give contacts on flat parts of meshes the face's normal.  Changes ``found`` and returns which to keep (K,) bool.
 
-    position (B, 3) and rotation (B, 3, 3): the bodies' poses.
+    position (B, 3) and rotation (B, 3, 3): the bodies' poses; angular (B, 3): their angular velocities.
     """
     table = model.meshes
     shape_b, shape_a = np.divmod(found.pair, len(model.shape_body))
@@ -71,7 +73,9 @@ def straighten(model, found, position, rotation):
         partner = (shape_b if on_a else shape_a)[index]
         back = ~table.closed[table.shape_mesh[shape]] & ~_faces(model, part, normal, partner, on_a, position, rotation)
         outward[back], normal[back], cosine[back] = -outward[back], -normal[back], -cosine[back]
-        seen, nearest = _seen_from_middle(model, shape, part.margin_b if on_a else part.margin_a, point, other, normal)
+        touching = _Partner(model, part, partner, on_a, rotation, angular)
+        middle, radius = touching.middle(other)
+        seen, nearest = _seen_from_middle(model, shape, radius, point, middle, normal)
         keep[index[seen & ~nearest]] = False
         level = table.cone[feature] > PLANE
         wrong = flat & (level | (cosine < TILT) & ~seen)
@@ -80,22 +84,55 @@ def straighten(model, found, position, rotation):
         mend = np.flatnonzero(wrong & (cosine >= INWARD) & ~fixed[index])
         # The point on the mesh moves below the other one, in the face's plane.  Where no surface is, it is past an
         # edge, and this face not what the other shape meets.
-        height = np.einsum("ki,ki->k", normal[mend], (other - point)[mend])
-        below = other[mend] - height[:, None] * normal[mend]
+        own, lowest = touching.facing(mend, normal[mend], other)
+        height = np.einsum("ki,ki->k", normal[mend], lowest - point[mend])
+        below = lowest - height[:, None] * normal[mend]
         local = turn_back(frame[mend], below - model.shape_position[shape[mend]])
         place = closest_points(model, shape[mend], local, np.full(len(mend), np.inf))[2]
         past = np.linalg.norm(local - place, axis=1) > PAST * part.size[mend]
         keep[index[mend[past]]] = False
-        mend, below = mend[~past], below[~past]
+        mend, below, own = mend[~past], below[~past], own[~past]
         fixed[index[mend]] = True
         found.normal[index[mend]] = outward[mend]
         (found.point_a if on_a else found.point_b)[index[mend]] = below
+        (found.point_b if on_a else found.point_a)[index[mend]] = own
         # Where shapes overlap deeply, the other body's point lies inside the mesh: else it came out on the far side.
         deep = table.closed[table.shape_mesh[shape]] & (gap[index] < -DEEP * part.size)
         index, local = index[deep], turn_back(frame[deep], (other - model.shape_position[shape])[deep])
         _, _, place, sign = closest_points(model, shape[deep], local, np.full(len(index), np.inf))
         keep[index[(sign > 0) & (np.linalg.norm(local - place, axis=1) > 0.1 * np.abs(gap[index]))]] = False
     return keep
+
+
+class _Partner:
+    """The shapes (K,) that meshes touch, and the contacts on them in the frames of their own bodies."""
+
+    def __init__(self, model, part, shape, mesh_is_a, rotation, angular):
+        """part: the contacts, K of them."""
+        self.model, self.shape = model, shape
+        mesh, body, self.point, self.margin = part.body_b, part.body_a, part.point_a, part.margin_a
+        normal = -turn_back(rotation[body], turn(rotation[mesh], part.normal))
+        if mesh_is_a:
+            mesh, body, self.point, self.margin, normal = body, mesh, part.point_b, part.margin_b, part.normal
+        self.normal, self.to_own = normal, np.swapaxes(rotation[body], 1, 2) @ rotation[mesh]
+        self.spin = turn_back(rotation[body], angular[part.body_a] - angular[part.body_b])
+
+    def middle(self, point):
+        """Middle (K, 3), in the frames of the meshes' bodies as ``point`` (K, 3) has it, and radius (K,) of what is
+        round: of balls and capsules, and of the sides of cylinders and cones.
+        """
+        inner, radius = axis_points(self.model, self.shape, self.point, self.normal, self.spin)
+        ball = self.margin > 0.0
+        middle = np.where(ball[:, None], point, point + turn_back(self.to_own, inner - self.point))
+        return middle, np.where(ball, self.margin, radius)
+
+    def facing(self, index, normal, point):
+        """Points of those at ``index`` that face normals of the meshes (N, 3), in their own bodies' frames and as
+        ``point`` (K, 3) has them: what rolls has another one lowest.
+        """
+        to_own, own = self.to_own[index], self.point[index]
+        lowest = side_points(self.model, self.shape[index], own, -turn(to_own, normal), self.spin[index])
+        return lowest, point[index] + turn_back(to_own, lowest - own)
 
 
 def _seen_from_middle(model, shape, radius, point, middle, normal):

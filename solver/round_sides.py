@@ -11,6 +11,7 @@ with p on the side, o the outward normal there and c on the axis.  That holds fo
 that tips over its rim turns about p, so contacts on a rim stay what they are unless it rolls more than it tips.
 """
 
+import numpy as np
 import warp as wp
 
 from .contact_arrays import PointArrays, PoseArrays, ShapeArrays
@@ -71,3 +72,34 @@ def round_contact(points: PointArrays, k: int, poses: PoseArrays, shapes: ShapeA
         )
         points.point_b[k] = point
         points.margin_b[k] = margin
+
+
+def axis_points(model, shape, point, outward, spin):
+    """``seen_from_axis`` of K contacts in NumPy: (points (K, 3), radii (K,))."""
+    foot, radius, across, is_round = _side(model, shape, point, outward, spin)
+    rho = np.where(is_round, radius / np.where(is_round, np.linalg.norm(across, axis=1), 1.0), 0.0)
+    is_round &= np.linalg.norm(point - foot - rho[:, None] * across, axis=1) <= BESIDE * radius
+    inner = foot + rho[:, None] * (across - outward)
+    return np.where(is_round[:, None], inner, point), np.where(is_round, rho, 0.0)
+
+
+def side_points(model, shape, point, outward, spin):
+    """Points (K, 3) of round sides at the height of ``point`` that face ``outward``; elsewhere ``point`` itself."""
+    foot, radius, across, is_round = _side(model, shape, point, outward, spin)
+    length = np.where(is_round, np.linalg.norm(across, axis=1), 1.0)
+    return np.where(is_round[:, None], foot + (radius / length)[:, None] * across, point)
+
+
+def _side(model, shape, point, outward, spin):
+    """Where the height of a point lies on the axis, radius of the side there, the part of ``outward`` square to the
+    axis, and whether a contact with that normal is on a round side, wherever on it.
+    """
+    side, place = model.shape_side[shape], model.shape_position[shape]
+    axis = model.shape_rotation[shape][:, :, 2]
+    along, rolling, height = (np.einsum("ki,ki->k", axis, each) for each in (outward, spin, point - place))
+    across = outward - along[:, None] * axis
+    s, radius = np.linalg.norm(across, axis=1), side[:, 0] + side[:, 1] * height
+    rolls = np.abs(rolling) > np.linalg.norm(spin - rolling[:, None] * axis, axis=1)
+    lies = np.abs(along + side[:, 1] * s) < LINE
+    is_round = (side[:, 0] > 0.0) & (s >= STEEPEST) & (lies | rolls) & (radius > 0.0)
+    return place + height[:, None] * axis, radius, across, is_round

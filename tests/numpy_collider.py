@@ -160,7 +160,7 @@ class NumpyCollider:
             np.zeros((count, 3, 3)),
         )
         if model.meshes.bounds.size and count:
-            good &= straighten(model, fresh, position, rotation)
+            good &= straighten(model, fresh, position, rotation, self._angular)
         if not good.all() or np.any(pair[1:] < pair[:-1]):
             index = np.flatnonzero(good)
             fresh = fresh.take(index[np.argsort(pair[index], kind="stable")])

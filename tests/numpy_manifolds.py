@@ -16,7 +16,7 @@ from axion.solver.manifold import (
     turn_back,
 )
 from axion.solver.problem import tangents
-from axion.solver.round_sides import BESIDE, LINE, STEEPEST
+from axion.solver.round_sides import axis_points
 
 
 def relative_tilt(body_a, body_b, rotation):
@@ -124,29 +124,6 @@ def with_deepest(model, found, position, rotation):
     return Manifolds.join([found, added])[0]
 
 
-def seen_from_axis(model, shape, point, outward, spin):
-    """(point (K, 3), rounding radius (K,)) of contacts on round sides, see round_sides.py; all in the bodies' frames.
-
-    shape (K,); point, outward, spin (K, 3).
-    """
-    radius, slope = model.shape_side[shape].T
-    axis = model.shape_rotation[shape][:, :, 2]
-    along, rolling = np.einsum("ki,ki->k", outward, axis), np.einsum("ki,ki->k", spin, axis)
-    across = outward - along[:, None] * axis
-    s = np.linalg.norm(across, axis=1)
-    lies = np.abs(along + slope * s) < LINE
-    rolls = np.abs(rolling) > np.linalg.norm(spin - rolling[:, None] * axis, axis=1)
-    arm = point - model.shape_position[shape]
-    height = np.einsum("ki,ki->k", arm, axis)
-    there, s = radius + slope * height, np.where(s < STEEPEST, np.inf, s)
-    off = arm - height[:, None] * axis - (there / s)[:, None] * across
-    on = (radius > 0.0) & (s < np.inf) & (lies | rolls) & (there > 0.0)
-    on &= np.linalg.norm(off, axis=1) <= BESIDE * there
-    rho = np.where(on, there / s, 0.0)
-    middle = model.shape_position[shape] + (height - rho * along)[:, None] * axis
-    return np.where(on[:, None], middle, point), rho
-
-
 def rounded(model, found, rotation, angular):
     """Manifolds whose points lie on the axes of round sides.  rotation (B, 3, 3), angular (B, 3) of the bodies."""
     shape_b, shape_a = np.divmod(found.pair, len(model.shape_body))
@@ -154,7 +131,7 @@ def rounded(model, found, rotation, angular):
     for side, body, shape, outward in (("a", found.body_a, shape_a, -normal), ("b", found.body_b, shape_b, normal)):
         seen = (turn_back(rotation[body], vectors) for vectors in (outward, spin))
         point, margin = getattr(found, f"point_{side}"), getattr(found, f"margin_{side}")
-        middle, rho = seen_from_axis(model, shape, point, *seen)
+        middle, rho = axis_points(model, shape, point, *seen)
         bare = margin == 0.0
         setattr(found, f"point_{side}", np.where(bare[:, None], middle, point))
         setattr(found, f"margin_{side}", np.where(bare, rho, margin))
