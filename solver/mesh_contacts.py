@@ -26,6 +26,8 @@ TILT = np.cos(np.radians(2.0))  # a normal farther from the face's is not that o
 PLANE = 1.0 - 1e-7  # cone of features whose faces lie in one plane: any other normal than theirs is wrong
 AHEAD = 0.1  # of the way from a mesh to the middle of what is round: from there it is the same place that is nearest
 BESIDE = 1e-3  # times that way: what is nearest instead is another place
+BESIDE_AXIS = 0.05  # the same of sides, whose normals are found step by step; for balls and capsules there are formulas
+TIPPING = 0.1  # of its roll, that a cylinder may turn otherwise: what tips may come down anywhere on its rim
 NOISE = 1e-6  # of a mesh's extent: how far off a place may be in float32
 INWARD = -0.2  # a normal that points into a flat surface this much belongs to the other side
 ASIDE = 0.1  # a normal whose cosine is this much outside the cone of an edge or corner does not come from there
@@ -75,7 +77,9 @@ def straighten(model, found, position, rotation, angular):
         outward[back], normal[back], cosine[back] = -outward[back], -normal[back], -cosine[back]
         touching = _Partner(model, part, partner, on_a, rotation, angular)
         middle, radius = touching.middle(other)
-        seen, nearest = _seen_from_middle(model, shape, radius, point, middle, normal)
+        beside = np.where(touching.margin > 0.0, BESIDE, BESIDE_AXIS)
+        radius = np.where((touching.margin > 0.0) | (gap[index] > -DEEP * part.size), radius, 0.0)
+        seen, nearest = _seen_from_middle(model, shape, radius, point, middle, normal, beside)
         keep[index[seen & ~nearest]] = False
         level = table.cone[feature] > PLANE
         wrong = flat & (level | (cosine < TILT) & ~seen)
@@ -84,7 +88,7 @@ def straighten(model, found, position, rotation, angular):
         mend = np.flatnonzero(wrong & (cosine >= INWARD) & ~fixed[index])
         # The point on the mesh moves below the other one, in the face's plane.  Where no surface is, it is past an
         # edge, and this face not what the other shape meets.
-        own, lowest = touching.facing(mend, normal[mend], other)
+        own, lowest = touching.facing(mend, normal[mend], other, cosine[mend] < TILT)
         height = np.einsum("ki,ki->k", normal[mend], lowest - point[mend])
         below = lowest - height[:, None] * normal[mend]
         local = turn_back(frame[mend], below - model.shape_position[shape[mend]])
@@ -119,23 +123,30 @@ class _Partner:
 
     def middle(self, point):
         """Middle (K, 3), in the frames of the meshes' bodies as ``point`` (K, 3) has it, and radius (K,) of what is
-        round: of balls and capsules, and of the sides of cylinders and cones.
+        round: of balls and capsules, and of the sides of cylinders and cones that roll.
         """
-        inner, radius = axis_points(self.model, self.shape, self.point, self.normal, self.spin)
-        ball = self.margin > 0.0
+        model, shape, ball = self.model, self.shape, self.margin > 0.0
+        inner, radius = axis_points(model, shape, self.point, self.normal, self.spin)
+        axis = model.shape_rotation[shape][:, :, 2]
+        arm = inner - model.shape_position[shape]
+        height, rolling = (np.einsum("ki,ki->k", axis, each) for each in (arm, self.spin))
+        tipping = np.linalg.norm(self.spin - rolling[:, None] * axis, axis=1)
+        inside = np.abs(height) <= model.shape_half[shape][:, 2]
+        radius[~inside | (tipping > TIPPING * np.abs(rolling))] = 0.0
         middle = np.where(ball[:, None], point, point + turn_back(self.to_own, inner - self.point))
         return middle, np.where(ball, self.margin, radius)
 
-    def facing(self, index, normal, point):
+    def facing(self, index, normal, point, turned):
         """Points of those at ``index`` that face normals of the meshes (N, 3), in their own bodies' frames and as
-        ``point`` (K, 3) has them: what rolls has another one lowest.
+        ``point`` (K, 3) has them: where a normal has ``turned`` (N,) bool, what rolls has another one lowest.
         """
         to_own, own = self.to_own[index], self.point[index]
         lowest = side_points(self.model, self.shape[index], own, -turn(to_own, normal), self.spin[index])
+        lowest = np.where(turned[:, None], lowest, own)
         return lowest, point[index] + turn_back(to_own, lowest - own)
 
 
-def _seen_from_middle(model, shape, radius, point, middle, normal):
+def _seen_from_middle(model, shape, radius, point, middle, normal, beside):
     """Which contacts (K,) bool are with something round whose middle lies before the surface of the mesh ``shape``, and
     where no other place of the mesh is nearer to a point on the way to that middle.
 
@@ -149,7 +160,7 @@ def _seen_from_middle(model, shape, radius, point, middle, normal):
     place = closest_points(model, shape, turn_back(frame, point[index] + step - origin), np.full(len(index), np.inf))[2]
     moved = np.linalg.norm(place - turn_back(frame, point[index] - origin), axis=1)
     extent = np.abs(model.meshes.bounds[model.meshes.shape_mesh[shape]]).max(axis=(1, 2))
-    nearest[index] = moved <= BESIDE * np.linalg.norm(step, axis=1) + NOISE * extent
+    nearest[index] = moved <= beside[index] * np.linalg.norm(step, axis=1) + NOISE * extent
     return seen, nearest
 
 
