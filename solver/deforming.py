@@ -97,7 +97,7 @@ class DeformingMeshes:
             moved = np.zeros((len(index), 3))
             for k, one in enumerate(self.meshes):
                 some = self.of_shape[own] == k
-                corner = one.triangles[np.maximum(face[some], 0) % len(one.triangles)]
+                corner = one.triangles[np.maximum(face[some], 0)]
                 moved[some] = np.einsum("ck,cki->ci", weight[some], one.way[corner])
             body[index], way[index] = owner[index], turn(frame, moved)
         return body, way

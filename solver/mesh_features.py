@@ -125,8 +125,8 @@ def _closest(
 def closest_points(model, shape, point, reach):
     """The closest surface points of mesh shapes.  shape (N,) int, point (N, 3) in the shapes' frames, reach (N,) [m].
 
-    Returns face (N,) int, -1 where there is nothing within reach; barycentric weights (N, 3); place (N, 3) [m]; sign
-    (N,), -1 inside the mesh.
+    Returns face (N,) int, -1 where there is nothing within reach; weights (N, 3) of its corners; place (N, 3) [m];
+    sign (N,), -1 inside the mesh.
     """
     device, count = model.newton_model.device, len(shape)
     if not count:
@@ -140,15 +140,21 @@ def closest_points(model, shape, point, reach):
         wp.array(np.minimum(reach / model.unit, 1e9).astype(np.float32), dtype=wp.float32, device=device),
     ]
     wp.launch(_closest, dim=count, inputs=arguments, outputs=[face, weight, place, sign], device=device)
-    return face.numpy(), weight.numpy().astype(float), place.numpy() * float(model.unit), sign.numpy()
+    face, weight = face.numpy(), weight.numpy().astype(float)
+    table, mesh = model.meshes, model.meshes.shape_mesh[shape]
+    once = table.first_triangle[mesh + 1] - table.first_triangle[mesh]
+    back = face >= once  # newton has the triangles of open meshes a second time, with their corners in reverse
+    face[back] -= once[back]
+    weight[back] = weight[back, ::-1]
+    return face, weight, place.numpy() * float(model.unit), sign.numpy()
 
 
 def features(table, mesh, face, weight):
-    """Which feature of its mesh each surface point lies on: index pair (triangle (N,), feature (N,)) into the table."""
+    """Which feature of its mesh each surface point lies on: index pair (triangle (N,), feature (N,)) into the table.
+
+    face and weight: as ``closest_points`` has them; nothing within reach counts as the first triangle.
+    """
     on_edge = weight < NEAR_EDGE
     number = np.where(on_edge.any(axis=1), 1 + np.argmin(weight, axis=1), 0)
     number = np.where(on_edge.sum(axis=1) >= 2, 4 + np.argmax(weight, axis=1), number)
-    count = (
-        table.first_triangle[mesh + 1] - table.first_triangle[mesh]
-    )  # open meshes are given to newton from both sides
-    return table.first_triangle[mesh] + np.maximum(face, 0) % count, number
+    return table.first_triangle[mesh] + np.maximum(face, 0), number
