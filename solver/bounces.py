@@ -10,39 +10,52 @@ from functools import cache
 import numpy as np
 
 from .bounce_kernel import FlyingBodies, FlyingContacts, bounce_bodies
-from .contact_faces import face_table
+from .contact_faces import face_table, triangle_normals
 from .host import HostKernel, HostTable
 from .reference.bounce import Planes
 from .reference.impact import approach
 from .reference.knock_on import central, reflections
 from .rotations import rotate
+from .shapes import TriangleMesh
 
 ALIKE = 1.0 - 1e-6  # cosine above which a contact's normal is a face's: 0.08 degrees
+APART = np.sqrt(2.0 * (1.0 - ALIKE))  # length of the difference of two such normals
 
 
 class StandingFaces:
-    """The flat faces of a scene's static bodies."""
+    """The flat faces of a scene's static bodies, the triangles of meshes among them."""
 
     def __init__(self, bodies):
         """bodies: of the scene."""
         self._bodies = bodies
-        self.still = np.array([body.motion == "static" for body in bodies] + [False], bool)  # the world has none
+        self.still = np.array([_stands_still(body) for body in bodies] + [False], bool)  # the world has no faces
         self._of = cache(self._faces)
 
     def touched(self, body, normal):
         """(C,) bool: whether scene bodies (C,) stand still and have a face with the outward ``normal`` (C, 3)."""
         out = self.still[body]
         for k in np.flatnonzero(out):
-            out[k] = (self._of(int(body[k])) @ normal[k]).max(initial=-1.0) > ALIKE
+            faces = self._of(int(body[k]))
+            low, high = np.searchsorted(faces[:, 0], normal[k, 0] + np.array([-APART, APART]))  # meshes have many
+            out[k] = (faces[low:high] @ normal[k]).max(initial=-1.0) > ALIKE
         return out
 
     def _faces(self, body):
-        """(F, 3) outward normals in the world."""
+        """(F, 3) normals in the world, by rising x; outward, of triangles to both sides."""
         found = [np.zeros((0, 3))]
         for shape in self._bodies[body].shapes:
-            normals = face_table([shape], np.eye(3)[None]).normal
+            if isinstance(shape, TriangleMesh):
+                normals = triangle_normals(shape.vertices, shape.triangles)
+                normals = np.concatenate([normals, -normals])
+            else:
+                normals = face_table([shape], np.eye(3)[None]).normal
             found.append(rotate(self._bodies[body].orientation, rotate(shape.orientation, normals)))
-        return np.concatenate(found)
+        faces = np.concatenate(found)
+        return faces[np.argsort(faces[:, 0])]
+
+
+def _stands_still(body):
+    return body.motion == "static" and not any(getattr(shape, "times", None) is not None for shape in body.shapes)
 
 
 @dataclass

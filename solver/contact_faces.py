@@ -42,12 +42,18 @@ def _normals(shape):
     if isinstance(shape, Box):
         return np.concatenate([np.eye(3), -np.eye(3)])
     if isinstance(shape, ConvexHull):
-        corner = shape.vertices[shape.triangles]
-        normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
-        normal /= np.linalg.norm(normal, axis=1)[:, None]
-        return normal[np.unique(np.round(normal, 5), axis=0, return_index=True)[1]]
+        return triangle_normals(shape.vertices, shape.triangles)
     if isinstance(shape, Cylinder):
         return np.stack([UP, -UP])
     if isinstance(shape, Plane):
         return UP[None]
     return -UP[None] if isinstance(shape, Cone) else np.zeros((0, 3))
+
+
+def triangle_normals(vertices, triangles):
+    """(F, 3) normals of triangles (T, 3) that have an area, those alike to 1e-5 once."""
+    corner = vertices[triangles]
+    normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+    size = np.linalg.norm(normal, axis=1)
+    normal = normal[size > 0.0] / size[size > 0.0, None]
+    return normal[np.unique(np.round(normal, 5), axis=0, return_index=True)[1]]
