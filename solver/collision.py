@@ -21,7 +21,7 @@ from .arrays import first_number, upload
 from .contact_stage import ContactStage
 from .flush import without_flush_edges
 from .manifold import Manifolds, carry, turn
-from .mesh_contacts import corners, straighten, thin_out
+from .mesh_contacts import corners, pairs_with_corners, straighten, thin_out
 from .model import sample_pairs
 from .recording import recorded
 from .rotations import matrices
@@ -232,15 +232,10 @@ class Collider:
         return found.take(thin_out(model, found, position, rotation))
 
     def _corners(self, position, rotation):
-        """Vertices of the meshes that newton's broad phase sees near another mesh."""
-        model, narrow = self.model, self._pipeline.narrow_phase
-        buffer, count = narrow.shape_pairs_mesh_mesh, 0
-        if buffer is not None and len(buffer):
-            count = int(narrow.shape_pairs_mesh_mesh_count.numpy()[0])
-        if not count:
+        """Corners that newton's broad phase sees near a mesh."""
+        model, pairs = self.model, pairs_with_corners(self.model, self._pipeline.narrow_phase)
+        if not len(pairs):
             return _no_manifolds()
-        pairs = np.unique(np.sort(buffer.numpy()[:count], axis=1), axis=0)
-        pairs = pairs[model.allowed(model.shape_body[pairs[:, 0]], model.shape_body[pairs[:, 1]])]
         search = self._pipeline._shape_search_gap.numpy().astype(float) * model.unit
         return corners(model, pairs, search[pairs].sum(axis=1), position, rotation)
 

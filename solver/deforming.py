@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import warp as wp
 
+from .closest_points import closest_points
 from .manifold import turn, turn_back
-from .mesh_features import closest_points, features_of
+from .mesh_features import features_of
 
 
 @dataclass

@@ -8,7 +8,9 @@ the one below it at its nearest edge, from the side: what stays are the places f
 its axis, leads away from the whole mesh.
 
 Corners.  Edges of one mesh tested against another yield one point an edge, so a cube on a mesh floor rests on two or
-three corners.  Every vertex of a mesh that comes near another mesh becomes a contact of its own.
+three corners.  Every vertex of a mesh that comes near another mesh becomes a contact of its own.  Of boxes and hulls
+newton looks at a face and one triangle at a time, and leaves out corners of faces that lean by more than some degrees;
+over flat parts of meshes theirs are contacts, too, as on the top of a box.
 
 Open meshes.  They have two sides: what counts is the side on which the other shape's middle lies.
 
@@ -18,12 +20,13 @@ it sorts before the above can be repaired, and may keep a false contact in place
 
 import numpy as np
 
+from .arrays import first_number, look
+from .closest_points import closest_points
 from .manifold import Manifolds, along_runs, relative_place, turn, turn_back
-from .mesh_features import closest_points, features
+from .mesh_features import PLANE, features
 from .round_sides import axis_points, side_points
 
 TILT = np.cos(np.radians(2.0))  # a normal farther from the face's is not that of a flat surface
-PLANE = 1.0 - 1e-7  # cone of features whose faces lie in one plane: any other normal than theirs is wrong
 AHEAD = 0.1  # of the way from a mesh to the middle of what is round: from there it is the same place that is nearest
 BESIDE = 1e-3  # times that way: what is nearest instead is another place
 BESIDE_AXIS = 0.05  # the same of sides, whose normals are found step by step; for balls and capsules there are formulas
@@ -178,21 +181,39 @@ def _gap(found, position, rotation):
     return np.einsum("ki,ki->k", found.normal, apart) - found.margin_a - found.margin_b
 
 
-def corners(model, pairs, reach, position, rotation):
-    """Vertices of either mesh of each pair that come near the other mesh, as Manifolds without place and tilt.
+def pairs_with_corners(model, narrow):
+    """(P, 2) int shapes, the lower one first, that newton's narrow phase saw near each other, one of them a mesh."""
+    shapes, found = len(model.shape_body), [np.zeros(0, np.int64)]
+    for buffer, count in (
+        (narrow.shape_pairs_mesh_mesh, narrow.shape_pairs_mesh_mesh_count),
+        (narrow.shape_pairs_mesh, narrow.shape_pairs_mesh_count),
+    ):
+        if buffer is not None and len(buffer):
+            first, second = look(buffer)[: first_number(count)].T.astype(np.int64)
+            found.append(np.minimum(first, second) * shapes + np.maximum(first, second))
+    pairs = np.stack(np.divmod(np.unique(np.concatenate(found)), shapes), axis=1)
+    return pairs[model.allowed(*model.shape_body[pairs].T)]
 
-    pairs (P, 2) int shapes, both meshes, the lower one (body b of the contacts) first; reach (P,) [m]; position (B, 3)
-    and rotation (B, 3, 3): the bodies' poses.
+
+def corners(model, pairs, reach, position, rotation):
+    """Vertices of either shape of each pair that come near the mesh that is the other, as Manifolds without place and
+    tilt; of boxes and hulls only where the mesh is flat.
+
+    pairs (P, 2) int shapes, the lower one (body b of the contacts) first; reach (P,) [m]; position (B, 3) and rotation
+    (B, 3, 3): the bodies' poses.
     """
     table, shapes = model.meshes, len(model.shape_body)
     first, second = np.concatenate([pairs[:, ::-1], pairs]).T  # vertices of the first, surface of the second
+    reach, lower = np.tile(reach, 2), np.arange(2 * len(pairs)) < len(pairs)  # whether the second comes first
+    some = np.flatnonzero((table.shape_outline[first] >= 0) & (table.shape_mesh[second] >= 0))
+    first, second, reach, lower = first[some], second[some], reach[some], lower[some]
     body_1, body_2 = model.shape_body[first], model.shape_body[second]
     turn_1, turn_2 = rotation[body_1] @ model.shape_rotation[first], rotation[body_2] @ model.shape_rotation[second]
     place_1 = position[body_1] + turn(rotation[body_1], model.shape_position[first])
     place_2 = position[body_2] + turn(rotation[body_2], model.shape_position[second])
     relative, offset = np.swapaxes(turn_2, 1, 2) @ turn_1, turn_back(turn_2, place_1 - place_2)
     run, vertex = _vertices(table, first)
-    reach = np.tile(reach, 2)[run]
+    reach = reach[run]
     point = turn(relative[run], table.vertices[vertex]) + offset[run]
     bounds = table.bounds[table.shape_mesh[second[run]]]
     depth = np.where(table.closed[table.shape_mesh[second]], 0.0, np.minimum(*model.shape_size[[first, second]]))
@@ -207,7 +228,8 @@ def corners(model, pairs, reach, position, rotation):
     feature = features(table, mesh, face, weight)
     normal = table.normal[feature]
     # An open surface has no inside: what lies beyond it is what lies across from the other mesh's middle.
-    middle = turn(relative, table.bounds[table.shape_mesh[first]].mean(axis=1)) + offset
+    outline = table.shape_outline[first]
+    middle = turn(relative, table.bounds[outline].mean(axis=1)) + offset
     opened = ~table.closed[mesh]
     back = opened & (np.einsum("ki,ki->k", normal, middle[run] - surface) < 0.0)
     normal[back] = -normal[back]
@@ -217,13 +239,14 @@ def corners(model, pairs, reach, position, rotation):
     good = (face >= 0) & (sign * length <= reach) & ~((sign < 0) & table.border[feature])
     # A vertex amid a flat surface touches along that surface's normal only.
     facing = -np.einsum("ki,ki->k", turn(relative[run], table.vertex_normal[vertex]), normal)
-    facing = np.where(table.closed[table.shape_mesh[first[run]]], facing, np.abs(facing))
+    facing = np.where(table.closed[outline[run]], facing, np.abs(facing))
     good &= ~table.vertex_flat[vertex] | (facing >= TILT)
+    good &= (outline[run] == table.shape_mesh[first[run]]) | (table.flat[feature] & table.is_level(feature[0]))
     pair = np.minimum(first, second)[run].astype(np.int64) * shapes + np.maximum(first, second)[run]
     order = np.flatnonzero(good)
     order = order[np.argsort(pair[order], kind="stable")]
     run = run[order]
-    on_a = (run < len(pairs))[:, None]  # whether the vertex is body a's
+    on_a = lower[run][:, None]  # whether the vertex is body a's
     outward = turn(turn_2[run], normal[order])
     corner = model.shape_position[first[run]] + turn(model.shape_rotation[first[run]], table.vertices[vertex[order]])
     ground = model.shape_position[second[run]] + turn(model.shape_rotation[second[run]], surface[order])
@@ -267,17 +290,18 @@ def thin_out(model, found, position, rotation):
     index = index[np.sort(order[np.r_[True, new]])]
     gap = all_gaps[index]
     keep = ~mesh
+    lifted = found.point_b + all_gaps[:, None] * found.normal  # of two that are as far out, the lower one
     for part in (index, index[gap <= TOUCHING * found.size[index]]):
         if len(part):
-            keep[part[_spread(found.pair[part], found.point_b[part], found.normal[part], all_gaps[part])]] = True
+            keep[part[_spread(found.pair[part], lifted[part], found.normal[part], all_gaps[part])]] = True
     return keep
 
 
 def _vertices(table, first):
     """All vertices of each shape of ``first``: (index into ``first`` (N,), number of the vertex in the table (N,))."""
-    mesh = table.shape_mesh[first]
-    run, offset = along_runs(table.first_vertex[mesh + 1] - table.first_vertex[mesh])
-    return run, table.first_vertex[mesh[run]] + offset
+    outline = table.shape_outline[first]
+    run, offset = along_runs(table.first_vertex[outline + 1] - table.first_vertex[outline])
+    return run, table.first_vertex[outline[run]] + offset
 
 
 def _spread(run, point, normal, gap):

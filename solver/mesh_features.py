@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a contact has to know about a triangle mesh: flat and sharp edges, borders, and closest points.
+"""What a contact has to know about a triangle mesh: flat and sharp edges, and borders.
 
 An edge is flat when its faces meet at less than FLAT: the surface goes on there as if the edge were not, and contacts
 with it have the face's normal.  See mesh_contacts.py.
@@ -8,9 +8,9 @@ with it have the face's normal.  See mesh_contacts.py.
 from dataclasses import dataclass
 
 import numpy as np
-import warp as wp
 
 FLAT = np.cos(np.radians(5.0))  # faces that meet at a smaller angle count as one surface
+PLANE = 1.0 - 1e-7  # cone of features whose faces lie in one plane
 NEAR_EDGE = 1e-3  # barycentric weight below which a point counts as on the edge
 
 
@@ -18,14 +18,16 @@ NEAR_EDGE = 1e-3  # barycentric weight below which a point counts as on the edge
 class MeshTable:
     """Features of all meshes of a model, one after the other: T triangles, V distinct vertices.  Shape frames, metres.
 
-    A triangle has 7 features: its face (0), the edges opposite its corners (1 to 3) and its corners (4 to 6).
+    A triangle has 7 features: its face (0), the edges opposite its corners (1 to 3) and its corners (4 to 6).  Behind
+    the M meshes come outlines: corners of what touches meshes with its corners only, boxes and hulls.
     """
 
     shape_mesh: np.ndarray  # (S,) number of each shape's mesh, -1 for other shapes
+    shape_outline: np.ndarray  # (S,) number of each shape's mesh or outline, -1 for round shapes
     first_triangle: np.ndarray  # (M + 1,)
-    first_vertex: np.ndarray  # (M + 1,)
-    bounds: np.ndarray  # (M, 2, 3) lowest and highest corner of each mesh
-    closed: np.ndarray  # (M,) bool: no border
+    first_vertex: np.ndarray  # (M + N + 1,) of N outlines
+    bounds: np.ndarray  # (M + N, 2, 3) lowest and highest corner of each
+    closed: np.ndarray  # (M + N,) bool: no border
     vertices: np.ndarray  # (V, 3)
     vertex_normal: np.ndarray  # (V, 3) mean of the faces' around it, by angle
     vertex_flat: np.ndarray  # (V,) bool: no sharp edge ends there
@@ -34,9 +36,15 @@ class MeshTable:
     flat: np.ndarray  # (T, 7) bool: the feature is part of a flat surface
     border: np.ndarray  # (T, 7) bool: the feature is on the border of an open mesh
 
+    def is_level(self, triangle):
+        """Whether triangles (N,) lie in one plane with all that go on from them without a sharp edge -> (N,) bool."""
+        return (~self.flat[triangle] | (self.cone[triangle] > PLANE)).all(axis=1)
 
-def mesh_table(shape_mesh, meshes):
-    """The MeshTable of ``meshes``, a list of (vertices (V, 3), triangles (T, 3))."""
+
+def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
+    """The MeshTable of ``meshes``, a list of (vertices (V, 3), triangles (T, 3)), and of ``outlines``, a list of
+    (V, 3); shape_outline: with their numbers among those where ``shape_mesh`` has -1.
+    """
     nothing = (
         np.zeros((0, 3)),
         np.zeros((0, 3)),
@@ -45,10 +53,16 @@ def mesh_table(shape_mesh, meshes):
         *[np.zeros((0, 7), bool)] * 3,
     )
     parts = [features_of(np.asarray(v, float), np.asarray(t, np.int64), weld_of(v)) for v, t in meshes]
+    shape_mesh, count = np.asarray(shape_mesh, np.intp), len(parts)
+    behind = np.full(len(shape_mesh), -1) if shape_outline is None else np.asarray(shape_outline, np.intp)
+    for points in outlines:
+        points = np.asarray(points, float)
+        parts.append((points, np.zeros_like(points), np.zeros(len(points), bool), *nothing[3:]))
     columns = [np.concatenate(column) for column in zip(nothing, *parts, strict=True)]
     return MeshTable(
-        np.asarray(shape_mesh, np.intp),
-        np.cumsum([0] + [len(part[3]) for part in parts]),
+        shape_mesh,
+        np.where(behind >= 0, count + behind, shape_mesh),
+        np.cumsum([0] + [len(part[3]) for part in parts[:count]]),
         np.cumsum([0] + [len(part[0]) for part in parts]),
         np.array([[part[0].min(axis=0), part[0].max(axis=0)] for part in parts]).reshape(-1, 2, 3),
         np.array([not part[6].any() for part in parts], bool),
@@ -100,53 +114,6 @@ def features_of(vertices, triangles, weld):
         np.concatenate([one > 0.0, flat_edge[edge], flat_vertex[corner]], axis=1),
         np.concatenate([one < 0.0, open_edge[edge], open_vertex[corner]], axis=1),
     )
-
-
-@wp.kernel(enable_backward=False)
-def _closest(
-    mesh: wp.array(dtype=wp.uint64),
-    point: wp.array(dtype=wp.vec3),
-    reach: wp.array(dtype=wp.float32),
-    face: wp.array(dtype=wp.int32),
-    weight: wp.array(dtype=wp.vec3),
-    place: wp.array(dtype=wp.vec3),
-    sign: wp.array(dtype=wp.float32),
-):
-    i = wp.tid()
-    found = wp.mesh_query_point_sign_normal(mesh[i], point[i], reach[i])
-    face[i] = -1
-    if found.result:
-        face[i] = found.face
-        weight[i] = wp.vec3(found.u, found.v, 1.0 - found.u - found.v)
-        place[i] = wp.mesh_eval_position(mesh[i], found.face, found.u, found.v)
-        sign[i] = found.sign
-
-
-def closest_points(model, shape, point, reach):
-    """The closest surface points of mesh shapes.  shape (N,) int, point (N, 3) in the shapes' frames, reach (N,) [m].
-
-    Returns face (N,) int, -1 where there is nothing within reach; weights (N, 3) of its corners; place (N, 3) [m];
-    sign (N,), -1 inside the mesh.
-    """
-    device, count = model.newton_model.device, len(shape)
-    if not count:
-        return np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
-    face = wp.empty(count, dtype=wp.int32, device=device)
-    weight, place = wp.zeros(count, dtype=wp.vec3, device=device), wp.zeros(count, dtype=wp.vec3, device=device)
-    sign = wp.zeros(count, dtype=wp.float32, device=device)
-    arguments = [
-        wp.array(model.mesh_id[shape], dtype=wp.uint64, device=device),
-        wp.array((point / model.unit).astype(np.float32), dtype=wp.vec3, device=device),
-        wp.array(np.minimum(reach / model.unit, 1e9).astype(np.float32), dtype=wp.float32, device=device),
-    ]
-    wp.launch(_closest, dim=count, inputs=arguments, outputs=[face, weight, place, sign], device=device)
-    face, weight = face.numpy(), weight.numpy().astype(float)
-    table, mesh = model.meshes, model.meshes.shape_mesh[shape]
-    once = table.first_triangle[mesh + 1] - table.first_triangle[mesh]
-    back = face >= once  # newton has the triangles of open meshes a second time, with their corners in reverse
-    face[back] -= once[back]
-    weight[back] = weight[back, ::-1]
-    return face, weight, place.numpy() * float(model.unit), sign.numpy()
 
 
 def features(table, mesh, face, weight):

@@ -9,6 +9,7 @@ along it).  Which shape pairs may touch is decided here by DESIGN's rule; newton
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import warp as wp
@@ -17,15 +18,18 @@ wp.config.log_level = wp.LOG_WARNING  # before newton, whose import starts Warp
 
 import newton  # noqa: E402
 
+from .closest_points import ClosestPoints  # noqa: E402
 from .contact_faces import FaceTable, face_table  # noqa: E402
 from .deepest_corner import FacePolygons, face_polygons  # noqa: E402
 from .deforming import DeformingMesh, DeformingMeshes  # noqa: E402
 from .manifold import GAP_FLOOR  # noqa: E402
 from .mass import polyhedron  # noqa: E402
 from .mesh_features import MeshTable, mesh_table, weld_of  # noqa: E402
+from .outline import corners_of  # noqa: E402
 from .rotations import matrices  # noqa: E402
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
 
+MOST_CORNERS = 64  # of hulls whose corners touch flat parts of meshes; the faces of others are small
 EXPLICIT_PAIRS = 100_000  # longest list of all shape pairs; of more, those that are near are found with a tree
 
 
@@ -48,9 +52,7 @@ class CollisionModel:
     shape_rotation: np.ndarray  # (S, 3, 3)
     shape_middle: np.ndarray  # (S, 3) of the shape's box, in the body's frame
     shape_half: np.ndarray  # (S, 3) half extents of that box, along the axes of the shape's own frame; inf for planes
-    shape_side: (
-        np.ndarray
-    )  # (S, 2) radius of a cylinder's or cone's round side in its middle, and its slope along Z; or 0
+    shape_side: np.ndarray  # (S, 2) radius of a cylinder's or cone's round side in its middle, and slope along Z; or 0
     meshes: MeshTable  # features of the triangle meshes
     faces: FaceTable  # normals of the flat faces
     polygons: FacePolygons  # those of boxes, hulls, planes and round ends, with their corners
@@ -62,6 +64,11 @@ class CollisionModel:
     class_collides: np.ndarray  # (K, K) bool
     joined: np.ndarray  # (J,) int64, sorted: low body * B + high body, joined without collision
     deforming: DeformingMeshes | None = None
+
+    @cached_property
+    def closest(self):
+        """ClosestPoints of the meshes."""
+        return ClosestPoints(self.newton_model.device)
 
     @property
     def may_touch(self):
@@ -228,15 +235,19 @@ def _deforming(model, entries, meshes):
 
 
 def _meshes(shapes):
-    """The MeshTable of the triangle meshes; shapes with equal vertices and triangles share an entry."""
-    numbers, meshes = {}, []
-    shape_mesh = np.full(len(shapes), -1)
+    """The MeshTable of triangle meshes, with the corners of boxes and hulls if there are any; those alike are one."""
+    numbers, meshes, outlines = {}, [], []
+    shape_mesh, shape_outline = np.full((2, len(shapes)), -1)
     for index, shape in enumerate(shapes):
         if isinstance(shape, TriangleMesh):
             shape_mesh[index] = numbers.setdefault(_fingerprint(shape), len(meshes))
             if shape_mesh[index] == len(meshes):
                 meshes.append((shape.vertices, _outward(shape)))
-    return mesh_table(shape_mesh, meshes)
+        elif isinstance(shape, (Box, ConvexHull)) and len(corner := corners_of(shape)) <= MOST_CORNERS:
+            shape_outline[index] = numbers.setdefault((type(shape), np.asarray(corner).tobytes()), len(outlines))
+            if shape_outline[index] == len(outlines):
+                outlines.append(corner)
+    return mesh_table(shape_mesh, meshes, shape_outline, outlines) if meshes else mesh_table(shape_mesh, meshes)
 
 
 def _outward(shape):

@@ -24,15 +24,16 @@ class Outlines:
         """(N, 3) corners of scene body number ``body`` in its solver frame [m]."""
         found = [np.zeros((0, 3))]
         for shape in self._bodies[body].shapes if body < len(self._bodies) else ():
-            if isinstance(shape, Box):
-                corner = SIGNS * shape.half_extents
-            elif isinstance(shape, (ConvexHull, TriangleMesh)):
-                corner = shape.vertices
-            else:
-                continue
-            found.append(shape.position + rotate(shape.orientation, corner))
+            found.append(shape.position + rotate(shape.orientation, corners_of(shape)))
         corner = np.concatenate(found)
         return self._frames.local(np.full(len(corner), body), corner)
+
+
+def corners_of(shape):
+    """(N, 3) corners of a scene shape in its own frame [m]; none of round ones."""
+    if isinstance(shape, Box):
+        return SIGNS * shape.half_extents
+    return shape.vertices if isinstance(shape, (ConvexHull, TriangleMesh)) else np.zeros((0, 3))
 
 
 def strokes_between(corners, first, last, down):

@@ -6,7 +6,7 @@ import numpy as np
 import warp as wp
 from axion.solver.collision import ContactSet, _no_manifolds
 from axion.solver.manifold import GAP_FLOOR, Manifolds, turn, turn_back
-from axion.solver.mesh_contacts import corners, straighten, thin_out
+from axion.solver.mesh_contacts import corners, pairs_with_corners, straighten, thin_out
 from axion.solver.rotations import matrices
 from numpy_manifolds import faces, renew, rounded, with_deepest
 
@@ -170,15 +170,10 @@ class NumpyCollider:
         return found.take(thin_out(model, found, position, rotation))
 
     def _corners(self, position, rotation):
-        """Vertices of the meshes that newton's broad phase sees near another mesh."""
-        model, narrow = self.model, self._pipeline.narrow_phase
-        buffer, count = narrow.shape_pairs_mesh_mesh, 0
-        if buffer is not None and len(buffer):
-            count = int(narrow.shape_pairs_mesh_mesh_count.numpy()[0])
-        if not count:
+        """Corners that newton's broad phase sees near a mesh."""
+        model, pairs = self.model, pairs_with_corners(self.model, self._pipeline.narrow_phase)
+        if not len(pairs):
             return _no_manifolds()
-        pairs = np.unique(np.sort(buffer.numpy()[:count], axis=1), axis=0)
-        pairs = pairs[model.allowed(model.shape_body[pairs[:, 0]], model.shape_body[pairs[:, 1]])]
         search = self._pipeline._shape_search_gap.numpy().astype(float) * model.unit
         return corners(model, pairs, search[pairs].sum(axis=1), position, rotation)
 

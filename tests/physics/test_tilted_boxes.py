@@ -69,10 +69,10 @@ def test_a_rebound_does_not_depend_on_the_frame_rate(tilt, friction):
     assert coarse == pytest.approx(fine, abs=0.02 * np.linalg.norm(fine))
 
 
-@pytest.mark.parametrize("count", [1, 16])
-@pytest.mark.parametrize(("tilt", "friction"), [(1.0, 0.0), (15.0, 0.0), (15.0, 0.5), (30.0, 0.5)])
+@pytest.mark.parametrize("count", [1, 40])
+@pytest.mark.parametrize(("tilt", "friction"), [(1.0, 0.0), (5.0, 0.5), (15.0, 0.0), (15.0, 0.5), (30.0, 0.5)])
 def test_a_rebound_from_triangles_is_that_from_a_box(count, tilt, friction):
     # Blender's plane is two triangles: there a box at 30 degrees got 0.2 rad/s where it gets 1.2 the other way round.
     wanted = np.concatenate(dropped(tilt, 0.5, friction, 24, LANDS + 1)[:2])
     found = np.concatenate(dropped(tilt, 0.5, friction, 24, LANDS + 1, grid(count))[:2])
-    assert found == pytest.approx(wanted, abs=1e-3 * np.linalg.norm(wanted))
+    assert found == pytest.approx(wanted, abs=5e-3 * np.linalg.norm(wanted))

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The closest points of triangle meshes, looked up in the trees that newton's meshes hold."""
+
+import numpy as np
+import warp as wp
+
+from .arrays import allocate, download_all, upload
+
+FEWEST = 256  # points there is room for at first
+FARTHEST = 1e9  # of newton's lengths: float32 has no room for an endless reach squared
+
+
+@wp.struct
+class ClosestArrays:
+    """N points in the frames of their meshes, in newton's lengths, and what is closest to each."""
+
+    count: wp.array(dtype=wp.int32)
+    mesh: wp.array(dtype=wp.uint64)
+    point: wp.array(dtype=wp.vec3)
+    reach: wp.array(dtype=wp.float32)
+    face: wp.array(dtype=wp.int32)  # out
+    weight: wp.array(dtype=wp.vec3)
+    place: wp.array(dtype=wp.vec3)
+    sign: wp.array(dtype=wp.float32)
+
+
+@wp.kernel(module="axion_closest_points", enable_backward=False)
+def find_closest(at: ClosestArrays):
+    """``closest_points`` of each."""
+    i = wp.tid()
+    if i >= at.count[0]:
+        return
+    mesh = at.mesh[i]
+    found = wp.mesh_query_point_sign_normal(mesh, at.point[i], at.reach[i])
+    at.face[i] = -1
+    at.weight[i] = wp.vec3()
+    at.place[i] = wp.vec3()
+    at.sign[i] = float(0.0)
+    if found.result:
+        at.face[i] = found.face
+        at.weight[i] = wp.vec3(found.u, found.v, 1.0 - found.u - found.v)
+        at.place[i] = wp.mesh_eval_position(mesh, found.face, found.u, found.v)
+        at.sign[i] = found.sign
+
+
+class ClosestPoints:
+    """The arrays and the launch of one CollisionModel; they only grow."""
+
+    def __init__(self, device):
+        self._device, self._room = device, 0
+
+    def find(self, mesh, point, reach):
+        """``closest_points`` in newton's lengths: mesh (N,) uint64, point (N, 3), reach (N,)."""
+        count = len(mesh)
+        if count > self._room:
+            self._room = max(2 * count, FEWEST)
+            self._at = allocate(ClosestArrays, {"count": 1}, self._room, self._device)
+            self._command = wp.launch(
+                find_closest, dim=self._room, inputs=[self._at], device=self._device, record_cmd=True
+            )
+        at = self._at
+        for array, values in ((at.count, [count]), (at.mesh, mesh), (at.point, point), (at.reach, reach)):
+            upload(array, values)
+        self._command.launch()
+        return download_all(*((array, count) for array in (at.face, at.weight, at.place, at.sign)))
+
+
+def closest_points(model, shape, point, reach):
+    """The closest surface points of mesh shapes.  shape (N,) int, point (N, 3) in the shapes' frames, reach (N,) [m].
+
+    Returns face (N,) int, -1 where there is nothing within reach; weights (N, 3) of its corners; place (N, 3) [m];
+    sign (N,), -1 inside the mesh.
+    """
+    if not len(shape):
+        return np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
+    reach = np.minimum(reach / model.unit, FARTHEST)
+    face, weight, place, sign = model.closest.find(model.mesh_id[shape], point / model.unit, reach)
+    table, mesh = model.meshes, model.meshes.shape_mesh[shape]
+    once = table.first_triangle[mesh + 1] - table.first_triangle[mesh]
+    back = face >= once  # newton has the triangles of open meshes a second time, with their corners in reverse
+    face[back] -= once[back]
+    weight[back] = weight[back, ::-1]
+    return face, weight, place * float(model.unit), sign
