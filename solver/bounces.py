@@ -75,6 +75,16 @@ class Bounces:
         contacts.rebound_gap[done] = contacts.rebound_speed[done] = 0.0
         hits[done] = False
 
+    def ways(self, bodies, solution, radius):
+        """(K,) numbers of those that ``flown``, and how far any point of each went [m]: a velocity tells half of it.
+
+        bodies: problem.Bodies; solution: of its StepProblem; radius: (n,) around their origins [m].
+        """
+        k = np.flatnonzero(self.flown)
+        cosine = np.einsum("ki,ki->k", bodies.orientation[k], solution.orientation[k])
+        turned = 2.0 * np.sqrt(np.maximum(0.0, 1.0 - cosine**2))  # the chord of radius one
+        return k, np.linalg.norm(solution.position[k] - bodies.position[k], axis=1) + radius[k] * turned
+
     def set_free_motion(self, bodies, end_velocity):
         """Put the end of their flight into problem.Bodies and the free velocity (n, 6) at the step's end, in place."""
         end_velocity[self.flown] = self.velocity[self.flown]

@@ -79,6 +79,7 @@ class Collider:
         self._state = model.newton_model.state() if model.may_touch else None
         self._stage = ContactStage(model) if model.may_touch else None
         self._origin = None
+        self._sides = {}  # of meshes, at the step's start
 
     def collide(self, position, orientation, linear_velocity, angular_velocity, step, free=None):
         """Contacts of a step of ``step`` seconds that starts at these poses and velocities.
@@ -88,6 +89,7 @@ class Collider:
         ``free`` (B,) bool: bodies that move freely in this step (default: all that ever do); contacts between two
         others are left out.  Manifolds persist: see manifold_kernels.py.
         """
+        self._sides.clear()
         return self._detect(self.accepted, position, orientation, linear_velocity, angular_velocity, step, free, None)
 
     def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None):
@@ -227,7 +229,7 @@ class Collider:
         """What newton found, with the contacts of meshes put right, as Manifolds without place and tilt."""
         model = self.model
         fresh = self._stage.read_fresh()
-        fresh = fresh.take(straighten(model, fresh, position, rotation, angular))
+        fresh = fresh.take(straighten(model, fresh, position, rotation, angular, self._sides))
         found = Manifolds.join([fresh, self._corners(position, rotation)])[0]
         return found.take(thin_out(model, found, position, rotation))
 
@@ -237,7 +239,7 @@ class Collider:
         if not len(pairs):
             return _no_manifolds()
         search = self._pipeline._shape_search_gap.numpy().astype(float) * model.unit
-        return corners(model, pairs, search[pairs].sum(axis=1), position, rotation)
+        return corners(model, pairs, search[pairs].sum(axis=1), position, rotation, self._sides)
 
     def _allocate(self):
         """Allocate a pipeline at the present capacities, which has yet to be recorded."""

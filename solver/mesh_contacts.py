@@ -41,10 +41,11 @@ TOUCHING = 1e-2  # contacts with gaps below this times the smallest half extent 
 TWIN = 5e-3  # contacts nearer than this times the smallest half extent, with the same normal, are one
 
 
-def straighten(model, found, position, rotation, angular):
+def straighten(model, found, position, rotation, angular, sides):
     """Give contacts on flat parts of meshes the face's normal.  Changes ``found`` and returns which to keep (K,) bool.
 
-    position (B, 3) and rotation (B, 3, 3): the bodies' poses; angular (B, 3): their angular velocities.
+    position (B, 3) and rotation (B, 3, 3): the bodies' poses; angular (B, 3): their angular velocities; sides: see
+    ``_faces``.
     """
     table = model.meshes
     shape_b, shape_a = np.divmod(found.pair, len(model.shape_body))
@@ -76,7 +77,7 @@ def straighten(model, found, position, rotation, angular):
         cosine = np.einsum("ki,ki->k", part.normal, outward)
         # An open surface faces the side on which the other shape's middle lies.
         partner = (shape_b if on_a else shape_a)[index]
-        back = ~table.closed[table.shape_mesh[shape]] & ~_faces(model, part, normal, partner, on_a, position, rotation)
+        back = ~_faces(model, shape, partner, position, rotation, sides)
         outward[back], normal[back], cosine[back] = -outward[back], -normal[back], -cosine[back]
         touching = _Partner(model, part, partner, on_a, rotation, angular)
         middle, radius = touching.middle(other)
@@ -87,7 +88,10 @@ def straighten(model, found, position, rotation, angular):
         level = table.cone[feature] > PLANE
         wrong = flat & (level | (cosine < TILT) & ~seen)
         keep[index[wrong & (cosine < INWARD)]] = False
-        keep[index[~flat & ~table.border[feature] & (cosine < table.cone[feature] - ASIDE)]] = False
+        aside = ~flat & ~table.border[feature] & (cosine < table.cone[feature] - ASIDE)
+        inside = aside & (gap[index] < -PAST * part.size) & (cosine > 0.0) & ~fixed[index]
+        keep[index[aside & ~inside]] = False
+        found.normal[index[inside]] = outward[inside]
         mend = np.flatnonzero(wrong & (cosine >= INWARD) & ~fixed[index])
         # The point on the mesh moves below the other one, in the face's plane.  Where no surface is, it is past an
         # edge, and this face not what the other shape meets.
@@ -167,12 +171,27 @@ def _seen_from_middle(model, shape, radius, point, middle, normal, beside):
     return seen, nearest
 
 
-def _faces(model, found, normal, other, mesh_is_a, position, rotation):
-    """Whether normals (K, 3) in the mesh's body's frame point to the side where the middle of shape ``other`` lies."""
-    body = model.shape_body[other]
-    own, point = (found.body_a, found.point_a) if mesh_is_a else (found.body_b, found.point_b)
-    apart = position[body] + turn(rotation[body], model.shape_middle[other]) - position[own]
-    return np.einsum("ki,ki->k", normal, turn_back(rotation[own], apart) - point) >= 0.0
+def _faces(model, shape, other, position, rotation, sides):
+    """Whether normals of mesh shapes (K,) point to the side on which the middle of shape ``other`` (K,) lies.
+
+    That of the place nearest to that middle: what leans over a ridge is before it, though below the slope beyond.
+    sides: {pair of shapes: answer}, those known, to which others are added: what sinks in does not change sides.
+    """
+    table, shapes = model.meshes, len(model.shape_body)
+    pair, of_pair = np.unique(shape * np.int64(shapes) + other, return_inverse=True)
+    new = np.array([key for key in pair.tolist() if key not in sides], np.int64)
+    if len(new):
+        shape, other = np.divmod(new, shapes)
+        body, own = model.shape_body[other], model.shape_body[shape]
+        middle = position[body] + turn(rotation[body], model.shape_middle[other]) - position[own]
+        middle = turn_back(rotation[own], middle) - model.shape_position[shape]
+        middle = turn_back(model.shape_rotation[shape], middle)
+        face, weight, place, _ = closest_points(model, shape, middle, np.full(len(shape), np.inf))
+        mesh = table.shape_mesh[shape]
+        normal = table.normal[features(table, mesh, face, weight)]
+        before = table.closed[mesh] | (np.einsum("ki,ki->k", normal, middle - place) >= 0.0)
+        sides.update(zip(new.tolist(), before.tolist(), strict=True))
+    return np.array([sides[key] for key in pair.tolist()], bool)[of_pair.reshape(-1)]
 
 
 def _gap(found, position, rotation):
@@ -195,12 +214,12 @@ def pairs_with_corners(model, narrow):
     return pairs[model.allowed(*model.shape_body[pairs].T)]
 
 
-def corners(model, pairs, reach, position, rotation):
+def corners(model, pairs, reach, position, rotation, sides):
     """Vertices of either shape of each pair that come near the mesh that is the other, as Manifolds without place and
-    tilt; of boxes and hulls only where the mesh is flat.
+    tilt; of other shapes than meshes only over what is flat, and those that are inside.
 
     pairs (P, 2) int shapes, the lower one (body b of the contacts) first; reach (P,) [m]; position (B, 3) and rotation
-    (B, 3, 3): the bodies' poses.
+    (B, 3, 3): the bodies' poses; sides: see ``_faces``.
     """
     table, shapes = model.meshes, len(model.shape_body)
     first, second = np.concatenate([pairs[:, ::-1], pairs]).T  # vertices of the first, surface of the second
@@ -216,32 +235,33 @@ def corners(model, pairs, reach, position, rotation):
     reach = reach[run]
     point = turn(relative[run], table.vertices[vertex]) + offset[run]
     bounds = table.bounds[table.shape_mesh[second[run]]]
-    depth = np.where(table.closed[table.shape_mesh[second]], 0.0, np.minimum(*model.shape_size[[first, second]]))
+    depth = np.where(table.closed[table.shape_mesh[second]], 0.0, np.minimum(*model.shape_radius[[first, second]]))
     around = (reach + depth[run])[:, None]  # what has sunk through an open mesh is outside its bounds
     near = np.all((point >= bounds[:, 0] - around) & (point <= bounds[:, 1] + around), axis=1)
     run, vertex, point, reach = run[near], vertex[near], point[near], reach[near]
     size = np.minimum(model.shape_size[first], model.shape_size[second])[run]
-    face, weight, surface, sign = closest_points(model, second[run], point, reach + size)
+    deepest = np.minimum(model.shape_radius[first], model.shape_radius[second])[run]
+    face, weight, surface, sign = closest_points(model, second[run], point, reach + deepest)
     mesh = table.shape_mesh[second[run]]
     apart = point - surface
     length = np.linalg.norm(apart, axis=1)
     feature = features(table, mesh, face, weight)
     normal = table.normal[feature]
-    # An open surface has no inside: what lies beyond it is what lies across from the other mesh's middle.
-    outline = table.shape_outline[first]
-    middle = turn(relative, table.bounds[outline].mean(axis=1)) + offset
-    opened = ~table.closed[mesh]
-    back = opened & (np.einsum("ki,ki->k", normal, middle[run] - surface) < 0.0)
+    # An open surface has no inside: what lies beyond it is what lies across from the other shape's middle.
+    outline, opened = table.shape_outline[first], ~table.closed[mesh]
+    back = ~_faces(model, second, first, position, rotation, sides)[run]
     normal[back] = -normal[back]
     sign = np.where(opened, np.where(np.einsum("ki,ki->k", normal, apart) < 0.0, -1.0, 1.0), sign)
     clear = ~table.flat[feature] & (length > 1e-4 * size)  # nearer than that the direction is noise
     normal[clear] = (sign[clear] / length[clear])[:, None] * apart[clear]
-    good = (face >= 0) & (sign * length <= reach) & ~((sign < 0) & table.border[feature])
+    gap = sign * length - table.radius[outline[run]]
+    good = (face >= 0) & (gap <= reach) & ~((sign < 0) & table.border[feature])
     # A vertex amid a flat surface touches along that surface's normal only.
     facing = -np.einsum("ki,ki->k", turn(relative[run], table.vertex_normal[vertex]), normal)
     facing = np.where(table.closed[outline[run]], facing, np.abs(facing))
     good &= ~table.vertex_flat[vertex] | (facing >= TILT)
-    good &= (outline[run] == table.shape_mesh[first[run]]) | (table.flat[feature] & table.is_level(feature[0]))
+    level = table.sharp[outline[run]] & table.flat[feature] & table.is_level(feature[0])
+    good &= (outline[run] == table.shape_mesh[first[run]]) | level | (gap < -PAST * size)
     pair = np.minimum(first, second)[run].astype(np.int64) * shapes + np.maximum(first, second)[run]
     order = np.flatnonzero(good)
     order = order[np.argsort(pair[order], kind="stable")]
@@ -251,15 +271,15 @@ def corners(model, pairs, reach, position, rotation):
     corner = model.shape_position[first[run]] + turn(model.shape_rotation[first[run]], table.vertices[vertex[order]])
     ground = model.shape_position[second[run]] + turn(model.shape_rotation[second[run]], surface[order])
     body_a, body_b = np.where(on_a[:, 0], body_1[run], body_2[run]), np.where(on_a[:, 0], body_2[run], body_1[run])
-    count = len(run)
+    count, margin = len(run), table.radius[outline[run]]
     return Manifolds(
         pair[order],
         body_a,
         body_b,
         np.where(on_a, corner, ground),
         np.where(on_a, ground, corner),
-        np.zeros(count),
-        np.zeros(count),
+        np.where(on_a[:, 0], margin, 0.0),
+        np.where(on_a[:, 0], 0.0, margin),
         turn_back(rotation[body_b], np.where(on_a, outward, -outward)),
         size[order],
         np.minimum(model.shape_radius[first], model.shape_radius[second])[run],
@@ -271,9 +291,9 @@ def corners(model, pairs, reach, position, rotation):
 def thin_out(model, found, position, rotation):
     """Which contacts to keep (K,) bool: of those with meshes, one of each place and normal, and few of a crowd.
 
-    Of pairs with more than CROWD contacts, those farthest in each of 26 directions remain, and the deepest of those
-    whose normals point in each of them; and the same again of those that touch or nearly do, for these carry the load
-    however far others bulge.  ``found`` is sorted by pair.
+    Of pairs with more than CROWD contacts, of those whose normals point in each of 26 directions the deepest remains,
+    and those farthest in each; and the same again of those that touch or nearly do, for these carry the load however
+    far others bulge.  ``found`` is sorted by pair.
     """
     shape_b, shape_a = np.divmod(found.pair, len(model.shape_body))
     mesh = (model.meshes.shape_mesh[shape_a] >= 0) | (model.meshes.shape_mesh[shape_b] >= 0)
@@ -312,10 +332,14 @@ def _spread(run, point, normal, gap):
     directions = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     directions = directions[np.any(directions != 0.0, axis=1)]
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    # Slightly uneven directions decide ties, so that no whole row of a grid is kept.
-    ahead = point @ (directions + 1e-4 * np.roll(directions, 1, axis=1) + 1e-5).T
-    keep = np.any(ahead >= np.maximum.reduceat(ahead, start)[segment], axis=1)
+    # What lies on one slope is spread by itself: a ridge between two valleys holds up what spans both.
     kind = segment * len(directions) + np.argmax(normal @ directions.T, axis=1)
     order = np.lexsort((gap, kind))
-    keep[order[np.r_[True, kind[order][1:] != kind[order][:-1]]]] = True
+    first = np.r_[True, np.diff(kind[order]) != 0]
+    keep = np.zeros(len(run), bool)
+    keep[order[first]] = True
+    # Slightly uneven directions decide ties, so that no whole row of a grid is kept.
+    ahead = point[order] @ (directions + 1e-4 * np.roll(directions, 1, axis=1) + 1e-5).T
+    most = np.maximum.reduceat(ahead, np.flatnonzero(first))
+    keep[order] |= np.any(ahead >= most[np.cumsum(first) - 1], axis=1)
     return keep | (length <= CROWD)[segment]

@@ -19,15 +19,17 @@ class MeshTable:
     """Features of all meshes of a model, one after the other: T triangles, V distinct vertices.  Shape frames, metres.
 
     A triangle has 7 features: its face (0), the edges opposite its corners (1 to 3) and its corners (4 to 6).  Behind
-    the M meshes come outlines: corners of what touches meshes with its corners only, boxes and hulls.
+    the M meshes come outlines: corners of other shapes, for round ones places on their rims or their middles.
     """
 
     shape_mesh: np.ndarray  # (S,) number of each shape's mesh, -1 for other shapes
-    shape_outline: np.ndarray  # (S,) number of each shape's mesh or outline, -1 for round shapes
+    shape_outline: np.ndarray  # (S,) number of each shape's mesh or outline, -1 for planes and hulls with many corners
     first_triangle: np.ndarray  # (M + 1,)
     first_vertex: np.ndarray  # (M + N + 1,) of N outlines
     bounds: np.ndarray  # (M + N, 2, 3) lowest and highest corner of each
     closed: np.ndarray  # (M + N,) bool: no border
+    radius: np.ndarray  # (M + N,) of what is round around the corners [m]
+    sharp: np.ndarray  # (M + N,) bool: all that touches first are corners
     vertices: np.ndarray  # (V, 3)
     vertex_normal: np.ndarray  # (V, 3) mean of the faces' around it, by angle
     vertex_flat: np.ndarray  # (V,) bool: no sharp edge ends there
@@ -43,7 +45,7 @@ class MeshTable:
 
 def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
     """The MeshTable of ``meshes``, a list of (vertices (V, 3), triangles (T, 3)), and of ``outlines``, a list of
-    (V, 3); shape_outline: with their numbers among those where ``shape_mesh`` has -1.
+    (points (V, 3), radius, sharp); shape_outline: with their numbers among those where ``shape_mesh`` has -1.
     """
     nothing = (
         np.zeros((0, 3)),
@@ -55,7 +57,7 @@ def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
     parts = [features_of(np.asarray(v, float), np.asarray(t, np.int64), weld_of(v)) for v, t in meshes]
     shape_mesh, count = np.asarray(shape_mesh, np.intp), len(parts)
     behind = np.full(len(shape_mesh), -1) if shape_outline is None else np.asarray(shape_outline, np.intp)
-    for points in outlines:
+    for points, _, _ in outlines:
         points = np.asarray(points, float)
         parts.append((points, np.zeros_like(points), np.zeros(len(points), bool), *nothing[3:]))
     columns = [np.concatenate(column) for column in zip(nothing, *parts, strict=True)]
@@ -66,6 +68,8 @@ def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
         np.cumsum([0] + [len(part[0]) for part in parts]),
         np.array([[part[0].min(axis=0), part[0].max(axis=0)] for part in parts]).reshape(-1, 2, 3),
         np.array([not part[6].any() for part in parts], bool),
+        np.array([0.0] * count + [radius for _, radius, _ in outlines]),
+        np.array([True] * count + [sharp for _, _, sharp in outlines], bool),
         *columns,
     )
 

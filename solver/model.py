@@ -29,6 +29,7 @@ from .outline import corners_of  # noqa: E402
 from .rotations import matrices  # noqa: E402
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
 
+RIM = 16  # places on the rim of a round end
 MOST_CORNERS = 64  # of hulls whose corners touch flat parts of meshes; the faces of others are small
 EXPLICIT_PAIRS = 100_000  # longest list of all shape pairs; of more, those that are near are found with a tree
 
@@ -243,11 +244,27 @@ def _meshes(shapes):
             shape_mesh[index] = numbers.setdefault(_fingerprint(shape), len(meshes))
             if shape_mesh[index] == len(meshes):
                 meshes.append((shape.vertices, _outward(shape)))
-        elif isinstance(shape, (Box, ConvexHull)) and len(corner := corners_of(shape)) <= MOST_CORNERS:
-            shape_outline[index] = numbers.setdefault((type(shape), np.asarray(corner).tobytes()), len(outlines))
+        elif len((outline := _outline(shape))[0]):
+            key = type(shape), *(np.asarray(each).tobytes() for each in outline)
+            shape_outline[index] = numbers.setdefault(key, len(outlines))
             if shape_outline[index] == len(outlines):
-                outlines.append(corner)
+                outlines.append(outline)
     return mesh_table(shape_mesh, meshes, shape_outline, outlines) if meshes else mesh_table(shape_mesh, meshes)
+
+
+def _outline(shape):
+    """(points (N, 3), radius around them, whether all that touches first are corners) of MeshTable, for no mesh."""
+    if isinstance(shape, (Sphere, Capsule)):
+        height = shape.half_height if isinstance(shape, Capsule) else 0.0
+        return np.unique([(0.0, 0.0, -height), (0.0, 0.0, height)], axis=0), float(shape.radius), False
+    if isinstance(shape, (Cylinder, Cone)):
+        angle = 2.0 * np.pi * np.arange(RIM) / RIM
+        rim = shape.radius * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
+        top = rim if isinstance(shape, Cylinder) else np.zeros((1, 3))
+        up = np.array([0.0, 0.0, shape.half_height])
+        return np.concatenate([rim - up, top + up]), 0.0, False
+    corners = corners_of(shape)
+    return corners if len(corners) <= MOST_CORNERS else corners[:0], 0.0, True
 
 
 def _outward(shape):

@@ -50,6 +50,9 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     order, h = assembly.numbering.scene[:-1], problem.step
     size, radius = model.body_size[order], model.body_radius[order]
     way = way_moved(solution.velocity[:-1], radius, h)
+    if assembly.bounces is not None:
+        flown, made = assembly.bounces.ways(problem.bodies, solution, radius)
+        way[flown] = np.maximum(way[flown], made)
     far = way**2 > 2.0 * size * tolerance
     if not far.any():
         return None

@@ -185,8 +185,12 @@ class Stepper:
     def _accept(self, attempt):
         """Make the end of the attempt the present."""
         assembly, sleep, moved = attempt.assembly, attempt.sleep, attempt.moved()
-        velocity = attempt.solution.velocity.take(assembly.numbering.solver[:-1], 0)
-        way = moved.way = way_moved(velocity, self.model.body_radius, assembly.problem.step)
+        number, radius, solution = assembly.numbering, self.model.body_radius, attempt.solution
+        velocity = solution.velocity.take(number.solver[:-1], 0)
+        way = moved.way = way_moved(velocity, radius, assembly.problem.step)
+        if assembly.bounces is not None:
+            flown, made = assembly.bounces.ways(assembly.problem.bodies, solution, radius[number.scene[:-1]])
+            way[number.scene[flown]] = np.maximum(way[number.scene[flown]], made)
         if self.assembler.prescribes:
             way[self.model.movable & ~self.assembler.free(self.state.time)] = np.inf  # nobody looked at their overlaps
         moved.contacts = sleep.contacts

@@ -160,7 +160,7 @@ class NumpyCollider:
             np.zeros((count, 3, 3)),
         )
         if model.meshes.bounds.size and count:
-            good &= straighten(model, fresh, position, rotation, self._angular)
+            good &= straighten(model, fresh, position, rotation, self._angular, {})
         if not good.all() or np.any(pair[1:] < pair[:-1]):
             index = np.flatnonzero(good)
             fresh = fresh.take(index[np.argsort(pair[index], kind="stable")])
@@ -175,7 +175,7 @@ class NumpyCollider:
         if not len(pairs):
             return _no_manifolds()
         search = self._pipeline._shape_search_gap.numpy().astype(float) * model.unit
-        return corners(model, pairs, search[pairs].sum(axis=1), position, rotation)
+        return corners(model, pairs, search[pairs].sum(axis=1), position, rotation, {})
 
     def _place(self, position, orientation, linear_velocity, angular_velocity, step):
         """Hand poses and velocities to newton.

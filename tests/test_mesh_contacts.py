@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
+from axion.solver import Body, Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
 from axion.solver.closest_points import closest_points
 from axion.solver.rotations import exponential, matrices, multiply
 from contact_scenes import CUBE, LYING, bowl, detect, grid, set_up, support, torus, upward
@@ -173,6 +173,32 @@ def test_all_corners_over_flat_triangles_are_contacts(shape, tilt):
     for corner in near:
         assert np.linalg.norm(own - corner, axis=1).min() < 1e-5
     assert contacts.normal[:, 2] == pytest.approx(np.where(contacts.body_a == 1, 1.0, -1.0), abs=1e-6)
+
+
+def test_a_stick_over_a_valley_is_before_both_slopes():
+    """Its middle is below the plane of either slope beside it.
+
+    Fails where that plane tells the side of an open mesh: its ends were pulled through.
+    """
+    floor = grid(8, height=lambda x, y: np.abs(x))
+    collider, x, q = set_up(Body("Floor", [floor], motion="static"), Body("Stick", [Box((0.7, 0.02, 0.02))], mass=1.0))
+    q[1] = exponential(np.array([0.0, np.radians(40.0), 0.0]))
+    x[1] = -0.5, 0.05, 0.5 + 0.03 * np.sqrt(2.0)  # leans on one slope, and its upper end is far over the other
+    contacts = detect(collider, x, q, linear=np.array([[0, 0, 0], [0, 0, -3.0]]))
+    upward = np.where(contacts.body_a == 1, contacts.normal[:, 2], -contacts.normal[:, 2])
+    assert len(contacts) >= 2 and upward.min() > 0.5
+
+
+@pytest.mark.parametrize("shape", [Capsule(0.05, 0.2), Sphere(0.05), Cone(0.1, 0.1), Cylinder(0.1, 0.1)])
+def test_what_sinks_in_is_pushed_back_to_where_it_came_from(shape):
+    """At a step's end its middle may be on the far side of an open mesh; it belongs to that of the start."""
+    collider, x, q = set_up(Body("Floor", [grid(8)], motion="static"), Body("Thing", [shape], mass=1.0))
+    q[1], x[1] = exponential(np.array([0.0, 1.0, 0.0])), (0.02, 0.05, 0.2)
+    detect(collider, x, q, linear=np.array([[0, 0, 0], [0, 0, -20.0]]))
+    x[1, 2] = -0.02
+    contacts = collider.collide_again(x, q)
+    upward = np.where(contacts.body_a == 1, contacts.normal[:, 2], -contacts.normal[:, 2])
+    assert contacts.gap.min() < -0.05 and upward.min() > 0.5
 
 
 @pytest.mark.parametrize("height", [-0.02, 0.02])

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Heaps on open ground of triangles that is anything but flat: nothing falls through or sinks in.
+
+The judge knows nothing of contacts: heights of the ground, and places on the bodies.
+"""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from axion.solver import Body, Box, Capsule, Cone, Cylinder, Scene, SolverConfig, simulate
+from axion.solver.rotations import matrices
+from contact_scenes import grid
+from figures import figure
+
+CELLS, SIZE, FRAMES = 32, 4.0, 60
+CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
+EDGES = [(a, b) for a, b in combinations(range(8), 2) if (CORNERS[a] != CORNERS[b]).sum() == 1]
+
+
+def heights(kind, seed):
+    """(CELLS + 1, CELLS + 1) [m]."""
+    x, y = np.meshgrid(*[np.linspace(-SIZE, SIZE, CELLS + 1)] * 2, indexing="ij")
+    if kind == "waves":
+        return 0.15 * np.sin(2.0 * x) * np.cos(1.7 * y) + 0.05 * np.sin(5.0 * x + 2.0 * y)
+    if kind == "ridges":
+        return 0.3 * np.abs((1.5 * x) % 1.0 - 0.5)
+    return np.random.default_rng(1000 + seed).uniform(-0.12, 0.12, x.shape)
+
+
+def over(z, points):
+    """How far points (N, 3) are over the ground, square to the triangle below."""
+    place = (points[:, :2] + SIZE) * (CELLS / (2.0 * SIZE))
+    cell = np.clip(place.astype(int), 0, CELLS - 1)
+    (i, j), (u, v) = cell.T, (place - cell).T
+    a, b, c, d = z[i, j], z[i + 1, j], z[i + 1, j + 1], z[i, j + 1]
+    first = u >= v
+    slope = np.where(first, [b - a, c - b], [c - d, d - a])
+    ground = a + slope[0] * u + slope[1] * v
+    return (points[:, 2] - ground) / np.sqrt(1.0 + (slope**2).sum(axis=0) * (0.5 * CELLS / SIZE) ** 2)
+
+
+def thing(kind, random):
+    """(shape, places on it (N, 3))."""
+    if kind in ("box", "small", "plate", "stick"):
+        half = {
+            "box": random.uniform(0.1, 0.25, 3), "small": random.uniform(0.03, 0.06, 3),
+            "plate": np.array([0.25, 0.2, 0.02]), "stick": np.array([0.4, 0.03, 0.03]),
+        }[kind]  # fmt: skip
+        share = np.linspace(0.0, 1.0, 17)[:, None]
+        corner = CORNERS * half
+        return Box(half), np.concatenate([corner[a] + share * (corner[b] - corner[a]) for a, b in EDGES])
+    turn = np.arange(32) * np.pi / 16.0
+    rim = np.stack([np.cos(turn), np.sin(turn), 0.0 * turn], axis=1)
+    if kind == "capsule":
+        return Capsule(0.05, 0.2), np.stack([0.0 * turn, 0.0 * turn, np.linspace(-0.2, 0.2, 32)], axis=1)
+    if kind == "cone":
+        return Cone(0.15, 0.15), np.concatenate([0.15 * rim - (0, 0, 0.15), [(0, 0, 0.15)]])
+    return Cylinder(0.2, 0.015), np.concatenate([0.2 * rim - (0, 0, 0.015), 0.2 * rim + (0, 0, 0.015)])
+
+
+@pytest.mark.parametrize(
+    ("ground", "kind", "seed", "bound"),
+    [
+        ("waves", "small", 0, 2e-4),
+        ("waves", "capsule", 0, 1e-4),
+        ("waves", "coin", 1, 1e-3),
+        ("ridges", "plate", 2, 2e-4),
+        ("spikes", "box", 1, 2e-4),
+        ("spikes", "plate", 1, 2e-4),
+        ("spikes", "stick", 0, 2e-4),
+        ("spikes", "cone", 1, 1e-2),
+    ],
+)
+def test_nothing_sinks_into_rough_ground(ground, kind, seed, bound):
+    """27 bodies that tumble down.  Of plates on spikes a fifth fell through, and every frame was said to hold."""
+    random, z, scene, outlines = np.random.default_rng(seed), heights(ground, seed), Scene(), []
+    rough = {"friction": 0.6, "restitution": 0.2}
+    scene.add(Body("Ground", [grid(CELLS, SIZE, lambda x, y: z)], motion="static", **rough))
+    for k in range(27):
+        turn = random.normal(size=4)
+        shape, places = thing(kind, random)
+        place = 0.8 * (k % 3 - 1) + random.uniform(-0.1, 0.1), 0.8 * (k // 3 % 3 - 1), 0.7 + 0.7 * (k // 9)
+        tumbling = {"angular_velocity": 4.0 * random.normal(size=3)}
+        tumbling |= {"linear_velocity": (*2.0 * random.normal(size=2), 0.0), "mass": 1.0}
+        turn /= np.linalg.norm(turn)
+        scene.add(Body(f"Body {k + 1}", [shape], position=place, orientation=turn, **tumbling, **rough))
+        outlines.append(places)
+    end = simulate(scene, FRAMES, config=SolverConfig(device="cpu"))
+    deepest = 0.0
+    for k in range(1, FRAMES + 1):
+        rotation = matrices(end.orientation[k])
+        for body, places in enumerate(outlines, 1):
+            points = end.position[k, body] + places @ rotation[body].T
+            if np.abs(points[:, :2]).max() < SIZE - 0.2:  # others go over the edge
+                deepest = max(deepest, -over(z, points).min())
+    assert figure(f"27 of {kind} on {ground}", "deepest below the ground", deepest, bound, "m") < bound
