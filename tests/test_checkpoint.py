@@ -246,7 +246,7 @@ CARRIED = {
 MADE = {
     "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder rest records"
     " carried",
-    "Collider": "model _pipeline _state _stage _contacts _graphs",
+    "Collider": "model _pipeline _state _stage _contacts _graphs _sides",
     "JointTable": "joints _asks _joint _places _position _orientation fixed _place _speed _mobility _frames _observer"
     " _strength _breakable _standing _carried _softness _stiffness _damping _most _special _driven _soft",
     "Substeps": "fixed multiple",
