@@ -77,13 +77,16 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
         through |= passed(assembly, solution, collider, frames, assembler, free)
         through &= free  # what they went through may hold others up
         found = found.take(~(through[found.body_a] | through[found.body_b])) if through.any() else found
-    overlap = float(max(0.0, -found.gap.min(initial=0.0)))
-    allowed = max(0.0, -float(start.min(initial=0.0)) - problem.push_out_speed * h)
-    unsolved = np.inf if through.any() else max(0.0, overlap - allowed)
-    deepest = np.zeros(len(order))
-    for side in (found.body_a, found.body_b):
-        np.maximum.at(deepest, side, -found.gap)
-    bodies = deepest, np.where(through, np.inf, np.maximum(0.0, deepest - allowed))
+    index = np.flatnonzero(found.gap < 0.0)
+    before = known.of(found.body_a[index], found.body_b[index])
+    may_stay = np.maximum(0.0, -before - problem.push_out_speed * h)  # of what the pair started with
+    deepest, excess = np.zeros((2, len(order)))
+    for side in (found.body_a[index], found.body_b[index]):
+        np.maximum.at(deepest, side, -found.gap[index])
+        np.maximum.at(excess, side, -found.gap[index] - may_stay)
+    excess[through] = np.inf
+    overlap, unsolved = float(deepest.max(initial=0.0)), float(excess.max(initial=0.0))
+    bodies = deepest, excess
     ahead = _unforeseen(assembly, solution, collider, frames, way, free)
     if ahead is not None:
         added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), assembly.numbering, problem.bodies.orientation)
@@ -91,12 +94,8 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
         closed &= ~(through[ahead.body_a] | through[ahead.body_b])
         if closed.any():
             return EndCheck(overlap, unsolved, added.take(closed), *bodies)
-    index = np.nonzero(found.gap < -tolerance)[0]
-    if not len(index):
-        return EndCheck(overlap, unsolved, None, *bodies)
-    before = known.of(found.body_a[index], found.body_b[index])
     # Overlap that a step may keep is as it should be; contacts for it would be found and added again and again.
-    missing = found.gap[index] < np.minimum(0.0, before + problem.push_out_speed * h) - tolerance
+    missing = found.gap[index] < -may_stay - tolerance
     if not missing.any():
         return EndCheck(overlap, unsolved, None, *bodies)
     found = found.take(index[missing])
