@@ -21,7 +21,7 @@ from .arrays import first_number, upload
 from .contact_stage import ContactStage
 from .flush import without_flush_edges
 from .manifold import Manifolds, carry, turn
-from .mesh_contacts import corners, pairs_with_corners, straighten, thin_out
+from .mesh_detection import with_meshes
 from .model import sample_pairs
 from .recording import recorded
 from .rotations import matrices
@@ -205,9 +205,11 @@ class Collider:
         if stage.grow(found):
             self._record()
             return False
-        if meshes and stage.write_fresh(self._repaired(position, matrices(orientation), angular)):
-            self._record()
-            return False
+        if meshes:
+            poses = position, matrices(orientation), angular
+            if stage.write_fresh(with_meshes(self.model, stage.read_fresh(), self._pipeline, *poses, self._sides)):
+                self._record()
+                return False
         if meshes or stage.sort_fresh():
             wp.capture_launch(graphs.renew)
             wp.capture_launch(graphs.choose)
@@ -224,22 +226,6 @@ class Collider:
         drift = turn(rotation[body], way) / deforming.step
         upload(self._stage.chosen.drift, np.where(body == manifolds.body_a, 1.0, -1.0)[:, None] * drift)
         return body, _still_surface(len(manifolds))[1] if deforming.at_end else way, drift
-
-    def _repaired(self, position, rotation, angular):
-        """What newton found, with the contacts of meshes put right, as Manifolds without place and tilt."""
-        model = self.model
-        fresh = self._stage.read_fresh()
-        fresh = fresh.take(straighten(model, fresh, position, rotation, angular, self._sides))
-        found = Manifolds.join([fresh, self._corners(position, rotation)])[0]
-        return found.take(thin_out(model, found, position, rotation))
-
-    def _corners(self, position, rotation):
-        """Corners that newton's broad phase sees near a mesh."""
-        model, pairs = self.model, pairs_with_corners(self.model, self._pipeline.narrow_phase)
-        if not len(pairs):
-            return _no_manifolds()
-        search = self._pipeline._shape_search_gap.numpy().astype(float) * model.unit
-        return corners(model, pairs, search[pairs].sum(axis=1), position, rotation, self._sides)
 
     def _allocate(self):
         """Allocate a pipeline at the present capacities, which has yet to be recorded."""
@@ -262,6 +248,7 @@ class Collider:
         )
         self._contacts, self._graphs = self._pipeline.contacts(), None
         narrow = self._pipeline.narrow_phase
+        narrow.mesh_mesh_contacts_kernel = None  # edge_contacts.py is for these
         for kernel in (narrow.narrow_phase_kernel, narrow.primitive_kernel, narrow.mesh_triangle_contacts_kernel):
             if kernel is not None and self._stage.device.is_cpu and not kernel.module.execs:
                 kernel.module.options["max_unroll"] = UNROLLED

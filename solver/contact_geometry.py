@@ -87,6 +87,16 @@ def closing_of(points: PointArrays, k: int, poses: PoseArrays):
 
 
 @wp.func(module=MODULE)
+def speed_at(points: PointArrays, k: int, poses: PoseArrays):
+    """Speed of a's point relative to b's, in any direction."""
+    a = points.body_a[k]
+    b = points.body_b[k]
+    way = poses.origin_velocity[a] - poses.origin_velocity[b]
+    way += wp.cross(poses.angular[a], poses.rotation[a] * points.point_a[k])
+    return wp.length(way - wp.cross(poses.angular[b], poses.rotation[b] * points.point_b[k]))
+
+
+@wp.func(module=MODULE)
 def reach_of(stage: StageArrays, closing: wp.float64):
     """Gap up to which a contact that closes that fast matters in the step."""
     return two * stage.settings[step_slot] * wp.abs(closing) + stage.settings[fall_slot]
@@ -98,6 +108,13 @@ def distance_of(new: PointArrays, i: int, old: PointArrays, j: int):
     on_a = new.point_a[i] - old.point_a[j]
     on_b = new.point_b[i] - old.point_b[j]
     return wp.sqrt(wp.min(wp.dot(on_a, on_a), wp.dot(on_b, on_b)))
+
+
+@wp.func(module=MODULE)
+def has_mesh(shapes: ShapeArrays, pair: wp.int64):
+    """Whether one of a pair of shapes is a mesh."""
+    count = wp.int64(shapes.count)
+    return shapes.mesh[int(pair % count)] or shapes.mesh[int(pair // count)]
 
 
 @wp.func(module=MODULE)

@@ -39,7 +39,17 @@ from .contact_arrays import (
     shape_arrays,
     write_points,
 )
-from .contact_geometry import MODULE, closing_of, gap_of, matrix, reach_of, touched_body, turned_back
+from .contact_geometry import (
+    MODULE,
+    closing_of,
+    gap_of,
+    has_mesh,
+    matrix,
+    reach_of,
+    speed_at,
+    touched_body,
+    turned_back,
+)
 from .manifold import GAP_FLOOR
 from .manifold_kernels import (
     choose_pairs,
@@ -98,6 +108,9 @@ def choose_contacts(
         closing = closing_of(points, k, poses) + wp.dot(normal, chosen.drift[k])
         chosen.normal[k] = normal
         chosen.gap[k] = gap
+        # Of meshes what is beside the way counts, too: a body that comes to lie on one corner turns about it.
+        if has_mesh(shapes, points.pair[k]):
+            closing = wp.max(wp.abs(closing), speed_at(points, k, poses))
         near = gap <= wp.max(floor * points.size[k], reach_of(stage, closing))
         near = near and (poses.free[a] or poses.free[b]) and (poses.watched[a] or poses.watched[b])
         chosen.near[k] = near

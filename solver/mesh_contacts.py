@@ -7,10 +7,10 @@ into the surface.  What is round, a ball, a capsule or the side of a cylinder th
 the one below it at its nearest edge, from the side: what stays are the places from which the way to its middle, or to
 its axis, leads away from the whole mesh.
 
-Corners.  Edges of one mesh tested against another yield one point an edge, so a cube on a mesh floor rests on two or
-three corners.  Every vertex of a mesh that comes near another mesh becomes a contact of its own.  Of boxes and hulls
-newton looks at a face and one triangle at a time, and leaves out corners of faces that lean by more than some degrees;
-over flat parts of meshes theirs are contacts, too, as on the top of a box.
+Corners.  Every vertex of a mesh that comes near another mesh becomes a contact of its own; newton's tests of two meshes
+are switched off, for their edges see edge_contacts.py.  Of boxes and hulls newton looks at a face and one triangle at a
+time, and leaves out corners of faces that lean by more than some degrees; over flat parts of meshes theirs are
+contacts, too, as on the top of a box.
 
 Open meshes.  They have two sides: what counts is the side on which the other shape's middle lies.
 
@@ -22,9 +22,12 @@ import numpy as np
 
 from .arrays import first_number, look
 from .closest_points import closest_points
-from .manifold import Manifolds, along_runs, relative_place, turn, turn_back
+from .manifold import along_runs, relative_place, turn, turn_back
+from .mesh_edges import ASKEW
 from .mesh_features import PLANE, features
+from .mesh_interior import way_out
 from .round_sides import axis_points, side_points
+from .shape_pairs import ShapePairs
 
 TILT = np.cos(np.radians(2.0))  # a normal farther from the face's is not that of a flat surface
 AHEAD = 0.1  # of the way from a mesh to the middle of what is round: from there it is the same place that is nearest
@@ -32,6 +35,9 @@ BESIDE = 1e-3  # times that way: what is nearest instead is another place
 BESIDE_AXIS = 0.05  # the same of sides, whose normals are found step by step; for balls and capsules there are formulas
 TIPPING = 0.1  # of its roll, that a cylinder may turn otherwise: what tips may come down anywhere on its rim
 NOISE = 1e-6  # of a mesh's extent: how far off a place may be in float32
+EDGE = 0.1  # times the smallest half extent: how far newton spreads the points of one place of an edge
+AVERTED = -0.2  # cosine between a corner's way outward and the surface's inward, below which it came from elsewhere
+DEEPEST = 4.0  # times the smallest half extent: what sticks in farther does not leave so
 INWARD = -0.2  # a normal that points into a flat surface this much belongs to the other side
 ASIDE = 0.1  # a normal whose cosine is this much outside the cone of an edge or corner does not come from there
 PAST = 1e-3  # times the smallest half extent: a point farther from the surface is not on it
@@ -42,18 +48,17 @@ TWIN = 5e-3  # contacts nearer than this times the smallest half extent, with th
 
 
 def straighten(model, found, position, rotation, angular, sides):
-    """Give contacts on flat parts of meshes the face's normal.  Changes ``found`` and returns which to keep (K,) bool.
+    """Give contacts on flat parts of meshes the face's normal.  Changes ``found`` and returns (which to keep (K,) bool,
+    pairs of shapes of which one may have pierced the other, ascending).
 
     position (B, 3) and rotation (B, 3, 3): the bodies' poses; angular (B, 3): their angular velocities; sides: see
-    ``_faces``.
+    ``faces_middle``.
     """
     table = model.meshes
     shape_b, shape_a = np.divmod(found.pair, len(model.shape_body))
-    mesh_a, mesh_b = table.shape_mesh[shape_a], table.shape_mesh[shape_b]
     gap = _gap(found, position, rotation)
-    # Between two meshes newton relies on inside and outside; where one is open, ``corners`` alone counts.
-    keep = (mesh_a < 0) | (mesh_b < 0) | (table.closed[mesh_a] & table.closed[mesh_b])
-    fixed = np.zeros(len(found), bool)
+    keep = np.ones(len(found), bool)
+    fixed, pierced = np.zeros(len(found), bool), [found.pair[:0]]
     for shape, on_a in ((shape_b, False), (shape_a, True)):
         index = np.flatnonzero(table.shape_mesh[shape] >= 0)
         if not len(index):
@@ -63,9 +68,16 @@ def straighten(model, found, position, rotation, angular, sides):
         point = (found.point_a if on_a else found.point_b)[index]
         local = turn_back(frame, point - model.shape_position[shape])
         face, weight, _, _ = closest_points(model, shape, local, np.full(len(index), np.inf))
-        feature = features(table, table.shape_mesh[shape], face, weight)
+        part, partner = found.take(index), (shape_b if on_a else shape_a)[index]
+        # An open surface faces the side on which the other shape's middle lies.
+        back = ~faces_middle(model, shape, partner, position, rotation, sides)
+        towards = part.normal
+        if on_a:
+            towards = -turn_back(rotation[part.body_a], turn(rotation[part.body_b], towards))
+        towards = np.where(back, -1.0, 1.0)[:, None] * turn_back(frame, towards)
+        feature, local = _touched(table, table.shape_mesh[shape], face, weight, local, towards, EDGE * part.size)
+        place = model.shape_position[shape] + turn(frame, local)
         flat, normal = table.flat[feature], turn(frame, table.normal[feature])
-        part = found.take(index)
         if on_a:
             across = position[part.body_b] + turn(rotation[part.body_b], part.point_b) - position[part.body_a]
             other = turn_back(rotation[part.body_a], across)
@@ -75,15 +87,12 @@ def straighten(model, found, position, rotation, angular, sides):
         if on_a:
             outward = -turn_back(rotation[part.body_b], turn(rotation[part.body_a], normal))
         cosine = np.einsum("ki,ki->k", part.normal, outward)
-        # An open surface faces the side on which the other shape's middle lies.
-        partner = (shape_b if on_a else shape_a)[index]
-        back = ~_faces(model, shape, partner, position, rotation, sides)
         outward[back], normal[back], cosine[back] = -outward[back], -normal[back], -cosine[back]
         touching = _Partner(model, part, partner, on_a, rotation, angular)
         middle, radius = touching.middle(other)
         beside = np.where(touching.margin > 0.0, BESIDE, BESIDE_AXIS)
         radius = np.where((touching.margin > 0.0) | (gap[index] > -DEEP * part.size), radius, 0.0)
-        seen, nearest = _seen_from_middle(model, shape, radius, point, middle, normal, beside)
+        seen, nearest = _seen_from_middle(model, shape, radius, place, middle, normal, beside)
         keep[index[seen & ~nearest]] = False
         level = table.cone[feature] > PLANE
         wrong = flat & (level | (cosine < TILT) & ~seen)
@@ -92,6 +101,8 @@ def straighten(model, found, position, rotation, angular, sides):
         inside = aside & (gap[index] < -PAST * part.size) & (cosine > 0.0) & ~fixed[index]
         keep[index[aside & ~inside]] = False
         found.normal[index[inside]] = outward[inside]
+        # What is pierced to more than half seems to be on the far side.
+        pierced.append(found.pair[index[(cosine <= 0.0) & (gap[index] < -PAST * part.size)]])
         mend = np.flatnonzero(wrong & (cosine >= INWARD) & ~fixed[index])
         # The point on the mesh moves below the other one, in the face's plane.  Where no surface is, it is past an
         # edge, and this face not what the other shape meets.
@@ -112,7 +123,32 @@ def straighten(model, found, position, rotation, angular, sides):
         index, local = index[deep], turn_back(frame[deep], (other - model.shape_position[shape])[deep])
         _, _, place, sign = closest_points(model, shape[deep], local, np.full(len(index), np.inf))
         keep[index[(sign > 0) & (np.linalg.norm(local - place, axis=1) > 0.1 * np.abs(gap[index]))]] = False
-    return keep
+    return keep, np.unique(np.concatenate(pierced))
+
+
+def _touched(table, mesh, face, weight, point, towards, wide):
+    """The features that contacts (K,) meet, see ``features``, and where on them (K, 3).
+
+    Of a ``point`` (K, 3) on a face that has another normal than the contact, ``towards`` (K, 3): the nearest edge, else
+    corner, of that face, which is no farther than ``wide`` (K,) [m] and whose cone holds it.
+    """
+    triangle, number = features(table, mesh, face, weight)
+    number, point = number.copy(), point.copy()
+    askew = np.flatnonzero((number == 0) & (np.einsum("ki,ki->k", table.normal[triangle, 0], towards) < TILT))
+    tip, own = table.vertices[table.corner[triangle[askew]]], point[askew]
+    begin = tip[:, [1, 2, 0]]  # side k is opposite corner k
+    way = tip[:, [2, 0, 1]] - begin
+    share = np.einsum("ksi,ksi->ks", own[:, None] - begin, way) / np.einsum("ksi,ksi->ks", way, way)
+    sides = begin + np.clip(share, 0.0, 1.0)[:, :, None] * way
+    for first, places in ((4, tip), (1, sides)):
+        far = np.linalg.norm(places - own[:, None], axis=2)
+        nearest = np.argmin(far, axis=1)
+        near = triangle[askew], first + nearest
+        held = np.einsum("ki,ki->k", table.normal[near], towards[askew]) >= table.cone[near] - ASKEW
+        held &= ~table.flat[near] & (far.min(axis=1, initial=np.inf) <= wide[askew])
+        number[askew[held]] = near[1][held]
+        point[askew[held]] = places[held, nearest[held]]
+    return (triangle, number), point
 
 
 class _Partner:
@@ -171,27 +207,31 @@ def _seen_from_middle(model, shape, radius, point, middle, normal, beside):
     return seen, nearest
 
 
-def _faces(model, shape, other, position, rotation, sides):
+def faces_middle(model, shape, other, position, rotation, sides):
     """Whether normals of mesh shapes (K,) point to the side on which the middle of shape ``other`` (K,) lies.
 
     That of the place nearest to that middle: what leans over a ridge is before it, though below the slope beyond.
     sides: {pair of shapes: answer}, those known, to which others are added: what sinks in does not change sides.
     """
     table, shapes = model.meshes, len(model.shape_body)
-    pair, of_pair = np.unique(shape * np.int64(shapes) + other, return_inverse=True)
+    ahead = table.closed[table.shape_mesh[shape]]
+    opened = np.flatnonzero(~ahead)
+    if not len(opened):
+        return ahead
+    pair, of_pair = np.unique(shape[opened] * np.int64(shapes) + other[opened], return_inverse=True)
     new = np.array([key for key in pair.tolist() if key not in sides], np.int64)
     if len(new):
         shape, other = np.divmod(new, shapes)
         body, own = model.shape_body[other], model.shape_body[shape]
-        middle = position[body] + turn(rotation[body], model.shape_middle[other]) - position[own]
+        middle = position[body] + turn(rotation[body], model.shape_center[other]) - position[own]
         middle = turn_back(rotation[own], middle) - model.shape_position[shape]
         middle = turn_back(model.shape_rotation[shape], middle)
         face, weight, place, _ = closest_points(model, shape, middle, np.full(len(shape), np.inf))
-        mesh = table.shape_mesh[shape]
-        normal = table.normal[features(table, mesh, face, weight)]
-        before = table.closed[mesh] | (np.einsum("ki,ki->k", normal, middle - place) >= 0.0)
+        normal = table.normal[features(table, table.shape_mesh[shape], face, weight)]
+        before = np.einsum("ki,ki->k", normal, middle - place) >= 0.0
         sides.update(zip(new.tolist(), before.tolist(), strict=True))
-    return np.array([sides[key] for key in pair.tolist()], bool)[of_pair.reshape(-1)]
+    ahead[opened] = np.array([sides[key] for key in pair.tolist()], bool)[of_pair.reshape(-1)]
+    return ahead
 
 
 def _gap(found, position, rotation):
@@ -219,29 +259,25 @@ def corners(model, pairs, reach, position, rotation, sides):
     tilt; of other shapes than meshes only over what is flat, and those that are inside.
 
     pairs (P, 2) int shapes, the lower one (body b of the contacts) first; reach (P,) [m]; position (B, 3) and rotation
-    (B, 3, 3): the bodies' poses; sides: see ``_faces``.
+    (B, 3, 3): the bodies' poses; sides: see ``faces_middle``.
     """
-    table, shapes = model.meshes, len(model.shape_body)
+    table = model.meshes
     first, second = np.concatenate([pairs[:, ::-1], pairs]).T  # vertices of the first, surface of the second
-    reach, lower = np.tile(reach, 2), np.arange(2 * len(pairs)) < len(pairs)  # whether the second comes first
+    reach = np.tile(reach, 2)
     some = np.flatnonzero((table.shape_outline[first] >= 0) & (table.shape_mesh[second] >= 0))
-    first, second, reach, lower = first[some], second[some], reach[some], lower[some]
-    body_1, body_2 = model.shape_body[first], model.shape_body[second]
-    turn_1, turn_2 = rotation[body_1] @ model.shape_rotation[first], rotation[body_2] @ model.shape_rotation[second]
-    place_1 = position[body_1] + turn(rotation[body_1], model.shape_position[first])
-    place_2 = position[body_2] + turn(rotation[body_2], model.shape_position[second])
-    relative, offset = np.swapaxes(turn_2, 1, 2) @ turn_1, turn_back(turn_2, place_1 - place_2)
+    first, second, reach = first[some], second[some], reach[some]
+    between = ShapePairs(model, first, second, reach, position, rotation)
+    relative = between.relative
     run, vertex = _vertices(table, first)
     reach = reach[run]
-    point = turn(relative[run], table.vertices[vertex]) + offset[run]
+    point = turn(relative[run], table.vertices[vertex]) + between.offset[run]
     bounds = table.bounds[table.shape_mesh[second[run]]]
     depth = np.where(table.closed[table.shape_mesh[second]], 0.0, np.minimum(*model.shape_radius[[first, second]]))
     around = (reach + depth[run])[:, None]  # what has sunk through an open mesh is outside its bounds
     near = np.all((point >= bounds[:, 0] - around) & (point <= bounds[:, 1] + around), axis=1)
     run, vertex, point, reach = run[near], vertex[near], point[near], reach[near]
-    size = np.minimum(model.shape_size[first], model.shape_size[second])[run]
-    deepest = np.minimum(model.shape_radius[first], model.shape_radius[second])[run]
-    face, weight, surface, sign = closest_points(model, second[run], point, reach + deepest)
+    size = between.size[run]
+    face, weight, surface, sign = closest_points(model, second[run], point, reach + between.lever[run])
     mesh = table.shape_mesh[second[run]]
     apart = point - surface
     length = np.linalg.norm(apart, axis=1)
@@ -249,7 +285,7 @@ def corners(model, pairs, reach, position, rotation, sides):
     normal = table.normal[feature]
     # An open surface has no inside: what lies beyond it is what lies across from the other shape's middle.
     outline, opened = table.shape_outline[first], ~table.closed[mesh]
-    back = ~_faces(model, second, first, position, rotation, sides)[run]
+    back = ~faces_middle(model, second, first, position, rotation, sides)[run]
     normal[back] = -normal[back]
     sign = np.where(opened, np.where(np.einsum("ki,ki->k", normal, apart) < 0.0, -1.0, 1.0), sign)
     clear = ~table.flat[feature] & (length > 1e-4 * size)  # nearer than that the direction is noise
@@ -258,34 +294,23 @@ def corners(model, pairs, reach, position, rotation, sides):
     good = (face >= 0) & (gap <= reach) & ~((sign < 0) & table.border[feature])
     # A vertex amid a flat surface touches along that surface's normal only.
     facing = -np.einsum("ki,ki->k", turn(relative[run], table.vertex_normal[vertex]), normal)
-    facing = np.where(table.closed[outline[run]], facing, np.abs(facing))
+    sheet = np.flatnonzero(~table.closed[outline])
+    turned = np.zeros(len(first), bool)
+    turned[sheet] = ~faces_middle(model, first[sheet], second[sheet], position, rotation, sides)
+    facing[turned[run]] = -facing[turned[run]]
     good &= ~table.vertex_flat[vertex] | (facing >= TILT)
+    averted = np.flatnonzero(good & (facing < AVERTED) & (gap < -PAST * size) & table.closed[mesh])
+    if len(averted):  # it has pierced more than half, and leaves the way it came
+        way = turn(relative[run[averted]], table.vertex_normal[vertex[averted]])
+        way *= np.where(turned[run[averted]], 1.0, -1.0)[:, None]
+        far = way_out(model, second[run[averted]], point[averted], way)
+        good[averted] = far <= DEEPEST * size[averted]
+        normal[averted], surface[averted] = way, point[averted] + np.where(np.isfinite(far), far, 0.0)[:, None] * way
     level = table.sharp[outline[run]] & table.flat[feature] & table.is_level(feature[0])
     good &= (outline[run] == table.shape_mesh[first[run]]) | level | (gap < -PAST * size)
-    pair = np.minimum(first, second)[run].astype(np.int64) * shapes + np.maximum(first, second)[run]
-    order = np.flatnonzero(good)
-    order = order[np.argsort(pair[order], kind="stable")]
-    run = run[order]
-    on_a = lower[run][:, None]  # whether the vertex is body a's
-    outward = turn(turn_2[run], normal[order])
-    corner = model.shape_position[first[run]] + turn(model.shape_rotation[first[run]], table.vertices[vertex[order]])
-    ground = model.shape_position[second[run]] + turn(model.shape_rotation[second[run]], surface[order])
-    body_a, body_b = np.where(on_a[:, 0], body_1[run], body_2[run]), np.where(on_a[:, 0], body_2[run], body_1[run])
-    count, margin = len(run), table.radius[outline[run]]
-    return Manifolds(
-        pair[order],
-        body_a,
-        body_b,
-        np.where(on_a, corner, ground),
-        np.where(on_a, ground, corner),
-        np.where(on_a[:, 0], margin, 0.0),
-        np.where(on_a[:, 0], 0.0, margin),
-        turn_back(rotation[body_b], np.where(on_a, outward, -outward)),
-        size[order],
-        np.minimum(model.shape_radius[first], model.shape_radius[second])[run],
-        np.zeros((count, 3)),
-        np.zeros((count, 3, 3)),
-    )
+    good = np.flatnonzero(good)
+    run = run[good]
+    return between.manifolds(run, table.vertices[vertex[good]], surface[good], normal[good], table.radius[outline[run]])
 
 
 def thin_out(model, found, position, rotation):

@@ -33,6 +33,7 @@ class MeshTable:
     vertices: np.ndarray  # (V, 3)
     vertex_normal: np.ndarray  # (V, 3) mean of the faces' around it, by angle
     vertex_flat: np.ndarray  # (V,) bool: no sharp edge ends there
+    corner: np.ndarray  # (T, 3) vertices
     normal: np.ndarray  # (T, 7, 3) outward, mean of the faces that meet in the feature
     cone: np.ndarray  # (T, 7) smallest cosine between that mean and one of those faces
     flat: np.ndarray  # (T, 7) bool: the feature is part of a flat surface
@@ -61,16 +62,21 @@ def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
         points = np.asarray(points, float)
         parts.append((points, np.zeros_like(points), np.zeros(len(points), bool), *nothing[3:]))
     columns = [np.concatenate(column) for column in zip(nothing, *parts, strict=True)]
+    first_vertex = np.cumsum([0] + [len(part[0]) for part in parts])
+    welded = [weld_of(v)[1][np.asarray(t, np.int64)] for v, t in meshes]
+    corner = [start + each for start, each in zip(first_vertex, welded, strict=False)]
     return MeshTable(
         shape_mesh,
         np.where(behind >= 0, count + behind, shape_mesh),
         np.cumsum([0] + [len(part[3]) for part in parts[:count]]),
-        np.cumsum([0] + [len(part[0]) for part in parts]),
+        first_vertex,
         np.array([[part[0].min(axis=0), part[0].max(axis=0)] for part in parts]).reshape(-1, 2, 3),
         np.array([not part[6].any() for part in parts], bool),
         np.array([0.0] * count + [radius for _, radius, _ in outlines]),
         np.array([True] * count + [sharp for _, _, sharp in outlines], bool),
-        *columns,
+        *columns[:3],
+        np.concatenate([np.zeros((0, 3), np.int64), *corner]),
+        *columns[3:],
     )
 
 

@@ -24,9 +24,11 @@ from .deepest_corner import FacePolygons, face_polygons  # noqa: E402
 from .deforming import DeformingMesh, DeformingMeshes  # noqa: E402
 from .manifold import GAP_FLOOR  # noqa: E402
 from .mass import polyhedron  # noqa: E402
+from .mesh_edges import EdgePairs  # noqa: E402
 from .mesh_features import MeshTable, mesh_table, weld_of  # noqa: E402
 from .outline import corners_of  # noqa: E402
 from .rotations import matrices  # noqa: E402
+from .shape_extents import all_vertices, box_of, centers_of, deforms, middles_of, side_of  # noqa: E402
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
 
 RIM = 16  # places on the rim of a round end
@@ -52,6 +54,7 @@ class CollisionModel:
     shape_position: np.ndarray  # (S, 3) in the body's frame
     shape_rotation: np.ndarray  # (S, 3, 3)
     shape_middle: np.ndarray  # (S, 3) of the shape's box, in the body's frame
+    shape_center: np.ndarray  # (S, 3) of the shape's volume, in the body's frame; of what has none, that middle
     shape_half: np.ndarray  # (S, 3) half extents of that box, along the axes of the shape's own frame; inf for planes
     shape_side: np.ndarray  # (S, 2) radius of a cylinder's or cone's round side in its middle, and slope along Z; or 0
     meshes: MeshTable  # features of the triangle meshes
@@ -70,6 +73,11 @@ class CollisionModel:
     def closest(self):
         """ClosestPoints of the meshes."""
         return ClosestPoints(self.newton_model.device)
+
+    @cached_property
+    def edge_pairs(self):
+        """EdgePairs of the meshes."""
+        return EdgePairs(self.meshes, self.newton_model.device)
 
     @property
     def may_touch(self):
@@ -120,13 +128,14 @@ def build_model(scene, device="cpu", center_of_mass=None):
     movable = np.array([body.motion == "dynamic" for body in bodies], bool)
     entries = [(index, part) for index, body in enumerate(bodies) for shape in body.shapes for part in shape.parts()]
     shape_body = np.array([index for index, _ in entries], np.int32)
-    bounds = [_bounds(shape) for _, shape in entries]
+    bounds = [box_of(shape) for _, shape in entries]
+    middles = middles_of([shape for _, shape in entries], bounds)
     shape_radius = np.array([np.linalg.norm(half) for _, half in bounds])
     size = np.array([max(half.min(), 0.1 * np.linalg.norm(half)) for _, half in bounds])
     body_radius, body_size = np.zeros(count), np.full(count, np.inf)
-    for (index, shape), (middle, half), own in zip(entries, bounds, size, strict=True):
+    for (index, _), middle, (_, half), own in zip(entries, middles, bounds, size, strict=True):
         if np.isfinite(half).all():
-            reach = np.linalg.norm(_vector(shape.position) + _turned(shape, middle)) + np.linalg.norm(half)
+            reach = np.linalg.norm(middle) + np.linalg.norm(half)
             body_radius[index] = max(body_radius[index], reach)
         body_size[index] = min(body_size[index], own)
     body_size[~np.isfinite(body_size)] = 1.0
@@ -147,14 +156,10 @@ def build_model(scene, device="cpu", center_of_mass=None):
         shape_radius=shape_radius,
         shape_position=np.array([_vector(shape.position) for _, shape in entries]).reshape(-1, 3),
         shape_rotation=matrices(np.array([_vector(shape.orientation) for _, shape in entries]).reshape(-1, 4)),
-        shape_middle=np.array(
-            [
-                _vector(shape.position) + _turned(shape, middle)
-                for (_, shape), (middle, _) in zip(entries, bounds, strict=True)
-            ]
-        ).reshape(-1, 3),
+        shape_middle=middles,
+        shape_center=centers_of([shape for _, shape in entries], middles),
         shape_half=np.array([half for _, half in bounds]).reshape(-1, 3),
-        shape_side=np.array([_side(shape) for _, shape in entries], float).reshape(-1, 2),
+        shape_side=np.array([side_of(shape) for _, shape in entries], float).reshape(-1, 2),
         meshes=_meshes([shape for _, shape in entries]),
         faces=None,
         polygons=None,
@@ -179,54 +184,18 @@ def _vector(value):
     return np.asarray(value, float).reshape(-1)
 
 
-def _turned(shape, vector):
-    return matrices(_vector(shape.orientation)[None])[0] @ vector
-
-
-def _bounds(shape):
-    """Middle and half extents (3,), (3,) of a shape's box, in the shape's own frame [m]; infinite for planes."""
-    if isinstance(shape, Box):
-        return np.zeros(3), _vector(shape.half_extents)
-    if isinstance(shape, Sphere):
-        return np.zeros(3), np.full(3, float(shape.radius))
-    if isinstance(shape, Capsule):
-        return np.zeros(3), np.array([shape.radius, shape.radius, shape.half_height + shape.radius], float)
-    if isinstance(shape, (Cylinder, Cone)):
-        return np.zeros(3), np.array([shape.radius, shape.radius, shape.half_height], float)
-    if isinstance(shape, Plane):
-        return np.zeros(3), np.full(3, np.inf)
-    vertices = _all_vertices(shape)
-    low, high = vertices.min(axis=0), vertices.max(axis=0)
-    return 0.5 * (low + high), 0.5 * (high - low)
-
-
-def _side(shape):
-    """Radius [m] in the middle of the round side of a cylinder or cone, and its slope along Z; 0, 0 for others."""
-    if isinstance(shape, Cylinder):
-        return shape.radius, 0.0
-    if isinstance(shape, Cone):
-        return 0.5 * shape.radius, -0.5 * shape.radius / shape.half_height
-    return 0.0, 0.0
-
-
-def _all_vertices(shape):
-    """(N, 3) vertices of a mesh or hull, of all times where it deforms."""
-    every = shape.vertices if getattr(shape, "times", None) is None else shape.moving_vertices
-    return np.asarray(every, float).reshape(-1, 3)
-
-
 def _deforming(model, entries, meshes):
     """The DeformingMeshes of a model, or None; newton is told boxes that hold each mesh at all times."""
     found, newton_model = {}, model.newton_model
     for index, (_, shape) in enumerate(entries):
-        if getattr(shape, "times", None) is None:
+        if not deforms(shape):
             continue
         number = int(model.meshes.shape_mesh[index])
         if number not in found:
             used, triangles = np.unique(_outward(shape)), np.asarray(_outward(shape), np.int64)
             weld, mesh = weld_of(shape.vertices), meshes[_fingerprint(shape)].mesh
             found[number] = DeformingMesh(number, shape, triangles, used, weld, mesh, np.zeros_like(shape.vertices))
-        corners = _all_vertices(shape)
+        corners = all_vertices(shape)
         for side, bound in (("lower", corners.min(axis=0)), ("upper", corners.max(axis=0))):
             array = getattr(newton_model, f"shape_collision_aabb_{side}")
             values = array.numpy()

@@ -6,7 +6,7 @@ import numpy as np
 import warp as wp
 from axion.solver.collision import ContactSet, _no_manifolds
 from axion.solver.manifold import GAP_FLOOR, Manifolds, turn, turn_back
-from axion.solver.mesh_contacts import corners, pairs_with_corners, straighten, thin_out
+from axion.solver.mesh_detection import with_meshes
 from axion.solver.rotations import matrices
 from numpy_manifolds import faces, renew, rounded, with_deepest
 
@@ -83,14 +83,14 @@ class NumpyCollider:
         gap = np.einsum("ki,ki->k", normal, apart) - manifolds.margin_a - manifolds.margin_b
         # n . (v + w x (arm - center)) = n . (v - w x center) + w . (arm x n)
         origin_velocity = linear_velocity - np.cross(angular_velocity, turn(rotation, self.model.center_of_mass))
-        closing = np.einsum("ki,ki->k", normal, origin_velocity[a] - origin_velocity[b])
-        for sign, body, arm in ((1.0, a, arm_a), (-1.0, b, arm_b)):
-            spin = angular_velocity[body]
-            if spin.any():
-                closing += sign * np.einsum("ki,ki->k", np.cross(spin, arm), normal)
+        way = origin_velocity[a] - origin_velocity[b]
+        way += np.cross(angular_velocity[a], arm_a) - np.cross(angular_velocity[b], arm_b)
+        closing = np.einsum("ki,ki->k", normal, way)
         deforms, shift, drift = self._surface(manifolds, rotation)
         closing += np.where(deforms == a, 1.0, -1.0) * np.einsum("ki,ki->k", normal, drift)
-        reach = 2.0 * step * np.abs(closing) + np.linalg.norm(self.model.gravity) * step**2
+        mesh = self.model.meshes.shape_mesh[np.stack(np.divmod(manifolds.pair, len(self.model.shape_body)))] >= 0
+        rate = np.where(mesh.any(axis=0), np.maximum(np.abs(closing), np.linalg.norm(way, axis=1)), np.abs(closing))
+        reach = 2.0 * step * rate + np.linalg.norm(self.model.gravity) * step**2
         near = gap <= np.maximum(GAP_FLOOR * manifolds.size, reach)
         if free is not None:
             near &= np.asarray(free, bool)[a] | np.asarray(free, bool)[b]
@@ -159,23 +159,12 @@ class NumpyCollider:
             np.zeros((count, 3)),
             np.zeros((count, 3, 3)),
         )
-        if model.meshes.bounds.size and count:
-            good &= straighten(model, fresh, position, rotation, self._angular, {})
         if not good.all() or np.any(pair[1:] < pair[:-1]):
             index = np.flatnonzero(good)
             fresh = fresh.take(index[np.argsort(pair[index], kind="stable")])
         if not model.meshes.bounds.size:
             return fresh
-        found = Manifolds.join([fresh, self._corners(position, rotation)])[0]
-        return found.take(thin_out(model, found, position, rotation))
-
-    def _corners(self, position, rotation):
-        """Corners that newton's broad phase sees near a mesh."""
-        model, pairs = self.model, pairs_with_corners(self.model, self._pipeline.narrow_phase)
-        if not len(pairs):
-            return _no_manifolds()
-        search = self._pipeline._shape_search_gap.numpy().astype(float) * model.unit
-        return corners(model, pairs, search[pairs].sum(axis=1), position, rotation, {})
+        return with_meshes(model, fresh, self._pipeline, position, rotation, self._angular, {})
 
     def _place(self, position, orientation, linear_velocity, angular_velocity, step):
         """Hand poses and velocities to newton.
@@ -234,6 +223,7 @@ class NumpyCollider:
             verify_buffers=False,
             **settings,
         )
+        self._pipeline.narrow_phase.mesh_mesh_contacts_kernel = None  # edge_contacts.py is for these
         self._contacts = self._pipeline.contacts()
         self._pipeline.collide(self._state, self._contacts, dt=1.0)  # loads the kernels: recording must not compile
         with wp.ScopedCapture(device=device) as capture:

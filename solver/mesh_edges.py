@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Edges of the meshes of a MeshTable, and which of two meshes may touch each other: looked up in newton's trees.
+
+Two edges touch along the normal that is square to both.  It is one of either's own where it lies between the normals
+of the faces beside that edge: in its cone.  (Those pairs are the faces of the Minkowski difference that no corner
+makes.)  An edge that is concave or lies amid one plane has no such cone, that of a border is half a turn wide.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from .arrays import allocate, download_all, first_number, upload
+from .mesh_features import PLANE
+
+FEWEST = 256  # edges there is room for at first
+PARALLEL = 1e-3  # sine of the angle below which two edges touch at an end of one, if at all
+ASKEW = 1e-2  # how far the cosine may be outside a cone: a step turns bodies
+BEYOND = 1e-3  # times its length, how far past an edge's end the place may be
+KNIFE = -1.0 + 1e-6  # cosine of the angle between the faces of a blade without thickness
+
+
+@dataclass
+class MeshEdges:
+    """E edges of all meshes, one mesh after the other."""
+
+    first: np.ndarray  # (M + 1,)
+    ends: np.ndarray  # (E, 2) vertices of the table, in the order in which the first face goes round
+    faces: np.ndarray  # (E, 2) triangles of the table beside it, the second -1 where there are not two
+    of_side: np.ndarray  # (T, 3) edge opposite each corner of a triangle that is its first face; elsewhere -1
+
+
+def mesh_edges(table):
+    """The MeshEdges of a MeshTable."""
+    corner, meshes = table.corner, len(table.first_triangle) - 1
+    sides = corner[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2)
+    low, high = np.sort(sides, axis=1).T
+    many = np.int64(len(table.vertices) + 1)
+    key, edge, count = np.unique(low * many + high, return_inverse=True, return_counts=True)
+    order = np.argsort(edge.reshape(-1), kind="stable")
+    start = np.cumsum(count) - count
+    owner = order[start]
+    of_side = np.full(len(sides), -1, np.int32)
+    of_side[owner] = np.arange(len(key))
+    second = np.where(count == 2, order[np.minimum(start + 1, len(sides) - 1)] // 3, -1)
+    first = np.searchsorted(key // many, table.first_vertex[: meshes + 1])
+    return MeshEdges(first, sides[owner], np.stack([owner // 3, second], axis=1), of_side.reshape(-1, 3))
+
+
+def edge_cones(table, edges, number, back):
+    """Cones of normals of edges ``number`` (N,): (mean (N, 3), cosine (N,), whether there is one (N,) bool).
+
+    back (N,) bool: of the surface's other side.
+    """
+    first, second = edges.faces[number].T
+    one, ends = table.normal[first, 0], table.vertices[edges.ends[number]]
+    other = np.where((second < 0)[:, None], -one, table.normal[second, 0])
+    cosine = np.einsum("ni,ni->n", one, other)
+    way = ends[:, 1] - ends[:, 0]
+    way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-300)
+    side = np.where(back, -1.0, 1.0)
+    turns = side * np.einsum("ni,ni->n", np.cross(one, other), way)
+    rim = (second < 0) | (cosine <= KNIFE)
+    mean = np.where(rim[:, None], np.cross(way, one), side[:, None] * (one + other))
+    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-300)
+    cone = np.where(rim, 0.0, np.sqrt(np.maximum(0.5 * (1.0 + cosine), 0.0)))
+    return mean, cone, rim | ((turns > 0.0) & (cone <= PLANE))
+
+
+@wp.struct
+class EdgeArrays:
+    """N edges of meshes in the frames of other meshes, in newton's lengths, and the edges found near them."""
+
+    count: wp.array(dtype=wp.int32)
+    mesh: wp.array(dtype=wp.uint64)
+    triangles: wp.array(dtype=wp.int32)  # of that mesh
+    first_triangle: wp.array(dtype=wp.int32)
+    side: wp.array(dtype=wp.float32)  # -1: its other side counts
+    start: wp.array(dtype=wp.vec3)
+    way: wp.array(dtype=wp.vec3)
+    mean: wp.array(dtype=wp.vec3)
+    cone: wp.array(dtype=wp.float32)
+    low: wp.array(dtype=wp.vec3)  # box in which all lies that they may touch
+    high: wp.array(dtype=wp.vec3)
+    reach: wp.array(dtype=wp.float32)
+    deepest: wp.array(dtype=wp.float32)
+    of_side: wp.array(dtype=wp.int32)
+    second: wp.array(dtype=wp.int32)
+    found: wp.array(dtype=wp.int32)
+    query: wp.array(dtype=wp.int32)
+    edge: wp.array(dtype=wp.int32)
+
+
+parallel, askew, beyond = wp.constant(PARALLEL), wp.constant(2.0 * ASKEW), wp.constant(2.0 * BEYOND)
+knife, plane = wp.constant(KNIFE), wp.constant(PLANE)
+
+
+@wp.kernel(module="axion_mesh_edges", enable_backward=False)
+def find_edges(at: EdgeArrays):
+    """Edges of the mesh that each edge may touch; what is near in single precision is looked at again."""
+    i = wp.tid()
+    if i >= at.count[0]:
+        return
+    mesh, first = at.mesh[i], at.first_triangle[i]
+    start, way = at.start[i], at.way[i]
+    query = wp.mesh_query_aabb(mesh, at.low[i], at.high[i])
+    face = int(0)
+    while wp.mesh_query_aabb_next(query, face):
+        if face >= at.triangles[i]:  # newton has the triangles of open meshes a second time
+            continue
+        for k in range(3):
+            edge = at.of_side[3 * (first + face) + k]
+            if edge < 0:
+                continue
+            begin = wp.mesh_get_point(mesh, 3 * face + (k + 1) % 3)
+            along = wp.mesh_get_point(mesh, 3 * face + (k + 2) % 3) - begin
+            normal = wp.cross(way, along)
+            size = wp.length(normal)
+            if size <= parallel * wp.length(way) * wp.length(along):
+                continue
+            normal = normal / size
+            # Where the line of the normal meets both: way s - along t = begin - start + gap normal.
+            apart = begin - start
+            s = wp.dot(wp.cross(apart, along), normal) / size
+            t = wp.dot(wp.cross(apart, way), normal) / size
+            if wp.min(s, t) < -beyond or wp.max(s, t) > 1.0 + beyond:
+                continue
+            gap = -wp.dot(apart, normal)
+            one = wp.mesh_eval_face_normal(mesh, face)
+            mean = wp.normalize(wp.cross(along, one))
+            cone = float(0.0)
+            if at.second[edge] >= 0:
+                other = wp.mesh_eval_face_normal(mesh, at.second[edge] - first)
+                if wp.dot(one, other) > knife:
+                    if at.side[i] * wp.dot(wp.cross(one, other), along) <= 0.0:
+                        continue
+                    mean = at.side[i] * wp.normalize(one + other)
+                    cone = wp.dot(mean, at.side[i] * one)
+            for _ in range(2):
+                if wp.dot(normal, mean) >= cone - askew and -wp.dot(normal, at.mean[i]) >= at.cone[i] - askew:
+                    if gap <= at.reach[i] and gap >= -at.deepest[i]:
+                        k_found = wp.atomic_add(at.found, 0, 1)
+                        if k_found < at.query.shape[0]:
+                            at.query[k_found] = i
+                            at.edge[k_found] = edge
+                normal = -normal
+                gap = -gap
+
+
+class EdgePairs:
+    """The arrays and the launch of one CollisionModel; they only grow."""
+
+    def __init__(self, table, device):
+        self.edges = mesh_edges(table)
+        self._device, self._room, self._most = device, 0, 0
+
+    def find(self, wanted):
+        """(query (K,), edge (K,)), sorted.  wanted: {name of EdgeArrays: values of N edges}, in newton's lengths."""
+        count, found = len(wanted["mesh"]), 0
+        if not count:
+            return np.zeros((2, 0), np.int32)
+        while True:
+            if count > self._room or found > self._most:
+                self._grow(count, found)
+            at = self._at
+            for name, values in {"count": [count], "found": [0], **wanted}.items():
+                upload(getattr(at, name), values)
+            self._command.launch()
+            found = first_number(at.found)
+            if found <= self._most:
+                break
+        query, edge = download_all((at.query, found), (at.edge, found))
+        order = np.lexsort((edge, query))
+        pairs = np.stack([query[order], edge[order]])
+        return pairs[:, np.r_[True, np.any(np.diff(pairs, axis=1) != 0, axis=0)][: pairs.shape[1]]]
+
+    def _grow(self, count, found):
+        if count > self._room:
+            self._room = max(2 * count, FEWEST)
+        self._most = max(2 * found, self._most, FEWEST)
+        sizes = {"count": 1, "found": 1, "query": self._most, "edge": self._most, "of_side": 1, "second": 1}
+        self._at = at = allocate(EdgeArrays, sizes, self._room, self._device)
+        at.of_side = wp.array(self.edges.of_side.reshape(-1), dtype=wp.int32, device=self._device)
+        at.second = wp.array(self.edges.faces[:, 1], dtype=wp.int32, device=self._device)
+        self._command = wp.launch(find_edges, dim=self._room, inputs=[at], device=self._device, record_cmd=True)

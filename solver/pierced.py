@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convex bodies that edges of a mesh have pierced to more than half.
+
+A detector that takes the shortest way apart has such a body leave on the far side of the surface, and nothing held a
+thin plate that came down on a ridge.  What sticks in a body is pushed out against the normal of the surface.
+"""
+
+import numpy as np
+
+from .mesh_contacts import DEEPEST, PAST, faces_middle
+from .mesh_edges import edge_cones
+from .mesh_interior import depth_below
+from .shape_pairs import ShapePairs
+
+TANGENTS = 64  # planes around a round side
+
+
+def pierced(model, pairs, position, rotation, sides):
+    """Contacts of edges of meshes that stick in boxes, hulls, cylinders and cones, as Manifolds without place and tilt.
+
+    pairs (P,) int64, numbers of shape pairs as Manifolds have them; position (B, 3) and rotation (B, 3, 3): the bodies'
+    poses; sides: see ``faces_middle``.
+    """
+    pair = np.stack(np.divmod(pairs, len(model.shape_body)), axis=1)
+    mesh = model.meshes.shape_mesh[pair] >= 0
+    one_mesh = mesh.sum(axis=1) == 1
+    pair, mesh = pair[one_mesh], mesh[one_mesh]
+    between = ShapePairs(model, pair[~mesh], pair[mesh], np.zeros(len(pair)), position, rotation)
+    back = ~faces_middle(model, between.second, between.first, position, rotation, sides)
+    found = [_sticking(model, between, k, back[k : k + 1]) for k in range(len(pair))]
+    run = np.repeat(np.arange(len(pair)), [len(points) for points, _, _ in found])
+    one, other, normal = (np.concatenate(column) for column in zip(*found, (np.zeros((0, 3)),) * 3, strict=True))
+    return between.manifolds(run, one, other, normal, np.zeros(len(run)))
+
+
+def _sticking(model, between, k, back):
+    """(points on the convex shape (N, 3), places of edges in it (N, 3), normals (N, 3)) of pair k; the first in the
+    shape's frame, the others in the mesh's.
+    """
+    table, edges, nothing = model.meshes, model.edge_pairs.edges, (np.zeros((0, 3)),) * 3
+    shape, mesh = between.first[k], table.shape_mesh[between.second[k]]
+    normal, offset = _planes(model, shape)
+    if not len(normal):
+        return nothing
+    relative, place = between.relative[k], between.offset[k]
+    middle = (model.shape_middle[shape] - model.shape_position[shape]) @ model.shape_rotation[shape]
+    number, radius = np.arange(edges.first[mesh], edges.first[mesh + 1]), model.shape_radius[shape]
+    start, end = ((table.vertices[v] - place) @ relative - middle for v in edges.ends[number].T)
+    near = np.all((np.maximum(start, end) >= -radius) & (np.minimum(start, end) <= radius), axis=1)
+    number, start, way = number[near], start[near] + middle, (end - start)[near]
+    mean, _, has = edge_cones(table, edges, number, np.repeat(back, len(number)))
+    start, way, mean = start[has], way[has], mean[has]
+    height, rate = offset - start @ normal.T, way @ normal.T  # inside where height >= t rate
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = height / rate
+    first = np.max(np.where(rate < 0.0, t, 0.0), axis=1)
+    last = np.min(np.where(rate > 0.0, t, 1.0), axis=1)
+    inside = (first < last) & np.all((rate != 0.0) | (height >= 0.0), axis=1)
+    start, way, mean, first, last = (each[inside] for each in (start, way, mean, first, last))
+    if not len(start):
+        return nothing
+    ends = start[:, None] + np.stack([first, last], axis=1)[:, :, None] * way[:, None]
+    down = -mean @ relative
+    height, rate = np.maximum(offset - ends @ normal.T, 0.0), (down @ normal.T)[:, None]
+    far = np.min(height / np.where(rate > 0.0, rate, np.nan), axis=2, initial=np.inf, where=rate > 0.0)
+    deeper = np.argmax(far, axis=1)[:, None]
+    far = np.take_along_axis(far, deeper, axis=1)
+    sticks = np.take_along_axis(ends, deeper[:, :, None], axis=1)[:, 0]
+    size, leaves = between.size[k], sticks + far * down
+    good = (far[:, 0] <= DEEPEST * size) & (far[:, 0] > PAST * size)
+    # The way out leads through what is behind the surface: else it is that of another, as of a thin wall's far side.
+    second, back = np.repeat(between.second[k : k + 1], len(far)), np.repeat(back, len(far))
+    good &= depth_below(model, second, leaves @ relative.T + place, back) >= 0.0
+    return leaves[good], (sticks @ relative.T + place)[good], mean[good]
+
+
+def _planes(model, shape):
+    """Outward normals (H, 3) and offsets (H,) of planes that bound a convex shape, in its own frame; none of balls."""
+    faces, frame, place = model.polygons, model.shape_rotation[shape], model.shape_position[shape]
+    some = slice(faces.first[shape], faces.first[shape + 1])
+    normal, offset = faces.normal[some] @ frame, faces.offset[some] - faces.normal[some] @ place
+    radius, slope = model.shape_side[shape]
+    if radius > 0.0:
+        angle = 2.0 * np.pi * np.arange(TANGENTS) / TANGENTS
+        side = np.stack([np.cos(angle), np.sin(angle), np.full(TANGENTS, -slope)], axis=1) / np.hypot(1.0, slope)
+        normal = np.concatenate([normal, side])
+        offset = np.concatenate([offset, np.full(TANGENTS, radius / np.hypot(1.0, slope))])
+    return normal, offset

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pairs of shapes seen from the second one's frame, and contacts found there as Manifolds."""
+
+import numpy as np
+
+from .manifold import Manifolds, turn, turn_back
+
+
+class ShapePairs:
+    """P pairs of a first and a second shape: what touches, and the surface that it touches."""
+
+    def __init__(self, model, first, second, reach, position, rotation):
+        """first, second (P,) int; reach (P,) [m]; position (B, 3), rotation (B, 3, 3): the bodies' poses."""
+        self.model, self.first, self.second, self.reach = model, first, second, reach
+        one, other = self._pose(first, position, rotation), self._pose(second, position, rotation)
+        self._turn, self._rotation = other[0], rotation
+        self.relative = np.swapaxes(other[0], 1, 2) @ one[0]  # (P, 3, 3) from the first shape's frame to the second's
+        self.offset = turn_back(other[0], one[1] - other[1])  # (P, 3) of the first shape, in that frame
+        self.size = np.minimum(model.shape_size[first], model.shape_size[second])  # (P,) smallest half extent
+        self.lever = np.minimum(model.shape_radius[first], model.shape_radius[second])  # (P,)
+
+    def _pose(self, shape, position, rotation):
+        """World rotations (P, 3, 3) and places (P, 3)."""
+        model, body = self.model, self.model.shape_body[shape]
+        place = position[body] + turn(rotation[body], model.shape_position[shape])
+        return rotation[body] @ model.shape_rotation[shape], place
+
+    def manifolds(self, run, one, other, normal, margin):
+        """Contacts of pairs ``run`` (N,), as Manifolds without place and tilt.
+
+        one (N, 3): points of the first shapes, with ``margin`` (N,) around them; other (N, 3): of the second ones,
+        both in their shapes' frames; normal (N, 3): in the second shapes' frames, towards the first.
+        """
+        model = self.model
+        low, high = np.minimum(self.first, self.second)[run], np.maximum(self.first, self.second)[run]
+        pair = low.astype(np.int64) * len(model.shape_body) + high
+        order = np.argsort(pair, kind="stable")
+        pair, run, low, high, margin = (each[order] for each in (pair, run, low, high, margin))
+        ahead = (self.first > self.second)[run]  # the first shape is body a's
+        outward = np.where(ahead, 1.0, -1.0)[:, None] * turn(self._turn[run], normal[order])
+        one = self._on_body(self.first[run], one[order])
+        other = self._on_body(self.second[run], other[order])
+        body_a, body_b = model.shape_body[high], model.shape_body[low]
+        return Manifolds(
+            pair,
+            body_a,
+            body_b,
+            np.where(ahead[:, None], one, other),
+            np.where(ahead[:, None], other, one),
+            np.where(ahead, margin, 0.0),
+            np.where(ahead, 0.0, margin),
+            turn_back(self._rotation[body_b], outward),
+            self.size[run],
+            self.lever[run],
+            np.zeros((len(run), 3)),
+            np.zeros((len(run), 3, 3)),
+        )
+
+    def _on_body(self, shape, point):
+        """Points (N, 3) of shapes, in their bodies' frames."""
+        return self.model.shape_position[shape] + turn(self.model.shape_rotation[shape], point)
