@@ -23,6 +23,7 @@ from .flush import without_flush_edges
 from .manifold import Manifolds, carry, turn
 from .mesh_detection import with_meshes
 from .model import sample_pairs
+from .piercing import no_piercing, piercing
 from .recording import recorded
 from .rotations import matrices
 
@@ -104,6 +105,15 @@ class Collider:
         still = np.zeros((len(position), 3))
         turning = still if angular_velocity is None else angular_velocity
         return self._detect(None, position, orientation, still, turning, 0.0, free, moved)
+
+    def pierced(self, position, orientation):
+        """Bodies of which the first has edges inside the other's meshes: (body (P,), other (P,), depth (P,) [m]).
+
+        Of the pairs that the last detection saw near each other; position (B, 3), orientation (B, 4): as there.
+        """
+        if self._pipeline is None or not self.model.meshes.bounds.size:
+            return no_piercing()
+        return piercing(self.model, self._pipeline, position, matrices(orientation), self._sides)
 
     def deform(self, time, step, at_end=False):
         """Give deforming meshes their shape at ``time`` [s], or at the end of a step of ``step`` seconds from it."""

@@ -27,6 +27,7 @@ from .mass import polyhedron  # noqa: E402
 from .mesh_edges import EdgePairs  # noqa: E402
 from .mesh_features import MeshTable, mesh_table, weld_of  # noqa: E402
 from .outline import corners_of  # noqa: E402
+from .piercings import Piercings  # noqa: E402
 from .rotations import matrices  # noqa: E402
 from .shape_extents import all_vertices, box_of, centers_of, deforms, middles_of, side_of  # noqa: E402
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
@@ -78,6 +79,11 @@ class CollisionModel:
     def edge_pairs(self):
         """EdgePairs of the meshes."""
         return EdgePairs(self.meshes, self.newton_model.device)
+
+    @cached_property
+    def piercings(self):
+        """Piercings of the meshes."""
+        return Piercings(self.newton_model.device)
 
     @property
     def may_touch(self):

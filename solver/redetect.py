@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .passing import came_through, passed
+from .piercing import no_piercing
 from .plausible import PairOverlap, pair_number, plausible, way_moved
 from .reference.rows import gaps, normals, start_gaps
 
+UNTOLD = 2.0  # times the tolerance: how much deeper an edge may be in another body than contacts tell
 STILL = 0.25  # of the tolerance: two bodies that moved less do not overlap by more than half of it unseen
 
 
@@ -64,14 +66,18 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     free[order[:n]] = True
     spin, moved = np.empty((len(order), 3)), np.empty(len(order), bool)
     spin[order], moved[order] = solution.velocity[:-1, 3:], way > STILL * tolerance
-    found = collider.collide_again(*frames.to_body(position, orientation), free, spin, moved)
+    place = frames.to_body(position, orientation)
+    found = collider.collide_again(*place, free, spin, moved)
+    stuck = collider.pierced(*place)
     scene_way = np.zeros(len(order))
     scene_way[order] = way
     start = start_gaps(problem)
     known = PairOverlap(order[problem.contacts.body_a], order[problem.contacts.body_b], start, len(order))
     found = plausible(found, known, scene_way, model)
+    stuck = _untold(stuck, found, known, collider, frames, problem, order, tolerance)
     through = np.zeros(len(order), bool)
     if not last:
+        through[stuck[0]] = through[stuck[1]] = True
         opposed = came_through(problem, found, order)
         through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
         through |= passed(assembly, solution, collider, frames, assembler, free)
@@ -84,6 +90,9 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     for side in (found.body_a[index], found.body_b[index]):
         np.maximum.at(deepest, side, -found.gap[index])
         np.maximum.at(excess, side, -found.gap[index] - may_stay)
+    for side in stuck[:2]:
+        np.maximum.at(deepest, side, stuck[2])
+        np.maximum.at(excess, side, stuck[2])
     excess[through] = np.inf
     overlap, unsolved = float(deepest.max(initial=0.0)), float(excess.max(initial=0.0))
     bodies = deepest, excess
@@ -104,6 +113,25 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     added.start_gap = before[missing]
     added.normal = normals(added, problem.bodies.orientation)
     return EndCheck(overlap, unsolved, added, *bodies)
+
+
+def _untold(stuck, found, known, collider, frames, problem, order, tolerance):
+    """Those of ``stuck``, as ``Collider.pierced`` has them, that contacts at the end pose do not tell of, and that were
+    not so deep at the start.
+
+    found: ContactSet at the end; known: PairOverlap at the start.
+    """
+    a, b, depth = stuck
+    told, before = -PairOverlap(found.body_a, found.body_b, found.gap, len(order)).of(a, b), -known.of(a, b)
+    deep = (told <= before + tolerance) & (depth > before + UNTOLD * tolerance)
+    if not deep.any():
+        return no_piercing()
+    a, b, depth = (each[deep] for each in stuck)
+    position, orientation = np.empty((len(order), 3)), np.empty((len(order), 4))
+    position[order], orientation[order] = problem.bodies.position[:-1], problem.bodies.orientation[:-1]
+    start = collider.pierced(*frames.to_body(position, orientation))
+    worse = depth > -PairOverlap(start[0], start[1], -start[2], len(order)).of(a, b) + UNTOLD * tolerance
+    return a[worse], b[worse], depth[worse]
 
 
 def _unforeseen(assembly, solution, collider, frames, way, free):

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How deep edges of meshes are inside other meshes: looked up in newton's trees."""
+
+import warp as wp
+
+from .arrays import allocate, download_all, upload
+
+FEWEST = 256  # edges there is room for at first
+CROSSINGS = wp.constant(16)  # surfaces an edge is followed through
+SAMPLES = wp.constant(4)  # places looked at between two of them
+ON = wp.constant(1e-5)  # of an edge, behind a crossing: where the search for the next one starts
+
+
+@wp.struct
+class PiercingArrays:
+    """N edges of meshes in the frames of other meshes, in newton's lengths."""
+
+    count: wp.array(dtype=wp.int32)
+    mesh: wp.array(dtype=wp.uint64)
+    triangles: wp.array(dtype=wp.int32)  # of that mesh
+    side: wp.array(dtype=wp.float32)  # -1: its other side counts
+    start: wp.array(dtype=wp.vec3)
+    way: wp.array(dtype=wp.vec3)
+    reach: wp.array(dtype=wp.float32)  # deeper than this is all the same
+    closed: wp.array(dtype=wp.int32)
+    depth: wp.array(dtype=wp.float32)  # out
+    share: wp.array(dtype=wp.float32)  # out, of the way: where it is deepest
+
+
+@wp.func
+def deepest_between(at: PiercingArrays, i: int, first: float, last: float):
+    """(depth, share of the way) of the deepest of some places on a part of an edge; what just grazes is outside."""
+    best = wp.vec2(0.0, first)
+    for k in range(SAMPLES):
+        share = first + (last - first) * (float(k) + 0.5) / float(SAMPLES)
+        point = at.start[i] + share * at.way[i]
+        found = wp.mesh_query_point_sign_normal(at.mesh[i], point, at.reach[i])
+        depth = at.reach[i]
+        if found.result:
+            apart = point - wp.mesh_eval_position(at.mesh[i], found.face, found.u, found.v)
+            depth = -found.sign * wp.length(apart)
+            if at.closed[i] == 0:
+                outward = at.side[i] * wp.mesh_eval_face_normal(at.mesh[i], found.face)
+                if found.face >= at.triangles[i]:
+                    outward = -outward
+                depth = -wp.sign(wp.dot(apart, outward)) * wp.length(apart)
+        if depth > best[0]:
+            best = wp.vec2(depth, share)
+    return best
+
+
+@wp.func
+def deeper(one: wp.vec2, other: wp.vec2):
+    """The one of two (depth, share)."""
+    return wp.where(other[0] > one[0], other, one)
+
+
+@wp.kernel(module="axion_piercing", enable_backward=False)
+def find_depths(at: PiercingArrays):
+    """How deep each edge is inside its mesh between a crossing of the surface and the next, or its end."""
+    i = wp.tid()
+    if i >= at.count[0]:
+        return
+    length = wp.length(at.way[i])
+    along = at.way[i] / length
+    best, here, begin = wp.vec2(), float(0.0), float(0.0)
+    inside, crossed = int(0), int(0)
+    for _ in range(CROSSINGS):
+        if here < 1.0:
+            hit = wp.mesh_query_ray(at.mesh[i], at.start[i] + here * at.way[i], along, (1.0 - here) * length)
+            if hit.result:
+                share = here + hit.t / length
+                facing = wp.dot(wp.mesh_eval_face_normal(at.mesh[i], hit.face), along) * at.side[i]
+                if hit.face >= at.triangles[i]:  # newton has the triangles of open meshes a second time
+                    facing = -facing
+                if facing > 0.0 and (inside == 1 or crossed == 0):
+                    best = deeper(best, deepest_between(at, i, begin, share))
+                    inside = 0
+                elif facing <= 0.0:
+                    begin = share
+                    inside = 1
+                crossed = 1
+                here = share + ON
+            else:
+                here = 1.0
+    if inside == 1:
+        best = deeper(best, deepest_between(at, i, begin, 1.0))
+    at.depth[i] = best[0]
+    at.share[i] = best[1]
+
+
+class Piercings:
+    """The arrays and the launch of one CollisionModel; they only grow."""
+
+    def __init__(self, device):
+        self._device, self._room = device, 0
+
+    def find(self, wanted):
+        """Depths and shares of the way (N,), (N,) of N edges, {name of PiercingArrays: values}, in newton's lengths."""
+        count = len(wanted["mesh"])
+        if count > self._room:
+            self._room = max(2 * count, FEWEST)
+            self._at = allocate(PiercingArrays, {"count": 1}, self._room, self._device)
+            self._command = wp.launch(
+                find_depths, dim=self._room, inputs=[self._at], device=self._device, record_cmd=True
+            )
+        for name, values in {"count": [count], **wanted}.items():
+            upload(getattr(self._at, name), values)
+        self._command.launch()
+        return download_all((self._at.depth, count), (self._at.share, count))
