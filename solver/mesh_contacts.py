@@ -7,11 +7,6 @@ into the surface.  What is round, a ball, a capsule or the side of a cylinder th
 the one below it at its nearest edge, from the side: what stays are the places from which the way to its middle, or to
 its axis, leads away from the whole mesh.
 
-Corners.  Every vertex of a mesh that comes near another mesh becomes a contact of its own; newton's tests of two meshes
-are switched off, for their edges see edge_contacts.py.  Of boxes and hulls newton looks at a face and one triangle at a
-time, and leaves out corners of faces that lean by more than some degrees; over flat parts of meshes theirs are
-contacts, too, as on the top of a box.
-
 Open meshes.  They have two sides: what counts is the side on which the other shape's middle lies.
 
 Crowds.  The many contacts of fine meshes are thinned out to well-spread ones.  newton's own reduction is switched off:
@@ -20,14 +15,11 @@ it sorts before the above can be repaired, and may keep a false contact in place
 
 import numpy as np
 
-from .arrays import first_number, look
 from .closest_points import closest_points
-from .manifold import along_runs, relative_place, turn, turn_back
+from .manifold import relative_place, turn, turn_back
 from .mesh_edges import ASKEW
 from .mesh_features import PLANE, features
-from .mesh_interior import way_out
 from .round_sides import axis_points, side_points
-from .shape_pairs import ShapePairs
 
 TILT = np.cos(np.radians(2.0))  # a normal farther from the face's is not that of a flat surface
 AHEAD = 0.1  # of the way from a mesh to the middle of what is round: from there it is the same place that is nearest
@@ -240,79 +232,6 @@ def _gap(found, position, rotation):
     return np.einsum("ki,ki->k", found.normal, apart) - found.margin_a - found.margin_b
 
 
-def pairs_with_corners(model, narrow):
-    """(P, 2) int shapes, the lower one first, that newton's narrow phase saw near each other, one of them a mesh."""
-    shapes, found = len(model.shape_body), [np.zeros(0, np.int64)]
-    for buffer, count in (
-        (narrow.shape_pairs_mesh_mesh, narrow.shape_pairs_mesh_mesh_count),
-        (narrow.shape_pairs_mesh, narrow.shape_pairs_mesh_count),
-    ):
-        if buffer is not None and len(buffer):
-            first, second = look(buffer)[: first_number(count)].T.astype(np.int64)
-            found.append(np.minimum(first, second) * shapes + np.maximum(first, second))
-    pairs = np.stack(np.divmod(np.unique(np.concatenate(found)), shapes), axis=1)
-    return pairs[model.allowed(*model.shape_body[pairs].T)]
-
-
-def corners(model, pairs, reach, position, rotation, sides):
-    """Vertices of either shape of each pair that come near the mesh that is the other, as Manifolds without place and
-    tilt; of other shapes than meshes only over what is flat, and those that are inside.
-
-    pairs (P, 2) int shapes, the lower one (body b of the contacts) first; reach (P,) [m]; position (B, 3) and rotation
-    (B, 3, 3): the bodies' poses; sides: see ``faces_middle``.
-    """
-    table = model.meshes
-    first, second = np.concatenate([pairs[:, ::-1], pairs]).T  # vertices of the first, surface of the second
-    reach = np.tile(reach, 2)
-    some = np.flatnonzero((table.shape_outline[first] >= 0) & (table.shape_mesh[second] >= 0))
-    first, second, reach = first[some], second[some], reach[some]
-    between = ShapePairs(model, first, second, reach, position, rotation)
-    relative = between.relative
-    run, vertex = _vertices(table, first)
-    reach = reach[run]
-    point = turn(relative[run], table.vertices[vertex]) + between.offset[run]
-    bounds = table.bounds[table.shape_mesh[second[run]]]
-    depth = np.where(table.closed[table.shape_mesh[second]], 0.0, np.minimum(*model.shape_radius[[first, second]]))
-    around = (reach + depth[run])[:, None]  # what has sunk through an open mesh is outside its bounds
-    near = np.all((point >= bounds[:, 0] - around) & (point <= bounds[:, 1] + around), axis=1)
-    run, vertex, point, reach = run[near], vertex[near], point[near], reach[near]
-    size = between.size[run]
-    face, weight, surface, sign = closest_points(model, second[run], point, reach + between.lever[run])
-    mesh = table.shape_mesh[second[run]]
-    apart = point - surface
-    length = np.linalg.norm(apart, axis=1)
-    feature = features(table, mesh, face, weight)
-    normal = table.normal[feature]
-    # An open surface has no inside: what lies beyond it is what lies across from the other shape's middle.
-    outline, opened = table.shape_outline[first], ~table.closed[mesh]
-    back = ~faces_middle(model, second, first, position, rotation, sides)[run]
-    normal[back] = -normal[back]
-    sign = np.where(opened, np.where(np.einsum("ki,ki->k", normal, apart) < 0.0, -1.0, 1.0), sign)
-    clear = ~table.flat[feature] & (length > 1e-4 * size)  # nearer than that the direction is noise
-    normal[clear] = (sign[clear] / length[clear])[:, None] * apart[clear]
-    gap = sign * length - table.radius[outline[run]]
-    good = (face >= 0) & (gap <= reach) & ~((sign < 0) & table.border[feature])
-    # A vertex amid a flat surface touches along that surface's normal only.
-    facing = -np.einsum("ki,ki->k", turn(relative[run], table.vertex_normal[vertex]), normal)
-    sheet = np.flatnonzero(~table.closed[outline])
-    turned = np.zeros(len(first), bool)
-    turned[sheet] = ~faces_middle(model, first[sheet], second[sheet], position, rotation, sides)
-    facing[turned[run]] = -facing[turned[run]]
-    good &= ~table.vertex_flat[vertex] | (facing >= TILT)
-    averted = np.flatnonzero(good & (facing < AVERTED) & (gap < -PAST * size) & table.closed[mesh])
-    if len(averted):  # it has pierced more than half, and leaves the way it came
-        way = turn(relative[run[averted]], table.vertex_normal[vertex[averted]])
-        way *= np.where(turned[run[averted]], 1.0, -1.0)[:, None]
-        far = way_out(model, second[run[averted]], point[averted], way)
-        good[averted] = far <= DEEPEST * size[averted]
-        normal[averted], surface[averted] = way, point[averted] + np.where(np.isfinite(far), far, 0.0)[:, None] * way
-    level = table.sharp[outline[run]] & table.flat[feature] & table.is_level(feature[0])
-    good &= (outline[run] == table.shape_mesh[first[run]]) | level | (gap < -PAST * size)
-    good = np.flatnonzero(good)
-    run = run[good]
-    return between.manifolds(run, table.vertices[vertex[good]], surface[good], normal[good], table.radius[outline[run]])
-
-
 def thin_out(model, found, position, rotation):
     """Which contacts to keep (K,) bool: of those with meshes, one of each place and normal, and few of a crowd.
 
@@ -340,13 +259,6 @@ def thin_out(model, found, position, rotation):
         if len(part):
             keep[part[_spread(found.pair[part], lifted[part], found.normal[part], all_gaps[part])]] = True
     return keep
-
-
-def _vertices(table, first):
-    """All vertices of each shape of ``first``: (index into ``first`` (N,), number of the vertex in the table (N,))."""
-    outline = table.shape_outline[first]
-    run, offset = along_runs(table.first_vertex[outline + 1] - table.first_vertex[outline])
-    return run, table.first_vertex[outline[run]] + offset
 
 
 def _spread(run, point, normal, gap):

@@ -3,7 +3,8 @@
 
 from .edge_contacts import edge_contacts
 from .manifold import Manifolds
-from .mesh_contacts import corners, pairs_with_corners, straighten, thin_out
+from .mesh_contacts import straighten, thin_out
+from .mesh_corners import corners, pairs_with_corners
 from .pierced import pierced
 
 

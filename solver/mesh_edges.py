@@ -28,6 +28,9 @@ class MeshEdges:
     first: np.ndarray  # (M + 1,)
     ends: np.ndarray  # (E, 2) vertices of the table, in the order in which the first face goes round
     faces: np.ndarray  # (E, 2) triangles of the table beside it, the second -1 where there are not two
+    side: np.ndarray  # (T, 3) edge opposite each corner of a triangle
+    around_first: np.ndarray  # (V + 1,)
+    around: np.ndarray  # (2 E,) vertices at the other ends of the edges of each vertex
     of_side: np.ndarray  # (T, 3) edge opposite each corner of a triangle that is its first face; elsewhere -1
 
 
@@ -45,7 +48,12 @@ def mesh_edges(table):
     of_side[owner] = np.arange(len(key))
     second = np.where(count == 2, order[np.minimum(start + 1, len(sides) - 1)] // 3, -1)
     first = np.searchsorted(key // many, table.first_vertex[: meshes + 1])
-    return MeshEdges(first, sides[owner], np.stack([owner // 3, second], axis=1), of_side.reshape(-1, 3))
+    ends = sides[owner]
+    from_both = np.concatenate([ends, ends[:, ::-1]])
+    from_both = from_both[np.argsort(from_both[:, 0], kind="stable")]
+    around_first = np.searchsorted(from_both[:, 0], np.arange(len(table.vertices) + 1))
+    faces = np.stack([owner // 3, second], axis=1)
+    return MeshEdges(first, ends, faces, edge.reshape(-1, 3), around_first, from_both[:, 1], of_side.reshape(-1, 3))
 
 
 def edge_cones(table, edges, number, back):

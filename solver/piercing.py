@@ -8,7 +8,8 @@ normal.  An edge that is inside the other solid between two of its faces is a pr
 import numpy as np
 
 from .manifold import along_runs, turn
-from .mesh_contacts import faces_middle, pairs_with_corners
+from .mesh_contacts import faces_middle
+from .mesh_corners import pairs_with_corners
 from .mesh_interior import depth_below
 from .shape_pairs import ShapePairs
 

@@ -219,3 +219,17 @@ def test_ways_out_of_meshes(shape):
     for share, sign in ((0.5, 1.0), (0.999, 1.0), (1.0, 0.0), (1.002, -1.0)):
         depth = depth_below(model, number, point + share * far[:, None] * way, np.zeros(len(point), bool))
         assert np.all(sign * depth > 0.0) if sign else np.abs(depth).max() < 1e-5
+
+
+def test_a_tip_just_over_an_edge_stays_on_top():
+    """A flat tetrahedron on its tip, which is 2e-5 m in the top of a cube and 1e-5 m from its side.
+
+    Fails where the nearest face counts: the tip seems to leave by the side, and slides through.
+    """
+    tip = solid(np.array([(0.0, 0.0, 0.0), (0.5, 0.0, 0.2), (-0.3, 0.4, 0.2), (-0.3, -0.4, 0.2)]))
+    collider, x, q = set_up(Body("Cube", [solid(CUBE)], motion="static"), Body("Tip", [tip], **FRAME))
+    x[1] = 0.5 - 1e-5, 0.03, 0.5 - 2e-5
+    contacts = detect(collider, x, q)
+    push = upward(contacts, 1)
+    assert push[:, 2].min() > 0.5
+    assert contacts.gap[np.argmax(push[:, 2])] == pytest.approx(-2e-5, abs=1e-6) and push[:, 2].max() > 0.9999
