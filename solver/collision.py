@@ -22,6 +22,7 @@ from .contact_stage import ContactStage
 from .flush import without_flush_edges
 from .manifold import Manifolds, carry, turn
 from .mesh_detection import with_meshes
+from .mesh_sides import Sides
 from .model import sample_pairs
 from .piercing import no_piercing, piercing
 from .recording import recorded
@@ -80,7 +81,7 @@ class Collider:
         self._state = model.newton_model.state() if model.may_touch else None
         self._stage = ContactStage(model) if model.may_touch else None
         self._origin = None
-        self._sides = {}  # of meshes, at the step's start
+        self._sides = Sides()  # of open meshes, at the step's start
 
     def collide(self, position, orientation, linear_velocity, angular_velocity, step, free=None):
         """Contacts of a step of ``step`` seconds that starts at these poses and velocities.
@@ -90,7 +91,7 @@ class Collider:
         ``free`` (B,) bool: bodies that move freely in this step (default: all that ever do); contacts between two
         others are left out.  Manifolds persist: see manifold_kernels.py.
         """
-        self._sides.clear()
+        self._sides.begin(self.accepted)
         return self._detect(self.accepted, position, orientation, linear_velocity, angular_velocity, step, free, None)
 
     def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None):

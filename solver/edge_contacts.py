@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .manifold import along_runs, turn, turn_back
-from .mesh_contacts import PAST, faces_middle
+from .mesh_contacts import PAST
 from .mesh_edges import ASKEW, BEYOND, edge_cones
 from .mesh_interior import depth_below
+from .mesh_sides import faces_middle
 from .shape_pairs import ShapePairs
 
 NEAREST = 0.5  # of the way to the faces beside an edge: where another surface is nearer, the edge is not in the way

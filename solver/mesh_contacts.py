@@ -19,6 +19,7 @@ from .closest_points import closest_points
 from .manifold import relative_place, turn, turn_back
 from .mesh_edges import ASKEW
 from .mesh_features import PLANE, features
+from .mesh_sides import faces_middle
 from .round_sides import axis_points, side_points
 
 TILT = np.cos(np.radians(2.0))  # a normal farther from the face's is not that of a flat surface
@@ -197,33 +198,6 @@ def _seen_from_middle(model, shape, radius, point, middle, normal, beside):
     extent = np.abs(model.meshes.bounds[model.meshes.shape_mesh[shape]]).max(axis=(1, 2))
     nearest[index] = moved <= beside[index] * np.linalg.norm(step, axis=1) + NOISE * extent
     return seen, nearest
-
-
-def faces_middle(model, shape, other, position, rotation, sides):
-    """Whether normals of mesh shapes (K,) point to the side on which the middle of shape ``other`` (K,) lies.
-
-    That of the place nearest to that middle: what leans over a ridge is before it, though below the slope beyond.
-    sides: {pair of shapes: answer}, those known, to which others are added: what sinks in does not change sides.
-    """
-    table, shapes = model.meshes, len(model.shape_body)
-    ahead = table.closed[table.shape_mesh[shape]]
-    opened = np.flatnonzero(~ahead)
-    if not len(opened):
-        return ahead
-    pair, of_pair = np.unique(shape[opened] * np.int64(shapes) + other[opened], return_inverse=True)
-    new = np.array([key for key in pair.tolist() if key not in sides], np.int64)
-    if len(new):
-        shape, other = np.divmod(new, shapes)
-        body, own = model.shape_body[other], model.shape_body[shape]
-        middle = position[body] + turn(rotation[body], model.shape_center[other]) - position[own]
-        middle = turn_back(rotation[own], middle) - model.shape_position[shape]
-        middle = turn_back(model.shape_rotation[shape], middle)
-        face, weight, place, _ = closest_points(model, shape, middle, np.full(len(shape), np.inf))
-        normal = table.normal[features(table, table.shape_mesh[shape], face, weight)]
-        before = np.einsum("ki,ki->k", normal, middle - place) >= 0.0
-        sides.update(zip(new.tolist(), before.tolist(), strict=True))
-    ahead[opened] = np.array([sides[key] for key in pair.tolist()], bool)[of_pair.reshape(-1)]
-    return ahead
 
 
 def _gap(found, position, rotation):

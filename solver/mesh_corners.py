@@ -12,9 +12,10 @@ import numpy as np
 from .arrays import first_number, look
 from .closest_points import closest_points
 from .manifold import along_runs, turn
-from .mesh_contacts import AVERTED, DEEPEST, PAST, TILT, faces_middle
+from .mesh_contacts import AVERTED, DEEPEST, PAST, TILT
 from .mesh_features import features
 from .mesh_interior import way_out
+from .mesh_sides import faces_middle
 from .shape_pairs import ShapePairs
 from .tips import Tips
 

@@ -7,9 +7,10 @@ thin plate that came down on a ridge.  What sticks in a body is pushed out again
 
 import numpy as np
 
-from .mesh_contacts import DEEPEST, PAST, faces_middle
+from .mesh_contacts import DEEPEST, PAST
 from .mesh_edges import edge_cones
 from .mesh_interior import depth_below
+from .mesh_sides import faces_middle
 from .shape_pairs import ShapePairs
 
 TANGENTS = 64  # planes around a round side

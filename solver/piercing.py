@@ -8,9 +8,9 @@ normal.  An edge that is inside the other solid between two of its faces is a pr
 import numpy as np
 
 from .manifold import along_runs, turn
-from .mesh_contacts import faces_middle
 from .mesh_corners import pairs_with_corners
 from .mesh_interior import depth_below
+from .mesh_sides import faces_middle
 from .shape_pairs import ShapePairs
 
 
@@ -43,7 +43,7 @@ def piercing(model, pipeline, position, rotation, sides):
         return no_piercing()
     back = ~faces_middle(model, second, first, position, rotation, sides)[run]
     shape = second[run]
-    depth, share = model.piercings.find(
+    depth, share, crossing = model.piercings.find(
         {
             "mesh": model.mesh_id[shape],
             "triangles": np.diff(table.first_triangle)[table.shape_mesh[shape]],
@@ -56,8 +56,28 @@ def piercing(model, pipeline, position, rotation, sides):
     )
     some = np.flatnonzero(depth > 0.0)
     point = start[some] + share[some, None] * way[some]
-    depth, run = depth_below(model, shape[some], point, back[some]), run[some]
+    depth = depth_below(model, shape[some], point, back[some])
+    # A sheet that just touches with its border has all that goes on behind it at its back.
+    sheet = np.flatnonzero(~table.closed[table.shape_mesh[shape[some]]] & (depth > 0.0))
+    place = start[some[sheet]] + crossing[some[sheet], None] * way[some[sheet]]
+    depth[sheet] = np.minimum(depth[sheet], _from_border(model, shape[some[sheet]], place))
+    run = run[some]
     deepest = np.zeros(len(first))
     np.maximum.at(deepest, run, depth)
     some = np.flatnonzero(deepest > 0.0)
     return model.shape_body[first[some]], model.shape_body[second[some]], deepest[some]
+
+
+def _from_border(model, shape, point):
+    """How far points (N, 3) on open mesh shapes (N,) are from the nearest edge with one face, in the shapes' frames."""
+    table, edges = model.meshes, model.edge_pairs.edges
+    far = np.empty(len(shape))
+    for mesh in np.unique(table.shape_mesh[shape]):
+        own = np.flatnonzero(table.shape_mesh[shape] == mesh)
+        border = slice(edges.first[mesh], edges.first[mesh + 1])
+        ends = edges.ends[border][edges.faces[border, 1] < 0]
+        begin, end = table.vertices[ends].swapaxes(0, 1)
+        way, apart = end - begin, point[own, None] - begin
+        share = np.clip(np.einsum("kei,ei->ke", apart, way) / np.einsum("ei,ei->e", way, way), 0.0, 1.0)
+        far[own] = np.linalg.norm(apart - share[:, :, None] * way, axis=2).min(axis=1)
+    return far

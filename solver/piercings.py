@@ -25,12 +25,15 @@ class PiercingArrays:
     closed: wp.array(dtype=wp.int32)
     depth: wp.array(dtype=wp.float32)  # out
     share: wp.array(dtype=wp.float32)  # out, of the way: where it is deepest
+    crossing: wp.array(dtype=wp.float32)  # out, of the way: where it crossed the surface
 
 
 @wp.func
-def deepest_between(at: PiercingArrays, i: int, first: float, last: float):
-    """(depth, share of the way) of the deepest of some places on a part of an edge; what just grazes is outside."""
-    best = wp.vec2(0.0, first)
+def deepest_between(at: PiercingArrays, i: int, first: float, last: float, crossing: float):
+    """(depth, share of the way) of the deepest of some places on a part of an edge, and ``crossing``, where it crosses
+    the surface; what just grazes is outside.
+    """
+    best = wp.vec3(0.0, first, crossing)
     for k in range(SAMPLES):
         share = first + (last - first) * (float(k) + 0.5) / float(SAMPLES)
         point = at.start[i] + share * at.way[i]
@@ -45,13 +48,13 @@ def deepest_between(at: PiercingArrays, i: int, first: float, last: float):
                     outward = -outward
                 depth = -wp.sign(wp.dot(apart, outward)) * wp.length(apart)
         if depth > best[0]:
-            best = wp.vec2(depth, share)
+            best = wp.vec3(depth, share, crossing)
     return best
 
 
 @wp.func
-def deeper(one: wp.vec2, other: wp.vec2):
-    """The one of two (depth, share)."""
+def deeper(one: wp.vec3, other: wp.vec3):
+    """The one of two (depth, share, crossing)."""
     return wp.where(other[0] > one[0], other, one)
 
 
@@ -63,7 +66,7 @@ def find_depths(at: PiercingArrays):
         return
     length = wp.length(at.way[i])
     along = at.way[i] / length
-    best, here, begin = wp.vec2(), float(0.0), float(0.0)
+    best, here, begin = wp.vec3(), float(0.0), float(0.0)
     inside, crossed = int(0), int(0)
     for _ in range(CROSSINGS):
         if here < 1.0:
@@ -74,7 +77,7 @@ def find_depths(at: PiercingArrays):
                 if hit.face >= at.triangles[i]:  # newton has the triangles of open meshes a second time
                     facing = -facing
                 if facing > 0.0 and (inside == 1 or crossed == 0):
-                    best = deeper(best, deepest_between(at, i, begin, share))
+                    best = deeper(best, deepest_between(at, i, begin, share, wp.where(inside == 1, begin, share)))
                     inside = 0
                 elif facing <= 0.0:
                     begin = share
@@ -84,9 +87,10 @@ def find_depths(at: PiercingArrays):
             else:
                 here = 1.0
     if inside == 1:
-        best = deeper(best, deepest_between(at, i, begin, 1.0))
+        best = deeper(best, deepest_between(at, i, begin, 1.0, begin))
     at.depth[i] = best[0]
     at.share[i] = best[1]
+    at.crossing[i] = best[2]
 
 
 class Piercings:
@@ -96,7 +100,7 @@ class Piercings:
         self._device, self._room = device, 0
 
     def find(self, wanted):
-        """Depths and shares of the way (N,), (N,) of N edges, {name of PiercingArrays: values}, in newton's lengths."""
+        """(depth, share, crossing), (N,) each, of N edges, {name of PiercingArrays: values}, in newton's lengths."""
         count = len(wanted["mesh"])
         if count > self._room:
             self._room = max(2 * count, FEWEST)
@@ -107,4 +111,5 @@ class Piercings:
         for name, values in {"count": [count], **wanted}.items():
             upload(getattr(self._at, name), values)
         self._command.launch()
-        return download_all((self._at.depth, count), (self._at.share, count))
+        at = self._at
+        return download_all((at.depth, count), (at.share, count), (at.crossing, count))

@@ -7,6 +7,7 @@ import warp as wp
 from axion.solver.collision import ContactSet, _no_manifolds
 from axion.solver.manifold import GAP_FLOOR, Manifolds, turn, turn_back
 from axion.solver.mesh_detection import with_meshes
+from axion.solver.mesh_sides import Sides
 from axion.solver.rotations import matrices
 from numpy_manifolds import faces, renew, rounded, with_deepest
 
@@ -164,7 +165,7 @@ class NumpyCollider:
             fresh = fresh.take(index[np.argsort(pair[index], kind="stable")])
         if not model.meshes.bounds.size:
             return fresh
-        return with_meshes(model, fresh, self._pipeline, position, rotation, self._angular, {})
+        return with_meshes(model, fresh, self._pipeline, position, rotation, self._angular, Sides())
 
     def _place(self, position, orientation, linear_velocity, angular_velocity, step):
         """Hand poses and velocities to newton.

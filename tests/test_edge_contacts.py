@@ -9,6 +9,7 @@ from axion.solver import Body, Box, Cone, ConvexHull, Cylinder, Sphere, Triangle
 from axion.solver.edge_contacts import edge_contacts
 from axion.solver.mesh_edges import edge_cones
 from axion.solver.mesh_interior import depth_below, way_out
+from axion.solver.mesh_sides import Sides
 from axion.solver.rotations import exponential, matrices
 from contact_scenes import CUBE, bowl, detect, grid, set_up, torus, upward
 
@@ -133,7 +134,7 @@ def test_all_edges_that_meet_are_found(floor, monkeypatch):
     for _ in range(80):
         x[1] = (*random.uniform(-0.9, 0.9, 2), random.uniform(-0.4, 0.7))
         q[1] = exponential(random.uniform(-2.0, 2.0, 3))
-        sides = {}
+        sides = Sides()
         have = edge_contacts(model, pairs, reach, x, matrices(q), sides)
 
         def every(wanted):
