@@ -64,7 +64,7 @@ from .near_pairs import NearPairs
 step_slot, unit_slot, old_slot, kept_slot, added_slot, unsorted_slot = (
     wp.constant(slot) for slot in (STEP, UNIT, OLD, KEPT, ADDED, UNSORTED)
 )
-two, floor = wp.constant(wp.float64(2.0)), wp.constant(wp.float64(GAP_FLOOR))
+half, two, floor = (wp.constant(wp.float64(value)) for value in (0.5, 2.0, GAP_FLOOR))
 FEWEST = 256  # contacts to make room for; unused room costs some ns each in every kernel
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
@@ -108,9 +108,9 @@ def choose_contacts(
         closing = closing_of(points, k, poses) + wp.dot(normal, chosen.drift[k])
         chosen.normal[k] = normal
         chosen.gap[k] = gap
-        # Of meshes what is beside the way counts, too: a body that comes to lie on one corner turns about it.
+        # Of meshes what is beside the way, as far as that leads, counts too: a body on one corner turns about it.
         if has_mesh(shapes, points.pair[k]):
-            closing = wp.max(wp.abs(closing), speed_at(points, k, poses))
+            closing = wp.max(wp.abs(closing), half * speed_at(points, k, poses))
         near = gap <= wp.max(floor * points.size[k], reach_of(stage, closing))
         near = near and (poses.free[a] or poses.free[b]) and (poses.watched[a] or poses.watched[b])
         chosen.near[k] = near

@@ -24,16 +24,15 @@ OFF = 0.05  # of an overlap, that it may be off from that
 def edge_contacts(model, pairs, reach, position, rotation, sides):
     """Contacts of edges of mesh shapes with edges of others, as Manifolds without place and tilt.
 
-    pairs (P, 2) int shapes, the lower one (body b of the contacts) first; others than those of two meshes are passed
-    by; reach (P,) [m]; position (B, 3) and rotation (B, 3, 3): the bodies' poses; sides: see ``faces_middle``.
+    pairs (P, 2) int shapes, the lower one (body b of the contacts) first; reach (P,) [m]; position (B, 3) and rotation
+    (B, 3, 3): the bodies' poses; sides: see ``faces_middle``.
     """
     table, edges = model.meshes, model.edge_pairs.edges
-    both = (table.shape_mesh[pairs] >= 0).all(axis=1)
     # Those of the mesh with fewer edges are looked up in the tree of the other.
-    amount = np.diff(edges.first)[table.shape_mesh[pairs[both]]]
+    amount = np.diff(edges.first)[table.shape_mesh[pairs]]
     fewer = (amount[:, 0] > amount[:, 1]).astype(np.intp)[:, None]
-    first, second = np.take_along_axis(pairs[both], np.c_[fewer, 1 - fewer], axis=1).T
-    between = ShapePairs(model, first, second, reach[both], position, rotation)
+    first, second = np.take_along_axis(pairs, np.c_[fewer, 1 - fewer], axis=1).T
+    between = ShapePairs(model, first, second, reach, position, rotation)
     back_1 = ~faces_middle(model, first, second, position, rotation, sides)
     back_2 = ~faces_middle(model, second, first, position, rotation, sides)
     near = _near(model, edges, between, back_1)

@@ -22,6 +22,8 @@ def with_meshes(model, found, pipeline, position, rotation, angular, sides):
     if len(pairs):
         reach = (pipeline._shape_search_gap.numpy().astype(float) * model.unit)[pairs].sum(axis=1)
         parts.append(corners(model, pairs, reach, position, rotation, sides))
-        parts.append(edge_contacts(model, pairs, reach, position, rotation, sides))
+        both = (model.meshes.shape_mesh[pairs] >= 0).all(axis=1)
+        if both.any():
+            parts.append(edge_contacts(model, pairs[both], reach[both], position, rotation, sides))
     found = Manifolds.join(parts)[0]
     return found.take(thin_out(model, found, position, rotation))

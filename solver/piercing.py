@@ -25,9 +25,12 @@ def piercing(model, pipeline, position, rotation, sides):
     Of the pairs that newton's ``pipeline`` saw last; position (B, 3), rotation (B, 3, 3): poses; sides: see
     ``faces_middle``.
     """
-    table, edges = model.meshes, model.edge_pairs.edges
+    table = model.meshes
     pairs = pairs_with_corners(model, pipeline.narrow_phase)
     pairs = pairs[(table.shape_mesh[pairs] >= 0).all(axis=1)]
+    if not len(pairs):
+        return no_piercing()
+    edges = model.edge_pairs.edges
     first, second = np.concatenate([pairs, pairs[:, ::-1]]).T
     between = ShapePairs(model, first, second, np.zeros(len(first)), position, rotation)
     mesh = table.shape_mesh[first]

@@ -90,7 +90,9 @@ class NumpyCollider:
         deforms, shift, drift = self._surface(manifolds, rotation)
         closing += np.where(deforms == a, 1.0, -1.0) * np.einsum("ki,ki->k", normal, drift)
         mesh = self.model.meshes.shape_mesh[np.stack(np.divmod(manifolds.pair, len(self.model.shape_body)))] >= 0
-        rate = np.where(mesh.any(axis=0), np.maximum(np.abs(closing), np.linalg.norm(way, axis=1)), np.abs(closing))
+        rate = np.where(
+            mesh.any(axis=0), np.maximum(np.abs(closing), 0.5 * np.linalg.norm(way, axis=1)), np.abs(closing)
+        )
         reach = 2.0 * step * rate + np.linalg.norm(self.model.gravity) * step**2
         near = gap <= np.maximum(GAP_FLOOR * manifolds.size, reach)
         if free is not None:
