@@ -12,7 +12,7 @@ import numpy as np
 
 from .manifold import along_runs, turn, turn_back
 from .mesh_contacts import PAST
-from .mesh_edges import ASKEW, BEYOND, edge_cones
+from .mesh_edges import ASKEW, BEYOND, TINY, edge_cones
 from .mesh_interior import depth_below
 from .mesh_sides import faces_middle
 from .shape_pairs import ShapePairs
@@ -125,7 +125,7 @@ def _measure(model, edges, met, between, back_1, back_2):
     begin, end = table.vertices[edges.ends[met.other]].swapaxes(0, 1)
     along, apart = end - begin, begin - met.start
     normal = np.cross(met.way, along)
-    size = np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
+    size = np.maximum(np.linalg.norm(normal, axis=1), TINY)
     normal /= size[:, None]
     s = np.einsum("ki,ki->k", np.cross(apart, along), normal) / size
     t = np.einsum("ki,ki->k", np.cross(apart, met.way), normal) / size

@@ -17,7 +17,7 @@ import numpy as np
 
 from .closest_points import closest_points
 from .manifold import relative_place, turn, turn_back
-from .mesh_edges import ASKEW
+from .mesh_edges import ASKEW, TINY
 from .mesh_features import PLANE, features
 from .mesh_sides import faces_middle
 from .round_sides import axis_points, side_points
@@ -131,7 +131,8 @@ def _touched(table, mesh, face, weight, point, towards, wide):
     tip, own = table.vertices[table.corner[triangle[askew]]], point[askew]
     begin = tip[:, [1, 2, 0]]  # side k is opposite corner k
     way = tip[:, [2, 0, 1]] - begin
-    share = np.einsum("ksi,ksi->ks", own[:, None] - begin, way) / np.einsum("ksi,ksi->ks", way, way)
+    square = np.maximum(np.einsum("ksi,ksi->ks", way, way), TINY)
+    share = np.einsum("ksi,ksi->ks", own[:, None] - begin, way) / square
     sides = begin + np.clip(share, 0.0, 1.0)[:, :, None] * way
     for first, places in ((4, tip), (1, sides)):
         far = np.linalg.norm(places - own[:, None], axis=2)

@@ -18,6 +18,7 @@ FEWEST = 256  # edges there is room for at first
 PARALLEL = 1e-3  # sine of the angle below which two edges touch at an end of one, if at all
 ASKEW = 1e-2  # how far the cosine may be outside a cone: a step turns bodies
 BEYOND = 1e-3  # times its length, how far past an edge's end the place may be
+TINY = 1e-300  # instead of the length of an edge or side that has none
 KNIFE = -1.0 + 1e-6  # cosine of the angle between the faces of a blade without thickness
 
 
@@ -66,12 +67,12 @@ def edge_cones(table, edges, number, back):
     other = np.where((second < 0)[:, None], -one, table.normal[second, 0])
     cosine = np.einsum("ni,ni->n", one, other)
     way = ends[:, 1] - ends[:, 0]
-    way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-300)
+    way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), TINY)
     side = np.where(back, -1.0, 1.0)
     turns = side * np.einsum("ni,ni->n", np.cross(one, other), way)
     rim = (second < 0) | (cosine <= KNIFE)
     mean = np.where(rim[:, None], np.cross(way, one), side[:, None] * (one + other))
-    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-300)
+    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), TINY)
     cone = np.where(rim, 0.0, np.sqrt(np.maximum(0.5 * (1.0 + cosine), 0.0)))
     return mean, cone, rim | ((turns > 0.0) & (cone <= PLANE))
 

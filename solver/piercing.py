@@ -9,6 +9,7 @@ import numpy as np
 
 from .manifold import along_runs, turn
 from .mesh_corners import pairs_with_corners
+from .mesh_edges import TINY
 from .mesh_interior import depth_below
 from .mesh_sides import faces_middle
 from .shape_pairs import ShapePairs
@@ -41,6 +42,7 @@ def piercing(model, pipeline, position, rotation, sides):
     )
     bounds = table.bounds[table.shape_mesh[second]][run]
     near = np.all((np.maximum(start, end) > bounds[:, 0]) & (np.minimum(start, end) < bounds[:, 1]), axis=1)
+    near &= (start != end).any(axis=1)
     run, start, way = run[near], start[near], (end - start)[near]
     if not len(run):
         return no_piercing()
@@ -81,6 +83,7 @@ def _from_border(model, shape, point):
         ends = edges.ends[border][edges.faces[border, 1] < 0]
         begin, end = table.vertices[ends].swapaxes(0, 1)
         way, apart = end - begin, point[own, None] - begin
-        share = np.clip(np.einsum("kei,ei->ke", apart, way) / np.einsum("ei,ei->e", way, way), 0.0, 1.0)
+        square = np.maximum(np.einsum("ei,ei->e", way, way), TINY)
+        share = np.clip(np.einsum("kei,ei->ke", apart, way) / square, 0.0, 1.0)
         far[own] = np.linalg.norm(apart - share[:, :, None] * way, axis=2).min(axis=1)
     return far

@@ -8,6 +8,7 @@ it is a face along whose normal no edge of the corner leads deeper, as the two s
 import numpy as np
 
 from .manifold import along_runs, turn
+from .mesh_edges import TINY
 
 FARTHER = 4.0  # times the way out by the nearest face: a longer one is another place
 SLACK = 1e-3  # times the smallest half extent, that a place may be beside a face
@@ -26,7 +27,7 @@ class Tips:
         end = self._edges.around[self._edges.around_first[vertex[self._owner]] + k]
         way = self._table.vertices[end] - self._table.vertices[vertex[self._owner]]
         self._way = turn(between.relative[run[self._owner]], way)  # along their edges
-        self._way /= np.linalg.norm(way, axis=1)[:, None]
+        self._way /= np.maximum(np.linalg.norm(way, axis=1)[:, None], TINY)
 
     def face_beside(self, triangle, side, normal, gap):
         """Faces next to the nearest ones that hold those vertices which these do not.
@@ -63,5 +64,5 @@ class Tips:
         tip = self._table.vertices[self._table.corner[triangle]]
         side = np.roll(tip, -1, axis=1) - tip
         inward = np.cross(self._table.normal[triangle, 0][:, None], side)
-        inward /= np.linalg.norm(side, axis=2)[:, :, None]
+        inward /= np.maximum(np.linalg.norm(side, axis=2)[:, :, None], TINY)
         return np.all(np.einsum("ksi,ksi->ks", place[:, None] - tip, inward) >= -self._slack[:, None], axis=1)

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver import Body, ConvexHull, Scene, SolverConfig, TriangleMesh, simulate
-from contact_scenes import CUBE, bowl
+from contact_scenes import CUBE, bowl, grid
 from figures import figure
 from judges import OverlapJudge
 
@@ -43,3 +43,21 @@ def test_tips_and_edges_do_not_go_through_each_other(kind, seed, bound):
     assert (
         figure(f"27 of {kind} as meshes, seed {seed}", "deepest in each other", depth[held].max(), bound, "m") < bound
     )
+
+
+def test_triangles_without_area_are_no_matter():
+    """Corners that are one, as meshes from scans have them, in bodies and in the ground: they touch nothing."""
+    hull, floor, scene = ConvexHull(0.3 * CUBE), grid(8, 2.0), Scene()
+    flat = np.array([[0, 0, 1], [0, 8, 1], [1, 9, 9]])
+    flawed = TriangleMesh(np.concatenate([hull.vertices, hull.vertices[:2]]), np.concatenate([hull.triangles, flat]))
+    flat = np.array([[0, 0, 1], [40, 81, 40]])
+    ground = TriangleMesh(np.concatenate([floor.vertices, [[0.0, 0.0, 0.0]]]), np.concatenate([floor.triangles, flat]))
+    scene.add(Body("Ground", [ground], motion="static"))
+    turn = np.array([0.2, 0.1, 0.3, 0.9]) / np.linalg.norm([0.2, 0.1, 0.3, 0.9])
+    frame = {"mass": 1.0, "inertia": 0.01 * np.eye(3), "center_of_mass": (0.0, 0.0, 0.0), "orientation": turn}
+    for k in range(4):
+        scene.add(Body(f"Cube {k + 1}", [flawed], position=(0.05 * k, 0.0, 0.5 + 0.35 * k), **frame))
+    with np.errstate(invalid="raise", divide="raise"):
+        trajectory = simulate(scene, 40, config=SolverConfig(device="cpu"))
+    assert all(report.converged for report in trajectory.reports)
+    assert trajectory.position[-1, 1:, 2].min() > 0.149
