@@ -73,8 +73,11 @@ def baked(folder):
     return sums, int(found)
 
 
-def killed_at_random(folder, whole, random):
-    """KILLS bakes, each killed at some moment and resumed.  Returns the number of frames each one had kept."""
+def killed_at_random(folder, whole, frame, random):
+    """KILLS bakes, each killed at some moment and resumed.  Returns the number of frames each one had kept.
+
+    frame: how long one takes [s].
+    """
     assert baked(folder / "whole") == (whole, 0)
     kept = []
     for number in range(KILLS):
@@ -85,7 +88,7 @@ def killed_at_random(folder, whole, random):
         os.read(read, 1)  # the first frame: what comes before takes longest and keeps nothing
         for _ in range(random.integers(FRAMES - 1)):
             os.read(read, 1)
-        time.sleep(random.uniform(0.0, 0.02))  # anywhere in a frame or in the writing after it
+        time.sleep(random.uniform(0.0, 2.0 * frame))  # anywhere in a frame or in the writing after it
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         os.close(read)
@@ -129,8 +132,10 @@ def die_after(calls, act):
 def main(folder):
     """Print how many frames the bakes had kept; fail where bits differ."""
     solve.FRAMES_LEAST, solve.SECONDS_LEAST = 2, 0.0
-    whole = fingerprint(simulate(scene(), FRAMES, config=CPU))
-    print(*killed_at_random(folder, whole, np.random.default_rng(7)))
+    trajectory = simulate(scene(), FRAMES, config=CPU)
+    frame = float(np.median([report.wall_time for report in trajectory.reports]))
+    whole = fingerprint(trajectory)
+    print(*killed_at_random(folder, whole, frame, np.random.default_rng(7)))
     print(*killed_while_writing(folder, whole))
 
 
