@@ -106,15 +106,17 @@ def quaternion(rotation):
     return np.moveaxis(np.where(q[3] < 0, -q, q), 0, -1)
 
 
-def rotation_matrix(q):
-    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4) xyzw."""
+def rotation_matrix(q, out=None):
+    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4) xyzw; ``out``: where to write them."""
     x, y, z, w = np.moveaxis(np.asarray(q, float), -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))  # in memory as in ``quaternion``
+    if out is None:
+        out = np.moveaxis(np.empty((3, 3, *x.shape)), (0, 1), (-2, -1))  # in memory as in ``quaternion``
+    entry = np.moveaxis(out, (-2, -1), (0, 1))
+    entry[0, 0], entry[1, 1], entry[2, 2] = (1 - 2 * (a * a + b * b) for a, b in ((y, z), (x, z), (x, y)))
+    for i, j, side, up in ((0, 1, x * y, w * z), (2, 0, x * z, w * y), (1, 2, y * z, w * x)):
+        np.multiply(2, side - up, out=entry[i, j, ...])
+        np.multiply(2, side + up, out=entry[j, i, ...])
+    return out
 
 
 def rotation_of_vector(vector):

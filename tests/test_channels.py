@@ -37,6 +37,12 @@ def test_a_pose_matrix_turns_x_to_y_about_z():
     assert np.allclose(m @ [1, 0, 0, 1], [1, 3, 3, 1], atol=1e-15)
 
 
+def test_the_inverse_of_a_rigid_matrix_undoes_it():
+    random = np.random.default_rng(8)
+    pose = channels.pose_matrices(random.normal(size=(7, 5, 3)), random.normal(size=(7, 5, 4)))
+    assert np.abs(channels.rigid_inverse(pose) @ pose - np.eye(4)).max() < 1e-14
+
+
 def test_quaternions_give_the_matrix_back_at_every_angle():
     rotation = np.concatenate([random_rotations(500), turning((0, 0, 1), np.array([np.pi, 0.0, 1e-9]))])
     q = channels.quaternions(rotation)

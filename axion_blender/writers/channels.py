@@ -25,9 +25,17 @@ def pose_matrices(position, orientation):
     """Rigid 4x4 matrices of poses.  Position (..., 3), orientation xyzw (..., 4) of any norm but 0 -> (..., 4, 4)."""
     position, q = np.asarray(position, float), np.asarray(orientation, float)
     matrix = _matrices(position.shape[:-1])
-    matrix[..., :3, :3] = conventions.rotation_matrix(q / np.linalg.norm(q, axis=-1, keepdims=True))
+    conventions.rotation_matrix(q / np.linalg.norm(q, axis=-1, keepdims=True), out=matrix[..., :3, :3])
     matrix[..., :3, 3] = position
     return matrix
+
+
+def rigid_inverse(pose):
+    """Inverse of rigid 4x4 matrices (..., 4, 4); a general solver wakes its threads for each."""
+    turn, inverse = pose[..., :3, :3], np.array(pose)
+    inverse[..., :3, :3] = np.swapaxes(turn, -1, -2)
+    inverse[..., :3, 3] = -np.einsum("...ji,...j->...i", turn, pose[..., :3, 3])
+    return inverse
 
 
 def moved(pose, matrices):
@@ -106,18 +114,24 @@ def _followed_freely(first, j, start):
     not how far the two are away; so all frames are compared at once.  Rotations out of gimbal lock only.
     """
     turn = 2.0 * np.pi
-    away = np.abs(np.diff(first, axis=0, prepend=start[None]))
+    angles = np.moveaxis(first, -1, 0)  # (3, T, N), as they lie in memory
+    steps = np.empty_like(angles)
+    steps[:, 0] = angles[:, 0] - start.T
+    np.subtract(angles[:, 1:], angles[:, :-1], out=steps[:, 1:])
+    away = np.abs(steps)
     away = np.minimum(away, np.abs(away - turn))
     across = np.pi - away
-    across[1:, :, j] = np.pi - np.abs(first[1:, :, j] + first[:-1, :, j])
-    swaps = across.sum(axis=-1) < away.sum(axis=-1)
-    second = _other(first, j)
-    ways = [np.abs(way - start - turn * np.round((way - start) / turn)).sum(axis=-1) for way in (first[0], second[0])]
+    across[j, 1:] = np.pi - np.abs(angles[j, 1:] + angles[j, :-1])
+    swaps = across.sum(axis=0) < away.sum(axis=0)
+    ways = first[0], _other(first[0], j)
+    ways = [np.abs(way - start - turn * np.round((way - start) / turn)).sum(axis=-1) for way in ways]
     swaps[0] = ways[1] < ways[0]
     if swaps.any():
-        first = np.where(np.logical_xor.accumulate(swaps, axis=0)[..., None], second, first)
-    turns = np.round(-np.diff(first, axis=0, prepend=start[None]) / turn)
-    return first + turn * np.cumsum(turns, axis=0)
+        second = np.moveaxis(_other(first, j), -1, 0)
+        angles = np.where(np.logical_xor.accumulate(swaps, axis=0), second, angles)
+        steps = np.diff(angles, axis=1, prepend=start.T[:, None])
+    turns = np.round(steps / -turn)
+    return np.moveaxis(angles + turn * np.cumsum(turns, axis=1), 0, -1)
 
 
 def _followed(first, axes, start, locked, tied):

@@ -72,7 +72,7 @@ def _worlds(trajectory, items, column, spaces, scale_length):
     position = np.asarray(trajectory.position, float)[:, columns] / scale_length
     pose = channels.pose_matrices(position, np.asarray(trajectory.orientation, float)[:, columns])
     start = np.stack([spaces[item.name].world for item in items])
-    return channels.moved(pose, np.linalg.inv(pose[0]) @ start)
+    return channels.moved(pose, channels.rigid_inverse(pose[0]) @ start)
 
 
 def _channels(items, basis, spaces, rotation):
