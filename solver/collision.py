@@ -9,6 +9,7 @@ The newton call is recorded once as a graph; buffers grow and the call is repeat
 """
 
 import inspect
+import sys
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from types import SimpleNamespace
@@ -29,6 +30,8 @@ from .recording import recorded
 from .rotations import matrices
 
 TRIANGLE_PAIRS = 1 << 16  # first capacity for mesh triangles near other shapes; grows
+SHARED_PARTS = "collision_convex", "mpr", "multicontact", "simplex_solver"
+"""Modules of newton with functions that are put together from others."""
 UNROLLED = 4  # rounds of newton's narrow phase: more take the CPU's compiler half as long again, and run no faster
 FARTHEST = 16.0  # of newton's units: bodies farther from the origin move it
 
@@ -314,14 +317,18 @@ def _still_surface(count):
 
 @cache
 def _make_kernels_once():
-    """Let newton keep the kernels of its narrow phase: made anew for each pipeline, Warp hashes their modules anew.
+    """Let newton keep the kernels of its narrow phase, and the functions that it puts them together from.
 
-    It names no public way to share them; where its functions get other names, a bake starts 0.1 s later, no more.
+    Made anew for each pipeline, Warp hashes their modules anew; and one kernel holds several functions twice, which the
+    compiler works through twice.  newton names no public way to share them; where its functions get other names, the
+    first bake starts a second later and each other one 0.1 s, no more.
     """
-    module = inspect.getmodule(newton.geometry.NarrowPhase)
-    for name, made in inspect.getmembers(module, inspect.isfunction):
-        if name.startswith("create_narrow_phase"):
-            setattr(module, name, cache(made))
+    narrow = inspect.getmodule(newton.geometry.NarrowPhase)
+    package = narrow.__name__.rpartition(".")[0]
+    for module in (narrow, *(sys.modules.get(f"{package}.{name}") for name in SHARED_PARTS)):
+        for name, made in inspect.getmembers(module, inspect.isfunction):
+            if name.startswith("create_"):
+                setattr(module, name, cache(made))
 
 
 @cache
