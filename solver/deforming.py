@@ -65,6 +65,7 @@ class DeformingMeshes:
         for name, values in zip(("normal", "cone", "flat", "border"), columns[2:], strict=True):
             getattr(table, name)[some] = values
         table.bounds[mesh] = places.min(axis=0), places.max(axis=0)
+        table.changes[mesh] += 1
 
     def fastest(self, rotation):
         """(body (M,), way (M, 3) [m]): bodies and the way of their fastest vertex in the step, world axes."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .manifold import along_runs, turn, turn_back
+from .manifold import turn, turn_back
 from .mesh_contacts import PAST
-from .mesh_edges import ASKEW, BEYOND, TINY, edge_cones
+from .mesh_edges import ASKEW, BEYOND, TINY
 from .mesh_interior import depth_below
 from .mesh_sides import faces_middle
 from .shape_pairs import ShapePairs
@@ -63,21 +63,18 @@ class _Near:
 
 
 def _near(model, edges, between, back):
-    """The _Near edges whose boxes meet the bounds of the second shapes; back (P,) bool: see ``edge_cones``."""
+    """The _Near edges whose boxes meet the bounds of the second shapes; back (P,) bool: see ``MeshEdges.cones``."""
     table, reach, deepest = model.meshes, between.reach, _deepest(between)
     mesh = table.shape_mesh[between.first]
-    run, k = along_runs(np.diff(edges.first)[mesh])
-    edge = edges.first[mesh[run]] + k
-    start, end = (turn(between.relative[run], table.vertices[v]) + between.offset[run] for v in edges.ends[edge].T)
-    low, high = np.minimum(start, end), np.maximum(start, end)
     bounds = table.bounds[table.shape_mesh[between.second]]
     wide = np.maximum(reach, deepest)[:, None]
+    around = between.seen_from_first(bounds[:, 0] - wide, bounds[:, 1] + wide)
+    run, edge = edges.with_cones(mesh, back, *around)
+    start, end = (turn(between.relative[run], table.vertices[v]) + between.offset[run] for v in edges.ends[edge].T)
+    low, high = np.minimum(start, end), np.maximum(start, end)
     near = np.all((high >= (bounds[:, 0] - wide)[run]) & (low <= (bounds[:, 1] + wide)[run]), axis=1)
     run, edge, start, end, low, high = (each[near] for each in (run, edge, start, end, low, high))
-    mean, cone, has = edge_cones(table, edges, edge, back[run])
-    run, edge, start, end, low, high, mean, cone = (
-        each[has] for each in (run, edge, start, end, low, high, mean, cone)
-    )
+    mean, cone, _ = edges.cones(edge, back[run])
     mean = turn(between.relative[run], mean)
     # Along each axis, the least and the most that a direction of the cone has.
     angle, open_by = np.arccos(np.clip(mean, -1.0, 1.0)), np.arccos(np.clip(cone - 2.0 * ASKEW, -1.0, 1.0))[:, None]
@@ -121,7 +118,7 @@ def _measure(model, edges, met, between, back_1, back_2):
     those of ``met`` that are contacts.
     """
     table, run = model.meshes, met.run
-    mean, cone, good = edge_cones(table, edges, met.other, back_2[run])
+    mean, cone, good = edges.cones(met.other, back_2[run])
     begin, end = table.vertices[edges.ends[met.other]].swapaxes(0, 1)
     along, apart = end - begin, begin - met.start
     normal = np.cross(met.way, along)
@@ -162,7 +159,7 @@ class _Passing:
 
     def in_wedge(self, model, edges, shape, number, back):
         """Whether they reach where it is inside as the faces beside edges ``number`` (N,) say, whether they are inside
-        the surface there, and whether they are far inside, (N,) bool each; back (N,) bool: see ``edge_cones``.
+        the surface there, and whether they are far inside, (N,) bool each; back (N,) bool: see ``MeshEdges.cones``.
         """
         faces = model.meshes.normal[edges.faces[number], 0] * np.where(back, -1.0, 1.0)[:, None, None]
         faces[edges.faces[number, 1] < 0, 1] = -faces[edges.faces[number, 1] < 0, 0]

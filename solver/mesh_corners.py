@@ -11,12 +11,12 @@ import numpy as np
 
 from .arrays import first_number, look
 from .closest_points import closest_points
-from .manifold import along_runs, turn
+from .manifold import turn
 from .mesh_contacts import AVERTED, DEEPEST, PAST, TILT
 from .mesh_features import features
 from .mesh_interior import way_out
 from .mesh_sides import faces_middle
-from .shape_pairs import ShapePairs
+from .shape_pairs import ShapePairs, meeting
 from .tips import Tips
 
 
@@ -48,14 +48,17 @@ def corners(model, pairs, reach, position, rotation, sides):
     first, second, reach = first[some], second[some], reach[some]
     between = ShapePairs(model, first, second, reach, position, rotation)
     relative = between.relative
-    run, vertex = _vertices(table, first)
-    reach = reach[run]
-    point = turn(relative[run], table.vertices[vertex]) + between.offset[run]
-    bounds = table.bounds[table.shape_mesh[second[run]]]
     depth = np.where(table.closed[table.shape_mesh[second]], 0.0, np.minimum(*model.shape_radius[[first, second]]))
-    around = (reach + depth[run])[:, None]  # what has sunk through an open mesh is outside its bounds
-    near = np.all((point >= bounds[:, 0] - around) & (point <= bounds[:, 1] + around), axis=1)
-    run, vertex, point, reach = run[near], vertex[near], point[near], reach[near]
+    around = (reach + depth)[:, None]  # what has sunk through an open mesh is outside its bounds
+    low, high = table.bounds[table.shape_mesh[second]].swapaxes(0, 1)
+    low, high, vertices = low - around, high + around, table.vertices
+    run, vertex = meeting(
+        table.first_vertex, table.shape_outline[first], vertices, vertices, *between.seen_from_first(low, high)
+    )
+    point = turn(relative[run], vertices[vertex]) + between.offset[run]
+    near = np.all((point >= low[run]) & (point <= high[run]), axis=1)
+    run, vertex, point = run[near], vertex[near], point[near]
+    reach = reach[run]
     size = between.size[run]
     face, weight, surface, sign = closest_points(model, second[run], point, reach + between.lever[run])
     mesh = table.shape_mesh[second[run]]
@@ -98,10 +101,3 @@ def corners(model, pairs, reach, position, rotation, sides):
     good = np.flatnonzero(good)
     run = run[good]
     return between.manifolds(run, table.vertices[vertex[good]], surface[good], normal[good], table.radius[outline[run]])
-
-
-def _vertices(table, first):
-    """All vertices of each shape of ``first``: (index into ``first`` (N,), number of the vertex in the table (N,))."""
-    outline = table.shape_outline[first]
-    run, offset = along_runs(table.first_vertex[outline + 1] - table.first_vertex[outline])
-    return run, table.first_vertex[outline[run]] + offset

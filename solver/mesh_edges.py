@@ -6,13 +6,12 @@ of the faces beside that edge: in its cone.  (Those pairs are the faces of the M
 makes.)  An edge that is concave or lies amid one plane has no such cone, that of a border is half a turn wide.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import warp as wp
 
 from .arrays import allocate, download_all, first_number, upload
 from .mesh_features import PLANE
+from .shape_pairs import meeting
 
 FEWEST = 256  # edges there is room for at first
 PARALLEL = 1e-3  # sine of the angle below which two edges touch at an end of one, if at all
@@ -22,59 +21,96 @@ TINY = 1e-300  # instead of the length of an edge or side that has none
 KNIFE = -1.0 + 1e-6  # cosine of the angle between the faces of a blade without thickness
 
 
-@dataclass
 class MeshEdges:
-    """E edges of all meshes, one mesh after the other."""
+    """E edges of all meshes of a MeshTable, one mesh after the other.
 
-    first: np.ndarray  # (M + 1,)
-    ends: np.ndarray  # (E, 2) vertices of the table, in the order in which the first face goes round
-    faces: np.ndarray  # (E, 2) triangles of the table beside it, the second -1 where there are not two
-    side: np.ndarray  # (T, 3) edge opposite each corner of a triangle
-    around_first: np.ndarray  # (V + 1,)
-    around: np.ndarray  # (2 E,) vertices at the other ends of the edges of each vertex
-    of_side: np.ndarray  # (T, 3) edge opposite each corner of a triangle that is its first face; elsewhere -1
-
-
-def mesh_edges(table):
-    """The MeshEdges of a MeshTable."""
-    corner, meshes = table.corner, len(table.first_triangle) - 1
-    sides = corner[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2)
-    low, high = np.sort(sides, axis=1).T
-    many = np.int64(len(table.vertices) + 1)
-    key, edge, count = np.unique(low * many + high, return_inverse=True, return_counts=True)
-    order = np.argsort(edge.reshape(-1), kind="stable")
-    start = np.cumsum(count) - count
-    owner = order[start]
-    of_side = np.full(len(sides), -1, np.int32)
-    of_side[owner] = np.arange(len(key))
-    second = np.where(count == 2, order[np.minimum(start + 1, len(sides) - 1)] // 3, -1)
-    first = np.searchsorted(key // many, table.first_vertex[: meshes + 1])
-    ends = sides[owner]
-    from_both = np.concatenate([ends, ends[:, ::-1]])
-    from_both = from_both[np.argsort(from_both[:, 0], kind="stable")]
-    around_first = np.searchsorted(from_both[:, 0], np.arange(len(table.vertices) + 1))
-    faces = np.stack([owner // 3, second], axis=1)
-    return MeshEdges(first, ends, faces, edge.reshape(-1, 3), around_first, from_both[:, 1], of_side.reshape(-1, 3))
-
-
-def edge_cones(table, edges, number, back):
-    """Cones of normals of edges ``number`` (N,): (mean (N, 3), cosine (N,), whether there is one (N,) bool).
-
-    back (N,) bool: of the surface's other side.
+    Attributes:
+        first: (M + 1,) first edge of each mesh.
+        ends: (E, 2) vertices of the table, in the order in which the first face goes round.
+        faces: (E, 2) triangles of the table beside it, the second -1 where there are not two.
+        side: (T, 3) edge opposite each corner of a triangle.
+        of_side: (T, 3) the same of a triangle that is the edge's first face; elsewhere -1.
+        around: (2 E,) vertices at the other ends of the edges of each vertex, from ``around_first`` (V + 1,) on.
+        low, high: (E, 3) box around each.
     """
-    first, second = edges.faces[number].T
-    one, ends = table.normal[first, 0], table.vertices[edges.ends[number]]
-    other = np.where((second < 0)[:, None], -one, table.normal[second, 0])
-    cosine = np.einsum("ni,ni->n", one, other)
-    way = ends[:, 1] - ends[:, 0]
-    way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), TINY)
-    side = np.where(back, -1.0, 1.0)
-    turns = side * np.einsum("ni,ni->n", np.cross(one, other), way)
-    rim = (second < 0) | (cosine <= KNIFE)
-    mean = np.where(rim[:, None], np.cross(way, one), side[:, None] * (one + other))
-    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), TINY)
-    cone = np.where(rim, 0.0, np.sqrt(np.maximum(0.5 * (1.0 + cosine), 0.0)))
-    return mean, cone, rim | ((turns > 0.0) & (cone <= PLANE))
+
+    def __init__(self, table):
+        self._table, meshes = table, len(table.first_triangle) - 1
+        sides = table.corner[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2)
+        low, high = np.sort(sides, axis=1).T
+        many = np.int64(len(table.vertices) + 1)
+        key, edge, count = np.unique(low * many + high, return_inverse=True, return_counts=True)
+        order = np.argsort(edge.reshape(-1), kind="stable")
+        start = np.cumsum(count) - count
+        owner = order[start]
+        of_side = np.full(len(sides), -1, np.int32)
+        of_side[owner] = np.arange(len(key))
+        second = np.where(count == 2, order[np.minimum(start + 1, len(sides) - 1)] // 3, -1)
+        self.first = np.searchsorted(key // many, table.first_vertex[: meshes + 1])
+        self.ends = sides[owner]
+        from_both = np.concatenate([self.ends, self.ends[:, ::-1]])
+        from_both = from_both[np.argsort(from_both[:, 0], kind="stable")]
+        self.around_first = np.searchsorted(from_both[:, 0], np.arange(len(table.vertices) + 1))
+        self.around = from_both[:, 1]
+        self.faces = np.stack([owner // 3, second], axis=1)
+        self.side, self.of_side = edge.reshape(-1, 3), of_side.reshape(-1, 3)
+        (self.low, self.high), self._mean = np.empty((2, len(key), 3)), np.empty((2, len(key), 3))
+        self._cone, self._has = np.empty(len(key)), np.empty((2, len(key)), bool)
+        self._changes = np.full(meshes, -1)
+        self.follow()
+
+    def follow(self):
+        """Take the places and normals of meshes that have changed."""
+        changed = np.flatnonzero(self._changes != self._table.changes)
+        for mesh in changed:
+            self._measure(slice(self.first[mesh], self.first[mesh + 1]))
+        if len(changed):
+            self._changes = self._table.changes.copy()
+            self._list()
+
+    def _measure(self, some):
+        table, (first, second) = self._table, self.faces[some].T
+        begin, end = table.vertices[self.ends[some]].swapaxes(0, 1)
+        self.low[some], self.high[some] = np.minimum(begin, end), np.maximum(begin, end)
+        one = table.normal[first, 0]
+        other = np.where((second < 0)[:, None], -one, table.normal[second, 0])
+        cosine = np.einsum("ni,ni->n", one, other)
+        way = _unit(end - begin)
+        turns = np.einsum("ni,ni->n", np.cross(one, other), way)
+        rim = (second < 0) | (cosine <= KNIFE)
+        across, between = np.cross(way, one), one + other
+        self._mean[0, some] = _unit(np.where(rim[:, None], across, between))
+        self._mean[1, some] = _unit(np.where(rim[:, None], across, -between))
+        self._cone[some] = cone = np.where(rim, 0.0, np.sqrt(np.maximum(0.5 * (1.0 + cosine), 0.0)))
+        self._has[:, some] = rim | ((np.stack([turns, -turns]) > 0.0) & (cone <= PLANE))
+
+    def _list(self):
+        """List the edges that have a cone, those of either side for themselves."""
+        listed = [np.flatnonzero(has) for has in self._has]
+        self._listed = np.concatenate(listed)
+        start = [np.searchsorted(each, self.first[:-1]) for each in listed]
+        self._first_listed = np.concatenate([start[0], len(listed[0]) + start[1], [len(self._listed)]])
+        self._listed_low, self._listed_high = self.low[self._listed], self.high[self._listed]
+
+    def cones(self, number, back):
+        """Cones of normals of edges ``number`` (N,): (mean (N, 3), cosine (N,), whether there is one (N,) bool).
+
+        back (N,) bool: of the surface's other side.
+        """
+        side = back.astype(np.intp)
+        return self._mean[side, number], self._cone[number], self._has[side, number]
+
+    def with_cones(self, mesh, back, low, high):
+        """(box (K,), edge (K,)), sorted: edges with cones of meshes (B,), or of their other sides where ``back`` (B,),
+        that may be in boxes low, high (B, 3).
+        """
+        group = mesh + np.where(back, len(self.first) - 1, 0)
+        box, k = meeting(self._first_listed, group, self._listed_low, self._listed_high, low, high)
+        return box, self._listed[k]
+
+
+def _unit(vectors):
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), TINY)
 
 
 @wp.struct
@@ -161,8 +197,14 @@ class EdgePairs:
     """The arrays and the launch of one CollisionModel; they only grow."""
 
     def __init__(self, table, device):
-        self.edges = mesh_edges(table)
+        self._edges = MeshEdges(table)
         self._device, self._room, self._most = device, 0, 0
+
+    @property
+    def edges(self):
+        """The MeshEdges as they are now."""
+        self._edges.follow()
+        return self._edges
 
     def find(self, wanted):
         """(query (K,), edge (K,)), sorted.  wanted: {name of EdgeArrays: values of N edges}, in newton's lengths."""
@@ -190,6 +232,6 @@ class EdgePairs:
         self._most = max(2 * found, self._most, FEWEST)
         sizes = {"count": 1, "found": 1, "query": self._most, "edge": self._most, "of_side": 1, "second": 1}
         self._at = at = allocate(EdgeArrays, sizes, self._room, self._device)
-        at.of_side = wp.array(self.edges.of_side.reshape(-1), dtype=wp.int32, device=self._device)
-        at.second = wp.array(self.edges.faces[:, 1], dtype=wp.int32, device=self._device)
+        at.of_side = wp.array(self._edges.of_side.reshape(-1), dtype=wp.int32, device=self._device)
+        at.second = wp.array(self._edges.faces[:, 1], dtype=wp.int32, device=self._device)
         self._command = wp.launch(find_edges, dim=self._room, inputs=[at], device=self._device, record_cmd=True)

@@ -38,6 +38,7 @@ class MeshTable:
     cone: np.ndarray  # (T, 7) smallest cosine between that mean and one of those faces
     flat: np.ndarray  # (T, 7) bool: the feature is part of a flat surface
     border: np.ndarray  # (T, 7) bool: the feature is on the border of an open mesh
+    changes: np.ndarray  # (M,) int, how often each mesh has taken another shape
 
     def is_level(self, triangle):
         """Whether triangles (N,) lie in one plane with all that go on from them without a sharp edge -> (N,) bool."""
@@ -77,6 +78,7 @@ def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
         *columns[:3],
         np.concatenate([np.zeros((0, 3), np.int64), *corner]),
         *columns[3:],
+        np.zeros(count, int),
     )
 
 

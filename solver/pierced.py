@@ -8,7 +8,6 @@ thin plate that came down on a ridge.  What sticks in a body is pushed out again
 import numpy as np
 
 from .mesh_contacts import DEEPEST, PAST
-from .mesh_edges import edge_cones
 from .mesh_interior import depth_below
 from .mesh_sides import faces_middle
 from .shape_pairs import ShapePairs
@@ -49,7 +48,7 @@ def _sticking(model, between, k, back):
     start, end = ((table.vertices[v] - place) @ relative - middle for v in edges.ends[number].T)
     near = np.all((np.maximum(start, end) >= -radius) & (np.minimum(start, end) <= radius), axis=1)
     number, start, way = number[near], start[near] + middle, (end - start)[near]
-    mean, _, has = edge_cones(table, edges, number, np.repeat(back, len(number)))
+    mean, _, has = edges.cones(number, np.repeat(back, len(number)))
     start, way, mean = start[has], way[has], mean[has]
     height, rate = offset - start @ normal.T, way @ normal.T  # inside where height >= t rate
     with np.errstate(divide="ignore", invalid="ignore"):

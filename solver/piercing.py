@@ -7,12 +7,12 @@ normal.  An edge that is inside the other solid between two of its faces is a pr
 
 import numpy as np
 
-from .manifold import along_runs, turn
+from .manifold import turn
 from .mesh_corners import pairs_with_corners
 from .mesh_edges import TINY
 from .mesh_interior import depth_below
 from .mesh_sides import faces_middle
-from .shape_pairs import ShapePairs
+from .shape_pairs import ShapePairs, meeting
 
 
 def no_piercing():
@@ -34,13 +34,11 @@ def piercing(model, pipeline, position, rotation, sides):
     edges = model.edge_pairs.edges
     first, second = np.concatenate([pairs, pairs[:, ::-1]]).T
     between = ShapePairs(model, first, second, np.zeros(len(first)), position, rotation)
-    mesh = table.shape_mesh[first]
-    run, k = along_runs(np.diff(edges.first)[mesh])
-    start, end = (
-        turn(between.relative[run], table.vertices[v]) + between.offset[run]
-        for v in edges.ends[edges.first[mesh[run]] + k].T
-    )
-    bounds = table.bounds[table.shape_mesh[second]][run]
+    bounds = table.bounds[table.shape_mesh[second]]
+    around = between.seen_from_first(bounds[:, 0], bounds[:, 1])
+    run, edge = meeting(edges.first, table.shape_mesh[first], edges.low, edges.high, *around)
+    start, end = (turn(between.relative[run], table.vertices[v]) + between.offset[run] for v in edges.ends[edge].T)
+    bounds = bounds[run]
     near = np.all((np.maximum(start, end) > bounds[:, 0]) & (np.minimum(start, end) < bounds[:, 1]), axis=1)
     near &= (start != end).any(axis=1)
     run, start, way = run[near], start[near], (end - start)[near]

@@ -5,6 +5,30 @@ import numpy as np
 
 from .manifold import Manifolds, turn, turn_back
 
+COMPARED = 1 << 17  # boxes at a time: what comes of that fits the processor's cache
+SLACK = 1e-9  # times what is added up, more than rounding takes away
+
+
+def meeting(start, group, low, high, box_low, box_high):
+    """(box (K,), item (K,)), sorted: which items have boxes that meet one of B others; a box meets its group's only.
+
+    Group g's items are start[g] to start[g + 1]; low, high (N, 3): their boxes.  group (B,); box_low, box_high (B, 3).
+    """
+    found = [np.zeros((2, 0), np.intp)]
+    for number in np.unique(group):
+        some, own = np.flatnonzero(group == number), slice(start[number], start[number + 1])
+        least, most = np.ascontiguousarray(low[own].T), np.ascontiguousarray(high[own].T)
+        rows = max(1, COMPARED // max(least.shape[1], 1))
+        for part in np.split(some, range(rows, len(some), rows)):
+            meet = most[0] >= box_low[part, :1]
+            for axis in range(3):
+                meet &= most[axis] >= box_low[part, axis, None]
+                meet &= least[axis] <= box_high[part, axis, None]
+            row, item = np.nonzero(meet)
+            found.append(np.stack([part[row], own.start + item]))
+    found = np.concatenate(found, axis=1)
+    return found[:, np.argsort(found[0], kind="stable")]
+
 
 class ShapePairs:
     """P pairs of a first and a second shape: what touches, and the surface that it touches."""
@@ -24,6 +48,13 @@ class ShapePairs:
         model, body = self.model, self.model.shape_body[shape]
         place = position[body] + turn(rotation[body], model.shape_position[shape])
         return rotation[body] @ model.shape_rotation[shape], place
+
+    def seen_from_first(self, low, high):
+        """Boxes (P, 3), (P, 3) in the second shapes' frames -> boxes in the first ones' frames in which they lie."""
+        middle, half = turn_back(self.relative, 0.5 * (low + high) - self.offset), 0.5 * (high - low)
+        half = turn_back(np.abs(self.relative), half)
+        half += SLACK * (half + np.abs(middle) + np.linalg.norm(self.offset, axis=1)[:, None])
+        return middle - half, middle + half
 
     def manifolds(self, run, one, other, normal, margin):
         """Contacts of pairs ``run`` (N,), as Manifolds without place and tilt.

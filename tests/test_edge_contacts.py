@@ -5,9 +5,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Cone, ConvexHull, Cylinder, Sphere, TriangleMesh
+from axion.solver import Body, Box, Cone, ConvexHull, Cylinder, Sphere, TriangleMesh, shape_pairs
 from axion.solver.edge_contacts import edge_contacts
-from axion.solver.mesh_edges import edge_cones
 from axion.solver.mesh_interior import depth_below, way_out
 from axion.solver.mesh_sides import Sides
 from axion.solver.rotations import exponential, matrices
@@ -165,7 +164,7 @@ def test_cones_of_edges():
     valley = grid(2, 1.0, lambda x, y: np.abs(x))
     collider, _, _ = set_up(Body("Box", [box], **FRAME), Body("Valley", [valley], motion="static"))
     table, edges = collider.model.meshes, collider.model.edge_pairs.edges
-    mean, cone, has = edge_cones(table, edges, np.arange(18), np.zeros(18, bool))
+    mean, cone, has = edges.cones(np.arange(18), np.zeros(18, bool))
     ends = table.vertices[edges.ends[:18]]
     assert has.sum() == 12 and cone[has] == pytest.approx(np.sqrt(0.5))
     assert mean[has] == pytest.approx(np.sqrt(2.0) * ends[has].mean(axis=1))
@@ -174,10 +173,50 @@ def test_cones_of_edges():
     fold = (np.abs(middle[:, 0]) < 1e-9) & (np.abs(middle[:, 1]) < 0.9)
     border = np.abs(middle).max(axis=1) > 0.99
     for back in (False, True):
-        mean, cone, has = edge_cones(table, edges, number, np.full(len(number), back))
+        mean, cone, has = edges.cones(number, np.full(len(number), back))
         assert np.array_equal(has, border | (fold & back))
         assert cone[border] == pytest.approx(0.0) and np.all((mean[border] * middle[border]).sum(axis=1) > 0.5)
         assert cone[fold] == pytest.approx(np.sqrt(0.5)) and mean[fold][:, 2] == pytest.approx(-1.0 if back else 1.0)
+
+
+def test_edges_follow_a_mesh_that_deforms():
+    """A flat sheet that folds down on both sides has a ridge then, and boxes around its edges as low as those."""
+    flat = grid(2, 1.0, lambda x, y: 0.0 * x)
+    folded = flat.vertices - [[0.0, 0.0, 1.0]] * np.abs(flat.vertices[:, :1])
+    shapes = np.stack([flat.vertices, folded])
+    sheet = TriangleMesh(flat.vertices, flat.triangles, times=(0.0, 1.0), moving_vertices=shapes)
+    collider, _, _ = set_up(Body("Sheet", [sheet], motion="static"), Body("Box", [solid(CUBE)], **FRAME))
+    mesh, wide, listed = 0, np.full((1, 3), 9.0), []
+    for time, ridge in ((0.0, False), (1.0, True)):
+        collider.deform(time, 0.0)
+        edges, table = collider.model.edge_pairs.edges, collider.model.meshes
+        some = np.arange(edges.first[mesh], edges.first[mesh + 1])
+        ends = table.vertices[edges.ends[some]]
+        assert edges.low[some] == pytest.approx(ends.min(axis=1))
+        assert edges.high[some] == pytest.approx(ends.max(axis=1))
+        top = np.abs(ends[:, :, 0]).max(axis=1) < 1e-9
+        border = np.abs(ends.mean(axis=1)[:, :2]).max(axis=1) > 0.99
+        _, found = edges.with_cones(np.array([mesh]), np.array([False]), -wide, wide)
+        assert np.array_equal(np.isin(some, found), border | (top & ridge))
+        listed.append(len(found))
+    assert listed[1] == listed[0] + 2
+
+
+def test_boxes_meet_those_of_their_group_only(monkeypatch):
+    """As every box compared with every item; groups without items and without boxes among them, few at a time."""
+    monkeypatch.setattr(shape_pairs, "COMPARED", 100)
+    random = np.random.default_rng(4)
+    start, group = np.array([0, 40, 40, 75, 90]), random.choice([0, 1, 2], 30)
+    low, box_low = random.uniform(-1.0, 1.0, (90, 3)), random.uniform(-1.0, 1.0, (30, 3))
+    high, box_high = low + random.uniform(0.0, 1.0, (90, 3)), box_low + random.uniform(0.0, 1.0, (30, 3))
+    wanted = [
+        [b, i]
+        for b in range(30)
+        for i in range(start[group[b]], start[group[b] + 1])
+        if np.all(low[i] <= box_high[b]) and np.all(high[i] >= box_low[b])
+    ]
+    assert len(wanted) > 20
+    assert shape_pairs.meeting(start, group, low, high, box_low, box_high).T.tolist() == wanted
 
 
 @pytest.mark.parametrize("kind", ["box", "hull", "cylinder", "cone", "mesh"])
