@@ -173,6 +173,8 @@ class ChosenArrays:
     """What the step is told of each point of the manifolds."""
 
     link: wp.array(dtype=wp.int32)  # remembered point that it continues, or -1
+    nearest: wp.array(dtype=wp.int32)  # the one that it would, while others are still to be told
+    apart: wp.array(dtype=wp.float64)  # how far away that is
     drift: wp.array(dtype=wp.vec3d)  # velocity of a surface that deforms; sign and all, a against b
     normal: wp.array(dtype=wp.vec3d)  # world
     gap: wp.array(dtype=wp.float64)

@@ -100,7 +100,7 @@ def _look_up(model, near, between, back):
             "mesh": model.mesh_id[second],
             "triangles": np.diff(table.first_triangle)[mesh],
             "first_triangle": table.first_triangle[mesh],
-            "side": np.where(back[near.run], -1.0, 1.0),
+            "behind": np.where(back[near.run], len(model.edge_pairs.edges.ends), 0),
             "start": near.start / unit,
             "way": near.way / unit,
             "low": near.low / unit,

@@ -265,12 +265,28 @@ def write_kept(
 
 
 @wp.func(module=MODULE)
+def look_around(
+    target: PointArrays, i: int, remembered: PointArrays, old: OldArrays, first: int, last: int, chosen: ChosenArrays,
+):  # fmt: skip
+    """Note the nearest point that point i may continue, of those that none continues yet, and how far away it is."""
+    nearest = int(-1)
+    apart = far
+    for j in range(first, last):
+        if not old.used[j]:
+            distance = distance_of(target, i, remembered, j)
+            if distance <= reach * target.size[i] and distance < apart:
+                apart = distance
+                nearest = j
+    chosen.nearest[i] = nearest
+    chosen.apart[i] = apart
+
+
+@wp.func(module=MODULE)
 def match(
     target: PointArrays, chosen: ChosenArrays, place: int, count: int, remembered: PointArrays, old: OldArrays,
     first: int, last: int,
 ):  # fmt: skip
     """Links of the points of one pair: all in their order where that fits, else one to one, nearest first."""
-    limit = reach * target.size[place]
     alike = bool(count == last - first)
     if alike:
         for i in range(count):
@@ -279,23 +295,23 @@ def match(
         for i in range(count):
             chosen.link[place + i] = first + i
         return
+    for i in range(place, place + count):
+        look_around(target, i, remembered, old, first, last, chosen)
     for _round in range(count):
-        best_i = int(-1)
-        best_j = int(-1)
-        best = far
+        best = int(-1)
+        least = far
         for i in range(place, place + count):
-            if chosen.link[i] < 0:
-                for j in range(first, last):
-                    if not old.used[j]:
-                        distance = distance_of(target, i, remembered, j)
-                        if distance <= limit and distance < best:
-                            best = distance
-                            best_i = i
-                            best_j = j
-        if best_i < 0:
+            if chosen.link[i] < 0 and chosen.apart[i] < least:
+                least = chosen.apart[i]
+                best = i
+        if best < 0:
             return
-        chosen.link[best_i] = best_j
-        old.used[best_j] = True
+        taken = chosen.nearest[best]
+        chosen.link[best] = taken
+        old.used[taken] = True
+        for i in range(place, place + count):
+            if chosen.link[i] < 0 and chosen.nearest[i] == taken:
+                look_around(target, i, remembered, old, first, last, chosen)
 
 
 @kernel

@@ -245,13 +245,18 @@ def _spread(run, point, normal, gap):
     directions = directions[np.any(directions != 0.0, axis=1)]
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     # What lies on one slope is spread by itself: a ridge between two valleys holds up what spans both.
-    kind = segment * len(directions) + np.argmax(normal @ directions.T, axis=1)
+    kind = segment * len(directions) + np.argmax(_along(normal, directions), axis=1)
     order = np.lexsort((gap, kind))
     first = np.r_[True, np.diff(kind[order]) != 0]
     keep = np.zeros(len(run), bool)
     keep[order[first]] = True
     # Slightly uneven directions decide ties, so that no whole row of a grid is kept.
-    ahead = point[order] @ (directions + 1e-4 * np.roll(directions, 1, axis=1) + 1e-5).T
+    ahead = _along(point[order], directions + 1e-4 * np.roll(directions, 1, axis=1) + 1e-5)
     most = np.maximum.reduceat(ahead, np.flatnonzero(first))
     keep[order] |= np.any(ahead >= most[np.cumsum(first) - 1], axis=1)
     return keep | (length <= CROWD)[segment]
+
+
+def _along(vectors, directions):
+    """Vectors (N, 3) times directions (D, 3) -> (N, D); ``@`` wakes as many threads as there are cores for it."""
+    return sum(vectors[:, axis, None] * directions[:, axis] for axis in range(3))

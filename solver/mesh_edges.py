@@ -32,6 +32,8 @@ class MeshEdges:
         of_side: (T, 3) the same of a triangle that is the edge's first face; elsewhere -1.
         around: (2 E,) vertices at the other ends of the edges of each vertex, from ``around_first`` (V + 1,) on.
         low, high: (E, 3) box around each.
+        mean, cone, has: (2, E, 3), (E,) and (2, E) bool, see ``cones``.
+        version: how often any of these has changed.
     """
 
     def __init__(self, table):
@@ -54,9 +56,9 @@ class MeshEdges:
         self.around = from_both[:, 1]
         self.faces = np.stack([owner // 3, second], axis=1)
         self.side, self.of_side = edge.reshape(-1, 3), of_side.reshape(-1, 3)
-        (self.low, self.high), self._mean = np.empty((2, len(key), 3)), np.empty((2, len(key), 3))
-        self._cone, self._has = np.empty(len(key)), np.empty((2, len(key)), bool)
-        self._changes = np.full(meshes, -1)
+        (self.low, self.high), self.mean = np.empty((2, len(key), 3)), np.empty((2, len(key), 3))
+        self.cone, self.has = np.empty(len(key)), np.empty((2, len(key)), bool)
+        self._changes, self.version = np.full(meshes, -1), 0
         self.follow()
 
     def follow(self):
@@ -65,7 +67,7 @@ class MeshEdges:
         for mesh in changed:
             self._measure(slice(self.first[mesh], self.first[mesh + 1]))
         if len(changed):
-            self._changes = self._table.changes.copy()
+            self._changes, self.version = self._table.changes.copy(), self.version + 1
             self._list()
 
     def _measure(self, some):
@@ -79,14 +81,14 @@ class MeshEdges:
         turns = np.einsum("ni,ni->n", np.cross(one, other), way)
         rim = (second < 0) | (cosine <= KNIFE)
         across, between = np.cross(way, one), one + other
-        self._mean[0, some] = _unit(np.where(rim[:, None], across, between))
-        self._mean[1, some] = _unit(np.where(rim[:, None], across, -between))
-        self._cone[some] = cone = np.where(rim, 0.0, np.sqrt(np.maximum(0.5 * (1.0 + cosine), 0.0)))
-        self._has[:, some] = rim | ((np.stack([turns, -turns]) > 0.0) & (cone <= PLANE))
+        self.mean[0, some] = _unit(np.where(rim[:, None], across, between))
+        self.mean[1, some] = _unit(np.where(rim[:, None], across, -between))
+        self.cone[some] = cone = np.where(rim, 0.0, np.sqrt(np.maximum(0.5 * (1.0 + cosine), 0.0)))
+        self.has[:, some] = rim | ((np.stack([turns, -turns]) > 0.0) & (cone <= PLANE))
 
     def _list(self):
         """List the edges that have a cone, those of either side for themselves."""
-        listed = [np.flatnonzero(has) for has in self._has]
+        listed = [np.flatnonzero(has) for has in self.has]
         self._listed = np.concatenate(listed)
         start = [np.searchsorted(each, self.first[:-1]) for each in listed]
         self._first_listed = np.concatenate([start[0], len(listed[0]) + start[1], [len(self._listed)]])
@@ -98,7 +100,7 @@ class MeshEdges:
         back (N,) bool: of the surface's other side.
         """
         side = back.astype(np.intp)
-        return self._mean[side, number], self._cone[number], self._has[side, number]
+        return self.mean[side, number], self.cone[number], self.has[side, number]
 
     def with_cones(self, mesh, back, low, high):
         """(box (K,), edge (K,)), sorted: edges with cones of meshes (B,), or of their other sides where ``back`` (B,),
@@ -121,7 +123,7 @@ class EdgeArrays:
     mesh: wp.array(dtype=wp.uint64)
     triangles: wp.array(dtype=wp.int32)  # of that mesh
     first_triangle: wp.array(dtype=wp.int32)
-    side: wp.array(dtype=wp.float32)  # -1: its other side counts
+    behind: wp.array(dtype=wp.int32)  # number of all edges where its other side counts, else 0
     start: wp.array(dtype=wp.vec3)
     way: wp.array(dtype=wp.vec3)
     mean: wp.array(dtype=wp.vec3)
@@ -131,14 +133,14 @@ class EdgeArrays:
     reach: wp.array(dtype=wp.float32)
     deepest: wp.array(dtype=wp.float32)
     of_side: wp.array(dtype=wp.int32)
-    second: wp.array(dtype=wp.int32)
+    mean_of: wp.array(dtype=wp.vec3)  # (2 E,) of the cones of all edges, and of those of the surfaces' other sides
+    cone_of: wp.array(dtype=wp.float32)  # (2 E,) cosine, above 1 where there is none
     found: wp.array(dtype=wp.int32)
     query: wp.array(dtype=wp.int32)
     edge: wp.array(dtype=wp.int32)
 
 
 parallel, askew, beyond = wp.constant(PARALLEL), wp.constant(2.0 * ASKEW), wp.constant(2.0 * BEYOND)
-knife, plane = wp.constant(KNIFE), wp.constant(PLANE)
 
 
 @wp.kernel(module="axion_mesh_edges", enable_backward=False)
@@ -148,7 +150,9 @@ def find_edges(at: EdgeArrays):
     if i >= at.count[0]:
         return
     mesh, first = at.mesh[i], at.first_triangle[i]
-    start, way = at.start[i], at.way[i]
+    start, way, mean = at.start[i], at.way[i], at.mean[i]
+    least = wp.max(at.cone[i] - askew, -1.0)
+    wide = wp.sqrt(wp.max(1.0 - least * least, 0.0))
     query = wp.mesh_query_aabb(mesh, at.low[i], at.high[i])
     face = int(0)
     while wp.mesh_query_aabb_next(query, face):
@@ -157,6 +161,16 @@ def find_edges(at: EdgeArrays):
         for k in range(3):
             edge = at.of_side[3 * (first + face) + k]
             if edge < 0:
+                continue
+            cone = at.cone_of[at.behind[i] + edge]
+            if cone > 1.0:
+                continue
+            other = at.mean_of[at.behind[i] + edge]
+            # Most edges of fine meshes have no direction in common: their means are farther apart than both are wide.
+            least_2 = wp.max(cone - askew, -1.0)
+            wide_2 = wp.sqrt(wp.max(1.0 - least_2 * least_2, 0.0))
+            less_than_half = wide * least_2 + least * wide_2 >= 0.0
+            if less_than_half and -wp.dot(mean, other) < least * least_2 - wide * wide_2:
                 continue
             begin = wp.mesh_get_point(mesh, 3 * face + (k + 1) % 3)
             along = wp.mesh_get_point(mesh, 3 * face + (k + 2) % 3) - begin
@@ -172,18 +186,8 @@ def find_edges(at: EdgeArrays):
             if wp.min(s, t) < -beyond or wp.max(s, t) > 1.0 + beyond:
                 continue
             gap = -wp.dot(apart, normal)
-            one = wp.mesh_eval_face_normal(mesh, face)
-            mean = wp.normalize(wp.cross(along, one))
-            cone = float(0.0)
-            if at.second[edge] >= 0:
-                other = wp.mesh_eval_face_normal(mesh, at.second[edge] - first)
-                if wp.dot(one, other) > knife:
-                    if at.side[i] * wp.dot(wp.cross(one, other), along) <= 0.0:
-                        continue
-                    mean = at.side[i] * wp.normalize(one + other)
-                    cone = wp.dot(mean, at.side[i] * one)
             for _ in range(2):
-                if wp.dot(normal, mean) >= cone - askew and -wp.dot(normal, at.mean[i]) >= at.cone[i] - askew:
+                if wp.dot(normal, other) >= cone - askew and -wp.dot(normal, mean) >= at.cone[i] - askew:
                     if gap <= at.reach[i] and gap >= -at.deepest[i]:
                         k_found = wp.atomic_add(at.found, 0, 1)
                         if k_found < at.query.shape[0]:
@@ -198,7 +202,7 @@ class EdgePairs:
 
     def __init__(self, table, device):
         self._edges = MeshEdges(table)
-        self._device, self._room, self._most = device, 0, 0
+        self._device, self._room, self._most, self._version = device, 0, 0, None
 
     @property
     def edges(self):
@@ -215,6 +219,10 @@ class EdgePairs:
             if count > self._room or found > self._most:
                 self._grow(count, found)
             at = self._at
+            if self._version != self._edges.version:
+                upload(at.mean_of, self._edges.mean.reshape(-1, 3))
+                upload(at.cone_of, np.where(self._edges.has, self._edges.cone, 2.0).reshape(-1))
+                self._version = self._edges.version
             for name, values in {"count": [count], "found": [0], **wanted}.items():
                 upload(getattr(at, name), values)
             self._command.launch()
@@ -230,8 +238,9 @@ class EdgePairs:
         if count > self._room:
             self._room = max(2 * count, FEWEST)
         self._most = max(2 * found, self._most, FEWEST)
-        sizes = {"count": 1, "found": 1, "query": self._most, "edge": self._most, "of_side": 1, "second": 1}
-        self._at = at = allocate(EdgeArrays, sizes, self._room, self._device)
-        at.of_side = wp.array(self._edges.of_side.reshape(-1), dtype=wp.int32, device=self._device)
-        at.second = wp.array(self._edges.faces[:, 1], dtype=wp.int32, device=self._device)
-        self._command = wp.launch(find_edges, dim=self._room, inputs=[at], device=self._device, record_cmd=True)
+        sides, cones = self._edges.of_side.reshape(-1), self._edges.has.size
+        sizes = {"count": 1, "found": 1, "query": self._most, "edge": self._most}
+        sizes |= {"of_side": len(sides), "mean_of": cones, "cone_of": cones}
+        self._at, self._version = allocate(EdgeArrays, sizes, self._room, self._device), None
+        upload(self._at.of_side, sides)
+        self._command = wp.launch(find_edges, dim=self._room, inputs=[self._at], device=self._device, record_cmd=True)
