@@ -58,13 +58,14 @@ class DeformingMeshes:
         points = (vertices[one.used] / self.model.unit).astype(np.float32)
         one.mesh.points.assign(wp.array(points, dtype=wp.vec3, device=one.mesh.device))
         one.mesh.refit()
-        places, *columns = features_of(vertices, one.triangles, one.weld)
+        found = features_of(vertices, one.triangles, one.weld)
         some = slice(table.first_vertex[mesh], table.first_vertex[mesh + 1])
-        table.vertices[some], table.vertex_normal[some], table.vertex_flat[some] = places, *columns[:2]
-        some = slice(table.first_triangle[mesh], table.first_triangle[mesh + 1])
-        for name, values in zip(("normal", "cone", "flat", "border"), columns[2:], strict=True):
+        for name, values in zip(("vertices", "vertex_normal", "vertex_flat", "vertex_cone"), found, strict=False):
             getattr(table, name)[some] = values
-        table.bounds[mesh] = places.min(axis=0), places.max(axis=0)
+        some = slice(table.first_triangle[mesh], table.first_triangle[mesh + 1])
+        for name, values in zip(("normal", "cone", "flat", "border"), found[4:], strict=True):
+            getattr(table, name)[some] = values
+        table.bounds[mesh] = found[0].min(axis=0), found[0].max(axis=0)
         table.changes[mesh] += 1
 
     def fastest(self, rotation):

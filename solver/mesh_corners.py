@@ -12,12 +12,14 @@ import numpy as np
 from .arrays import first_number, look
 from .closest_points import closest_points
 from .manifold import turn
-from .mesh_contacts import AVERTED, DEEPEST, PAST, TILT
+from .mesh_contacts import AVERTED, DEEPEST, PAST
 from .mesh_features import features
 from .mesh_interior import way_out
 from .mesh_sides import faces_middle
 from .shape_pairs import ShapePairs, meeting
 from .tips import Tips
+
+LEAN = np.radians(2.0)  # how far from those the normal may be
 
 
 def pairs_with_corners(model, narrow):
@@ -75,13 +77,13 @@ def corners(model, pairs, reach, position, rotation, sides):
     normal[clear] = (sign[clear] / length[clear])[:, None] * apart[clear]
     gap = sign * length - table.radius[outline[run]]
     good = (face >= 0) & (gap <= reach) & ~((sign < 0) & table.border[feature])
-    # A vertex amid a flat surface touches along that surface's normal only.
+    # A vertex amid a flat surface touches along that surface's normal only, amid a round one along those around it.
     facing = -np.einsum("ki,ki->k", turn(relative[run], table.vertex_normal[vertex]), normal)
     sheet = np.flatnonzero(~table.closed[outline])
     turned = np.zeros(len(first), bool)
     turned[sheet] = ~faces_middle(model, first[sheet], second[sheet], position, rotation, sides)
     facing[turned[run]] = -facing[turned[run]]
-    good &= ~table.vertex_flat[vertex] | (facing >= TILT)
+    good &= ~table.vertex_flat[vertex] | (facing >= np.cos(np.arccos(table.vertex_cone[vertex]) + LEAN))
     tips = np.flatnonzero(good & ((sign < 0) | (length <= 1e-4 * size)) & ~table.vertex_flat[vertex])
     tips = tips[table.shape_mesh[first[run[tips]]] >= 0]
     if len(tips):

@@ -33,6 +33,7 @@ class MeshTable:
     vertices: np.ndarray  # (V, 3)
     vertex_normal: np.ndarray  # (V, 3) mean of the faces' around it, by angle
     vertex_flat: np.ndarray  # (V,) bool: no sharp edge ends there
+    vertex_cone: np.ndarray  # (V,) smallest cosine between that mean and one of those faces
     corner: np.ndarray  # (T, 3) vertices
     normal: np.ndarray  # (T, 7, 3) outward, mean of the faces that meet in the feature
     cone: np.ndarray  # (T, 7) smallest cosine between that mean and one of those faces
@@ -53,6 +54,7 @@ def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
         np.zeros((0, 3)),
         np.zeros((0, 3)),
         np.zeros(0, bool),
+        np.zeros(0),
         np.zeros((0, 7, 3)),
         *[np.zeros((0, 7), bool)] * 3,
     )
@@ -61,7 +63,7 @@ def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
     behind = np.full(len(shape_mesh), -1) if shape_outline is None else np.asarray(shape_outline, np.intp)
     for points, _, _ in outlines:
         points = np.asarray(points, float)
-        parts.append((points, np.zeros_like(points), np.zeros(len(points), bool), *nothing[3:]))
+        parts.append((points, np.zeros_like(points), np.zeros(len(points), bool), np.ones(len(points)), *nothing[4:]))
     columns = [np.concatenate(column) for column in zip(nothing, *parts, strict=True)]
     first_vertex = np.cumsum([0] + [len(part[0]) for part in parts])
     welded = [weld_of(v)[1][np.asarray(t, np.int64)] for v, t in meshes]
@@ -69,15 +71,15 @@ def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
     return MeshTable(
         shape_mesh,
         np.where(behind >= 0, count + behind, shape_mesh),
-        np.cumsum([0] + [len(part[3]) for part in parts[:count]]),
+        np.cumsum([0] + [len(part[4]) for part in parts[:count]]),
         first_vertex,
         np.array([[part[0].min(axis=0), part[0].max(axis=0)] for part in parts]).reshape(-1, 2, 3),
-        np.array([not part[6].any() for part in parts], bool),
+        np.array([not part[7].any() for part in parts], bool),
         np.array([0.0] * count + [radius for _, radius, _ in outlines]),
         np.array([True] * count + [sharp for _, _, sharp in outlines], bool),
-        *columns[:3],
+        *columns[:4],
         np.concatenate([np.zeros((0, 3), np.int64), *corner]),
-        *columns[3:],
+        *columns[4:],
         np.zeros(count, int),
     )
 
@@ -121,6 +123,7 @@ def features_of(vertices, triangles, weld):
         places,
         vertex_normal,
         flat_vertex,
+        vertex_cone,
         np.concatenate([face[:, None], edge_normal[edge], vertex_normal[corner]], axis=1),
         np.concatenate([one, edge_cone[edge], vertex_cone[corner]], axis=1),
         np.concatenate([one > 0.0, flat_edge[edge], flat_vertex[corner]], axis=1),

@@ -289,3 +289,25 @@ def test_round_sides_that_lie_across_a_ridge_touch_its_edge(shape):
         on_edge = np.abs(upward(contacts, 1)[:, 0]) < 0.4
         assert on_edge.any()
         assert contacts.gap[on_edge].min() == pytest.approx(wanted, abs=3e-4)
+
+
+def test_the_lowest_corner_of_a_smooth_body_is_a_contact():
+    """A pebble whose faces meet at less than 5 degrees, over a floor of triangles, turned by lot.
+
+    Fails where a corner amid a smooth surface must lie within 2 degrees of the mean of the faces around it: of bowls
+    the lowest corner was left out, and others held them 3 mm too low.
+    """
+    number, random = np.arange(3000), np.random.default_rng(5)
+    height, turn = 1.0 - (2.0 * number + 1.0) / len(number), np.pi * (3.0 - np.sqrt(5.0)) * number
+    round_off = np.sqrt(1.0 - height**2)
+    points = np.stack([round_off * np.cos(turn), round_off * np.sin(turn), height], axis=1) * (0.3, 0.2, 0.1)
+    hull = ConvexHull(points)
+    pebble = TriangleMesh(hull.vertices, hull.triangles)
+    collider, x, q = set_up(Body("Floor", [grid(2, 2.0)], motion="static"), Body("Pebble", [pebble]))
+    for _ in range(20):
+        q[1] = random.normal(size=4)
+        q[1] /= np.linalg.norm(q[1])
+        lowest = (pebble.vertices @ matrices(q[1]).T)[:, 2].min()
+        x[1] = (*random.uniform(-1.0, 1.0, 2), 1e-3 - lowest)
+        contacts = detect(collider, x, q)
+        assert contacts.gap.min() == pytest.approx(1e-3, abs=1e-5)
