@@ -221,7 +221,8 @@ def thin_out(model, found, position, rotation):
         return ~mesh
     part = found.take(index)
     gap = _gap(part, position, rotation)
-    cell = np.round(np.concatenate([part.point_b / (TWIN * part.size[:, None]), 4.0 * part.normal], axis=1))
+    near = TWIN * part.size[:, None]
+    cell = np.round(np.concatenate([part.point_b / near, gap[:, None] / near, 4.0 * part.normal], axis=1))
     order = np.lexsort((gap, *cell.T, part.pair))
     new = np.any(np.diff(np.c_[part.pair, cell][order], axis=0) != 0.0, axis=1)
     all_gaps = np.zeros(len(found))

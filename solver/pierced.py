@@ -66,11 +66,13 @@ def _sticking(model, between, k, back):
     deeper = np.argmax(far, axis=1)[:, None]
     far = np.take_along_axis(far, deeper, axis=1)
     sticks = np.take_along_axis(ends, deeper[:, :, None], axis=1)[:, 0]
-    size, leaves = between.size[k], sticks + far * down
-    good = (far[:, 0] <= DEEPEST * size) & (far[:, 0] > PAST * size)
+    size, far = between.size[k], far[:, 0]
+    deep = (far <= DEEPEST * size) & (far > PAST * size)
+    far, sticks, down, mean = far[deep], sticks[deep], down[deep], mean[deep]
+    leaves = sticks + far[:, None] * down
     # The way out leads through what is behind the surface: else it is that of another, as of a thin wall's far side.
     second, back = np.repeat(between.second[k : k + 1], len(far)), np.repeat(back, len(far))
-    good &= depth_below(model, second, leaves @ relative.T + place, back) >= 0.0
+    good = depth_below(model, second, leaves @ relative.T + place, back) >= 0.0
     return leaves[good], (sticks @ relative.T + place)[good], mean[good]
 
 

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from axion.solver import Body, Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
 from axion.solver.closest_points import closest_points
+from axion.solver.manifold import Manifolds
+from axion.solver.mesh_contacts import thin_out
 from axion.solver.rotations import exponential, matrices, multiply
 from contact_scenes import CUBE, LYING, bowl, detect, grid, set_up, support, torus, upward
 
@@ -311,3 +313,24 @@ def test_the_lowest_corner_of_a_smooth_body_is_a_contact():
         x[1] = (*random.uniform(-1.0, 1.0, 2), 1e-3 - lowest)
         contacts = detect(collider, x, q)
         assert contacts.gap.min() == pytest.approx(1e-3, abs=1e-5)
+
+
+def test_what_lies_at_another_depth_is_no_twin():
+    """Of two contacts of one place and normal the deeper one remains, but not where they are at different depths.
+
+    The deeper one may be an edge of the far side, which proves implausible later: then the corner must still be there.
+    """
+    floor = Body("Floor", [grid(2, 2.0)], motion="static")
+    cube = Body("Cube", [TriangleMesh(CUBE, ConvexHull(CUBE).triangles)])
+    collider, x, q = set_up(floor, cube)
+    depth = np.array([0.35, 0.0012, 0.00121])
+    ends, zero = np.array([[0.0, 0.0, -each] for each in depth]), np.zeros(3)
+    up = np.tile([0.0, 0.0, 1.0], (3, 1))
+    found = Manifolds(
+        pair=np.ones(3, np.int64), body_a=np.ones(3, int), body_b=np.zeros(3, int), point_a=ends, point_b=0.0 * ends,
+        margin_a=zero, margin_b=zero, normal=up, size=zero + 0.5, lever=zero + 0.9, place=ends,
+        tilt=np.tile(np.eye(3), (3, 1, 1)),
+    )  # fmt: skip
+    x[:] = 0.0
+    keep = thin_out(collider.model, found, x, matrices(q))
+    assert keep.tolist() == [True, False, True]
