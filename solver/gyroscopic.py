@@ -47,7 +47,7 @@ class Gyroscopes:
         """(Number of equal steps that ``seconds`` must be cut into, (B,) bool: bodies to be turned with the impulses of
         each, as spinning.py has it, or None where there are none).  free: (B,) bool, bodies that move freely.
         """
-        jointed, alone, gain, most = self._structure(free)
+        jointed, alone, gain, most, levers = self._structure(free)
         spin = state.velocity[:, 3:]
         # What touches can only ease the bound and leave bodies out: where even the strictest asks for one step, it is.
         if (np.einsum("ni,ni->n", spin, spin) * most).max(initial=0.0) * seconds**2 <= SAFE:
@@ -63,7 +63,7 @@ class Gyroscopes:
         rate = np.sqrt(((local * gain) ** 2).sum(axis=1))
         fast = taken & hung & alone & (rate * seconds > JOINTED)
         if some(fast):
-            fast &= self._along(local)
+            fast &= self._along(local, levers)
         bound = np.where(hung, np.where(fast, SPINNING, JOINTED), TOUCHING)
         steps = np.ceil((rate * seconds / bound)[taken].max(initial=0.0))
         return max(1, int(steps)), fast if some(fast) else None
@@ -71,7 +71,7 @@ class Gyroscopes:
     def _structure(self, free):
         """Of each body (B,): whether it has joints; whether nothing leans with it; (B, 3) the rate at which it gives
         way across its spin about each principal axis, in parts of that; the most that (rate / bound)^2 can be of its
-        spin squared.
+        spin squared; and the levers at which joints push.
 
         Anew where joints break and bodies are held or let go.
         """
@@ -86,24 +86,30 @@ class Gyroscopes:
             gain[free] = inertia / across
             bound = np.where(jointed, JOINTED, TOUCHING)
             most = np.where(free & (jointed | ~self.ball), (gain.max(axis=1) / bound) ** 2, 0.0)
-            self._known = key, (jointed, held == 0.0, gain, most)
+            self._known = key, (jointed, held == 0.0, gain, most, self._levers(free))
         return self._known[1]
 
-    def _along(self, spin):
-        """(B,) bool: bodies that spin, (B, 3) in their own axes, about the levers at which joints push them: the push
-        keeps its direction while they turn.  A whip's links do not.
+    def _along(self, spin, levers):
+        """(B,) bool: bodies that spin, (B, 3) in their own axes, about all their ``levers``: the push keeps its
+        direction while they turn.  A whip's links do not.
         """
-        fixed, out = self.joints.fixed, np.ones(len(spin) + 1, bool)
-        spin = np.append(spin, np.zeros((1, 3)), axis=0)
-        alive, turns = self.joints.alive[fixed.joint], fixed.coordinate == Coordinate.DOT
-        for body, anchor, axis in (
-            (fixed.body_a, fixed.anchor_a, fixed.axis_a), (fixed.body_b, fixed.anchor_b, fixed.axis_b),
-        ):  # fmt: skip
-            lever = np.where(turns[:, None], axis, anchor)
-            across = np.cross(spin[body], lever)
-            most = ASIDE * np.linalg.norm(spin[body], axis=1) * np.linalg.norm(lever, axis=1)
-            out[body[alive & (np.linalg.norm(across, axis=1) > most)]] = False
-        return out[:-1]
+        body, direction = levers
+        speed, along = np.einsum("ni,ni->n", spin, spin), np.einsum("ni,ni->n", spin.take(body, 0), direction)
+        out = np.ones(len(spin), bool)
+        out[body[along**2 < (1.0 - ASIDE**2) * speed.take(body)]] = False
+        return out
+
+    def _levers(self, free):
+        """Those at which joints push free bodies: (L,) of which body, (L, 3) direction in its own axes."""
+        fixed = self.joints.fixed
+        turns = (fixed.coordinate == Coordinate.DOT)[:, None]
+        body = np.concatenate([fixed.body_a, fixed.body_b])
+        lever = np.concatenate(
+            [np.where(turns, fixed.axis_a, fixed.anchor_a), np.where(turns, fixed.axis_b, fixed.anchor_b)]
+        )
+        length = np.linalg.norm(lever, axis=1)
+        pushes = np.tile(self.joints.alive[fixed.joint], 2) & np.append(free, False)[body] & (length > 0.0)
+        return body[pushes], lever[pushes] / length[pushes, None]
 
     def _held(self, free):
         """(B,) moment of inertia that must lean along with each body, at least [kg m^2]."""
