@@ -5,11 +5,18 @@
 
 Rows of one kind on different axes stand at right angles, so the norm is that of their forces; rows that share an axis
 (two limits, a drive and its friction) act along one line and add up.
+
+What breaks relieves others: of the links of a hanging chain, all but one carry nothing once the first has gone.  So of
+each island only the joints that carry most of what they can go, and the step is solved again.  Where many are
+overloaded, as in a wall of glued bricks that is struck, an eighth of them go at once.
 """
 
 import numpy as np
 
 from ..problem import Coordinate
+
+EQUAL = 1e-3  # part by which two loads may differ and go together
+AT_ONCE = 8  # of so many overloaded joints of an island one goes at least
 
 
 def impulse_share(problem):
@@ -42,3 +49,34 @@ def joint_loads(rows, force, count):
         chosen = kind[first]
         loads.append(np.sqrt(np.bincount(rows.joint[first][chosen], total[chosen] ** 2, count)))
     return loads[0], loads[1]
+
+
+def overloaded(assembly, solution, strength, alive, sound):
+    """(K,) numbers of the joints that go before the others are judged again.
+
+    strength: (J, 2) the most that each joint carries [N], [N m]; alive: (J,) bool; sound: (n,) bool, dynamic bodies
+    within the tolerance: joints of the others are not judged.
+    """
+    rows, others = assembly.problem.joints, len(assembly.problem.bodies.mass) - len(sound)
+    force, torque = joint_loads(rows, row_forces(assembly, solution), len(alive))
+    load = np.maximum(force / strength[:, 0], torque / strength[:, 1])
+    known, judged = np.append(sound, np.ones(others, bool)), np.ones(len(alive), bool)
+    np.logical_and.at(judged, rows.joint, known[rows.body_a] & known[rows.body_b])
+    over = np.flatnonzero(alive & judged & (load > 1.0))
+    of_body, island = np.append(assembly.island, np.full(others, -1)), np.empty(len(alive), np.intp)
+    island[rows.joint] = np.maximum(of_body[rows.body_a], of_body[rows.body_b])
+    return over[_first(load[over], island[over])]
+
+
+def _first(load, island):
+    """(K,) bool: which of K overloaded joints go first.
+
+    load: (K,) what each carries, in parts of what it can; island: (K,) that of each.
+    """
+    order = np.lexsort((-load, island))
+    start = np.flatnonzero(np.diff(island[order], prepend=-2))
+    count = np.diff(np.append(start, len(order)))
+    rank, many = np.arange(len(order)) - np.repeat(start, count), np.repeat(count, count)
+    out = np.empty(len(order), bool)
+    out[order] = (AT_ONCE * rank < many) | (load[order] >= (1.0 - EQUAL) * np.repeat(load[order][start], count))
+    return out

@@ -22,7 +22,7 @@ from .. import rotations
 from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
 from .braking import Carried
-from .breaking import joint_loads, row_forces
+from .breaking import overloaded
 from .observed import Observer
 
 LOCK, LOWER, UPPER, SPRING, POSITION_DRIVE, VELOCITY_DRIVE, FRICTION = range(7)
@@ -179,22 +179,17 @@ class JointTable:
         return self._stand().rigid
 
     def break_overloaded(self, assembly, solution, time, sound):
-        """Break the joints whose force or torque over a converged step is too much; True if there were any.
+        """Break the joints whose force or torque over a converged step exceeds theirs most; True if there were any.
 
         sound: (n,) bool, dynamic bodies within the tolerance: joints of the others are not judged.
         """
-        rows = assembly.problem.joints
-        if not len(rows) or not self._breakable:
+        if not len(assembly.problem.joints) or not self._breakable:
             return False
-        force, torque = joint_loads(rows, row_forces(assembly, solution), len(self.joints))
-        known = np.append(sound, np.ones(len(assembly.problem.bodies.mass) - len(sound), bool))
-        judged = np.ones(len(self.joints), bool)
-        np.logical_and.at(judged, rows.joint, known[rows.body_a] & known[rows.body_b])
-        over = self.alive & judged & ((force > self._strength[:, 0]) | (torque > self._strength[:, 1]))
-        for k in np.nonzero(over)[0]:
+        going = overloaded(assembly, solution, self._strength, self.alive, sound)
+        for k in going:
             self.alive[k] = False
             self.broken[self.joints[k].name] = time
-        return bool(over.any())
+        return len(going) > 0
 
     def _stand(self):
         """The Standing rows of the joints that hold now."""

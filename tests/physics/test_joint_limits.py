@@ -157,6 +157,49 @@ def test_spinning_arm_breaks_when_its_pull_is_reached():
     assert figure(name, "speed it flies on with", speed, "3 +- 2 %", "m/s") == pytest.approx(3.0, rel=0.02)
 
 
+@pytest.mark.parametrize("kind", ["fixed", "ball", "hinge", "distance"])
+def test_hanging_chain_breaks_at_its_first_link_alone(kind):
+    # The upper three joints of eight carry more than 5.2 weights.  Once the first has gone, the rest falls freely.
+    scene = Scene()
+    for k in range(8):
+        above, at = None if k == 0 else f"{k - 1}", -0.2 * k
+        scene.add(Body(f"{k}", [Box((0.05, 0.05, 0.1))], position=(0.0, 0.0, at - 0.1), mass=1.0))
+        ends = {"anchors": ((0.0, 0.0, at + 0.05), (0.0, 0.0, at - 0.05))} if kind == "distance" else {}
+        scene.add(Joint(f"{k}", kind, above, f"{k}", (0.0, 0.0, at), break_force=5.2 * GRAVITY, **ends))
+    trajectory = simulate(scene, 12, config=CPU)
+    assert list(trajectory.broken_joints) == ["0"]
+    fall = trajectory.position[:, :, 2] + 0.5 * GRAVITY * trajectory.times[:, None] ** 2 - trajectory.position[0, :, 2]
+    assert figure(f"chain of {kind} joints broken", "off free fall", np.abs(fall).max(), 1e-9, "m") < 1e-9
+
+
+@pytest.mark.parametrize("fps", [24, 240])
+def test_overloaded_cantilever_breaks_at_its_root_alone(fps):
+    # Moments fall with the square of the way from the tip: the first four of six joints carry more than they can.
+    scene, length, mass = Scene(), 0.4, 10.0
+    limit = 0.9 * mass * GRAVITY * length * 3.0**2 / 2.0
+    for k in range(6):
+        before, at = None if k == 0 else f"{k - 1}", k * length
+        scene.add(Body(f"{k}", [Box((0.2, 0.2, 0.05))], position=(at + 0.5 * length, 0.0, 0.0), mass=mass))
+        scene.add(Joint(f"{k}", "fixed", before, f"{k}", (at, 0.0, 0.0), break_torque=limit))
+    trajectory = simulate(scene, fps // 2, fps, config=CPU)
+    assert list(trajectory.broken_joints) == ["0"]
+    off = np.abs(trajectory.position[:, :, 2] + 0.5 * GRAVITY * trajectory.times[:, None] ** 2).max()
+    assert figure(f"cantilever broken at its root, {fps} fps", "off free fall", off, 1e-9, "m") < 1e-9
+
+
+def test_two_ends_that_carry_the_same_break_together():
+    # A beam on two brackets, and next to it one whose brackets hold.
+    scene = Scene()
+    for k, strength in enumerate((0.9, 1.1)):
+        scene.add(Body(f"{k}", [Box((1.0, 0.1, 0.1))], position=(0.0, k, 0.0), mass=2.0))
+        for side in (-1.0, 1.0):
+            at = (side, float(k), 0.0)
+            scene.add(Joint(f"{k} {side}", "ball", None, f"{k}", at, break_force=strength * GRAVITY))
+    trajectory = simulate(scene, 12, config=CPU)
+    assert sorted(trajectory.broken_joints) == ["0 -1.0", "0 1.0"]
+    assert np.abs(trajectory.orientation[:, 0] - (0, 0, 0, 1)).max() < 1e-9
+
+
 def test_self_stress_breaks_no_loop():
     # Bricard's loop has one row too many, so its joint torques are known only up to a multiple of one self-stress.  The
     # least ones are below 30 N m; a solver that lets the multiple grow breaks hinges of 100 N m.
