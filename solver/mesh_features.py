@@ -9,9 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .topology import connected_components
+
 FLAT = np.cos(np.radians(5.0))  # faces that meet at a smaller angle count as one surface
 PLANE = 1.0 - 1e-7  # cone of features whose faces lie in one plane
 NEAR_EDGE = 1e-3  # barycentric weight below which a point counts as on the edge
+HOLES = 0.1  # share of its surface up to which a mesh's holes leave it a solid: sockets for eyes, not a bowl's mouth
 
 
 @dataclass
@@ -28,6 +31,7 @@ class MeshTable:
     first_vertex: np.ndarray  # (M + N + 1,) of N outlines
     bounds: np.ndarray  # (M + N, 2, 3) lowest and highest corner of each
     closed: np.ndarray  # (M + N,) bool: no border
+    sheet: np.ndarray  # (M + N,) bool: so open that its centre lies on neither side; not if it has but small holes
     radius: np.ndarray  # (M + N,) of what is round around the corners [m]
     sharp: np.ndarray  # (M + N,) bool: all that touches first are corners
     vertices: np.ndarray  # (V, 3)
@@ -67,6 +71,7 @@ def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
     columns = [np.concatenate(column) for column in zip(nothing, *parts, strict=True)]
     first_vertex = np.cumsum([0] + [len(part[0]) for part in parts])
     welded = [weld_of(v)[1][np.asarray(t, np.int64)] for v, t in meshes]
+    sheet = [hole_share(part[0], corners) > HOLES for part, corners in zip(parts, welded, strict=False)]
     corner = [start + each for start, each in zip(first_vertex, welded, strict=False)]
     return MeshTable(
         shape_mesh,
@@ -75,6 +80,7 @@ def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
         first_vertex,
         np.array([[part[0].min(axis=0), part[0].max(axis=0)] for part in parts]).reshape(-1, 2, 3),
         np.array([not part[7].any() for part in parts], bool),
+        np.array(sheet + [False] * len(outlines), bool),
         np.array([0.0] * count + [radius for _, radius, _ in outlines]),
         np.array([True] * count + [sharp for _, _, sharp in outlines], bool),
         *columns[:4],
@@ -103,12 +109,12 @@ def features_of(vertices, triangles, weld):
     angle = np.arccos(np.clip(-np.einsum("tkj,tkj->tk", sides[:, [1, 2, 0]], sides[:, [2, 0, 1]]), -1.0, 1.0))
     ends = np.sort(corner[:, [[1, 2], [2, 0], [0, 1]]], axis=2).reshape(-1, 2)
     _, edge = np.unique(ends[:, 0] * len(places) + ends[:, 1], return_inverse=True)
-    edge = edge.reshape(-1)
-    faces, count = np.repeat(face, 3, axis=0), np.bincount(edge)
+    edge, distinct = edge.reshape(-1), np.repeat(_distinct(corner), 3)  # a triangle of two places is but a line
+    faces, count = np.repeat(face, 3, axis=0), np.bincount(edge, weights=distinct)
     edge_normal, vertex_normal = np.zeros((len(count), 3)), np.zeros((len(places), 3))
     np.add.at(edge_normal, edge, faces)
     # Two faces meet flat when the mean of their normals is as long as the cosine of half the angle says.
-    open_edge = count != 2
+    open_edge = (count != 2) & (count > 0)
     flat_edge = ~open_edge & (0.5 * np.einsum("ei,ei->e", edge_normal, edge_normal) - 1.0 >= FLAT)
     np.add.at(vertex_normal, corner.reshape(-1), faces * angle.reshape(-1, 1))
     edge_normal, vertex_normal = _unit(edge_normal), _unit(vertex_normal)
@@ -116,8 +122,9 @@ def features_of(vertices, triangles, weld):
     flat_vertex[ends[~flat_edge[edge]]] = False
     open_vertex[ends[open_edge[edge]]] = True
     edge_cone, vertex_cone = np.ones(len(count)), np.ones(len(places))
-    np.minimum.at(edge_cone, edge, np.einsum("ti,ti->t", faces, edge_normal[edge]))
-    np.minimum.at(vertex_cone, corner.reshape(-1), np.einsum("ti,ti->t", faces, vertex_normal[corner.reshape(-1)]))
+    np.minimum.at(edge_cone, edge[distinct], np.einsum("ti,ti->t", faces, edge_normal[edge])[distinct])
+    lean = np.einsum("ti,ti->t", faces, vertex_normal[corner.reshape(-1)])
+    np.minimum.at(vertex_cone, corner.reshape(-1)[distinct], lean[distinct])
     edge, one = edge.reshape(-1, 3), np.ones((len(face), 1))
     return (
         places,
@@ -129,6 +136,38 @@ def features_of(vertices, triangles, weld):
         np.concatenate([one > 0.0, flat_edge[edge], flat_vertex[corner]], axis=1),
         np.concatenate([one < 0.0, open_edge[edge], open_vertex[corner]], axis=1),
     )
+
+
+def _distinct(corner):
+    """Which triangles of vertices (T, 3) have three of them."""
+    return (corner != np.roll(corner, 1, axis=1)).all(axis=1)
+
+
+def hole_share(points, corner):
+    """What area the holes of a mesh of triangles (T, 3) between points (V, 3) have, as a share of its surface's.
+
+    A hole's area is that of the vector which closes its border.  Infinite for what is not one wound surface.
+    """
+    corner = corner[_distinct(corner)]
+    sides = np.stack([corner, np.roll(corner, -1, axis=1)], axis=2).reshape(-1, 2)
+    ends = np.sort(sides, axis=1)
+    _, edge = np.unique(ends[:, 0] * len(points) + ends[:, 1], return_inverse=True)
+    edge = edge.reshape(-1)
+    passes, count = np.bincount(edge, weights=np.sign(sides[:, 1] - sides[:, 0])), np.bincount(edge)
+    if np.any(passes[count > 1] != 0.0):
+        return np.inf
+    border = sides[count[edge] == 1]
+    if not len(border):
+        return 0.0
+    loop = connected_components(len(points), *border.T)[border[:, 0]]
+    middle = np.stack([np.bincount(loop, weights=points[border[:, 0], k]) for k in range(3)], axis=1)
+    middle /= np.maximum(np.bincount(loop), 1)[:, None]
+    start, end = (points[side] - middle[loop] for side in border.T)
+    part = np.cross(start, end)
+    hole = np.stack([np.bincount(loop, weights=part[:, k]) for k in range(3)], axis=1)
+    a, b, c = (points[corner[:, k]] for k in range(3))
+    surface = np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
+    return np.linalg.norm(hole, axis=1).sum() / max(surface, 1e-300)
 
 
 def features(table, mesh, face, weight):

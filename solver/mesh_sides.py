@@ -47,7 +47,7 @@ def _before(model, shape, other, position, rotation, contacts):
     """``faces_middle`` of pairs that are not known."""
     table = model.meshes
     middle = _within(model, shape, _center(model, other, position, rotation), position, rotation)
-    sheet = np.flatnonzero((table.shape_mesh[other] >= 0) & ~table.closed[table.shape_mesh[other]])
+    sheet = np.flatnonzero((table.shape_mesh[other] >= 0) & table.sheet[table.shape_mesh[other]])
     if len(sheet):
         one, two, body = shape[sheet], other[sheet], model.shape_body[other[sheet]]
         own = _within(model, two, _center(model, one, position, rotation), position, rotation)
@@ -55,8 +55,9 @@ def _before(model, shape, other, position, rotation, contacts):
         place = model.shape_position[two] + turn(model.shape_rotation[two], place)
         middle[sheet] = _within(model, one, position[body] + turn(rotation[body], place), position, rotation)
     height = _height(model, shape, middle)
-    for k in sheet[np.abs(height[sheet]) < NEAR * np.minimum(model.shape_size[shape], model.shape_size[other])[sheet]]:
-        height[k] = _remembered(model, shape[k], other[k], rotation, contacts) or height[k]
+    near = NEAR * np.minimum(model.shape_size[shape], model.shape_size[other])
+    for k in sheet[np.abs(height[sheet]) < near[sheet]]:
+        height[k] = _remembered(model, shape[k], other[k], rotation, contacts, near[k]) or height[k]
     return height >= 0.0
 
 
@@ -67,14 +68,15 @@ def _height(model, shape, point):
     return np.einsum("ki,ki->k", normal, point - place)
 
 
-def _remembered(model, shape, other, rotation, contacts):
+def _remembered(model, shape, other, rotation, contacts, near):
     """Sum over the contacts of two shapes in a ContactSet, or None, of the cosines between their normals and the
-    surface's of mesh ``shape``, both outward; 0 without any.
+    surface's of mesh ``shape``, both outward; 0 without any.  Only those whose gap is less than ``near`` [m] either
+    way tell: what is far ahead looks at the surface from the side.
     """
     if contacts is None:
         return 0.0
     number = np.int64(min(shape, other)) * len(model.shape_body) + max(shape, other)
-    found = np.flatnonzero(contacts.pair == number)
+    found = np.flatnonzero((contacts.pair == number) & (np.abs(contacts.gap) < near))
     if not len(found):
         return 0.0
     outward = contacts.manifolds.normal[contacts.source[found]]  # in the frame of the lower shape's body

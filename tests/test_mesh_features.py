@@ -3,7 +3,7 @@
 
 import numpy as np
 from axion.solver import ConvexHull
-from axion.solver.mesh_features import features, mesh_table
+from axion.solver.mesh_features import features, hole_share, mesh_table
 from contact_scenes import CUBE, grid, torus
 
 
@@ -48,3 +48,32 @@ def test_features_of_surface_points():
     weight = np.array([[0.3, 0.3, 0.4], [0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
     triangle, feature = features(cube, np.zeros(4, int), np.array([0, 1, 2, 3]), weight)
     assert triangle.tolist() == [0, 1, 2, 3] and feature.tolist() == [0, 1, 5, 4]
+
+
+def test_triangles_without_area_open_nothing():
+    # Corners that are one, as scans have them: the cube stays closed, and its edges keep their cones.
+    cube = ConvexHull(CUBE)
+    flat = np.array([[0, 0, 1], [0, 8, 1], [1, 9, 9]])
+    flawed = mesh_table(
+        [0], [(np.concatenate([cube.vertices, cube.vertices[:2]]), np.concatenate([cube.triangles, flat]))]
+    )
+    assert flawed.closed.tolist() == [True] and flawed.sheet.tolist() == [False]
+    sound = table(cube)
+    assert np.array_equal(flawed.cone[: len(cube.triangles)], sound.cone)
+    assert np.array_equal(flawed.flat[: len(cube.triangles)], sound.flat)
+
+
+def test_share_of_holes():
+    # By hand: a cube without one of 12 triangles, without a side, a floor; and a tube whose two mouths do not cancel.
+    cube, floor = ConvexHull(CUBE), grid(8)
+    side = np.flatnonzero((cube.vertices[cube.triangles][:, :, 2] > 0.0).all(axis=1))
+    assert hole_share(cube.vertices, cube.triangles) == 0.0
+    assert np.isclose(hole_share(cube.vertices, cube.triangles[1:]), 1 / 11)
+    assert np.isclose(hole_share(cube.vertices, np.delete(cube.triangles, side, axis=0)), 1 / 5)
+    assert np.isclose(hole_share(floor.vertices, floor.triangles), 1.0)
+    ends = np.flatnonzero(np.ptp(cube.vertices[cube.triangles][:, :, 2], axis=1) == 0.0)
+    assert np.isclose(hole_share(cube.vertices, np.delete(cube.triangles, ends, axis=0)), 2 / 4)
+    turned = cube.triangles.copy()
+    turned[0] = turned[0, ::-1]
+    assert hole_share(cube.vertices, turned) == np.inf
+    assert [table(s).sheet.item() for s in (cube, floor)] == [False, True]
