@@ -142,15 +142,17 @@ class SolverAxion(newton.solvers.SolverBase):
         """(State after ``step``, (C, 3) world force of each contact [N]); in halves where it misses the tolerance."""
         contacts = contacts.at(state.position, state.orientation)
         assembly = self._assembler.build(state, step, contacts, force * step)
-        assembly, solution, statistics, tolerance, _, _ = self._phase.solve(assembly, state, depth >= DEEPEST)
-        sound = statistics.residual <= np.maximum(10.0 * tolerance, self.config.tolerances()[1])  # NaN is not
+        solved = self._phase.solve(assembly, state, depth >= DEEPEST)
+        assembly, solution, statistics = solved.assembly, solved.solution, solved.statistics
+        sound = statistics.residual <= np.maximum(10.0 * solved.tolerance, self.config.tolerances()[1])  # NaN is not
         if not sound.all() and depth < DEEPEST:
             state, force = self._advance(state, contacts, force, 0.5 * step, depth + 1)
             known = replace(contacts, previous=np.arange(len(contacts)))
             self._joints.observe(state.position, state.orientation, state.velocity)
             return self._advance(state, known, force, 0.5 * step, depth + 1)
         judged = self._phase.judge.step(assembly, solution, self._phase.fast)
-        end = end_velocity(assembly, solution, judged, state, self._phase, tolerance, self.config.joint_damping, sound)
+        damping = self.config.joint_damping
+        end = end_velocity(assembly, solution, judged, state, self._phase, solved.tolerance, damping, sound)
         solution = held_back(assembly, solution, sound)
         calm(assembly, solution.orientation, end.velocity, sound)
         self._last = assembly, solution

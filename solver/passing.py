@@ -72,9 +72,7 @@ def passed(assembly, solution, collider, frames, assembler, free):
             (1.0 - share) * bodies.position + share * solution.position,
             multiply(exponential(share * h * solution.velocity[:, 3:]), bodies.orientation),
         )
-        place, tilt = np.empty((len(order), 3)), np.empty((len(order), 4))
-        place[order], tilt[order] = here[0][:-1], here[1][:-1]
-        found = collider.collide(*frames.to_body(place, tilt), linear, angular, h / looks, free)
+        found = collider.collide(*frames.to_body(*scene_poses(order, *here)), linear, angular, h / looks, free)
         if len(found):
             nearby = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, here[1])
             size = found.manifolds.size[found.source]
@@ -82,6 +80,16 @@ def passed(assembly, solution, collider, frames, assembler, free):
             through[found.body_a[met]] = through[found.body_b[met]] = True
         here = there
     return through
+
+
+def scene_poses(order, position, orientation):
+    """Poses (B, 3), (B, 4) of the scene's bodies, from those of the solver's and of the world, which comes last.
+
+    order: (B,) scene number of each solver body.
+    """
+    place, tilt = np.empty((len(order), 3)), np.empty((len(order), 4))
+    place[order], tilt[order] = position[:-1], orientation[:-1]
+    return place, tilt
 
 
 def _pairs(contacts, order):

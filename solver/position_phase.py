@@ -6,7 +6,8 @@ is where contacts carry load otherwise than thought, because load chooses the in
 backward Euler to the end of the step; what nothing holds takes its joints' directions in mid-step and keeps its energy.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from .assemble import HELD
 from .constraints.breaking import row_forces
 from .effort import Effort
 from .flags import some
+from .ghosts import NO_PAIRS, met
+from .plausible import pair_number
 from .problem import joined, world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end, unchecked
@@ -28,7 +31,21 @@ CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
 AIM = 0.95  # of the loose tolerance: detection and poses in single precision take the rest
 EPS_OF_CONTACTS = 3e-3  # at most, to start with in islands without joints: larger ones take more rounds
 REPEATS = 3  # solves with contacts that only showed at the end pose
+GHOSTS = 3  # solves without contacts that pushed what never meets
 CHANGES = 2  # solves with the integrator of other loads: a load may come and go with it
+
+
+@dataclass
+class Solved:
+    """A step whose end pose is found."""
+
+    assembly: object  # Assembly
+    solution: object  # StepSolution
+    statistics: object  # SolveStatistics
+    solves: int  # it took
+    tolerance: np.ndarray  # (n,) [m] that the island of each body is held to
+    left_out: np.ndarray  # (P,) numbers of pairs of scene bodies, see ghosts.py
+    check: object = None  # EndCheck or None
 
 
 class PositionPhase:
@@ -45,37 +62,114 @@ class PositionPhase:
             solver.problem.usual = self.judge.usual = usual_room(int(np.isfinite(frames.mass).sum()))
 
     def solve(self, assembly, state, last):
-        """Position phase, repeated with contacts that only show at the end pose, and where load is not as thought.
+        """The Solved step: repeated with contacts that only show at the end pose, where load is not as thought, and
+        without contacts that pushed what never meets (ghosts.py).
 
         Contacts found at the end of a wrong way are wrong themselves: unless it is the ``last`` resort, islands that
         missed get none, and a solve most of which missed is given back at once.
-
-        Returns (Assembly, StepSolution, SolveStatistics, tolerance (n,), EndCheck or None,
-        number of solves).
         """
         options, tolerance = self.options(assembly, state)
-        solution, statistics, solves = self._solve(assembly, options, last)
+        solved = Solved(assembly, *self._solve(assembly, options, last), tolerance, NO_PAIRS)
+        solved = self._repeat(solved, state, last)
+        if solved.check is None or not any(map(len, solved.check.pushed)):
+            return solved
+        return self._without_ghosts(solved, state, last)
+
+    def _repeat(self, solved, state, last):
+        """The Solved step with more contacts or other loads, as long as it asks for them."""
         for repeat in range(REPEATS + 1):
-            check = None
-            bad = ~(statistics.residual <= self.fast) & (not last)
+            assembly, solution = solved.assembly, solved.solution
+            bad = ~(solved.statistics.residual <= self.fast) & (not last)
             if some(bad) and 2 * np.count_nonzero(bad) >= len(bad):
-                check = unchecked(len(assembly.numbering.scene) - 1)
-                break
+                return replace(solved, check=unchecked(len(assembly.numbering.scene) - 1))
             self.collider.deform(state.time, assembly.problem.step, at_end=True)
-            check = check_end(assembly, solution, self.collider, self.frames, self.assembler, AIM * self.fast, last)
+            judged = AIM * self.fast, last, solved.left_out
+            check = check_end(assembly, solution, self.collider, self.frames, self.assembler, *judged)
+            solved = replace(solved, check=check)
             missed = None if check is None else _of_others(check.missed, bad)
             pressed = self.assembler.wrongly_pressed(assembly, solution) if repeat < CHANGES else None
             if repeat == REPEATS or (missed is None and pressed is None):
+                return solved
+            solved = self._anew(solved, self._again(assembly, solution, missed, pressed, state), state, last)
+
+    def _anew(self, solved, assembly, state, last, changed=None):
+        """The Solved step of another ``assembly``, whose islands that are as before keep what they have.
+
+        changed: (n,) bool, bodies whose islands are not.
+        """
+        statistics = solved.statistics
+        options, tolerance = self.options(assembly, state, statistics.swept)
+        done = _unchanged(solved.assembly, assembly) & (statistics.residual <= tolerance)
+        if changed is not None:
+            done &= ~whole_groups(assembly.island, changed)
+        options = replace(options, start=solved.solution.velocity[: len(tolerance)], done=done)
+        solution, statistics, solves = self._solve(assembly, options, last)
+        _keep(done, solved.assembly.problem, solved.solution, solved.statistics, solution, statistics)
+        return replace(
+            solved, assembly=assembly, solution=solution, statistics=statistics, solves=solved.solves + solves,
+            tolerance=tolerance,
+        )  # fmt: skip
+
+    def _without_ghosts(self, first, state, last):
+        """The Solved step without contacts that pushed bodies which do not meet, or ``first`` where all of them do."""
+        best, solves, real, free = first, first.solves, NO_PAIRS, first.check.free
+        for _ in range(GHOSTS):
+            pairs = np.setdiff1d(np.union1d(best.left_out, self._suspects(best, real, free)), real)
+            if np.array_equal(pairs, best.left_out):
                 break
-            before = assembly, solution, statistics
-            assembly = self._again(assembly, solution, missed, pressed, state)
-            options, tolerance = self.options(assembly, state, statistics.swept)
-            done = _unchanged(before[0], assembly) & (statistics.residual <= tolerance)
-            options = replace(options, start=solution.velocity[: len(tolerance)], done=done)
-            solution, statistics, more = self._solve(assembly, options, last)
-            solves += more
-            _keep(done, before[0].problem, *before[1:], solution, statistics)
-        return assembly, solution, statistics, tolerance, check, solves
+            trial = self._without(first, pairs, state, last)
+            meet = self._met(pairs, trial.assembly, trial.solution, free)
+            if not some(meet):
+                trial = self._repeat(trial, state, last)
+                if not np.all(trial.statistics.residual <= np.maximum(first.statistics.residual, self.fast)):
+                    break
+                meet = self._met(pairs, trial.assembly, trial.solution, free)
+            solves += trial.solves - first.solves
+            real = np.union1d(real, pairs[meet])
+            if not some(meet):
+                best = trial
+        return replace(best, solves=solves)
+
+    def _suspects(self, solved, real, free):
+        """Numbers of the pairs of scene bodies that may have been pushed without meeting, but for ``real``.
+
+        Of those that overlap at the end only what free motion leads past each other: the others would have met anyway.
+        """
+        if solved.check is None:
+            return NO_PAIRS
+        apart, into = (np.setdiff1d(pairs, real) for pairs in solved.check.pushed)
+        if len(into):
+            bodies = solved.assembly.problem.bodies
+            end = SimpleNamespace(
+                position=bodies.free_position, orientation=bodies.free_orientation, velocity=bodies.free_velocity
+            )
+            into = into[~met(into, solved.assembly, end, self.collider, self.frames, free, AIM * self.fast)]
+        return np.union1d(apart, into)
+
+    def _met(self, pairs, assembly, end, free):
+        """(P,) bool: which ``pairs`` of scene bodies meet on the way to ``end``, or had to be held apart there."""
+        late, order = slice(len(assembly.contacts), None), assembly.numbering.scene
+        contacts = assembly.problem.contacts
+        found = pair_number(order[contacts.body_a[late]], order[contacts.body_b[late]], len(free))
+        meet = met(pairs, assembly, end, self.collider, self.frames, free, AIM * self.fast)
+        return meet | np.isin(pairs, found)
+
+    def _without(self, solved, pairs, state, last):
+        """The Solved step without contacts between ``pairs`` (P,) of scene bodies."""
+        assembly, problem, order = solved.assembly, solved.assembly.problem, solved.assembly.numbering.scene
+        contacts, count = problem.contacts, len(assembly.contacts)
+        out = np.isin(pair_number(order[contacts.body_a], order[contacts.body_b], len(order) - 1), pairs)
+        changed = np.zeros(len(order), bool)
+        for side in (contacts.body_a, contacts.body_b):
+            changed[side[out]] = True
+        assembly = replace(
+            assembly, problem=replace(problem, contacts=contacts.take(~out)),
+            contacts=assembly.contacts.take(~out[:count]), pressed=assembly.pressed[~out],
+        )  # fmt: skip
+        solution = replace(solved.solution, contact_impulse=solved.solution.contact_impulse[~out])
+        solved = replace(solved, assembly=assembly, solution=solution, left_out=pairs)
+        again = self._again(assembly, solution, None, None, state)
+        return self._anew(solved, again, state, last, changed[: len(solved.tolerance)])
 
     def _solve(self, assembly, options, last):
         """(StepSolution, SolveStatistics, number of solves) of the problem of an Assembly.

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .passing import came_through, passed
+from .ghosts import NO_PAIRS, pushed_from_afar
+from .passing import came_through, passed, scene_poses
 from .piercing import no_piercing
 from .plausible import PairOverlap, pair_number, plausible, way_moved
 from .reference.rows import gaps, normals, start_gaps
@@ -29,21 +30,23 @@ class EndCheck:
     missed: object  # Contacts to add to those of the step, or None if none is missing
     deepest: np.ndarray  # (B,) overlap of each scene body there [m]
     excess: np.ndarray  # (B,) the part of it that the step was not allowed to keep [m]
+    free: np.ndarray  # (B,) bool, scene bodies that move freely
+    pushed: tuple = (NO_PAIRS, NO_PAIRS)  # as pushed_from_afar has them
 
 
 def unchecked(count):
     """EndCheck of a step whose end tells nothing, so that none of ``count`` bodies may keep it."""
-    return EndCheck(0.0, np.inf, None, np.zeros(count), np.full(count, np.inf))
+    return EndCheck(0.0, np.inf, None, np.zeros(count), np.full(count, np.inf), np.zeros(count, bool))
 
 
-def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
+def check_end(assembly, solution, collider, frames, assembler, tolerance, last, left_out=NO_PAIRS):
     """EndCheck of a solved step, or None where nothing moved far enough to overlap by ``tolerance`` [m] unseen.
 
     A contact point goes with its body: rolled on by ``way``, a rim of radius r has it way^2 / (2 r) above its lowest.
     Pairs of which neither body moved by a good part of the tolerance are not looked at; of others a corner may come in
     that no contact holds, however little they moved.
     Where bodies went through each other nothing can be added, and their step must be halved; if it is the ``last``
-    resort, it is taken as it is.
+    resort, it is taken as it is.  left_out: (P,) pairs of scene bodies that are not to be looked for ahead.
     """
     model = collider.model
     if not model.may_touch:
@@ -58,8 +61,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     far = way**2 > 2.0 * size * tolerance
     if not far.any():
         return None
-    position, orientation = np.empty((len(order), 3)), np.empty((len(order), 4))
-    position[order], orientation[order] = solution.position[:-1], solution.orientation[:-1]
+    position, orientation = scene_poses(order, solution.position, solution.orientation)
     if not (np.isfinite(position).all() and np.isfinite(orientation).all()):
         return None if last else unchecked(len(order))
     free = np.zeros(len(order), bool)
@@ -74,6 +76,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
     start = start_gaps(problem)
     known = PairOverlap(order[problem.contacts.body_a], order[problem.contacts.body_b], start, len(order))
     found = plausible(found, known, scene_way, model)
+    pushed = pushed_from_afar(assembly, solution, found, model, tolerance)
     stuck = _untold(stuck, found, known, collider, frames, problem, order, tolerance)
     through = np.zeros(len(order), bool)
     if not last:
@@ -95,24 +98,24 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last):
         np.maximum.at(excess, side, stuck[2])
     excess[through] = np.inf
     overlap, unsolved = float(deepest.max(initial=0.0)), float(excess.max(initial=0.0))
-    bodies = deepest, excess
-    ahead = _unforeseen(assembly, solution, collider, frames, way, free)
+    rest = deepest, excess, free, pushed
+    ahead = _unforeseen(assembly, solution, collider, frames, way, free, left_out)
     if ahead is not None:
         added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), assembly.numbering, problem.bodies.orientation)
         closed = gaps(added, solution.position, solution.orientation) < -tolerance
         closed &= ~(through[ahead.body_a] | through[ahead.body_b])
         if closed.any():
-            return EndCheck(overlap, unsolved, added.take(closed), *bodies)
+            return EndCheck(overlap, unsolved, added.take(closed), *rest)
     # Overlap that a step may keep is as it should be; contacts for it would be found and added again and again.
     missing = found.gap[index] < -may_stay - tolerance
     if not missing.any():
-        return EndCheck(overlap, unsolved, None, *bodies)
+        return EndCheck(overlap, unsolved, None, *rest)
     found = found.take(index[missing])
     added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, problem.bodies.orientation)
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
     added.start_gap = before[missing]
     added.normal = normals(added, problem.bodies.orientation)
-    return EndCheck(overlap, unsolved, added, *bodies)
+    return EndCheck(overlap, unsolved, added, *rest)
 
 
 def _untold(stuck, found, known, collider, frames, problem, order, tolerance):
@@ -127,14 +130,12 @@ def _untold(stuck, found, known, collider, frames, problem, order, tolerance):
     if not deep.any():
         return no_piercing()
     a, b, depth = (each[deep] for each in stuck)
-    position, orientation = np.empty((len(order), 3)), np.empty((len(order), 4))
-    position[order], orientation[order] = problem.bodies.position[:-1], problem.bodies.orientation[:-1]
-    start = collider.pierced(*frames.to_body(position, orientation))
+    start = collider.pierced(*frames.to_body(*scene_poses(order, problem.bodies.position, problem.bodies.orientation)))
     worse = depth > -PairOverlap(start[0], start[1], -start[2], len(order)).of(a, b) + UNTOLD * tolerance
     return a[worse], b[worse], depth[worse]
 
 
-def _unforeseen(assembly, solution, collider, frames, way, free):
+def _unforeseen(assembly, solution, collider, frames, way, free, left_out):
     """The ContactSet of body pairs that the step's real velocities bring together and its contacts leave out, or None.
 
     way: (B,) of each solver body in the step [m]; free: (B,) bool, scene bodies that move freely.
@@ -144,12 +145,11 @@ def _unforeseen(assembly, solution, collider, frames, way, free):
     fall = np.linalg.norm(collider.model.gravity) * h**2
     if np.all(way <= 2.0 * way_moved(bodies.velocity[:-1], radius, h) + fall):
         return None
-    position, orientation, velocity = np.empty((len(order), 3)), np.empty((len(order), 4)), np.empty((len(order), 6))
-    position[order], orientation[order] = bodies.position[:-1], bodies.orientation[:-1]
+    velocity = np.empty((len(order), 6))
     velocity[order] = solution.velocity[:-1]
-    place, turn = frames.to_body(position, orientation)
+    place, turn = frames.to_body(*scene_poses(order, bodies.position, bodies.orientation))
     ahead = collider.collide(place, turn, velocity[:, :3], velocity[:, 3:], h, free)
     wanted = pair_number(ahead.body_a, ahead.body_b, len(order))
     present = pair_number(order[problem.contacts.body_a], order[problem.contacts.body_b], len(order))
-    new = ~np.isin(wanted, present)
+    new = ~(np.isin(wanted, present) | np.isin(wanted, left_out))
     return ahead.take(new) if new.any() else None

@@ -15,6 +15,7 @@ import numpy as np
 
 from .flags import some
 from .metrics import body_residuals, step_residuals
+from .plausible import pair_number
 from .problem import StepSolution, frozen, tangents
 from .topology import connected_components, whole_groups
 
@@ -42,6 +43,14 @@ class Sleep:
         if self.solved is None:
             return self.contacts, self.impulses
         return self.contacts.take(self.solved), self.impulses[self.solved]
+
+    def without(self, pairs):
+        """The same, where contacts between ``pairs`` (P,) of scene bodies take no part and carry nothing."""
+        if not len(pairs):
+            return self
+        out = np.isin(pair_number(self.contacts.body_a, self.contacts.body_b, len(self.asleep)), pairs)
+        solved = np.flatnonzero(~out) if self.solved is None else self.solved[~out[self.solved]]
+        return replace(self, impulses=np.where(out[:, None], 0.0, self.impulses), solved=solved)
 
     def impulses_after(self, impulses):
         """(C, 3) of all contacts, where those that took part carry ``impulses`` (K, 3)."""

@@ -103,11 +103,12 @@ class Stepper:
         self.joints.observe(self.state.position, self.state.orientation, velocity)
         sleep, state = self.rest.sleep(self.state, *self._contacts(step, velocity), velocity, step)
         self.state, self.assembler.asleep = state, sleep.asleep
-        assembly, solution, statistics, tolerance, check, solves = self.position_phase.solve(
-            self.assembler.build(state, step, *sleep.awake()), state, depth >= self.deepest
-        )
-        spent = Spent(solution.newton_iterations, solution.linear_iterations, solves)
-        attempt = Attempt(state, sleep, assembly, solution, statistics, check, spent)
+        assembly = self.assembler.build(state, step, *sleep.awake())
+        solved = self.position_phase.solve(assembly, state, depth >= self.deepest)
+        assembly, solution, check = solved.assembly, solved.solution, solved.check
+        sleep = sleep.without(solved.left_out)
+        spent = Spent(solution.newton_iterations, solution.linear_iterations, solved.solves)
+        attempt = Attempt(state, sleep, assembly, solution, solved.statistics, check, spent)
         reached = pressed(assembly, solution, self.assembler.carried)
         if len(reached):
             raise ReachedError(reached, spent)
@@ -121,7 +122,7 @@ class Stepper:
         if check is not None:
             residuals.penetration = max(residuals.penetration, check.overlap)
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
-        attempt.tolerance = np.where(judged.speed > SLOW, self.fast, tolerance)
+        attempt.tolerance = np.where(judged.speed > SLOW, self.fast, solved.tolerance)
         attempt.judge(self.fast)
         if some(attempt.failed) and depth < self.deepest and not few(self, attempt):
             return attempt
@@ -129,7 +130,7 @@ class Stepper:
             attempt.again = True
             return attempt
         end = end_velocity(
-            assembly, solution, judged, state, self.position_phase, tolerance, self.joint_damping, attempt.sound
+            assembly, solution, judged, state, self.position_phase, solved.tolerance, self.joint_damping, attempt.sound
         )
         attempt.finish(end, self.fast)
         deliver(attempt, self.position_phase.judge, self.fast)

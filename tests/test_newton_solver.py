@@ -112,7 +112,7 @@ def test_halved_steps_keep_armature_and_limits():
         step = arguments[0].problem.step
         if step > 0.003:
             missed.append(step)
-            result[2].residual[:] = np.nan
+            result.statistics.residual[:] = np.nan
         return result
 
     run = prismatic(armature=3.0, limit_upper=0.05)

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from axion.solver import Axis, Body, Box, Capsule, Joint, Scene, SolverConfig, Sphere, simulate
+from axion.solver import Axis, Body, Box, Capsule, Joint, Scene, SolverConfig, Sphere, position_phase, simulate
 from axion.solver.rotations import multiply, rotate
 from figures import figure
 from judges import energies
@@ -65,8 +65,9 @@ def largest_gain(scene, frames):
     return rise[kept[1:]].max(), trajectory.reports
 
 
-def test_boxes_that_rebound_among_each_other_gain_nothing():
+def test_boxes_that_rebound_among_each_other_gain_nothing(monkeypatch):
     # What Newton's law of impact asks of each contact is together more than there is: it added 2 % in a frame.
+    monkeypatch.setattr(position_phase, "GHOSTS", 0)  # solves for those are no shorter steps
     rise, reports = largest_gain(bouncing_boxes(2), 30)
     assert figure("20 boxes that rebound", "energy rise in a frame", rise, GAIN, "of itself") < GAIN
     assert all(report.converged for report in reports)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts that push bodies apart which never meet.
+
+A contact is a half-space, with the normal of the step's start.  Past an edge or a corner it reaches far beyond the
+other body: a pendulum whose bob passes a centimetre above an edge stopped in the air.  What is apart at the start of a
+step, is pushed, and is still farther apart at its end than the contact says, is solved once more without that contact.
+If the two bodies then meet nowhere on their way, there was nothing to push.
+"""
+
+import numpy as np
+
+from .passing import scene_poses
+from .plausible import pair_number
+from .reference.rotation import exponential, multiply
+from .reference.rows import gaps
+
+NO_PAIRS = np.zeros(0, np.int64)
+APART = 0.01  # of the smaller half extent: what was pushed and came this near did touch
+SHARE = 0.5  # of the smaller half extent: way between two looks, less than what could slip through unseen
+MOST = 40  # looks a step; what would take more is taken to meet
+
+
+def pushed_from_afar(assembly, solution, found, model, tolerance):
+    """((P,), (Q,)): numbers of the pairs of scene bodies that were apart at the start of a solved step and that its
+    contacts pushed: those that are apart at its end, and those that overlap there or did before they were held apart.
+
+    found: ContactSet at the end pose; tolerance: [m] by which gaps may be off.
+    """
+    problem, order, count = assembly.problem, assembly.numbering.scene, len(assembly.contacts)
+    contacts, mass, scene = problem.contacts, problem.bodies.mass, len(order) - 1
+    touched, push = contacts.start_gap[:count] <= tolerance, solution.contact_impulse[:, 0]
+    index = np.flatnonzero((push > 0.0) & ~np.append(touched, np.zeros(len(push) - count, bool)))
+    if not len(index) or touched.all():
+        return NO_PAIRS, NO_PAIRS
+    a, b = contacts.body_a, contacts.body_b
+    far = problem.step * push[index] * (1.0 / mass[a[index]] + 1.0 / mass[b[index]]) > tolerance
+    index, pair = index[far], pair_number(order[a], order[b], scene)
+    apart = np.setdiff1d(pair[:count], pair[:count][touched])
+    index = index[np.isin(pair[index], apart)]
+    if not len(index):
+        return NO_PAIRS, NO_PAIRS
+    told = gaps(contacts.take(index), solution.position, solution.orientation)
+    size = np.minimum(model.body_size[order[a[index]]], model.body_size[order[b[index]]])
+    seen, pair, late = _nearest(pair[index], found, scene), pair[index], pair[count:]
+    apart = seen > told + np.maximum(tolerance, APART * size)
+    into = (seen < -tolerance) | np.isin(pair, late)
+    return np.unique(pair[apart & ~into]), np.unique(pair[into])
+
+
+def met(pairs, assembly, end, collider, frames, free, tolerance):
+    """(P,) bool: which pairs of scene bodies, with numbers ``pairs`` (P,), meet on the way from the step's start.
+
+    end: with position (B + 1, 3), orientation (B + 1, 4) and velocity (B + 1, 6) of the solver's bodies, which lead
+    there; free: (B,) bool, scene bodies that move freely.
+    """
+    bodies, h, model = assembly.problem.bodies, assembly.problem.step, collider.model
+    order, velocity = assembly.numbering.scene[:-1], np.zeros((len(free), 6))
+    velocity[order] = end.velocity[:-1]
+    first, second = np.divmod(pairs, len(free))
+    turning = model.body_radius * np.linalg.norm(velocity[:, 3:], axis=1)
+    speed = np.linalg.norm(velocity[first, :3] - velocity[second, :3], axis=1) + turning[first] + turning[second]
+    looks = np.ceil(h * speed / (SHARE * np.minimum(model.body_size[first], model.body_size[second])))
+    out, moved = looks > MOST, np.zeros(len(free), bool)
+    moved[first[~out]] = moved[second[~out]] = True
+    most = int(looks[~out].max(initial=0.0))
+    for look in range(1, most + 1):
+        share = look / most
+        place = (1.0 - share) * bodies.position + share * end.position
+        turn = multiply(exponential(share * h * end.velocity[:, 3:]), bodies.orientation)
+        found = collider.collide_again(*frames.to_body(*scene_poses(order, place, turn)), free, velocity[:, 3:], moved)
+        deep = found.gap < -tolerance
+        out |= np.isin(pairs, pair_number(found.body_a[deep], found.body_b[deep], len(free)))
+        if out.all():
+            break
+    return out
+
+
+def _nearest(pairs, found, count):
+    """(K,) the least gap of each of ``pairs`` (K,) among the ContactSet ``found``; inf where it has none."""
+    number = pair_number(found.body_a, found.body_b, count)
+    names, place = np.unique(number, return_inverse=True)
+    least = np.full(len(names) + 1, np.inf)
+    np.minimum.at(least, place, found.gap)
+    slot = np.searchsorted(names, pairs)
+    known = np.append(names, -1)[slot] == pairs
+    return least[np.where(known, slot, -1)]
