@@ -62,7 +62,8 @@ def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
         np.zeros((0, 7, 3)),
         *[np.zeros((0, 7), bool)] * 3,
     )
-    parts = [features_of(np.asarray(v, float), np.asarray(t, np.int64), weld_of(v)) for v, t in meshes]
+    meshes = [(np.asarray(v, float), np.asarray(t, np.int64), weld_of(v)) for v, t in meshes]
+    parts = [features_of(*mesh) for mesh in meshes]
     shape_mesh, count = np.asarray(shape_mesh, np.intp), len(parts)
     behind = np.full(len(shape_mesh), -1) if shape_outline is None else np.asarray(shape_outline, np.intp)
     for points, _, _ in outlines:
@@ -70,7 +71,7 @@ def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
         parts.append((points, np.zeros_like(points), np.zeros(len(points), bool), np.ones(len(points)), *nothing[4:]))
     columns = [np.concatenate(column) for column in zip(nothing, *parts, strict=True)]
     first_vertex = np.cumsum([0] + [len(part[0]) for part in parts])
-    welded = [weld_of(v)[1][np.asarray(t, np.int64)] for v, t in meshes]
+    welded = [weld[1][triangles] for _, triangles, weld in meshes]
     sheet = [hole_share(part[0], corners) > HOLES for part, corners in zip(parts, welded, strict=False)]
     corner = [start + each for start, each in zip(first_vertex, welded, strict=False)]
     return MeshTable(
@@ -107,9 +108,8 @@ def features_of(vertices, triangles, weld):
     sides = _unit(points[:, [2, 0, 1]] - points[:, [1, 2, 0]])  # side k is opposite corner k
     face = _unit(np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0]))
     angle = np.arccos(np.clip(-np.einsum("tkj,tkj->tk", sides[:, [1, 2, 0]], sides[:, [2, 0, 1]]), -1.0, 1.0))
-    ends = np.sort(corner[:, [[1, 2], [2, 0], [0, 1]]], axis=2).reshape(-1, 2)
-    _, edge = np.unique(ends[:, 0] * len(places) + ends[:, 1], return_inverse=True)
-    edge, distinct = edge.reshape(-1), np.repeat(_distinct(corner), 3)  # a triangle of two places is but a line
+    ends, edge = _sides(corner, len(places))
+    distinct = np.repeat(_distinct(corner), 3)  # a triangle of two places is but a line
     faces, count = np.repeat(face, 3, axis=0), np.bincount(edge, weights=distinct)
     edge_normal, vertex_normal = np.zeros((len(count), 3)), np.zeros((len(places), 3))
     np.add.at(edge_normal, edge, faces)
@@ -143,28 +143,32 @@ def _distinct(corner):
     return (corner != np.roll(corner, 1, axis=1)).all(axis=1)
 
 
+def _sides(corner, count):
+    """Sides of triangles (T, 3) of ``count`` vertices, that opposite the first corner first: (the vertices (3 T, 2)
+    from which and to which each goes, number of the edge (3 T,) that it lies on, either way along).
+    """
+    side = corner[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2)
+    _, edge = np.unique(side.min(axis=1) * count + side.max(axis=1), return_inverse=True)
+    return side, edge.reshape(-1)
+
+
 def hole_share(points, corner):
     """What area the holes of a mesh of triangles (T, 3) between points (V, 3) have, as a share of its surface's.
 
     A hole's area is that of the vector which closes its border.  Infinite for what is not one wound surface.
     """
     corner = corner[_distinct(corner)]
-    sides = np.stack([corner, np.roll(corner, -1, axis=1)], axis=2).reshape(-1, 2)
-    ends = np.sort(sides, axis=1)
-    _, edge = np.unique(ends[:, 0] * len(points) + ends[:, 1], return_inverse=True)
-    edge = edge.reshape(-1)
-    passes, count = np.bincount(edge, weights=np.sign(sides[:, 1] - sides[:, 0])), np.bincount(edge)
+    side, edge = _sides(corner, len(points))
+    passes, count = np.bincount(edge, weights=np.sign(side[:, 1] - side[:, 0])), np.bincount(edge)
     if np.any(passes[count > 1] != 0.0):
         return np.inf
-    border = sides[count[edge] == 1]
+    border = side[count[edge] == 1]
     if not len(border):
         return 0.0
     loop = connected_components(len(points), *border.T)[border[:, 0]]
-    middle = np.stack([np.bincount(loop, weights=points[border[:, 0], k]) for k in range(3)], axis=1)
-    middle /= np.maximum(np.bincount(loop), 1)[:, None]
-    start, end = (points[side] - middle[loop] for side in border.T)
-    part = np.cross(start, end)
-    hole = np.stack([np.bincount(loop, weights=part[:, k]) for k in range(3)], axis=1)
+    points = points - points.mean(axis=0)  # keeps digits when the mesh is far from its origin
+    hole = np.zeros((loop.max() + 1, 3))
+    np.add.at(hole, loop, np.cross(points[border[:, 0]], points[border[:, 1]]))
     a, b, c = (points[corner[:, k]] for k in range(3))
     surface = np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
     return np.linalg.norm(hole, axis=1).sum() / max(surface, 1e-300)
