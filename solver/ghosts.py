@@ -10,7 +10,7 @@ If the two bodies then meet nowhere on their way, there was nothing to push.
 import numpy as np
 
 from .passing import scene_poses
-from .plausible import pair_number
+from .plausible import PairOverlap, pair_number
 from .reference.rotation import exponential, multiply
 from .reference.rows import gaps
 
@@ -41,7 +41,8 @@ def pushed_from_afar(assembly, solution, found, model, tolerance):
         return NO_PAIRS, NO_PAIRS
     told = gaps(contacts.take(index), solution.position, solution.orientation)
     size = np.minimum(model.body_size[order[a[index]]], model.body_size[order[b[index]]])
-    seen, pair, late = _nearest(pair[index], found, scene), pair[index], pair[count:]
+    least = PairOverlap(found.body_a, found.body_b, found.gap, scene, most=np.inf)
+    seen, pair, late = least.of(order[a[index]], order[b[index]]), pair[index], pair[count:]
     apart = seen > told + np.maximum(tolerance, APART * size)
     into = (seen < -tolerance) | np.isin(pair, late)
     return np.unique(pair[apart & ~into]), np.unique(pair[into])
@@ -73,14 +74,3 @@ def met(pairs, assembly, end, collider, frames, free, tolerance):
         if out.all():
             break
     return out
-
-
-def _nearest(pairs, found, count):
-    """(K,) the least gap of each of ``pairs`` (K,) among the ContactSet ``found``; inf where it has none."""
-    number = pair_number(found.body_a, found.body_b, count)
-    names, place = np.unique(number, return_inverse=True)
-    least = np.full(len(names) + 1, np.inf)
-    np.minimum.at(least, place, found.gap)
-    slot = np.searchsorted(names, pairs)
-    known = np.append(names, -1)[slot] == pairs
-    return least[np.where(known, slot, -1)]

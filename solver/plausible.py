@@ -15,27 +15,27 @@ SLACK = 0.02  # of the smaller half extent: depths this near the bound are left 
 class PairOverlap:
     """Deepest overlap of each pair of bodies in a list of contacts; sorted when it is first asked for."""
 
-    def __init__(self, body_a, body_b, gap, count):
-        """body_a, body_b: (C,) numbers below ``count``; gap: (C,) [m]."""
-        self._list, self._count = (body_a, body_b, gap), count
+    def __init__(self, body_a, body_b, gap, count, most=0.0):
+        """body_a, body_b: (C,) numbers below ``count``; gap: (C,) [m]; most: gap of pairs without a lesser one [m]."""
+        self._list, self._count, self._most = (body_a, body_b, gap), count, most
 
     @cached_property
     def _deepest(self):
         """Pairs (P,) ascending, and the gap (P + 1,) of each; that of all others last."""
         body_a, body_b, gap = self._list
         pair, place = np.unique(self._key(body_a, body_b), return_inverse=True)
-        deepest = np.zeros(len(pair) + 1)
+        deepest = np.full(len(pair) + 1, self._most)
         np.minimum.at(deepest, place, gap)
         return pair, deepest
 
     def of(self, body_a, body_b):
-        """(N,) deepest gap of each pair, at most 0; 0 for pairs that were not in the list."""
+        """(N,) deepest gap of each pair, at most ``most``; that for pairs that were not in the list."""
         wanted, (pair, deepest) = self._key(body_a, body_b), self._deepest
         slot = np.searchsorted(pair, wanted)
         found = np.zeros(len(wanted), bool)
         inside = slot < len(pair)
         found[inside] = pair[slot[inside]] == wanted[inside]
-        return np.where(found, deepest[np.where(found, slot, -1)], 0.0)
+        return deepest[np.where(found, slot, -1)]
 
     def _key(self, body_a, body_b):
         return pair_number(body_a, body_b, self._count)
