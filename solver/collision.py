@@ -86,16 +86,19 @@ class Collider:
         self._origin = None
         self._sides = Sides()  # of open meshes, at the step's start
 
-    def collide(self, position, orientation, linear_velocity, angular_velocity, step, free=None):
+    def collide(self, position, orientation, linear_velocity, angular_velocity, step, free=None, watched=None):
         """Contacts of a step of ``step`` seconds that starts at these poses and velocities.
 
         position (B, 3) [m] and orientation (B, 4, xyzw) of the Scene bodies' frames; linear_velocity (B, 3) [m/s] of
         the centres of mass given to build_model; angular_velocity (B, 3) [rad/s], world axes.  Returns a ContactSet.
         ``free`` (B,) bool: bodies that move freely in this step (default: all that ever do); contacts between two
-        others are left out.  Manifolds persist: see manifold_kernels.py.
+        others are left out.  So they are between two that are not ``watched`` (B,) bool (default: all are).  Manifolds
+        persist: see manifold_kernels.py.
         """
         self._sides.begin(self.accepted)
-        return self._detect(self.accepted, position, orientation, linear_velocity, angular_velocity, step, free, None)
+        self._move_origin(position)
+        poses = position, orientation, linear_velocity, angular_velocity
+        return self._detect(self.accepted, *poses, step, free, watched)
 
     def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None):
         """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does.
@@ -106,6 +109,8 @@ class Collider:
         """
         if self.model.deforming is not None:
             moved = None
+        if self._origin is None:
+            self._move_origin(position)
         still = np.zeros((len(position), 3))
         turning = still if angular_velocity is None else angular_velocity
         return self._detect(None, position, orientation, still, turning, 0.0, free, moved)
@@ -157,14 +162,13 @@ class Collider:
         parts = (self._pipeline, self._pipeline.broad_phase, self._pipeline._contact_sorter)
         return [wp.get_module(type(part).__module__) for part in parts]
 
-    def _detect(self, old, position, orientation, linear, angular, step, free, moved):
+    def _detect(self, old, position, orientation, linear, angular, step, free, watched):
         """The ContactSet at these poses; ``old``: the one whose manifolds persist, or None."""
         stage, deforming = self._stage, self.model.deforming
         if stage is None:
             return no_contacts()
-        self._move_origin(position)
         fastest = deforming.fastest(matrices(orientation)) if deforming is not None and step > 0.0 else None
-        stage.set_poses(position, orientation, linear, angular, step, self._origin, free, moved, fastest)
+        stage.set_poses(position, orientation, linear, angular, step, self._origin, free, watched, fastest)
         if self._pipeline is None:
             self._allocate()
         if self._graphs is None:

@@ -26,12 +26,12 @@ class BodyFrames:
         moved = position + rotations.rotate(orientation, self.center)
         return moved, rotations.multiply(orientation, self.principal)
 
-    def to_body(self, position, orientation):
-        """Poses of the solver frames -> poses of the body frames."""
+    def to_body(self, position, orientation, bodies=slice(None)):
+        """Poses of the solver frames of ``bodies``, (..., N, 3) and (..., N, 4) -> poses of the body frames."""
         if self._turned:
-            orientation = rotations.multiply(orientation, rotations.conjugate(self.principal))
+            orientation = rotations.multiply(orientation, rotations.conjugate(self.principal[bodies]))
         body = rotations.normalised(orientation)
-        return position - rotations.rotate(body, self.center) if self._off_centre else position.copy(), body
+        return position - rotations.rotate(body, self.center[bodies]) if self._off_centre else position.copy(), body
 
     @cached_property
     def _turned(self):

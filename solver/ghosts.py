@@ -9,6 +9,7 @@ If the two bodies then meet nowhere on their way, there was nothing to push.
 
 import numpy as np
 
+from .boxes_apart import apart
 from .passing import scene_poses
 from .plausible import PairOverlap, pair_number
 from .reference.rotation import exponential, multiply
@@ -61,16 +62,30 @@ def met(pairs, assembly, end, collider, frames, free, tolerance):
     turning = model.body_radius * np.linalg.norm(velocity[:, 3:], axis=1)
     speed = np.linalg.norm(velocity[first, :3] - velocity[second, :3], axis=1) + turning[first] + turning[second]
     looks = np.ceil(h * speed / (SHARE * np.minimum(model.body_size[first], model.body_size[second])))
-    out, moved = looks > MOST, np.zeros(len(free), bool)
-    moved[first[~out]] = moved[second[~out]] = True
-    most = int(looks[~out].max(initial=0.0))
-    for look in range(1, most + 1):
-        share = look / most
-        place = (1.0 - share) * bodies.position + share * end.position
-        turn = multiply(exponential(share * h * end.velocity[:, 3:]), bodies.orientation)
-        found = collider.collide_again(*frames.to_body(*scene_poses(order, place, turn)), free, velocity[:, 3:], moved)
+    out = looks > MOST
+    share = np.linspace(0.0, 1.0, int(looks[~out].max(initial=0)) + 1)[1:, None, None]
+    place = (1.0 - share) * bodies.position + share * end.position
+    turn = multiply(exponential(share * h * end.velocity[:, 3:]), bodies.orientation)
+    near = _near(model, frames, order, place, turn, first, second)
+    while (open_ := near & ~out).any():
+        look = open_.sum(axis=1).argmax()  # the one that tells of most pairs
+        near[look] = False
+        here, watched = open_[look], np.zeros(len(free), bool)
+        watched[first[here]] = watched[second[here]] = True
+        poses = frames.to_body(*scene_poses(order, place[look], turn[look]))
+        found = collider.collide_again(*poses, free, velocity[:, 3:], watched)
         deep = found.gap < -tolerance
         out |= np.isin(pairs, pair_number(found.body_a[deep], found.body_b[deep], len(free)))
-        if out.all():
-            break
     return out
+
+
+def _near(model, frames, order, position, orientation, first, second):
+    """(L, P) bool: whether the boxes around scene bodies ``first`` and ``second`` (P,) overlap.
+
+    position (L, B + 1, 3) and orientation (L, B + 1, 4): poses of the solver's bodies and of the world at L looks.
+    """
+    body, place = np.unique((first, second), return_inverse=True)
+    one, other = place.reshape(2, -1)
+    solver = np.argsort(order)[body]
+    boxes = model.body_boxes.placed(body, *frames.to_body(position[:, solver], orientation[:, solver], body))
+    return ~apart(boxes.take(one), boxes.take(other))

@@ -18,6 +18,7 @@ wp.config.log_level = wp.LOG_WARNING  # before newton, whose import starts Warp
 
 import newton  # noqa: E402
 
+from .boxes_apart import body_boxes  # noqa: E402
 from .closest_points import ClosestPoints  # noqa: E402
 from .contact_faces import FaceTable, face_table  # noqa: E402
 from .deepest_corner import FacePolygons, face_polygons  # noqa: E402
@@ -29,7 +30,7 @@ from .mesh_features import MeshTable, mesh_table, weld_of  # noqa: E402
 from .outline import corners_of  # noqa: E402
 from .piercings import Piercings  # noqa: E402
 from .rotations import matrices  # noqa: E402
-from .shape_extents import all_vertices, box_of, centers_of, deforms, middles_of, side_of  # noqa: E402
+from .shape_extents import all_vertices, box_of, centers_of, deforms, middles_of, rounding_of, side_of  # noqa: E402
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
 
 RIM = 16  # places on the rim of a round end
@@ -57,6 +58,7 @@ class CollisionModel:
     shape_middle: np.ndarray  # (S, 3) of the shape's box, in the body's frame
     shape_center: np.ndarray  # (S, 3) of the shape's volume, in the body's frame; of what has none, that middle
     shape_half: np.ndarray  # (S, 3) half extents of that box, along the axes of the shape's own frame; inf for planes
+    shape_rounding: np.ndarray  # (S,) radius that balls and capsules have around a point or a line; 0 for others
     shape_side: np.ndarray  # (S, 2) radius of a cylinder's or cone's round side in its middle, and slope along Z; or 0
     meshes: MeshTable  # features of the triangle meshes
     faces: FaceTable  # normals of the flat faces
@@ -69,6 +71,11 @@ class CollisionModel:
     class_collides: np.ndarray  # (K, K) bool
     joined: np.ndarray  # (J,) int64, sorted: low body * B + high body, joined without collision
     deforming: DeformingMeshes | None = None
+
+    @cached_property
+    def body_boxes(self):
+        """BodyBoxes of the bodies."""
+        return body_boxes(self)
 
     @cached_property
     def closest(self):
@@ -165,6 +172,7 @@ def build_model(scene, device="cpu", center_of_mass=None):
         shape_middle=middles,
         shape_center=centers_of([shape for _, shape in entries], middles),
         shape_half=np.array([half for _, half in bounds]).reshape(-1, 3),
+        shape_rounding=np.array([rounding_of(shape) for _, shape in entries], float),
         shape_side=np.array([side_of(shape) for _, shape in entries], float).reshape(-1, 2),
         meshes=_meshes([shape for _, shape in entries]),
         faces=None,

@@ -58,10 +58,11 @@ def passed(assembly, solution, collider, frames, assembler, free):
     problem, model, order = assembly.problem, collider.model, assembly.numbering.scene[:-1]
     bodies, h, velocity = problem.bodies, problem.step, solution.velocity[:-1]
     turn, through = h * np.linalg.norm(velocity[:, 3:], axis=1), np.zeros(len(order), bool)
-    spinning = np.nonzero(turn > TURN)[0]
-    if not len(spinning) or not _near(bodies.position[:-1], model.body_radius[order], velocity, h, spinning):
+    spinning = _near_others(bodies.position[:-1], model.body_radius[order], velocity, h, np.flatnonzero(turn > TURN))
+    if not len(spinning):
         return through
-    looks = int(min(MOST, np.ceil(turn.max() / SAMPLE)))
+    looks, watched = int(min(MOST, np.ceil(turn[spinning].max() / SAMPLE))), np.zeros(len(order), bool)
+    watched[order[spinning]] = True
     touching = _pairs(problem.contacts, order)[problem.contacts.start_gap <= 0.0]
     here = bodies.position, bodies.orientation
     linear, angular = np.zeros((len(order), 3)), np.zeros((len(order), 3))
@@ -72,7 +73,8 @@ def passed(assembly, solution, collider, frames, assembler, free):
             (1.0 - share) * bodies.position + share * solution.position,
             multiply(exponential(share * h * solution.velocity[:, 3:]), bodies.orientation),
         )
-        found = collider.collide(*frames.to_body(*scene_poses(order, *here)), linear, angular, h / looks, free)
+        place = frames.to_body(*scene_poses(order, *here))
+        found = collider.collide(*place, linear, angular, h / looks, free, watched)
         if len(found):
             nearby = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, here[1])
             size = found.manifolds.size[found.source]
@@ -97,13 +99,11 @@ def _pairs(contacts, order):
     return pair_number(order[contacts.body_a], order[contacts.body_b], len(order))
 
 
-def _near(position, radius, velocity, step, spinning):
-    """Whether a body of ``spinning`` may meet any other in the step; planes have no radius and are always near."""
+def _near_others(position, radius, velocity, step, spinning):
+    """Those of ``spinning`` (N,) that may meet another body in the step; planes have no radius and are always near."""
     reach = radius + step * np.linalg.norm(velocity[:, :3], axis=1)
-    for i in spinning:
-        near = np.linalg.norm(position - position[i], axis=1) < reach + reach[i]
-        near |= radius == 0.0
-        near[i] = False
-        if near.any():
-            return True
-    return False
+    near = np.zeros(len(spinning), bool)
+    for k, i in enumerate(spinning):
+        met = (np.linalg.norm(position - position[i], axis=1) < reach + reach[i]) | (radius == 0.0)
+        near[k] = np.count_nonzero(met) > met[i]
+    return spinning[near]

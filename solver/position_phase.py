@@ -16,7 +16,7 @@ from .assemble import HELD
 from .constraints.breaking import row_forces
 from .effort import Effort
 from .flags import some
-from .ghosts import NO_PAIRS, met
+from .ghosts import NO_PAIRS, met, pushed_from_afar
 from .plausible import pair_number
 from .problem import joined, world_impulses
 from .proximal import SolveOptions
@@ -71,7 +71,7 @@ class PositionPhase:
         options, tolerance = self.options(assembly, state)
         solved = Solved(assembly, *self._solve(assembly, options, last), tolerance, NO_PAIRS)
         solved = self._repeat(solved, state, last)
-        if solved.check is None or not any(map(len, solved.check.pushed)):
+        if solved.check is None or solved.check.found is None:
             return solved
         return self._without_ghosts(solved, state, last)
 
@@ -135,9 +135,12 @@ class PositionPhase:
 
         Of those that overlap at the end only what free motion leads past each other: the others would have met anyway.
         """
-        if solved.check is None:
+        if solved.check is None or solved.check.found is None:
             return NO_PAIRS
-        apart, into = (np.setdiff1d(pairs, real) for pairs in solved.check.pushed)
+        judged = solved.check.found, self.collider.model, AIM * self.fast
+        apart, into = (
+            np.setdiff1d(pairs, real) for pairs in pushed_from_afar(solved.assembly, solved.solution, *judged)
+        )
         if len(into):
             bodies = solved.assembly.problem.bodies
             end = SimpleNamespace(

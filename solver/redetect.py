@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .ghosts import NO_PAIRS, pushed_from_afar
+from .ghosts import NO_PAIRS
 from .passing import came_through, passed, scene_poses
 from .piercing import no_piercing
 from .plausible import PairOverlap, pair_number, plausible, way_moved
@@ -31,7 +31,7 @@ class EndCheck:
     deepest: np.ndarray  # (B,) overlap of each scene body there [m]
     excess: np.ndarray  # (B,) the part of it that the step was not allowed to keep [m]
     free: np.ndarray  # (B,) bool, scene bodies that move freely
-    pushed: tuple = (NO_PAIRS, NO_PAIRS)  # as pushed_from_afar has them
+    found: object = None  # ContactSet at the end pose
 
 
 def unchecked(count):
@@ -76,7 +76,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     start = start_gaps(problem)
     known = PairOverlap(order[problem.contacts.body_a], order[problem.contacts.body_b], start, len(order))
     found = plausible(found, known, scene_way, model)
-    pushed = pushed_from_afar(assembly, solution, found, model, tolerance)
+    at_end = found
     stuck = _untold(stuck, found, known, collider, frames, problem, order, tolerance)
     through = np.zeros(len(order), bool)
     if not last:
@@ -98,7 +98,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         np.maximum.at(excess, side, stuck[2])
     excess[through] = np.inf
     overlap, unsolved = float(deepest.max(initial=0.0)), float(excess.max(initial=0.0))
-    rest = deepest, excess, free, pushed
+    rest = deepest, excess, free, at_end
     ahead = _unforeseen(assembly, solution, collider, frames, way, free, left_out)
     if ahead is not None:
         added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), assembly.numbering, problem.bodies.orientation)

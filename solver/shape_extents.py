@@ -42,6 +42,11 @@ def centers_of(shapes, middles):
     return np.array(places, float).reshape(-1, 3)
 
 
+def rounding_of(shape):
+    """Radius [m] of a ball or capsule; 0 for others."""
+    return float(shape.radius) if isinstance(shape, (Sphere, Capsule)) else 0.0
+
+
 def side_of(shape):
     """Radius [m] in the middle of the round side of a cylinder or cone, and its slope along Z; 0, 0 for others."""
     if isinstance(shape, Cylinder):
