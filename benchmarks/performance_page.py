@@ -166,7 +166,8 @@ def sentence(series, growth):
     if growth.met is None:
         return text + missing
     verdict = "it is" if growth.met else "**it is not**"
-    return f"{text} At most {number(series.exponent)} was asked for, over all sizes: {verdict}.{missing}"
+    why = "" if growth.met else f" {REASONS.get(growth.series, 'No reason is known yet.')}"
+    return f"{text} At most {number(series.exponent)} was asked for, over all sizes: {verdict}.{missing}{why}"
 
 
 def memory_section(results):
