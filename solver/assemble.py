@@ -65,6 +65,7 @@ class Assembly:
     pressed: np.ndarray  # (C,) bool: contacts taken to carry load when the integrator was chosen
     bounces: object  # bounces.Bounces: impacts in the free motion, or None
     rigid: JointRows | None  # the rows as the velocity phase takes them, where they are the same in every step
+    row_end: object  # springs.EndLaw of the rows, or None where nothing is damped
 
 
 class Assembler:
@@ -205,11 +206,11 @@ class Assembler:
             bounces.set_free_motion(bodies, end_velocity)
         if self.spinning is not None:
             bodies.spin = fast_spins(bodies, self.spinning[number.scene[:n]])
-        problem.joints, row_number, rate = self._rows(state, bodies, step, links, row_force)
+        problem.joints, row_number, rate, end = self._rows(state, bodies, step, links, row_force)
         topology = build_topology(problem)
         return Assembly(
             problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
-            (links.a, links.b), pressed, bounces, self._rigid(links),
+            (links.a, links.b), pressed, bounces, self._rigid(links), end,
         )  # fmt: skip
 
     def _rebound(self, problem, contacts, end_velocity, pressed, flying):
@@ -236,19 +237,20 @@ class Assembler:
         return pressed, bounces
 
     def _rows(self, state, bodies, step, links, force):
-        """(JointRows, their numbers in the table, rate of each target), those that move somebody."""
+        """(JointRows, their numbers in the table, rates of targets, EndLaw or None), those that move somebody."""
         a, b, of_joint = links.a, links.b, links.loose
         if len(a) and bodies.midpoint.flags.writeable:  # contacts hold some; rows of one joint have the same bodies
             of_joint = np.zeros(len(of_joint))
             of_joint[links.joint] = np.maximum(bodies.midpoint.take(a), bodies.midpoint.take(b))
-        rows, row_number, rate = self.joints.rows(state.time + step, step, of_joint, force)
+        rows, row_number, rate, end = self.joints.rows(state.time + step, step, of_joint, force)
         if not len(rows):
-            return rows, row_number, rate
+            return rows, row_number, rate, end
         rows.body_a, rows.body_b = a, b
         if links.take is not None:  # a joint whose body is still held takes no part
             rows, row_number, rate = rows.take(links.take), row_number[links.take], rate[links.take]
+            end = None if end is None else end.take(links.take)
         expect_turns(rows, bodies, step)
-        return rows, row_number, rate
+        return rows, row_number, rate, end
 
     def _rigid(self, links):
         """JointRows of ``Assembly.rigid``, or None."""

@@ -9,8 +9,7 @@
     friction          c' = 0, force within the joint's dry friction
 
 What is asked is data in a row; the kernels know no joint types.  Force signs: positive pushes B along +axis, away
-from A.  In steps that find their mean velocity, springs act at the mean coordinate and keep their energy, and dampers
-and gains are fitted to the exponential (fitted_weight), so that stiff ones do not ring.
+from A.  In steps that find their mean velocity, springs and dampers are fitted to what they do inside it (springs.py).
 """
 
 from dataclasses import dataclass, fields, replace
@@ -24,6 +23,7 @@ from ..problem import Coordinate, JointRows, frozen
 from .braking import Carried
 from .breaking import overloaded
 from .observed import Observer
+from .springs import EndLaw, spring_law, weights
 
 LOCK, LOWER, UPPER, SPRING, POSITION_DRIVE, VELOCITY_DRIVE, FRICTION = range(7)
 RESOLVED = 4.0  # (omega h)^2 up to which compliance vibrates: pi steps a period; beyond, it only gives way
@@ -36,29 +36,6 @@ class Ask:
     role: int
     axis: object  # Axis, or None for distances
     compliance: float = 0.0
-
-
-def spring_law(stiffness, damping, h, share):
-    """(beta, compliance) of the row of a spring and damper, numbers or arrays; not both of the two may be zero.
-
-    h: step [s]; share: how many times the row's impulse counts, 1 to 2.  The force acts at the mean coordinate of the
-    step, c+ - h c' m / (1 + m) with m = share - 1, so that a spring keeps its energy where the integrator does; that
-    only changes the damping of the row.
-    """
-    damping = damping - h * stiffness * (share - 1.0) / share
-    return h * stiffness / (h * stiffness + damping), share / (h * h * stiffness + h * damping)
-
-
-def fitted_weight(decay, share):
-    """Weight w of the end velocity in a damper's force, d ((1 - w) v + w v+), for steps that count ``share`` times.
-
-    decay: h d / m.  The mean velocity (w = 1 / 2) would make v ring where the damper is stiff; exponentially fitted,
-    v+ = exp(-decay) v to the last digit (Liniger and Willoughby 1970).  Steps that end in their velocity have w = 1.
-    """
-    small = decay < 1e-3
-    x = np.where(small, 1.0, decay)
-    fitted = np.where(small, 0.5 + decay / 12.0, -1.0 / np.expm1(-x) - 1.0 / x)
-    return np.maximum(fitted, 1.0 / share)
 
 
 @dataclass(eq=False)
@@ -152,7 +129,8 @@ class JointTable:
             self._mobility[arriving] = self._carried[1].mobility(position, orientation, own)
 
     def rows(self, time, step, midpoint, force=None):
-        """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,)).
+        """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,),
+        EndLaw or None where nothing is damped).
 
         They are those of the joints that hold, in the order of the table; columns that no step changes are read-only.
         The rate is that which the coordinate must end with; NaN where a force decides.
@@ -163,16 +141,17 @@ class JointTable:
         standing = self._stand()
         number, base = standing.number, standing.rows
         if not len(number):
-            return base, number, np.zeros(0)
+            return base, number, np.zeros(0), None
         share, rate = 1.0 + midpoint.take(base.joint), np.zeros(len(number))
+        end = EndLaw.none(len(number)) if len(standing.pulled) else None
         if standing.same:
             out = JointRows(**vars(base))
         else:
             out = JointRows(**vars(base) | {name: getattr(base, name).copy() for name in PER_STEP})
-            self._ask(out, standing, rate, time, step, share)
+            self._ask(out, standing, (rate, end), time, step, share)
         force = self.force if force is None else force
         out.impulse = np.minimum(np.maximum(force.take(number) * step / share, out.lower), out.upper)
-        return out, number, rate
+        return out, number, rate, end
 
     def rigid_rows(self):
         """The rows, with no law but that their coordinates stand still, where that is so in every step; else None."""
@@ -212,9 +191,9 @@ class JointTable:
             )
         return self._standing[1]
 
-    def _ask(self, rows, standing, rate, time, h, share):
-        """Fill what this step asks of ``rows`` and their ``rate`` (R,), in place."""
-        number = standing.number
+    def _ask(self, rows, standing, asked, time, h, share):
+        """Fill what this step asks of ``rows``, in place; and ``asked``: their rates (R,) and EndLaw."""
+        number, rate = standing.number, asked[0]
         for k, axis in standing.driven:
             goal, speed = axis.target_at(time)
             if axis.drive == "position":
@@ -224,7 +203,7 @@ class JointTable:
         if len(k := standing.complied):
             self._comply(rows, k, self._softness[number[k]], self._mobility[number[k]], rate, h, share[k])
         if len(k := standing.pulled):
-            self._pull(rows, k, number[k], rate, h, share[k])
+            self._pull(rows, k, number[k], asked, h, share[k])
         if len(k := standing.arriving):
             self._arrive(rows, k, number[k], rate, h)
         if len(k := standing.limited):
@@ -242,20 +221,32 @@ class JointTable:
         Then their vibration is no motion, and the velocity phase takes them as rigid; else their rate is NaN.
         """
         vibrates = h * h * mobility <= RESOLVED * compliance
-        beta, soft = spring_law(1.0 / compliance, 0.0, h, share)
+        beta, soft = spring_law(1.0 / compliance, 0.0, h, share, 1.0 / share)
         rows.beta[k] = np.where(vibrates, beta, rows.beta[k])
         rows.compliance[k] = np.where(vibrates, soft, share * compliance / h**2)
         rate[k] = np.where(vibrates, np.nan, 0.0)
 
-    def _pull(self, rows, k, number, rate, h, share):
-        """Rows k, ``number`` in the table, as springs and dampers whose targets move at ``rate``, which becomes NaN."""
+    def _turned(self, rows, k, number):
+        """(K,) coordinates of rows k, ``number`` in the table, where the step starts, with their turns."""
+        place = self._place[number]
+        twist = rows.coordinate[k] == int(Coordinate.TWIST)
+        return place + np.where(twist, 2.0 * np.pi * np.round((self.angle[number] - place) / (2.0 * np.pi)), 0.0)
+
+    def _pull(self, rows, k, number, asked, h, share):
+        """Rows k, ``number`` in the table, as springs and dampers whose targets move at their rate, which becomes NaN.
+
+        asked: rates (R,) and EndLaw.
+        """
+        rate, end = asked
         stiffness, damping, speed = self._stiffness[number], self._damping[number], self._speed[number]
+        found = weights(stiffness, damping, self._mobility[number], h, share)
         # how much of a row's own velocity counts; the rest is that of ``speed``
-        part = share * fitted_weight(h * damping * self._mobility[number], share)
-        rows.beta[k], rows.compliance[k] = spring_law(stiffness, part * damping, h, share)
-        steady = damping - h * stiffness * (share - 1.0) / share
-        gain = share / (h * rows.compliance[k])
+        part, lag = found.way_damper, 1.0 - found.way_spring
+        rows.beta[k], rows.compliance[k] = spring_law(stiffness, part * damping, h, share, found.way_spring)
+        steady, gain = damping - h * stiffness * lag, share / (h * rows.compliance[k])
         rows.target_velocity[k] = (rate[k] * steady - (1.0 - part) * damping * speed) / gain
+        off = self._turned(rows, k, number) - rows.target[k] + h * rate[k]
+        end.put(k, stiffness, damping, found, h, share, (off, speed, rate[k]))
         rate[k] = np.nan
 
     def _arrive(self, rows, k, number, rate, h):
@@ -265,9 +256,7 @@ class JointTable:
         the largest deceleration a = max_force J M^-1 J^T stops over the distance d, with what hangs on the joint as one
         body.  Gravity's part in it is not known here: coming down, a heavy load overshoots and comes back.
         """
-        place = self._place[number]
-        twist = rows.coordinate[k] == int(Coordinate.TWIST)
-        place = place + np.where(twist, 2.0 * np.pi * np.round((self.angle[number] - place) / (2.0 * np.pi)), 0.0)
+        place = self._turned(rows, k, number)
         way = rows.target[k] - h * rate[k] - place  # to where the target is at the start
         brake = self._most[number] * self._mobility[number]
         slower = np.maximum(np.sqrt(2.0 * brake * np.abs(way)) - h * brake, 0.0)  # speed at the end of the step
