@@ -17,7 +17,7 @@ from .impact import Impacts
 from .knock_on import KnockOn
 from .manifold import NOISE
 from .materials import combine
-from .numbering import Links, Numbering, held_by_contacts
+from .numbering import Links, Numbering, held
 from .outline import Outlines
 from .predict import FreeMotion
 from .problem import Bodies, Contacts, JointRows, StepProblem, frozen, joined
@@ -197,10 +197,12 @@ class Assembler:
         if len(touches):
             flying = links, number, acceleration
             pressed, bounces = self._rebound(problem, contacts, end_velocity, pressed, flying)
-            bodies.midpoint = number.loose.copy()
-            bodies.midpoint[:n][held_by_contacts(links, touches, pressed)[:n]] = 0.0
         else:
             touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
+        passed = self.joints.passed(step)
+        if len(touches) or some(passed):
+            bodies.midpoint = number.loose.copy()
+            bodies.midpoint[:n][held(links, touches, pressed, passed)[:n]] = 0.0
         self._take_mean_velocity(bodies, end_velocity, bodies.midpoint[:n], step)
         if bounces is not None:
             bounces.set_free_motion(bodies, end_velocity)
@@ -264,15 +266,16 @@ class Assembler:
     def wrongly_pressed(self, assembly, solution):
         """(C,) bool: which contacts carry load in the solution; None where the integrator was chosen by the same ones.
 
-        A body that a contact holds, itself or through joints, is taken to the end of the step by backward Euler; one
-        that nothing holds keeps its energy.
+        A body that a contact holds, itself or through joints, or a limit that was passed, is taken to the end of the
+        step by backward Euler; one that nothing holds keeps its energy.
         """
         if not len(solution.contact_impulse):
             return None
         loaded = solution.contact_impulse[:, 0] > 0.0
         number, bodies = assembly.numbering, assembly.problem.bodies
-        held = held_by_contacts(self._links(number), assembly.problem.contacts, loaded)[: number.dynamic_count]
-        return None if np.array_equal(held, bodies.midpoint[: number.dynamic_count] == 0.0) else loaded
+        passed = self.joints.passed(assembly.problem.step)
+        ends = held(self._links(number), assembly.problem.contacts, loaded, passed)[: number.dynamic_count]
+        return None if np.array_equal(ends, bodies.midpoint[: number.dynamic_count] == 0.0) else loaded
 
     def _links(self, number):
         """The Links of the joints that hold now."""

@@ -15,6 +15,7 @@ their own, with one role each.  Arrays are read from the model as NumPy: nothing
 import numpy as np
 
 from . import rotations
+from .constraints.limits import passed, stand
 from .constraints.springs import EndLaw, spring_law, weights
 from .problem import Coordinate, JointRows
 from .reference.rows import coordinates, jacobians
@@ -142,6 +143,8 @@ class NewtonJoints:
             for v, fill in ((self._scale, 1.0), (self.q, 0.0), (self.qd, 0.0), (self._center(), 0.0))
         )
         goal, rate, rest = (np.append(v, 0.0)[of] for v in (*self._goal, self._rest))
+        stops = dof & ((role == LOWER) | (role == UPPER))
+        value = np.where(stops, stand(value, at, role == LOWER, h), value)
         out.lower[role == LOWER], out.upper[role == UPPER] = 0.0, 0.0
         out.target[:] = (np.select([role == DRIVE, role == SPRING], [goal, rest], value) - center) / unit
         soft, end = (role == SPRING) | (role == DRIVE), EndLaw.none(len(number))
@@ -167,6 +170,15 @@ class NewtonJoints:
         force = self.force if force is None else force
         out.impulse = np.clip(force[number] * h / share, out.lower, out.upper)
         return out, number, np.where(out.compliance == 0.0, 0.0, np.nan), end
+
+    def passed(self, step):
+        """(joints,) bool: those beyond a limit; see JointTable.passed."""
+        out, of = np.zeros(len(self.joints), bool), self._of
+        stops = (of >= 0) & ((self._role == LOWER) | (self._role == UPPER)) & self.alive[self.fixed.joint]
+        k = np.flatnonzero(stops)
+        off = passed(self._value[k], self.q[of[k]], self._role[k] == LOWER, step)
+        out[self.fixed.joint[k[off]]] = True
+        return out
 
     def rigid_rows(self):
         """None: rows are laid anew in every step."""

@@ -184,6 +184,20 @@ def test_limits_are_one_sided_rows(name):
     assert set(rows.coordinate) == {Coordinate.LINEAR if name in LINEAR else Coordinate.TWIST}
 
 
+@pytest.mark.parametrize("turns", [0.0, 3.0])
+@pytest.mark.parametrize("name", ["x", "rz"])
+def test_limits_far_off_stand_on_the_way_back(name, turns):
+    # By 3 m/s, 3 rad/s, from the coordinate with all its turns; what lies off by less than a tenth of that is there.
+    most, angle = 3.0 * H, 2.0 * np.pi * turns * (name == "rz")
+    for place, wanted, back in ((-1.0, -1.0 + most, True), (0.5 - 0.09 * most, 0.5, False), (0.9, 0.5, False)):
+        _, table = table_of(framed("generic", axes={name: Axis(lower=angle + 0.5, upper=angle + 2.0)}))
+        table._place[:], table.angle[:] = place, angle + place
+        rows, _, _, _ = table.rows(H, H, np.zeros(1))
+        shift = table.angle if name == "rz" else 0.0  # rows of turns are measured from where they are
+        assert rows.target + shift == pytest.approx([angle + wanted, angle + 2.0])
+        assert table.passed(H).tolist() == [back]
+
+
 def test_spring_row_is_the_implicit_spring_damper():
     # v = beta (c+ - rest) / h + (1 - beta) c', p = -v / E  ==>  p / h = -k (c+ - rest) - d c'.
     k, d, rest = 50.0, 3.0, 0.2

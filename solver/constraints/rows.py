@@ -2,9 +2,9 @@
 """Joints of a scene as rows: which coordinate each row measures, and what it asks of it (problem.JointRows).
 
     locked            c = 0                        beta 1; with compliance a spring k = 1 / compliance
-    limit             c >= lower, c <= upper       beta 1, impulse of one sign
+    limit             c >= lower, c <= upper       beta 1, impulse of one sign; see limits.py
     spring            force -k (c - rest) - d c'   beta = h k / (h k + d), compliance = 1 / (h^2 k + h d)
-    position drive    the same to its target, force within max_force; rigid where k = 0, see ``_arrive``
+    position drive    the same to its target, force within max_force; rigid where k = 0, see ``arrival``
     velocity drive    c' = target, gain d, force within max_force; rigid where d = 0
     friction          c' = 0, force within the joint's dry friction
 
@@ -20,8 +20,9 @@ import numpy as np
 from .. import rotations
 from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
-from .braking import Carried
+from .braking import Carried, arrival
 from .breaking import overloaded
+from .limits import passed, stand
 from .observed import Observer
 from .springs import EndLaw, spring_law, weights
 
@@ -48,13 +49,14 @@ class Standing:
     complied: np.ndarray  # locks and ropes that give way
     pulled: np.ndarray  # springs and dampers
     arriving: np.ndarray  # rigid position drives within a force
+    stops: np.ndarray  # limits that do not give way
     limited: np.ndarray  # force within a limit
     driven: list  # (row, Axis): target in time
 
     @property
     def same(self):
         """Whether every step asks the same of every row."""
-        return not (len(self.twist) or len(self.complied) or len(self.limited) or len(self.pulled))
+        return not (len(self.twist) or len(self.complied) or len(self.limited) or len(self.pulled) or len(self.stops))
 
     @cached_property
     def rigid(self):
@@ -110,7 +112,7 @@ class JointTable:
     def observe(self, position, orientation, velocity):
         """Take in where a step starts: solver poses (B, 3), (B, 4), velocities (B, 6); prescribed bodies: the mean.
 
-        Only springs, dampers, what gives way and what has to brake ask for it.
+        Only springs, dampers, limits, what gives way and what has to brake ask for it.
         """
         if not len(self._soft):
             return
@@ -152,6 +154,14 @@ class JointTable:
         force = self.force if force is None else force
         out.impulse = np.minimum(np.maximum(force.take(number) * step / share, out.lower), out.upper)
         return out, number, rate, end
+
+    def passed(self, step):
+        """(joints,) bool: those that lie beyond a limit, from where a step [s] of this length brings them back."""
+        out, standing = np.zeros(len(self.joints), bool), self._stand()
+        if len(k := standing.stops):
+            rows, place = standing.rows, self._turned(standing.rows, k, standing.number[k])
+            out[rows.joint[k[passed(rows.target[k], place, rows.lower[k] == 0.0, step)]]] = True
+        return out
 
     def rigid_rows(self):
         """The rows, with no law but that their coordinates stand still, where that is so in every step; else None."""
@@ -205,7 +215,11 @@ class JointTable:
         if len(k := standing.pulled):
             self._pull(rows, k, number[k], asked, h, share[k])
         if len(k := standing.arriving):
-            self._arrive(rows, k, number[k], rate, h)
+            place, brake = self._turned(rows, k, number[k]), self._most[number[k]] * self._mobility[number[k]]
+            rows.target[k], rate[k] = arrival(rows.target[k], rate[k], place, brake, h)
+        if len(k := standing.stops):
+            place = self._turned(rows, k, number[k])
+            rows.target[k] = stand(rows.target[k], place, rows.lower[k] == 0.0, h)
         if len(k := standing.limited):
             bound = self._most[number[k]] * h / share[k]
             rows.lower[k], rows.upper[k] = -bound, bound
@@ -248,21 +262,6 @@ class JointTable:
         off = self._turned(rows, k, number) - rows.target[k] + h * rate[k]
         end.put(k, stiffness, damping, found, h, share, (off, speed, rate[k]))
         rate[k] = np.nan
-
-    def _arrive(self, rows, k, number, rate, h):
-        """Let rows k, ``number`` in the table, come no nearer to their targets than they can still brake.
-
-        With all their force to the last step they would swing about the target for ever.  From the speed sqrt(2 a d)
-        the largest deceleration a = max_force J M^-1 J^T stops over the distance d, with what hangs on the joint as one
-        body.  Gravity's part in it is not known here: coming down, a heavy load overshoots and comes back.
-        """
-        place = self._turned(rows, k, number)
-        way = rows.target[k] - h * rate[k] - place  # to where the target is at the start
-        brake = self._most[number] * self._mobility[number]
-        slower = np.maximum(np.sqrt(2.0 * brake * np.abs(way)) - h * brake, 0.0)  # speed at the end of the step
-        left = np.divide(0.5 * slower**2, brake, out=np.zeros(len(k)), where=slower > 0.0)
-        rows.target[k] -= np.copysign(left, way)
-        rate[k] += np.copysign(slower, way)
 
     # Building the table
 
@@ -346,12 +345,14 @@ class JointTable:
         """Write into ``fixed`` what no step changes of the rows' laws, and note which rows have one that steps do."""
         rows, count = self.fixed, len(self.fixed)
         self._softness, self._stiffness, self._damping, self._most = np.zeros((4, count))
-        complied, pulled, arriving, limited, self._driven = [], [], [], [], []
+        complied, pulled, arriving, stops, limited, self._driven = [], [], [], [], [], []
         for k, ask in enumerate(self._asks):
             axis, pulls = ask.axis, False
             if ask.compliance > 0.0:
                 complied.append(k)
                 self._softness[k] = ask.compliance
+            elif ask.role in (LOWER, UPPER):
+                stops.append(k)
             if ask.role == LOWER:
                 rows.target[k], rows.lower[k] = axis.lower, 0.0
             elif ask.role == UPPER:
@@ -376,5 +377,5 @@ class JointTable:
                 self._driven.append((k, axis))
             if ask.role in (POSITION_DRIVE, VELOCITY_DRIVE, FRICTION):
                 limited.append(k)
-        self._special = [np.array(rows, int) for rows in (complied, pulled, arriving, limited)]  # as Standing has them
-        self._soft = np.concatenate(self._special[:3])
+        self._special = [np.array(rows, int) for rows in (complied, pulled, arriving, stops, limited)]
+        self._soft = np.concatenate(self._special[:4])  # as Standing has them
