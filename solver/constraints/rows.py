@@ -24,7 +24,7 @@ from .braking import Carried, arrival
 from .breaking import overloaded
 from .limits import passed, stand
 from .observed import Observer
-from .springs import EndLaw, spring_law, weights
+from .springs import EndLaw, spring_law, turns_far, weights
 
 LOCK, LOWER, UPPER, SPRING, POSITION_DRIVE, VELOCITY_DRIVE, FRICTION = range(7)
 RESOLVED = 4.0  # (omega h)^2 up to which compliance vibrates: pi steps a period; beyond, it only gives way
@@ -226,7 +226,7 @@ class JointTable:
         if len(k := standing.twist):
             angle = self.angle[number[k]]
             rows.offset[k] += angle
-            rows.target[k] -= angle * (rows.beta[k] != 0.0)
+            rows.target[k] -= angle
 
     @staticmethod
     def _comply(rows, k, compliance, mobility, rate, h, share):
@@ -259,9 +259,15 @@ class JointTable:
         rows.beta[k], rows.compliance[k] = spring_law(stiffness, part * damping, h, share, found.way_spring)
         steady, gain = damping - h * stiffness * lag, share / (h * rows.compliance[k])
         rows.target_velocity[k] = (rate[k] * steady - (1.0 - part) * damping * speed) / gain
-        off = self._turned(rows, k, number) - rows.target[k] + h * rate[k]
-        end.put(k, stiffness, damping, found, h, share, (off, speed, rate[k]))
+        off = self._turned(rows, k, number) - rows.target[k]
+        end.put(k, stiffness, damping, found, h, share, (off + h * rate[k], speed, rate[k]))
         rate[k] = np.nan
+        row = rows.beta[k], rows.target_velocity[k], rows.compliance[k]
+        most = np.where(self._most[number] > 0.0, self._most[number] * h / share, np.inf)
+        far = turns_far(row, off, (speed, self._mobility[number]), most, h)
+        far &= rows.coordinate[k] == int(Coordinate.TWIST)
+        rows.target_velocity[k] -= np.where(far, rows.beta[k] * off / h, 0.0)
+        rows.beta[k] = np.where(far, 0.0, rows.beta[k])
 
     # Building the table
 

@@ -94,6 +94,18 @@ def _swinging_weight(x):
     return np.where(small, 0.5 + x / 6.0 - x**3 / 180.0, 1.0 - np.exp(-y) * (1.0 - g) / (y * g * g))
 
 
+def turns_far(row, off, start, most, h):
+    """(K,) bool: rows of angles that turn by more than a quarter turn beyond what their velocity alone would.
+
+    The pose a step ends in does not tell that: their coordinate has to be the way they made.  row: (beta, target
+    velocity, compliance), off: coordinate off its target at the start [rad], start: (velocity, mobility) there, most:
+    the largest impulse; (K,) each.  Alone, u = v + mobility p and p = -(u + beta off / h - wanted) / compliance.
+    """
+    (beta, wanted, compliance), (speed, mobility) = row, start
+    p = -(speed + beta * off / h - wanted) / (compliance + mobility)
+    return h * mobility * np.minimum(np.abs(p), most) > 0.5 * np.pi
+
+
 @dataclass
 class EndLaw:
     """What the dampers of R joint rows still do to the velocity with which a step ends.
