@@ -22,6 +22,7 @@ from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
 from .braking import Carried, arrival
 from .breaking import overloaded
+from .held import Held, matters
 from .limits import passed, stand
 from .observed import Observer
 from .springs import EndLaw, spring_law, turns_far, weights
@@ -102,7 +103,7 @@ class JointTable:
         self._frames, self._observer = frames, None
         self.alive = np.ones(len(self.joints), bool)
         self.broken = {}  # name -> time [s]
-        self._standing = self._carried = None, None
+        self._standing, self._around = (None, None), (None, None, None)
         self._strength = np.array([(j.break_force, j.break_torque) for j in self.joints], float).reshape(-1, 2)
         self._breakable = bool(np.isfinite(self._strength).any())
 
@@ -116,19 +117,25 @@ class JointTable:
         """
         if not len(self._soft):
             return
-        arriving = self._special[2]
+        pulled, arriving = self._special[1:3]
         if self._observer is None:
             self._observer = Observer(self.fixed.take(self._soft), self._frames)
         seen = self._observer.look(position, orientation, velocity)
         self._place[self._soft], self._speed[self._soft], self._mobility[self._soft] = seen
+        key = self.alive.tobytes()
+        if self._around[0] != key and (len(arriving) or len(pulled)):
+            holds, fixed = self.alive[self.fixed.joint], self.fixed
+            links = (fixed.joint[holds], fixed.body_a[holds], fixed.body_b[holds])
+            carried = Carried(fixed.take(arriving), links, self._frames)
+            rigid = np.setdiff1d(np.flatnonzero(holds), np.concatenate(self._special))
+            self._around = key, carried, Held(fixed, pulled, rigid[fixed.beta[rigid] == 1.0], self._frames)
         if len(arriving):
-            key = self.alive.tobytes()
-            if self._carried[0] != key:
-                holds = self.alive[self.fixed.joint]
-                links = (self.fixed.joint[holds], self.fixed.body_a[holds], self.fixed.body_b[holds])
-                self._carried = key, Carried(self.fixed.take(arriving), links, self._frames)
             own = self._mobility[arriving]
-            self._mobility[arriving] = self._carried[1].mobility(position, orientation, own)
+            self._mobility[arriving] = self._around[1].mobility(position, orientation, own)
+        if len(pulled):
+            pose = np.vstack([position, np.zeros(3)]), np.vstack([orientation, rotations.IDENTITY])
+            own, law = self._mobility[pulled], (self._stiffness[pulled], self._damping[pulled])
+            self._mobility[pulled] = self._around[2].mobility(*pose, own, matters(*law, own))
 
     def rows(self, time, step, midpoint, force=None):
         """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,),

@@ -186,3 +186,22 @@ def test_spring_with_little_damping_rings_at_its_own_rate(fps):
     assert figure(name, "what its damper leaves, over exp(-d t / m)", left, f"1 +- {bound}") == pytest.approx(
         1.0, abs=bound
     )
+
+
+@pytest.mark.parametrize("damping", [5.0, 20.0, 1e3, 1e9])
+def test_damper_of_a_door_knows_all_of_it(damping):
+    # I w' = -d w about the edge, I = m (a^2 + b^2) / 3 + m a^2: three quarters of it come with the way of the middle,
+    # which the hinge enforces.  What a step's chord costs: (w h)^2 / 12 of the angle.
+    half, speed, moment = 0.5, 4.0, MASS * ((0.5**2 + 0.05**2) / 3.0 + 0.5**2)
+    scene = Scene(gravity=(0, 0, 0))
+    scene.add(
+        Body("Door", [Box((half, 0.05, 1.0))], mass=MASS, position=(half, 0, 0), angular_velocity=(0, 0, speed),
+             linear_velocity=(0, speed * half, 0), collision_mask=0)
+    )  # fmt: skip
+    scene.add(Joint("Hinge", "hinge", None, "Door", (0, 0, 0), axes={"rz": Axis(damping=damping)}))
+    trajectory = simulate(scene, 24, config=CPU)
+    angle = np.arctan2(trajectory.position[:, 0, 1], trajectory.position[:, 0, 0])
+    want = speed * moment / damping * -np.expm1(-damping / moment * trajectory.times)
+    bound = want[-1] * (speed / 24.0) ** 2 / 12.0 + SLOW
+    name = f"door with a damper of {damping:g} N m s"
+    assert figure(name, "angle off its law, 1 s", np.abs(angle - want).max(), bound, "rad") < bound
