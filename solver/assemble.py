@@ -17,7 +17,7 @@ from .impact import Impacts
 from .knock_on import KnockOn
 from .manifold import NOISE
 from .materials import combine
-from .numbering import Links, Numbering, held_by_contacts
+from .numbering import Links, Numbering, held
 from .outline import Outlines
 from .predict import FreeMotion
 from .problem import Bodies, Contacts, JointRows, StepProblem, frozen, joined
@@ -65,6 +65,7 @@ class Assembly:
     pressed: np.ndarray  # (C,) bool: contacts taken to carry load when the integrator was chosen
     bounces: object  # bounces.Bounces: impacts in the free motion, or None
     rigid: JointRows | None  # the rows as the velocity phase takes them, where they are the same in every step
+    row_end: object  # springs.EndLaw of the rows, or None where nothing is damped
 
 
 class Assembler:
@@ -196,20 +197,22 @@ class Assembler:
         if len(touches):
             flying = links, number, acceleration
             pressed, bounces = self._rebound(problem, contacts, end_velocity, pressed, flying)
-            bodies.midpoint = number.loose.copy()
-            bodies.midpoint[:n][held_by_contacts(links, touches, pressed)[:n]] = 0.0
         else:
             touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
+        passed = self.joints.passed(step)
+        if len(touches) or some(passed):
+            bodies.midpoint = number.loose.copy()
+            bodies.midpoint[:n][held(links, touches, pressed, passed)[:n]] = 0.0
         self._take_mean_velocity(bodies, end_velocity, bodies.midpoint[:n], step)
         if bounces is not None:
             bounces.set_free_motion(bodies, end_velocity)
         if self.spinning is not None:
             bodies.spin = fast_spins(bodies, self.spinning[number.scene[:n]])
-        problem.joints, row_number, rate = self._rows(state, bodies, step, links, row_force)
+        problem.joints, row_number, rate, end = self._rows(state, bodies, step, links, row_force)
         topology = build_topology(problem)
         return Assembly(
             problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
-            (links.a, links.b), pressed, bounces, self._rigid(links),
+            (links.a, links.b), pressed, bounces, self._rigid(links), end,
         )  # fmt: skip
 
     def _rebound(self, problem, contacts, end_velocity, pressed, flying):
@@ -236,19 +239,20 @@ class Assembler:
         return pressed, bounces
 
     def _rows(self, state, bodies, step, links, force):
-        """(JointRows, their numbers in the table, rate of each target), those that move somebody."""
+        """(JointRows, their numbers in the table, rates of targets, EndLaw or None), those that move somebody."""
         a, b, of_joint = links.a, links.b, links.loose
         if len(a) and bodies.midpoint.flags.writeable:  # contacts hold some; rows of one joint have the same bodies
             of_joint = np.zeros(len(of_joint))
             of_joint[links.joint] = np.maximum(bodies.midpoint.take(a), bodies.midpoint.take(b))
-        rows, row_number, rate = self.joints.rows(state.time + step, step, of_joint, force)
+        rows, row_number, rate, end = self.joints.rows(state.time + step, step, of_joint, force)
         if not len(rows):
-            return rows, row_number, rate
+            return rows, row_number, rate, end
         rows.body_a, rows.body_b = a, b
         if links.take is not None:  # a joint whose body is still held takes no part
             rows, row_number, rate = rows.take(links.take), row_number[links.take], rate[links.take]
+            end = None if end is None else end.take(links.take)
         expect_turns(rows, bodies, step)
-        return rows, row_number, rate
+        return rows, row_number, rate, end
 
     def _rigid(self, links):
         """JointRows of ``Assembly.rigid``, or None."""
@@ -262,15 +266,16 @@ class Assembler:
     def wrongly_pressed(self, assembly, solution):
         """(C,) bool: which contacts carry load in the solution; None where the integrator was chosen by the same ones.
 
-        A body that a contact holds, itself or through joints, is taken to the end of the step by backward Euler; one
-        that nothing holds keeps its energy.
+        A body that a contact holds, itself or through joints, or a limit that was passed, is taken to the end of the
+        step by backward Euler; one that nothing holds keeps its energy.
         """
         if not len(solution.contact_impulse):
             return None
         loaded = solution.contact_impulse[:, 0] > 0.0
         number, bodies = assembly.numbering, assembly.problem.bodies
-        held = held_by_contacts(self._links(number), assembly.problem.contacts, loaded)[: number.dynamic_count]
-        return None if np.array_equal(held, bodies.midpoint[: number.dynamic_count] == 0.0) else loaded
+        passed = self.joints.passed(assembly.problem.step)
+        ends = held(self._links(number), assembly.problem.contacts, loaded, passed)[: number.dynamic_count]
+        return None if np.array_equal(ends, bodies.midpoint[: number.dynamic_count] == 0.0) else loaded
 
     def _links(self, number):
         """The Links of the joints that hold now."""

@@ -5,7 +5,7 @@
 
 Contacts with what stands still do no work, nor do joints that only hold.  Where a joint of an island drives, springs,
 brakes or gives way, W = sum p J u over its rows, with their impulses p: what the momentum equation of the step gives
-bodies, dissipation included.  Rigid drives also work in the velocity phase, by p times the velocity they ask for.
+bodies, dissipation included.  Drives and dampers also work in the velocity phase, by p times the velocity they ask for.
 Islands that touch what is moved, or hang on it, are left to the judge.
 
 Newton's law of impact asks of each contact for e times its approach, as free motion had it before the step.  Where
@@ -70,11 +70,14 @@ class EnergyLimit:
         self._most = self.limit + self._sum(SPARE * start + self.noise) + pushed + judged.work[1]
 
     def add_drives(self, rows, impulse):
-        """Take in the work of rigid drives in the velocity phase: its JointRows, and their impulses (R,)."""
+        """Take in the work of drives and dampers in the velocity phase: its JointRows, and their impulses (R,).
+
+        At most impulse times the velocity they end with, which their law tells.
+        """
         drives = np.flatnonzero(rows.target_velocity)
         if not self._any or not len(drives):
             return
-        work = impulse[drives] * rows.target_velocity[drives]
+        work = impulse[drives] * (rows.target_velocity[drives] - rows.compliance[drives] * impulse[drives])
         island = self.assembly.island[np.minimum(rows.body_a, rows.body_b)[drives]]
         work = np.bincount(island, work, self._count)
         self.limit += work

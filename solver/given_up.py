@@ -12,6 +12,7 @@ import numpy as np
 from .energy import kinetic_energies
 from .flags import every
 from .reference.free_motion import led_orientation
+from .twists import count_turns
 from .velocity_phase import moves
 
 MOST = 4.0  # |du| <= 2 |u| in the norm of the kinetic energy, where |u + du| <= |u|: impulses that add no energy
@@ -62,6 +63,7 @@ def deliver(attempt, judge, fast):
     held = (kept.velocity[:n] != solution.velocity[:n]).any(axis=1)
     end.body[held] = end.joint[rows.joint[moves(rows, held, len(kept.velocity))]] = 0.0  # of a pose that nothing took
     judged = judge.step(assembly, kept, fast)
+    count_turns(assembly.problem, kept, judged.coordinate)
     attempt.solution, attempt.residuals, attempt.coordinate = kept, judged.residuals, judged.coordinate
     attempt.error = np.maximum(judged.body[:n], assembly.problem.step * end.body)
     if check is not None:

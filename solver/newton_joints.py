@@ -15,7 +15,8 @@ their own, with one role each.  Arrays are read from the model as NumPy: nothing
 import numpy as np
 
 from . import rotations
-from .constraints.rows import fitted_weight, spring_law
+from .constraints.limits import passed, stand
+from .constraints.springs import EndLaw, spring_law, weights
 from .problem import Coordinate, JointRows
 from .reference.rows import coordinates, jacobians
 
@@ -129,7 +130,7 @@ class NewtonJoints:
         return self._coordinate[twist], angle[twist]
 
     def rows(self, time, step, midpoint, force=None):
-        """Rows of a step: (JointRows, number in the table (R,), rate of each target (R,)); see JointTable.rows."""
+        """Rows of a step: (JointRows, number in the table, rate of each target, EndLaw); see JointTable.rows."""
         number = np.nonzero(self.alive[self.fixed.joint])[0] if len(self.fixed) else np.zeros(0, int)
         out, h = self.fixed.take(number), step
         share = 1.0 + midpoint[out.joint]
@@ -142,15 +143,20 @@ class NewtonJoints:
             for v, fill in ((self._scale, 1.0), (self.q, 0.0), (self.qd, 0.0), (self._center(), 0.0))
         )
         goal, rate, rest = (np.append(v, 0.0)[of] for v in (*self._goal, self._rest))
+        stops = dof & ((role == LOWER) | (role == UPPER))
+        value = np.where(stops, stand(value, at, role == LOWER, h), value)
         out.lower[role == LOWER], out.upper[role == UPPER] = 0.0, 0.0
         out.target[:] = (np.select([role == DRIVE, role == SPRING], [goal, rest], value) - center) / unit
-        soft = (role == SPRING) | (role == DRIVE)
+        soft, end = (role == SPRING) | (role == DRIVE), EndLaw.none(len(number))
         if soft.any():
             k, d = self._gains[:, number][:, soft] * unit[soft] ** 2
-            part = share[soft] * fitted_weight(h * d * self._inverse_mass[of[soft]], share[soft])
-            out.beta[soft], out.compliance[soft] = spring_law(k, part * d, h, share[soft])
-            rate = (np.where(role == DRIVE, rate, 0.0)[soft] - (1.0 - part) * speed[soft]) / unit[soft]
-            out.target_velocity[soft] = d * rate * out.compliance[soft] * h / share[soft]
+            found = weights(k, d, self._inverse_mass[of[soft]], h, share[soft])
+            out.beta[soft], out.compliance[soft] = spring_law(k, found.way_damper * d, h, share[soft], found.way_spring)
+            rate, fast = np.where(role == DRIVE, rate, 0.0)[soft] / unit[soft], speed[soft] / unit[soft]
+            asked = d * (rate - (1.0 - found.way_damper) * fast)
+            out.target_velocity[soft] = asked * out.compliance[soft] * h / share[soft]
+            off = ((at - center) / unit - out.target)[soft]
+            end.put(soft, k, d, found, h, share[soft], (off, fast, rate))
         bare = (role == FRICTION) | (role == ARMATURE)
         out.beta[bare], out.target[bare] = 0.0, 0.0
         inertia = role == ARMATURE
@@ -163,7 +169,16 @@ class NewtonJoints:
         out.offset[twist] = at[twist]
         force = self.force if force is None else force
         out.impulse = np.clip(force[number] * h / share, out.lower, out.upper)
-        return out, number, np.where(out.compliance == 0.0, 0.0, np.nan)
+        return out, number, np.where(out.compliance == 0.0, 0.0, np.nan), end
+
+    def passed(self, step):
+        """(joints,) bool: those beyond a limit; see JointTable.passed."""
+        out, of = np.zeros(len(self.joints), bool), self._of
+        stops = (of >= 0) & ((self._role == LOWER) | (self._role == UPPER)) & self.alive[self.fixed.joint]
+        k = np.flatnonzero(stops)
+        off = passed(self._value[k], self.q[of[k]], self._role[k] == LOWER, step)
+        out[self.fixed.joint[k[off]]] = True
+        return out
 
     def rigid_rows(self):
         """None: rows are laid anew in every step."""

@@ -57,15 +57,19 @@ class Links:
         return cls(a, b, joint, loose, None if take.all() else take, group, count)
 
 
-def held_by_contacts(links, contacts, pressed):
-    """(B + 1,) bool: moving bodies with a pressed contact, or linked by joints and pressed contacts to one with it.
+def held(links, contacts, pressed, passed):
+    """(B + 1,) bool: moving bodies with a pressed contact or a joint beyond a limit, or linked to one with it by joints
+    and pressed contacts.
 
     A group of jointed bodies that a pressed contact links to another has one itself: groups say it all.
+    pressed: (C,) bool; passed: (joints,) bool.
     """
     mark = np.zeros(links.group_count + 1, bool)
-    if not pressed.any():
-        return mark.take(links.group)
-    for side in (contacts.body_a, contacts.body_b):
-        mark[links.group.take(side[pressed])] = True
+    if pressed.any():
+        for side in (contacts.body_a, contacts.body_b):
+            mark[links.group.take(side[pressed])] = True
+    if passed.any():
+        for side in (links.a, links.b):
+            mark[links.group.take(side[passed[links.joint]])] = True
     mark[-1] = False
     return mark.take(links.group)

@@ -42,6 +42,7 @@ from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
+from .twists import count_turns
 
 DEEPEST = 4  # a step is halved at most this often
 PATIENCE = 3  # frames given up on before steps are halved less
@@ -117,6 +118,7 @@ class Stepper:
             self.state, attempt.again = self.rest.wake(state, struck), True
             return attempt
         judged = self.position_phase.judge.step(assembly, solution, self.fast)
+        count_turns(assembly.problem, solution, judged.coordinate)
         residuals = attempt.residuals = judged.residuals
         attempt.spurious, attempt.coordinate = judged.gained, judged.coordinate
         if check is not None:

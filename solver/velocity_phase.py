@@ -4,7 +4,7 @@
 The position phase decides where bodies end; the velocity that led there also carries corrections of drift and
 overlap, which must not become motion.  So joints are made rigid in velocity at the end pose, J(q+) u = 0, and
 contacts that carried load either leave with the speed of their rebound or rest.  It never adds energy; without it stiff
-joints gain it.
+joints gain it.  Dampers take what their law of the end of a step lacks (constraints/springs.py).
 
 A hull or mesh that rolls has turned its corner by the end pose: with the lever of the start, its weight brakes it, so
 a body that rolls alone gets the phase as well.
@@ -89,22 +89,27 @@ def _needed_rows(assembly, solution, judged, mask):
     as it was.
     """
     problem, rows, impulse = assembly.problem, assembly.problem.joints, solution.joint_impulse
-    if not len(rows):
+    count, end = len(rows), assembly.row_end
+    if not count:
         return rows
     if assembly.rigid is not None and mask.all():
         return assembly.rigid
     one_sided = (rows.beta == 1.0) & ((rows.lower == 0.0) | (rows.upper == 0.0))
-    take = (~one_sided | (impulse != 0.0)) & ~np.isnan(assembly.row_rate)
+    ruled, rate, soft = ~np.isnan(assembly.row_rate), assembly.row_rate.copy(), np.zeros(count)
+    share = impulse_share(problem)
+    used = share * impulse
+    if end is not None:
+        damped, (wanted, soft) = end.damping > 0.0, end.rest(used, judged.coordinate - rows.target)
+        rate[damped], ruled = wanted[damped], ruled | damped
+    take = (~one_sided | (impulse != 0.0)) & ruled
     if not mask.all():
         take &= moves(rows, mask, len(problem.bodies.mass))
-    share = impulse_share(problem)
-    used, count = share * impulse, len(rows)
     turned = np.where(rows.coordinate == int(Coordinate.TWIST), judged.coordinate, 0.0)
     changed = {
-        "offset": rows.offset + turned, "target_velocity": assembly.row_rate.copy(),
+        "offset": rows.offset + turned, "target_velocity": rate, "compliance": soft,
         "lower": np.minimum(share * rows.lower - used, 0.0), "upper": np.maximum(share * rows.upper - used, 0.0),
     }  # fmt: skip
-    rigid = JointRows(**vars(rows) | dict.fromkeys(("beta", "compliance", "impulse"), np.zeros(count)) | changed)
+    rigid = JointRows(**vars(rows) | dict.fromkeys(("beta", "impulse"), np.zeros(count)) | changed)
     if mask.all() and take.any():
         rigid.lower[~take] = rigid.upper[~take] = rigid.target_velocity[~take] = 0.0
         return rigid

@@ -9,7 +9,7 @@ from axion.solver.collision import Collider
 from axion.solver.constraints.rows import JointTable
 from axion.solver.frames import body_frames
 from axion.solver.model import build_model
-from axion.solver.numbering import Links, Numbering, held_by_contacts
+from axion.solver.numbering import Links, Numbering, held
 from axion.solver.problem import JointRows
 from axion.solver.state import State
 from axion.solver.topology import connected_components
@@ -140,9 +140,12 @@ def test_held_is_what_joints_and_pressed_contacts_link_to_a_pressed_contact(seed
     first, second = np.append(a[holds], i[pressed]), np.append(b[holds], j[pressed])
     linked = (first < n) & (second < n)
     group = connected_components(n, first[linked], second[linked])
-    marked = {group[k] for k in np.append(i[pressed], j[pressed]) if k < n}
-    held = held_by_contacts(links, contacts, pressed)
-    assert held[:n].tolist() == [label in marked for label in group] and not held[n:].any()
+    passed = rng.random(5) < 0.3  # joints beyond a limit
+    back = passed[fixed.joint[holds]]
+    ends = np.concatenate([i[pressed], j[pressed], a[holds][back], b[holds][back]])
+    marked = {group[k] for k in ends if k < n}
+    found = held(links, contacts, pressed, passed)
+    assert found[:n].tolist() == [label in marked for label in group] and not found[n:].any()
 
 
 def test_what_is_kept_follows_who_moves_and_which_joints_hold():

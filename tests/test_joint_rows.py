@@ -40,7 +40,7 @@ def table_of(joint, seed=0):
 
 def rows_of(joint, time=H, step=H, midpoint=0.0):
     _, table = table_of(joint)
-    rows, _, rate = table.rows(time, step, np.full(1, midpoint))
+    rows, _, rate, _ = table.rows(time, step, np.full(1, midpoint))
     return rows, rate
 
 
@@ -64,7 +64,7 @@ def test_locked_rows_are_zero_at_the_start_and_span_what_is_locked(kind, body_a,
     # The locked Jacobian must forbid exactly the relative motions of the locked axes, and allow the free ones.
     joint = framed(kind, body_a, seed)
     scene, table = table_of(joint, seed)
-    rows, _, _ = table.rows(H, H, np.zeros(1))
+    rows, _, _, _ = table.rows(H, H, np.zeros(1))
     pose = start_poses(scene)
     assert len(rows) == len(JOINT_TYPES[kind].locked)
     assert coordinates(rows, *pose) == pytest.approx(np.zeros(len(rows)), abs=1e-14)
@@ -90,7 +90,7 @@ def test_locked_angles_stay_independent_of_the_free_ones_far_from_the_start(lock
     # A turn about one free axis leaves the locked rows at zero and independent of each other.
     joint = framed("generic", axes={name: Axis(locked=True) for name in locks.split()})
     scene, table = table_of(joint)
-    rows, _, _ = table.rows(H, H, np.zeros(1))
+    rows, _, _, _ = table.rows(H, H, np.zeros(1))
     position, orientation = start_poses(scene)
     basis = rotations.matrices(joint.orientation).T
     free = [k for k, name in enumerate(ANGULAR) if name not in locks.split()]
@@ -125,7 +125,7 @@ def test_compliance_too_stiff_for_the_step_gives_way_at_its_end_and_ends_at_rest
     # (omega h)^2 = h^2 mobility / compliance > RESOLVED: c+ = -compliance force, and the velocity phase is told.
     _, table = table_of(framed("ball", compliance=1e-6))
     table._mobility[:] = [0.9 * RESOLVED * 1e-6 / H**2, 1.1 * RESOLVED * 1e-6 / H**2, 1e9]
-    rows, _, rate = table.rows(H, H, np.ones(1))
+    rows, _, rate, _ = table.rows(H, H, np.ones(1))
     assert np.isnan(rate).tolist() == [True, False, False]
     for k in (1, 2):
         assert force(rows, k, 0.01, 0.3, 1.0) == pytest.approx(-0.01 / 1e-6)
@@ -154,7 +154,8 @@ def test_row_knows_its_speed_and_how_easily_it_moves():
 @pytest.mark.parametrize("decay", [1e-4, 0.3, 2.0, 100.0, 1e5])
 @pytest.mark.parametrize("drive", [None, "velocity", "position"])
 def test_damper_is_fitted_to_the_exponential(decay, drive):
-    # m v' = d (target - v) over a step that finds its mean velocity: v+ = target + exp(-d h / m) (v - target).
+    # m v' = d (target - v) over a step that finds its mean velocity: the way is that of v = target + exp(-d t / m)
+    # (v - target), and what the end adds to the impulses of the way, which count twice, leaves its end.
     m, speed, target = 2.0, 1.5, 0.0 if drive is None else 0.7
     damping, options = decay * m / H, {}
     if drive is not None:
@@ -164,11 +165,15 @@ def test_damper_is_fitted_to_the_exponential(decay, drive):
     _, table = table_of(framed("slider", axes={"x": Axis(damping=damping, **options)}))
     k = int(np.nonzero([ask.axis.damping > 0.0 for ask in table._asks])[0][0])
     table._speed[k], table._mobility[k] = speed, 1.0 / m
-    rows, _, _ = table.rows(H, H, np.ones(1))
+    rows, _, _, end = table.rows(H, H, np.ones(1))
     # mean velocity = speed + h force / 2 m, the force that of this very velocity
     slope = force(rows, k, 0.0, 1.0, 1.0) - force(rows, k, 0.0, 0.0, 1.0)
     mean = (speed + 0.5 * H / m * force(rows, k, 0.0, 0.0, 1.0)) / (1.0 - 0.5 * H / m * slope)
-    assert 2.0 * mean - speed == pytest.approx(target + np.exp(-decay) * (speed - target), abs=1e-9)
+    assert mean == pytest.approx(target - np.expm1(-decay) / decay * (speed - target), abs=1e-9)
+    used = 2.0 * m * (mean - speed)  # of P; the end velocity v: m (v - speed) = P, v + E (P - used) = wanted
+    wanted, soft = (values[k] for values in end.rest(np.full(len(rows), used), np.zeros(len(rows))))
+    at_end = (wanted + soft * (used + m * speed)) / (1.0 + soft * m)
+    assert at_end == pytest.approx(target + np.exp(-decay) * (speed - target), abs=1e-8)
 
 
 @pytest.mark.parametrize("name", AXES)
@@ -177,6 +182,20 @@ def test_limits_are_one_sided_rows(name):
     assert rows.target.tolist() == [-0.3, 0.7]
     assert rows.lower.tolist() == [0.0, -np.inf] and rows.upper.tolist() == [np.inf, 0.0]
     assert set(rows.coordinate) == {Coordinate.LINEAR if name in LINEAR else Coordinate.TWIST}
+
+
+@pytest.mark.parametrize("turns", [0.0, 3.0])
+@pytest.mark.parametrize("name", ["x", "rz"])
+def test_limits_far_off_stand_on_the_way_back(name, turns):
+    # By 3 m/s, 3 rad/s, from the coordinate with all its turns; what lies off by less than a tenth of that is there.
+    most, angle = 3.0 * H, 2.0 * np.pi * turns * (name == "rz")
+    for place, wanted, back in ((-1.0, -1.0 + most, True), (0.5 - 0.09 * most, 0.5, False), (0.9, 0.5, False)):
+        _, table = table_of(framed("generic", axes={name: Axis(lower=angle + 0.5, upper=angle + 2.0)}))
+        table._place[:], table.angle[:] = place, angle + place
+        rows, _, _, _ = table.rows(H, H, np.zeros(1))
+        shift = table.angle if name == "rz" else 0.0  # rows of turns are measured from where they are
+        assert rows.target + shift == pytest.approx([angle + wanted, angle + 2.0])
+        assert table.passed(H).tolist() == [back]
 
 
 def test_spring_row_is_the_implicit_spring_damper():
@@ -196,12 +215,13 @@ def test_damper_alone_is_a_row_of_velocity():
 
 
 def test_velocity_drive_pushes_with_its_gain_up_to_its_limit():
-    # force = damping (target - c'), within max_force; rigid without damping.
+    # force = damping (target - c') at a steady speed, within max_force; rigid without damping.
     for midpoint in (0.0, 1.0):
-        drive = Axis(drive="velocity", target=2.0, damping=5.0, max_force=30.0)
-        rows, rate = rows_of(framed("hinge", axes={"rz": drive}), midpoint=midpoint)
+        drive, speed = Axis(drive="velocity", target=2.0, damping=5.0, max_force=30.0), 0.5
+        _, table = table_of(framed("hinge", axes={"rz": drive}))
+        table._speed[:] = speed
+        rows, _, rate, _ = table.rows(H, H, np.full(1, midpoint))
         k = len(rows) - 1
-        speed = 0.5
         v = rows.beta[k] * 0.0 + speed - rows.target_velocity[k]
         total = (1 + midpoint) * -v / rows.compliance[k] / H
         assert total == pytest.approx(5.0 * (2.0 - speed))
@@ -239,7 +259,7 @@ def test_distance_holds_and_rope_only_pulls(kind, length):
     anchors = ((0.1, 0.2, 0.3), (1.0, -0.5, 0.7))
     joint = Joint("J", kind, "A", "B", anchors=anchors, length=length)
     scene, table = table_of(joint)
-    rows, _, _ = table.rows(H, H, np.zeros(1))
+    rows, _, _, _ = table.rows(H, H, np.zeros(1))
     apart = np.linalg.norm(np.subtract(*anchors))
     assert rows.coordinate.tolist() == [Coordinate.DISTANCE]
     assert coordinates(rows, *start_poses(scene))[0] == pytest.approx(apart - (apart if length is None else length))
@@ -253,7 +273,7 @@ def test_turns_are_counted_through_the_offset():
     scene, table = table_of(joint)
     last = 5.8 * np.pi
     table.angle[:] = np.where(table.fixed.coordinate == Coordinate.TWIST, last, 0.0)
-    rows, _, _ = table.rows(H, H, np.zeros(1))
+    rows, _, _, _ = table.rows(H, H, np.zeros(1))
     position, orientation = start_poses(scene)
     axis = rotations.rotate(joint.orientation, np.array([0.0, 0, 1]))
     for angle in (5.5 * np.pi, 6.3 * np.pi):
@@ -267,7 +287,7 @@ def test_a_broken_joint_has_no_rows_and_forces_start_the_next_solve():
     joint = framed("ball")
     _, table = table_of(joint)
     table.force[:] = (1.0, 2.0, 3.0)
-    rows, _, _ = table.rows(H, H, np.ones(1))
+    rows, _, _, _ = table.rows(H, H, np.ones(1))
     assert rows.impulse == pytest.approx(np.array([1.0, 2.0, 3.0]) * H / 2.0)  # midpoint 1: counts twice
     table.alive[0] = False
     assert len(table.rows(H, H, np.zeros(1))[0]) == 0

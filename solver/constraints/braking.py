@@ -8,6 +8,22 @@ from ..rotations import conjugate, rotate
 from ..topology import connected_components
 
 
+def arrival(target, rate, place, brake, h):
+    """(target (K,), rate (K,)) of rigid position drives, no nearer to where they are to go than they can still brake.
+
+    With all their force to the last step they would swing about the target for ever.  From the speed sqrt(2 a d) the
+    largest deceleration a stops over the distance d.  Gravity's part in it is not known here: coming down, a heavy load
+    overshoots and comes back.
+
+    target, rate: (K,) of the end of the step [m or rad], [m/s or rad/s]; place: (K,) coordinates at its start; brake:
+    (K,) a = max_force J M^-1 J^T, with what hangs on the joint as one body; h: step [s].
+    """
+    way = target - h * rate - place  # to where the target is at the start
+    slower = np.maximum(np.sqrt(2.0 * brake * np.abs(way)) - h * brake, 0.0)  # speed at the end of the step
+    left = np.divide(0.5 * slower**2, brake, out=np.zeros(len(way)), where=slower > 0.0)
+    return target - np.copysign(left, way), rate + np.copysign(slower, way)
+
+
 class Carried:
     """Bodies on both sides of joint rows of one scene, numbered as there; the world is number B."""
 

@@ -2,15 +2,14 @@
 """Joints of a scene as rows: which coordinate each row measures, and what it asks of it (problem.JointRows).
 
     locked            c = 0                        beta 1; with compliance a spring k = 1 / compliance
-    limit             c >= lower, c <= upper       beta 1, impulse of one sign
+    limit             c >= lower, c <= upper       beta 1, impulse of one sign; see limits.py
     spring            force -k (c - rest) - d c'   beta = h k / (h k + d), compliance = 1 / (h^2 k + h d)
-    position drive    the same to its target, force within max_force; rigid where k = 0, see ``_arrive``
+    position drive    the same to its target, force within max_force; rigid where k = 0, see ``arrival``
     velocity drive    c' = target, gain d, force within max_force; rigid where d = 0
     friction          c' = 0, force within the joint's dry friction
 
 What is asked is data in a row; the kernels know no joint types.  Force signs: positive pushes B along +axis, away
-from A.  In steps that find their mean velocity, springs act at the mean coordinate and keep their energy, and dampers
-and gains are fitted to the exponential (fitted_weight), so that stiff ones do not ring.
+from A.  In steps that find their mean velocity, springs and dampers are fitted to what they do inside it (springs.py).
 """
 
 from dataclasses import dataclass, fields, replace
@@ -21,9 +20,12 @@ import numpy as np
 from .. import rotations
 from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
-from .braking import Carried
+from .braking import Carried, arrival
 from .breaking import overloaded
+from .held import Held, matters
+from .limits import passed, stand
 from .observed import Observer
+from .springs import EndLaw, spring_law, turns_far, weights
 
 LOCK, LOWER, UPPER, SPRING, POSITION_DRIVE, VELOCITY_DRIVE, FRICTION = range(7)
 RESOLVED = 4.0  # (omega h)^2 up to which compliance vibrates: pi steps a period; beyond, it only gives way
@@ -38,29 +40,6 @@ class Ask:
     compliance: float = 0.0
 
 
-def spring_law(stiffness, damping, h, share):
-    """(beta, compliance) of the row of a spring and damper, numbers or arrays; not both of the two may be zero.
-
-    h: step [s]; share: how many times the row's impulse counts, 1 to 2.  The force acts at the mean coordinate of the
-    step, c+ - h c' m / (1 + m) with m = share - 1, so that a spring keeps its energy where the integrator does; that
-    only changes the damping of the row.
-    """
-    damping = damping - h * stiffness * (share - 1.0) / share
-    return h * stiffness / (h * stiffness + damping), share / (h * h * stiffness + h * damping)
-
-
-def fitted_weight(decay, share):
-    """Weight w of the end velocity in a damper's force, d ((1 - w) v + w v+), for steps that count ``share`` times.
-
-    decay: h d / m.  The mean velocity (w = 1 / 2) would make v ring where the damper is stiff; exponentially fitted,
-    v+ = exp(-decay) v to the last digit (Liniger and Willoughby 1970).  Steps that end in their velocity have w = 1.
-    """
-    small = decay < 1e-3
-    x = np.where(small, 1.0, decay)
-    fitted = np.where(small, 0.5 + decay / 12.0, -1.0 / np.expm1(-x) - 1.0 / x)
-    return np.maximum(fitted, 1.0 / share)
-
-
 @dataclass(eq=False)
 class Standing:
     """Rows of the joints that hold, and which of them have a law that depends on the step (numbers of rows)."""
@@ -71,13 +50,14 @@ class Standing:
     complied: np.ndarray  # locks and ropes that give way
     pulled: np.ndarray  # springs and dampers
     arriving: np.ndarray  # rigid position drives within a force
+    stops: np.ndarray  # limits that do not give way
     limited: np.ndarray  # force within a limit
     driven: list  # (row, Axis): target in time
 
     @property
     def same(self):
         """Whether every step asks the same of every row."""
-        return not (len(self.twist) or len(self.complied) or len(self.limited) or len(self.pulled))
+        return not (len(self.twist) or len(self.complied) or len(self.limited) or len(self.pulled) or len(self.stops))
 
     @cached_property
     def rigid(self):
@@ -123,7 +103,7 @@ class JointTable:
         self._frames, self._observer = frames, None
         self.alive = np.ones(len(self.joints), bool)
         self.broken = {}  # name -> time [s]
-        self._standing = self._carried = None, None
+        self._standing, self._around = (None, None), (None, None, None)
         self._strength = np.array([(j.break_force, j.break_torque) for j in self.joints], float).reshape(-1, 2)
         self._breakable = bool(np.isfinite(self._strength).any())
 
@@ -133,26 +113,33 @@ class JointTable:
     def observe(self, position, orientation, velocity):
         """Take in where a step starts: solver poses (B, 3), (B, 4), velocities (B, 6); prescribed bodies: the mean.
 
-        Only springs, dampers, what gives way and what has to brake ask for it.
+        Only springs, dampers, limits, what gives way and what has to brake ask for it.
         """
         if not len(self._soft):
             return
-        arriving = self._special[2]
+        pulled, arriving = self._special[1:3]
         if self._observer is None:
             self._observer = Observer(self.fixed.take(self._soft), self._frames)
         seen = self._observer.look(position, orientation, velocity)
         self._place[self._soft], self._speed[self._soft], self._mobility[self._soft] = seen
+        key = self.alive.tobytes()
+        if self._around[0] != key and (len(arriving) or len(pulled)):
+            holds, fixed = self.alive[self.fixed.joint], self.fixed
+            links = (fixed.joint[holds], fixed.body_a[holds], fixed.body_b[holds])
+            carried = Carried(fixed.take(arriving), links, self._frames)
+            rigid = np.setdiff1d(np.flatnonzero(holds), np.concatenate(self._special))
+            self._around = key, carried, Held(fixed, pulled, rigid[fixed.beta[rigid] == 1.0], self._frames)
         if len(arriving):
-            key = self.alive.tobytes()
-            if self._carried[0] != key:
-                holds = self.alive[self.fixed.joint]
-                links = (self.fixed.joint[holds], self.fixed.body_a[holds], self.fixed.body_b[holds])
-                self._carried = key, Carried(self.fixed.take(arriving), links, self._frames)
             own = self._mobility[arriving]
-            self._mobility[arriving] = self._carried[1].mobility(position, orientation, own)
+            self._mobility[arriving] = self._around[1].mobility(position, orientation, own)
+        if len(pulled):
+            pose = np.vstack([position, np.zeros(3)]), np.vstack([orientation, rotations.IDENTITY])
+            own, law = self._mobility[pulled], (self._stiffness[pulled], self._damping[pulled])
+            self._mobility[pulled] = self._around[2].mobility(*pose, own, matters(*law, own))
 
     def rows(self, time, step, midpoint, force=None):
-        """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,)).
+        """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,),
+        EndLaw or None where nothing is damped).
 
         They are those of the joints that hold, in the order of the table; columns that no step changes are read-only.
         The rate is that which the coordinate must end with; NaN where a force decides.
@@ -163,16 +150,25 @@ class JointTable:
         standing = self._stand()
         number, base = standing.number, standing.rows
         if not len(number):
-            return base, number, np.zeros(0)
+            return base, number, np.zeros(0), None
         share, rate = 1.0 + midpoint.take(base.joint), np.zeros(len(number))
+        end = EndLaw.none(len(number)) if len(standing.pulled) else None
         if standing.same:
             out = JointRows(**vars(base))
         else:
             out = JointRows(**vars(base) | {name: getattr(base, name).copy() for name in PER_STEP})
-            self._ask(out, standing, rate, time, step, share)
+            self._ask(out, standing, (rate, end), time, step, share)
         force = self.force if force is None else force
         out.impulse = np.minimum(np.maximum(force.take(number) * step / share, out.lower), out.upper)
-        return out, number, rate
+        return out, number, rate, end
+
+    def passed(self, step):
+        """(joints,) bool: those that lie beyond a limit, from where a step [s] of this length brings them back."""
+        out, standing = np.zeros(len(self.joints), bool), self._stand()
+        if len(k := standing.stops):
+            rows, place = standing.rows, self._turned(standing.rows, k, standing.number[k])
+            out[rows.joint[k[passed(rows.target[k], place, rows.lower[k] == 0.0, step)]]] = True
+        return out
 
     def rigid_rows(self):
         """The rows, with no law but that their coordinates stand still, where that is so in every step; else None."""
@@ -212,9 +208,9 @@ class JointTable:
             )
         return self._standing[1]
 
-    def _ask(self, rows, standing, rate, time, h, share):
-        """Fill what this step asks of ``rows`` and their ``rate`` (R,), in place."""
-        number = standing.number
+    def _ask(self, rows, standing, asked, time, h, share):
+        """Fill what this step asks of ``rows``, in place; and ``asked``: their rates (R,) and EndLaw."""
+        number, rate = standing.number, asked[0]
         for k, axis in standing.driven:
             goal, speed = axis.target_at(time)
             if axis.drive == "position":
@@ -224,16 +220,20 @@ class JointTable:
         if len(k := standing.complied):
             self._comply(rows, k, self._softness[number[k]], self._mobility[number[k]], rate, h, share[k])
         if len(k := standing.pulled):
-            self._pull(rows, k, number[k], rate, h, share[k])
+            self._pull(rows, k, number[k], asked, h, share[k])
         if len(k := standing.arriving):
-            self._arrive(rows, k, number[k], rate, h)
+            place, brake = self._turned(rows, k, number[k]), self._most[number[k]] * self._mobility[number[k]]
+            rows.target[k], rate[k] = arrival(rows.target[k], rate[k], place, brake, h)
+        if len(k := standing.stops):
+            place = self._turned(rows, k, number[k])
+            rows.target[k] = stand(rows.target[k], place, rows.lower[k] == 0.0, h)
         if len(k := standing.limited):
             bound = self._most[number[k]] * h / share[k]
             rows.lower[k], rows.upper[k] = -bound, bound
         if len(k := standing.twist):
             angle = self.angle[number[k]]
             rows.offset[k] += angle
-            rows.target[k] -= angle * (rows.beta[k] != 0.0)
+            rows.target[k] -= angle
 
     @staticmethod
     def _comply(rows, k, compliance, mobility, rate, h, share):
@@ -242,38 +242,39 @@ class JointTable:
         Then their vibration is no motion, and the velocity phase takes them as rigid; else their rate is NaN.
         """
         vibrates = h * h * mobility <= RESOLVED * compliance
-        beta, soft = spring_law(1.0 / compliance, 0.0, h, share)
+        beta, soft = spring_law(1.0 / compliance, 0.0, h, share, 1.0 / share)
         rows.beta[k] = np.where(vibrates, beta, rows.beta[k])
         rows.compliance[k] = np.where(vibrates, soft, share * compliance / h**2)
         rate[k] = np.where(vibrates, np.nan, 0.0)
 
-    def _pull(self, rows, k, number, rate, h, share):
-        """Rows k, ``number`` in the table, as springs and dampers whose targets move at ``rate``, which becomes NaN."""
-        stiffness, damping, speed = self._stiffness[number], self._damping[number], self._speed[number]
-        # how much of a row's own velocity counts; the rest is that of ``speed``
-        part = share * fitted_weight(h * damping * self._mobility[number], share)
-        rows.beta[k], rows.compliance[k] = spring_law(stiffness, part * damping, h, share)
-        steady = damping - h * stiffness * (share - 1.0) / share
-        gain = share / (h * rows.compliance[k])
-        rows.target_velocity[k] = (rate[k] * steady - (1.0 - part) * damping * speed) / gain
-        rate[k] = np.nan
-
-    def _arrive(self, rows, k, number, rate, h):
-        """Let rows k, ``number`` in the table, come no nearer to their targets than they can still brake.
-
-        With all their force to the last step they would swing about the target for ever.  From the speed sqrt(2 a d)
-        the largest deceleration a = max_force J M^-1 J^T stops over the distance d, with what hangs on the joint as one
-        body.  Gravity's part in it is not known here: coming down, a heavy load overshoots and comes back.
-        """
+    def _turned(self, rows, k, number):
+        """(K,) coordinates of rows k, ``number`` in the table, where the step starts, with their turns."""
         place = self._place[number]
         twist = rows.coordinate[k] == int(Coordinate.TWIST)
-        place = place + np.where(twist, 2.0 * np.pi * np.round((self.angle[number] - place) / (2.0 * np.pi)), 0.0)
-        way = rows.target[k] - h * rate[k] - place  # to where the target is at the start
-        brake = self._most[number] * self._mobility[number]
-        slower = np.maximum(np.sqrt(2.0 * brake * np.abs(way)) - h * brake, 0.0)  # speed at the end of the step
-        left = np.divide(0.5 * slower**2, brake, out=np.zeros(len(k)), where=slower > 0.0)
-        rows.target[k] -= np.copysign(left, way)
-        rate[k] += np.copysign(slower, way)
+        return place + np.where(twist, 2.0 * np.pi * np.round((self.angle[number] - place) / (2.0 * np.pi)), 0.0)
+
+    def _pull(self, rows, k, number, asked, h, share):
+        """Rows k, ``number`` in the table, as springs and dampers whose targets move at their rate, which becomes NaN.
+
+        asked: rates (R,) and EndLaw.
+        """
+        rate, end = asked
+        stiffness, damping, speed = self._stiffness[number], self._damping[number], self._speed[number]
+        found = weights(stiffness, damping, self._mobility[number], h, share)
+        # how much of a row's own velocity counts; the rest is that of ``speed``
+        part, lag = found.way_damper, 1.0 - found.way_spring
+        rows.beta[k], rows.compliance[k] = spring_law(stiffness, part * damping, h, share, found.way_spring)
+        steady, gain = damping - h * stiffness * lag, share / (h * rows.compliance[k])
+        rows.target_velocity[k] = (rate[k] * steady - (1.0 - part) * damping * speed) / gain
+        off = self._turned(rows, k, number) - rows.target[k]
+        end.put(k, stiffness, damping, found, h, share, (off + h * rate[k], speed, rate[k]))
+        rate[k] = np.nan
+        row = rows.beta[k], rows.target_velocity[k], rows.compliance[k]
+        most = np.where(self._most[number] > 0.0, self._most[number] * h / share, np.inf)
+        far = turns_far(row, off, (speed, self._mobility[number]), most, h)
+        far &= rows.coordinate[k] == int(Coordinate.TWIST)
+        rows.target_velocity[k] -= np.where(far, rows.beta[k] * off / h, 0.0)
+        rows.beta[k] = np.where(far, 0.0, rows.beta[k])
 
     # Building the table
 
@@ -357,12 +358,14 @@ class JointTable:
         """Write into ``fixed`` what no step changes of the rows' laws, and note which rows have one that steps do."""
         rows, count = self.fixed, len(self.fixed)
         self._softness, self._stiffness, self._damping, self._most = np.zeros((4, count))
-        complied, pulled, arriving, limited, self._driven = [], [], [], [], []
+        complied, pulled, arriving, stops, limited, self._driven = [], [], [], [], [], []
         for k, ask in enumerate(self._asks):
             axis, pulls = ask.axis, False
             if ask.compliance > 0.0:
                 complied.append(k)
                 self._softness[k] = ask.compliance
+            elif ask.role in (LOWER, UPPER):
+                stops.append(k)
             if ask.role == LOWER:
                 rows.target[k], rows.lower[k] = axis.lower, 0.0
             elif ask.role == UPPER:
@@ -387,5 +390,5 @@ class JointTable:
                 self._driven.append((k, axis))
             if ask.role in (POSITION_DRIVE, VELOCITY_DRIVE, FRICTION):
                 limited.append(k)
-        self._special = [np.array(rows, int) for rows in (complied, pulled, arriving, limited)]  # as Standing has them
-        self._soft = np.concatenate(self._special[:3])
+        self._special = [np.array(rows, int) for rows in (complied, pulled, arriving, stops, limited)]
+        self._soft = np.concatenate(self._special[:4])  # as Standing has them

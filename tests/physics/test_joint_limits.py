@@ -4,9 +4,13 @@
 import numpy as np
 import pytest
 from axion.solver import Axis, Body, Box, Joint, Scene, SolverConfig, Sphere, simulate
+from axion.solver.constraints.rows import JointTable
+from axion.solver.frames import body_frames
+from axion.solver.problem import Coordinate
+from axion.solver.reference.rows import coordinates
 from figures import figure
 from loop_scenes import bricard
-from scenes import GRAVITY
+from scenes import GRAVITY, turned
 
 CPU = SolverConfig(device="cpu")
 SLOW, FAST = CPU.tolerances()
@@ -209,3 +213,59 @@ def test_self_stress_breaks_no_loop():
     trajectory = simulate(scene, 72, config=CPU)
     broken = figure("Bricard, hinges of 100 N m", "hinges broken in 3 s", len(trajectory.broken_joints), 0)
     assert broken == 0
+
+
+PUSH_OUT = 3.0  # [m/s], [rad/s] as overlaps are pushed out (docs/solver.md)
+
+
+@pytest.mark.parametrize("axis", ["x", "ry", "rz"])
+@pytest.mark.parametrize("beyond", [0.05, 1.0, np.pi, 1.2 * np.pi, 4.0 * np.pi])
+@pytest.mark.parametrize(
+    ("side", "speed", "method"), [(1.0, 0.0, "proximal"), (-1.0, -2.0, "proximal"), (1.0, -2.0, "schur")]
+)
+def test_a_limit_passed_at_the_start_is_made_good_at_the_speed_of_overlaps(axis, beyond, side, speed, method):
+    # c = 3 t until it is there, the way it came however many turns it lies off, and then at rest: nothing of it is
+    # motion.  What flies on away from the limit (speed < 0) is stopped in the first step.
+    scene, i = Scene(gravity=(0, 0, 0)), AXES.index(axis)
+    motion = np.zeros(6)
+    motion[i] = side * speed
+    scene.add(
+        Body("Body", [Box((0.1, 0.2, 0.1))], mass=1.0, linear_velocity=motion[:3], angular_velocity=motion[3:])
+    )  # fmt: skip
+    axes = {other: Axis(locked=True) for other in AXES if other != axis}
+    axes[axis] = Axis(lower=beyond) if side > 0.0 else Axis(upper=-beyond)
+    scene.add(Joint("Joint", "generic", None, "Body", axes=axes))
+    frames = int(np.ceil(24.0 * beyond / PUSH_OUT)) + 3
+    trajectory = simulate(scene, frames, config=SolverConfig(device="cpu", method=method))
+    way = side * (trajectory.position[:, 0, i] if i < 3 else twist(trajectory, 0, axis[1]))
+    want = np.minimum(PUSH_OUT * trajectory.times, beyond)
+    name = f"{axis} {beyond:.2f} beyond its limit at the start, {side * speed:g} /s, {method}"
+    assert figure(name, "off 3 t", np.abs(way - want).max(), FAST, "m or rad") < FAST
+    energy = max(report.kinetic_energy for report in trajectory.reports)
+    assert figure(name, "kinetic energy afterwards", energy, 1e-6, "J") < 1e-6
+    assert all(report.converged for report in trajectory.reports)
+
+
+@pytest.mark.parametrize("hung", [True, False])
+def test_a_chain_folded_beyond_its_limits_unfolds_without_gain(hung):
+    # Each hinge 2 rad beyond its limit, nothing moves, no gravity: limits push by 3 rad/s, and none of it is motion.
+    scene = Scene(gravity=(0, 0, 0))
+    for k in range(4):
+        scene.add(
+            Body(f"{k}", [Box((0.2, 0.05, 0.05))], mass=1.0, position=(0.2 + 0.4 * k, 0, 0), collision_mask=0)
+        )  # fmt: skip
+        if k or hung:
+            scene.add(
+                Joint(f"{k}", "hinge", f"{k - 1}" if k else None, f"{k}", (0.4 * k, 0, 0), turned("x", -np.pi / 2),
+                      axes={"rz": Axis(lower=2.0)})
+            )  # fmt: skip
+    trajectory = simulate(scene, 36, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    speed = np.linalg.norm(trajectory.linear_velocity, axis=2).max()
+    name = f"folded chain, {'hung' if hung else 'free'}"
+    assert figure(name, "fastest link in 1.5 s", speed, FAST / STEP, "m/s") < FAST / STEP
+    rows = JointTable(scene, frames := body_frames(scene)).fixed
+    x, q = frames.to_solver(trajectory.position[-1], trajectory.orientation[-1])
+    pose = np.vstack([x, np.zeros(3)]), np.vstack([q, [0, 0, 0, 1.0]])
+    twists = rows.coordinate == Coordinate.TWIST
+    assert coordinates(rows, *pose)[twists] == pytest.approx(np.full(twists.sum(), 2.0), abs=0.1)

@@ -110,3 +110,98 @@ def test_damper_slows_exponentially_however_stiff(law, damping, fps):
     off = np.abs(speed - np.exp(-damping / MASS * trajectory.times)).max()
     name = f"{law} of {damping:g} N s/m at {fps} fps"
     assert figure(name, "speed off exp(-d t / m)", off, 1e-6, "m/s") < 1e-6
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("method", ["proximal", "schur"])
+@pytest.mark.parametrize(("damping", "fps"), [(4.0, 24), (100.0, 24), (1e4, 24), (1e9, 24), (1e5, 1000)])
+def test_damper_lets_a_body_go_as_far_as_the_exponential(law, method, damping, fps):
+    # x = v0 m / d (1 - exp(-d t / m)).  The mean of the velocities at both ends of a step, however right they are, lets
+    # a body through a stiff damper by v0 h / 2: 0.21 m here.  Each step may be off by the tolerance of what is at rest.
+    scene, speed = Scene(gravity=(0, 0, 0)), 10.0
+    body(scene, linear_velocity=(speed, 0, 0))
+    scene.add(Joint("Rail", "slider", None, "Mass", axes={"x": Axis(damping=damping, **LAWS[law])}))
+    trajectory = simulate(scene, 12, fps, SolverConfig(device="cpu", method=method))
+    want = speed * MASS / damping * -np.expm1(-damping / MASS * trajectory.times)
+    off = np.abs(trajectory.position[:, 0, 0] - want).max()
+    name = f"{law} of {damping:g} N s/m at {fps} fps, {method}"
+    assert figure(name, "way off v0 m / d (1 - exp(-d t / m))", off, SLOW, "m") < SLOW
+    assert all(report.converged for report in trajectory.reports)
+
+
+@pytest.mark.parametrize("damping", [100.0, 1e9])
+def test_weight_sinks_on_a_stiff_damper_at_its_terminal_speed(damping):
+    # m v' = m g - d v: the way of the damper must be right where a constant force drives it, too.
+    scene = Scene(gravity=(GRAVITY, 0, 0))
+    body(scene)
+    scene.add(Joint("Rail", "slider", None, "Mass", axes={"x": Axis(damping=damping)}))
+    trajectory = simulate(scene, 48, config=CPU)
+    terminal, time = MASS * GRAVITY / damping, MASS / damping
+    want = terminal * (trajectory.times + time * np.expm1(-trajectory.times / time))
+    off = np.abs(trajectory.position[:, 0, 0] - want).max()
+    assert figure(f"weight on {damping:g} N s/m", "way off its law, 2 s", off, SLOW, "m") < SLOW
+
+
+@pytest.mark.parametrize("drive", ["position", None])
+@pytest.mark.parametrize(("ratio", "fps"), [(1.0, 24), (1.5, 24), (5.0, 24), (5.0, 96), (50.0, 24), (1.0, 240)])
+def test_spring_with_much_damping_comes_to_its_target_without_ringing(drive, ratio, fps):
+    # m x'' + d x' + k (x - 1) = 0 from rest, w = sqrt(k / m) = 1000 / s: what step by step the mean coordinate alone
+    # threw to 1.02, 1.5, 0.72, ...  x never passes its target, nor turns back on its way.  Where a step sees neither
+    # decay (w h = 42), or only the slow one, it is near the exact one; at w h = 4.2 second order is not small.
+    stiffness = MASS * 1e6
+    damping = 2.0 * ratio * np.sqrt(stiffness * MASS)
+    law = {"drive": drive, "target": 1.0} if drive else {"rest": 1.0}
+    scene = Scene(gravity=(0, 0, 0))
+    body(scene)
+    scene.add(Joint("Rail", "slider", None, "Mass", axes={"x": Axis(stiffness=stiffness, damping=damping, **law)}))
+    trajectory = simulate(scene, fps, fps, CPU)
+    place, name = trajectory.position[:, 0, 0], f"{drive or 'spring'}, {ratio:g} times critical, {fps} fps"
+    fast, slow = 1000.0 * (ratio + np.sqrt(ratio**2 - 1.0)), 1000.0 / (ratio + np.sqrt(ratio**2 - 1.0))
+    t = trajectory.times
+    if ratio > 1.0:
+        want = 1.0 - (fast * np.exp(-slow * t) - slow * np.exp(-fast * t)) / (fast - slow)
+    else:
+        want = 1.0 - (1.0 + 1000.0 * t) * np.exp(-1000.0 * t)
+    beyond, bound = place.max() - 1.0, 0.06 if fps < 240 else 0.3
+    assert figure(name, "beyond the target", beyond, SLOW, "m") < SLOW
+    assert np.diff(place).min() > -SLOW
+    assert figure(name, "off the exact solution", np.abs(place - want).max(), bound, "m") < bound
+    assert all(report.converged for report in trajectory.reports)
+
+
+@pytest.mark.parametrize("fps", [24, 96])
+def test_spring_with_little_damping_rings_at_its_own_rate(fps):
+    # exp(-d t / 2 m) of its energy's root, exactly, also where a step sees a part of the swing: w h = 1.04 at 24 fps.
+    stiffness, damping, seconds = 1250.0, 6.0, 2.0
+    scene = Scene(gravity=(0, 0, 0))
+    body(scene, linear_velocity=(1.0, 0, 0))
+    scene.add(Joint("Rail", "slider", None, "Mass", axes={"x": Axis(stiffness=stiffness, damping=damping)}))
+    trajectory = simulate(scene, round(seconds * fps), fps, CPU)
+    x, v = trajectory.position[:, 0, 0], trajectory.linear_velocity[:, 0, 0]
+    # two steps of the linear map: the wedge of (x, v) with its successor falls by its determinant
+    wedge = np.abs(x[:-1] * v[1:] - x[1:] * v[:-1])
+    left = wedge[-1] / wedge[0] / np.exp(-damping / MASS * (len(wedge) - 1) / fps)
+    bound = 0.02  # the tolerance of a step, of an amplitude that has fallen to 2 mm
+    name = f"ringing spring at {fps} fps"
+    assert figure(name, "what its damper leaves, over exp(-d t / m)", left, f"1 +- {bound}") == pytest.approx(
+        1.0, abs=bound
+    )
+
+
+@pytest.mark.parametrize("damping", [5.0, 20.0, 1e3, 1e9])
+def test_damper_of_a_door_knows_all_of_it(damping):
+    # I w' = -d w about the edge, I = m (a^2 + b^2) / 3 + m a^2: three quarters of it come with the way of the middle,
+    # which the hinge enforces.  What a step's chord costs: (w h)^2 / 12 of the angle.
+    half, speed, moment = 0.5, 4.0, MASS * ((0.5**2 + 0.05**2) / 3.0 + 0.5**2)
+    scene = Scene(gravity=(0, 0, 0))
+    scene.add(
+        Body("Door", [Box((half, 0.05, 1.0))], mass=MASS, position=(half, 0, 0), angular_velocity=(0, 0, speed),
+             linear_velocity=(0, speed * half, 0), collision_mask=0)
+    )  # fmt: skip
+    scene.add(Joint("Hinge", "hinge", None, "Door", (0, 0, 0), axes={"rz": Axis(damping=damping)}))
+    trajectory = simulate(scene, 24, config=CPU)
+    angle = np.arctan2(trajectory.position[:, 0, 1], trajectory.position[:, 0, 0])
+    want = speed * moment / damping * -np.expm1(-damping / moment * trajectory.times)
+    bound = want[-1] * (speed / 24.0) ** 2 / 12.0 + SLOW
+    name = f"door with a damper of {damping:g} N m s"
+    assert figure(name, "angle off its law, 1 s", np.abs(angle - want).max(), bound, "rad") < bound

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How easily springs and dampers move their coordinates, with all that rigid joints make go along.
+
+    1 / m = J M^-1 J^T - J M^-1 G^T (G M^-1 G^T)^-1 G M^-1 J^T      J: the row, G: rigid rows of what is linked with it
+
+The row alone takes the bodies of its joint for free.  A door that turns about its edge has four times the inertia, and
+a slider on a light shaft that is held moves no more of it than of the wall: there J M^-1 J^T is far too large, and laws
+fitted to it take a damper for stiffer than it is.  Whatever else holds can only make m larger, so that nothing rings.
+"""
+
+import numpy as np
+
+from ..reference.rows import jacobians
+from ..rotations import conjugate, rotate
+from ..topology import connected_components
+
+MOST = 200  # rigid rows of one group; larger ones, whose matrix takes longer than it is worth, stay with J M^-1 J^T
+FAINT, LONGEST = 0.1, 1.0 / 24.0  # h d / m + h^2 k / m below which weights hardly depend on m; h of most steps [s]
+SHIFT = 1e-10  # of each row's own part in G M^-1 G^T: rows may be redundant
+LEAST = 1e-9  # of J M^-1 J^T: what rigid rows lock altogether
+
+
+def matters(stiffness, damping, mobility):
+    """(K,) bool: rows stiff or damped enough for steps of any length that laws are fitted to what they move."""
+    h = LONGEST
+    return (damping > 0.0) & (h * mobility * (damping + h * stiffness) > FAINT)
+
+
+class Held:
+    """Rows of one scene that springs and dampers act on, bodies numbered as there; the world is number B."""
+
+    def __init__(self, rows, soft, rigid, frames):
+        """rows: JointRows; soft: (K,) numbers of rows with springs and dampers; rigid: (G,) of those that hold."""
+        count = len(frames.mass)
+        self._root, self._turn = np.zeros((count + 1, 1)), np.zeros((count + 1, 3))
+        self._root[:count, 0], self._turn[:count] = np.sqrt(1.0 / frames.mass), np.sqrt(1.0 / frames.inertia)
+        moves = np.append(np.isfinite(frames.mass), False)
+        both = np.concatenate([rigid, soft])
+        linked = both[moves[rows.body_a[both]] & moves[rows.body_b[both]]]
+        label = connected_components(count + 1, rows.body_a[linked], rows.body_b[linked])
+        group = label[np.where(moves[rows.body_a], rows.body_a, rows.body_b)]
+        self._sets, taken, start = [], [], 0
+        for each in np.unique(group[soft]):
+            holds, places = rigid[group[rigid] == each], np.flatnonzero(group[soft] == each)
+            if not 0 < len(holds) <= MOST:
+                continue
+            index = np.append(holds, soft[places])
+            bodies, number = np.unique(np.concatenate([rows.body_a[index], rows.body_b[index]]), return_inverse=True)
+            spots = np.split(number, 2)
+            self._sets.append((slice(start, start + len(index)), len(holds), places, len(bodies), spots))
+            taken, start = [*taken, *index.tolist()], start + len(index)
+        self._rows = rows.take(np.array(taken, int))
+
+    def mobility(self, position, orientation, own, matters):
+        """(K,) acceleration by a unit force or torque along each row.
+
+        position (B + 1, 3), orientation (B + 1, 4): solver poses and the world; own: (K,) J M^-1 J^T; matters: (K,)
+        bool, rows for which it is asked; others keep ``own``.
+        """
+        found = own.copy()
+        asked = [each for each in self._sets if matters[each[2]].any()]
+        if not asked:
+            return found
+        rows = self._rows
+        directions = [
+            self._weighed(j, body, orientation)
+            for j, body in zip(jacobians(rows, position, orientation), (rows.body_a, rows.body_b), strict=True)
+        ]
+        for some, count, places, bodies, spots in asked:
+            wide = np.zeros((some.stop - some.start, bodies, 6))
+            for j, spot in zip(directions, spots, strict=True):
+                wide[np.arange(len(wide)), spot] += j[some]
+            wide = wide.reshape(len(wide), -1)
+            alone = np.maximum(_across(wide[:count], wide[count:]), LEAST * own[places])
+            found[places] = np.where(matters[places], alone, own[places])
+        return found
+
+    def _weighed(self, j, body, orientation):
+        """(R, 6) Jacobians times M^-1/2, in the bodies' own axes."""
+        local = rotate(conjugate(orientation[body]), j[:, 3:])
+        return np.hstack([j[:, :3] * self._root[body], local * self._turn[body]])
+
+
+def _across(holds, rows):
+    """(K,) square of what is left of each of ``rows`` (K, N) across all that hold (G, N)."""
+    length = np.sqrt(np.einsum("gn,gn->g", holds, holds))[:, None]
+    holds = holds / np.where(length > 0.0, length, 1.0)
+    along = holds @ rows.T
+    part = np.linalg.solve(holds @ holds.T + SHIFT * np.eye(len(holds)), along)
+    return np.einsum("kn,kn->k", rows, rows) - np.einsum("gk,gk->k", along, part)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which turn a twist is in: thought of before a step by the velocity, told afterwards by the way that was made."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from axion.solver.problem import Bodies, Coordinate, JointRows, StepProblem
+from axion.solver.reference.rotation import exponential, multiply
+from axion.solver.reference.rows import coordinates
+from axion.solver.twists import count_turns, expect_turns
+
+H = 0.05
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def wheel(spin, target, **fields):
+    """StepProblem of a body that turns about Z at ``spin`` [rad/s] against the world, with TWIST rows about it."""
+    rows = JointRows.of(2)
+    rows.coordinate[:], rows.body_a[:], rows.body_b[:] = Coordinate.TWIST, 1, 0
+    rows.axis_a[:] = rows.axis_b[:] = UP
+    rows.target[:] = target
+    for name, value in fields.items():
+        getattr(rows, name)[:] = value
+    velocity = np.zeros((2, 6))
+    velocity[0, 5] = spin
+    turn = np.tile([0.0, 0.0, 0.0, 1.0], (2, 1))
+    mass = np.array([1.0, np.inf])
+    bodies = Bodies(
+        1, mass, np.outer(mass, np.ones(3)), np.zeros((2, 3)), turn, velocity, np.zeros((2, 3)), turn, velocity,
+        np.zeros(2),
+    )  # fmt: skip
+    return StepProblem(H, bodies, joints=rows)
+
+
+def ended(problem, way):
+    """A solution in which the wheel turned by ``way`` [rad]."""
+    velocity = np.zeros((2, 6))
+    velocity[0, 5] = way / H
+    orientation = problem.bodies.orientation.copy()
+    orientation[0] = multiply(exponential(way * UP), orientation[0])
+    return SimpleNamespace(velocity=velocity, position=problem.bodies.position, orientation=orientation)
+
+
+@pytest.mark.parametrize("spin", [0.0, 40.0, -200.0])
+@pytest.mark.parametrize("more", [0.0, 3.0, -3.3, 9.0, -40.0])
+def test_turns_are_those_of_the_way(spin, more):
+    # However far beyond the way that the start velocity leads to: offset + coordinate is the way.
+    problem = wheel(spin, 0.5, lower=0.0)
+    rows, way = problem.joints, spin * H + more
+    expect_turns(rows, problem.bodies, H)
+    assert rows.offset == pytest.approx(np.full(2, spin * H)) and rows.target + rows.offset == pytest.approx([0.5, 0.5])
+    end = ended(problem, way)
+    found = coordinates(rows, end.position, end.orientation)
+    count_turns(problem, end, found)
+    assert found + rows.offset == pytest.approx(np.full(2, way), abs=1e-9)
+
+
+def test_a_rigid_drive_takes_its_axis_to_its_target():
+    # Row 0 holds 9 turns with any force; row 1, a limit on the same axis, is unwrapped with it.  What has a bound, or
+    # another joint, is not.
+    nine = 9.0 * 2.0 * np.pi + 0.3
+    for changed, moved in (({}, True), ({"joint": [0, 1]}, False), ({"axis_a": [UP, -UP]}, False)):
+        problem = wheel(4.0, [nine, nine + 1.0], lower=[-np.inf, -np.inf], upper=[np.inf, 0.0], **changed)
+        rows, turn = problem.joints, np.array([4.0, -4.0 if "axis_a" in changed else 4.0]) * H
+        expect_turns(rows, problem.bodies, H)
+        assert rows.offset == pytest.approx(turn + 18.0 * np.pi * np.array([1.0, moved]))
+        assert rows.target + rows.offset == pytest.approx([nine, nine + 1.0])
+        assert abs(rows.target[0]) <= np.pi
+    problem = wheel(4.0, nine, lower=-1.0, upper=1.0)
+    expect_turns(problem.joints, problem.bodies, H)
+    assert problem.joints.offset == pytest.approx(np.full(2, 4.0 * H))
