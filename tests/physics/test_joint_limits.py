@@ -269,3 +269,18 @@ def test_a_chain_folded_beyond_its_limits_unfolds_without_gain(hung):
     pose = np.vstack([x, np.zeros(3)]), np.vstack([q, [0, 0, 0, 1.0]])
     twists = rows.coordinate == Coordinate.TWIST
     assert coordinates(rows, *pose)[twists] == pytest.approx(np.full(twists.sum(), 2.0), abs=0.1)
+
+
+def test_a_rope_that_starts_too_long_is_drawn_in_at_the_speed_of_overlaps():
+    # 2 m apart on a rope of 0.5 m, nothing moves: both ends come in together, 3 m/s in all, and stay there.
+    scene = Scene(gravity=(0, 0, 0))
+    for name, x in (("A", 0.0), ("B", 2.0)):
+        scene.add(Body(name, [Sphere(0.1)], mass=1.0, position=(x, 0, 0)))
+    scene.add(Joint("Rope", "rope", "A", "B", anchors=((0, 0, 0), (2.0, 0, 0)), length=0.5))
+    trajectory = simulate(scene, 18, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    apart = np.linalg.norm(trajectory.position[:, 1] - trajectory.position[:, 0], axis=1)
+    off = np.abs(apart - np.maximum(0.5, 2.0 - PUSH_OUT * trajectory.times)).max()
+    assert figure("rope 1.5 m too long at the start", "off 3 m/s", off, FAST, "m") < FAST
+    assert np.abs(trajectory.linear_velocity).max() < FAST / STEP
+    assert trajectory.position[-1, :, 0].mean() == pytest.approx(1.0, abs=1e-9)
