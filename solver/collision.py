@@ -97,6 +97,13 @@ class Collider:
         self._sides.begin(self.accepted)
         return self._detect(self.accepted, position, orientation, linear_velocity, angular_velocity, step, free, None)
 
+    def collide_faster(self, position, orientation, linear_velocity, angular_velocity, step, free, known):
+        """``collide`` from the same poses with other velocities; of pairs of bodies numbered ``known`` (P,), ascending,
+        see ``pair_number``, contacts with meshes may be missing.
+        """
+        motion = linear_velocity, angular_velocity
+        return self._detect(self.accepted, position, orientation, *motion, step, free, None, known)
+
     def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None):
         """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does.
 
@@ -157,8 +164,8 @@ class Collider:
         parts = (self._pipeline, self._pipeline.broad_phase, self._pipeline._contact_sorter)
         return [wp.get_module(type(part).__module__) for part in parts]
 
-    def _detect(self, old, position, orientation, linear, angular, step, free, moved):
-        """The ContactSet at these poses; ``old``: the one whose manifolds persist, or None."""
+    def _detect(self, old, position, orientation, linear, angular, step, free, moved, known=()):
+        """The ContactSet at these poses; old: that whose manifolds persist, or None; known: see ``collide_faster``."""
         stage, deforming = self._stage, self.model.deforming
         if stage is None:
             return no_contacts()
@@ -169,7 +176,7 @@ class Collider:
             self._allocate()
         if self._graphs is None:
             self._record()
-        while not self._run(old, position, orientation, angular):
+        while not self._run(old, position, orientation, angular, stage.gravity * step**2, known):
             pass
         manifolds = stage.read_manifolds()
         surface = _still_surface(len(manifolds))
@@ -198,8 +205,11 @@ class Collider:
         if self._origin is None or np.abs(middle - self._origin).max() > FARTHEST:
             self._origin = np.round(middle)
 
-    def _run(self, old, position, orientation, angular):
-        """Launch what is recorded.  False where something overflowed: then there is more room now for another try."""
+    def _run(self, old, position, orientation, angular, fall, known):
+        """Launch what is recorded.  False where something overflowed: then there is more room now for another try.
+
+        fall: way that gravity makes in the step [m]; known: see ``collide_faster``.
+        """
         stage, meshes, graphs = self._stage, self.model.meshes.bounds.size > 0, self._graphs
         wp.capture_launch(graphs.place)
         more_pairs, more_points = stage.renew_pairs(), stage.remember(old)
@@ -221,7 +231,8 @@ class Collider:
             return False
         if meshes:
             poses = position, matrices(orientation), angular
-            if stage.write_fresh(with_meshes(self.model, stage.read_fresh(), self._pipeline, *poses, self._sides)):
+            found = with_meshes(self.model, stage.read_fresh(), self._pipeline, *poses, self._sides, fall, known)
+            if stage.write_fresh(found):
                 self._record()
                 return False
         if meshes or stage.sort_fresh():
