@@ -26,6 +26,7 @@ from .mesh_detection import with_meshes
 from .mesh_sides import Sides
 from .model import sample_pairs
 from .piercing import no_piercing, piercing
+from .plausible import pair_number
 from .recording import recorded
 from .rotations import matrices
 
@@ -98,24 +99,39 @@ class Collider:
         return self._detect(self.accepted, position, orientation, linear_velocity, angular_velocity, step, free, None)
 
     def collide_faster(self, position, orientation, linear_velocity, angular_velocity, step, free, known):
-        """``collide`` from the same poses with other velocities; of pairs of bodies numbered ``known`` (P,), ascending,
-        see ``pair_number``, contacts with meshes may be missing.
+        """``collide`` from the same poses with other velocities; of pairs of bodies numbered ``known`` (P,), see
+        ``pair_number``, contacts with meshes may be missing.
         """
         motion = linear_velocity, angular_velocity
-        return self._detect(self.accepted, position, orientation, *motion, step, free, None, known)
 
-    def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None):
+        def asked(body_a, body_b):
+            return ~np.isin(pair_number(body_a, body_b, len(position)), known)
+
+        return self._detect(self.accepted, position, orientation, *motion, step, free, None, asked)
+
+    def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None, pairs=None):
         """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does.
 
         angular_velocity (B, 3): tells faces of two bodies apart, see contact_faces.py; nothing looks ahead with it.
         ``moved`` (B,) bool: contacts between two bodies that did not move are left out (default: all moved; so it is
-        taken where meshes deform).
+        taken where meshes deform).  ``pairs`` (P,): numbers of pairs of bodies, see ``pair_number``: of others contacts
+        with meshes may be missing.
         """
         if self.model.deforming is not None:
             moved = None
         still = np.zeros((len(position), 3))
         turning = still if angular_velocity is None else angular_velocity
-        return self._detect(None, position, orientation, still, turning, 0.0, free, moved)
+
+        def asked(body_a, body_b):
+            wanted = np.ones(len(body_a), bool)
+            for some in (free, moved):
+                if some is not None:
+                    wanted &= np.asarray(some)[body_a] | np.asarray(some)[body_b]
+            if pairs is not None:
+                wanted &= np.isin(pair_number(body_a, body_b, len(position)), pairs)
+            return wanted
+
+        return self._detect(None, position, orientation, still, turning, 0.0, free, moved, asked)
 
     def pierced(self, position, orientation):
         """Bodies of which the first has edges inside the other's meshes: (body (P,), other (P,), depth (P,) [m]).
@@ -164,8 +180,8 @@ class Collider:
         parts = (self._pipeline, self._pipeline.broad_phase, self._pipeline._contact_sorter)
         return [wp.get_module(type(part).__module__) for part in parts]
 
-    def _detect(self, old, position, orientation, linear, angular, step, free, moved, known=()):
-        """The ContactSet at these poses; old: that whose manifolds persist, or None; known: see ``collide_faster``."""
+    def _detect(self, old, position, orientation, linear, angular, step, free, moved, asked=None):
+        """The ContactSet at these poses; old: that whose manifolds persist, or None; asked: see ``with_meshes``."""
         stage, deforming = self._stage, self.model.deforming
         if stage is None:
             return no_contacts()
@@ -176,7 +192,7 @@ class Collider:
             self._allocate()
         if self._graphs is None:
             self._record()
-        while not self._run(old, position, orientation, angular, stage.gravity * step**2, known):
+        while not self._run(old, position, orientation, angular, stage.gravity * step**2, asked):
             pass
         manifolds = stage.read_manifolds()
         surface = _still_surface(len(manifolds))
@@ -205,10 +221,10 @@ class Collider:
         if self._origin is None or np.abs(middle - self._origin).max() > FARTHEST:
             self._origin = np.round(middle)
 
-    def _run(self, old, position, orientation, angular, fall, known):
+    def _run(self, old, position, orientation, angular, fall, asked):
         """Launch what is recorded.  False where something overflowed: then there is more room now for another try.
 
-        fall: way that gravity makes in the step [m]; known: see ``collide_faster``.
+        fall: way that gravity makes in the step [m]; asked: see ``with_meshes``.
         """
         stage, meshes, graphs = self._stage, self.model.meshes.bounds.size > 0, self._graphs
         wp.capture_launch(graphs.place)
@@ -231,7 +247,7 @@ class Collider:
             return False
         if meshes:
             poses = position, matrices(orientation), angular
-            found = with_meshes(self.model, stage.read_fresh(), self._pipeline, *poses, self._sides, fall, known)
+            found = with_meshes(self.model, stage.read_fresh(), self._pipeline, *poses, self._sides, fall, asked)
             if stage.write_fresh(found):
                 self._record()
                 return False

@@ -68,7 +68,8 @@ def met(pairs, assembly, end, collider, frames, free, tolerance):
         share = look / most
         place = (1.0 - share) * bodies.position + share * end.position
         turn = multiply(exponential(share * h * end.velocity[:, 3:]), bodies.orientation)
-        found = collider.collide_again(*frames.to_body(*scene_poses(order, place, turn)), free, velocity[:, 3:], moved)
+        poses = frames.to_body(*scene_poses(order, place, turn))
+        found = collider.collide_again(*poses, free, velocity[:, 3:], moved, pairs[~out])
         deep = found.gap < -tolerance
         out |= np.isin(pairs, pair_number(found.body_a[deep], found.body_b[deep], len(free)))
         if out.all():

@@ -9,25 +9,24 @@ from .manifold import Manifolds
 from .mesh_contacts import straighten, thin_out
 from .mesh_corners import corners, pairs_with_corners
 from .pierced import pierced
-from .plausible import pair_number
 
 
-def with_meshes(model, found, pipeline, position, rotation, angular, sides, fall, known=()):
+def with_meshes(model, found, pipeline, position, rotation, angular, sides, fall, asked=None):
     """All contacts of a detection, as Manifolds without place and tilt.
 
     found: those of newton's ``pipeline``, sorted by pair; position (B, 3), rotation (B, 3, 3), angular (B, 3): poses
     and angular velocities of the bodies; sides: see ``faces_middle``; fall: way that gravity makes in the step [m];
-    known: numbers of pairs of bodies, see ``pair_number``, that need no contacts.
+    asked: function of pairs of bodies (N,), (N,) that says which need contacts (N,) bool, or None: all do.
     """
-    if len(known):
-        found = found.take(_new(model, found.body_a, found.body_b, known))
+    if asked is not None:
+        found = found.take(asked(found.body_a, found.body_b))
     keep, deep = straighten(model, found, position, rotation, angular, sides)
     parts = [found.take(keep)]
     if len(deep):
         parts.append(pierced(model, deep, position, rotation, sides))
     pairs = pairs_with_corners(model, pipeline.narrow_phase)
-    if len(known):
-        pairs = pairs[_new(model, *model.shape_body[pairs].T, known)]
+    if asked is not None:
+        pairs = pairs[asked(*model.shape_body[pairs].T)]
     if len(pairs):
         reach = _reach(model, pipeline, pairs, fall)
         parts.append(corners(model, pairs, reach, position, rotation, sides))
@@ -36,11 +35,6 @@ def with_meshes(model, found, pipeline, position, rotation, angular, sides, fall
             parts.append(edge_contacts(model, pairs[both], reach[both], position, rotation, sides))
     found = Manifolds.join(parts)[0]
     return found.take(thin_out(model, found, position, rotation))
-
-
-def _new(model, body_a, body_b, known):
-    """(N,) bool: which pairs of bodies (N,), (N,) are not among the numbers ``known``."""
-    return ~np.isin(pair_number(body_a, body_b, len(model.names)), known)
 
 
 def _reach(model, pipeline, pairs, fall):
