@@ -26,6 +26,7 @@ from .mesh_detection import with_meshes
 from .mesh_sides import Sides
 from .model import sample_pairs
 from .piercing import no_piercing, piercing
+from .plausible import pair_number
 from .recording import recorded
 from .rotations import matrices
 
@@ -98,14 +99,27 @@ class Collider:
         self._sides.begin(self.accepted)
         self._move_origin(position)
         poses = position, orientation, linear_velocity, angular_velocity
-        return self._detect(self.accepted, *poses, step, free, watched)
+        asked = None if watched is None else _with_one_of(free, watched)
+        return self._detect(self.accepted, *poses, step, free, watched, asked)
 
-    def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None):
+    def collide_faster(self, position, orientation, linear_velocity, angular_velocity, step, free, known):
+        """``collide`` from the same poses with other velocities; of pairs of bodies numbered ``known`` (P,), see
+        ``pair_number``, contacts with meshes may be missing.
+        """
+        motion = linear_velocity, angular_velocity
+
+        def asked(body_a, body_b):
+            return ~np.isin(pair_number(body_a, body_b, len(position)), known)
+
+        return self._detect(self.accepted, position, orientation, *motion, step, free, None, asked)
+
+    def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None, pairs=None):
         """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does.
 
         angular_velocity (B, 3): tells faces of two bodies apart, see contact_faces.py; nothing looks ahead with it.
         ``moved`` (B,) bool: contacts between two bodies that did not move are left out (default: all moved; so it is
-        taken where meshes deform).
+        taken where meshes deform).  ``pairs`` (P,): numbers of pairs of bodies, see ``pair_number``: of others contacts
+        with meshes may be missing.
         """
         if self.model.deforming is not None:
             moved = None
@@ -113,7 +127,14 @@ class Collider:
             self._move_origin(position)
         still = np.zeros((len(position), 3))
         turning = still if angular_velocity is None else angular_velocity
-        return self._detect(None, position, orientation, still, turning, 0.0, free, moved)
+
+        matter = _with_one_of(free, moved)
+
+        def asked(body_a, body_b):
+            wanted = matter(body_a, body_b)
+            return wanted if pairs is None else wanted & np.isin(pair_number(body_a, body_b, len(position)), pairs)
+
+        return self._detect(None, position, orientation, still, turning, 0.0, free, moved, asked)
 
     def pierced(self, position, orientation):
         """Bodies of which the first has edges inside the other's meshes: (body (P,), other (P,), depth (P,) [m]).
@@ -162,8 +183,8 @@ class Collider:
         parts = (self._pipeline, self._pipeline.broad_phase, self._pipeline._contact_sorter)
         return [wp.get_module(type(part).__module__) for part in parts]
 
-    def _detect(self, old, position, orientation, linear, angular, step, free, watched):
-        """The ContactSet at these poses; ``old``: the one whose manifolds persist, or None."""
+    def _detect(self, old, position, orientation, linear, angular, step, free, watched, asked=None):
+        """The ContactSet at these poses; old: that whose manifolds persist, or None; asked: see ``with_meshes``."""
         stage, deforming = self._stage, self.model.deforming
         if stage is None:
             return no_contacts()
@@ -173,7 +194,7 @@ class Collider:
             self._allocate()
         if self._graphs is None:
             self._record()
-        while not self._run(old, position, orientation, angular):
+        while not self._run(old, position, orientation, angular, stage.gravity * step**2, asked):
             pass
         manifolds = stage.read_manifolds()
         surface = _still_surface(len(manifolds))
@@ -202,8 +223,11 @@ class Collider:
         if self._origin is None or np.abs(middle - self._origin).max() > FARTHEST:
             self._origin = np.round(middle)
 
-    def _run(self, old, position, orientation, angular):
-        """Launch what is recorded.  False where something overflowed: then there is more room now for another try."""
+    def _run(self, old, position, orientation, angular, fall, asked):
+        """Launch what is recorded.  False where something overflowed: then there is more room now for another try.
+
+        fall: way that gravity makes in the step [m]; asked: see ``with_meshes``.
+        """
         stage, meshes, graphs = self._stage, self.model.meshes.bounds.size > 0, self._graphs
         wp.capture_launch(graphs.place)
         more_pairs, more_points = stage.renew_pairs(), stage.remember(old)
@@ -225,7 +249,8 @@ class Collider:
             return False
         if meshes:
             poses = position, matrices(orientation), angular
-            if stage.write_fresh(with_meshes(self.model, stage.read_fresh(), self._pipeline, *poses, self._sides)):
+            found = with_meshes(self.model, stage.read_fresh(), self._pipeline, *poses, self._sides, fall, asked)
+            if stage.write_fresh(found):
                 self._record()
                 return False
         if meshes or stage.sort_fresh():
@@ -336,6 +361,19 @@ def _make_kernels_once():
 
 
 @cache
+def _with_one_of(*masks):
+    """Function of pairs of bodies (N,), (N,): which have one in each of the masks (B,) bool; None: all bodies are."""
+
+    def asked(body_a, body_b):
+        wanted = np.ones(len(body_a), bool)
+        for mask in masks:
+            if mask is not None:
+                wanted &= mask[body_a] | mask[body_b]
+        return wanted
+
+    return asked
+
+
 def no_contacts():
     """The ContactSet of a scene in which nothing touches: always the same."""
     none, integers, numbers, vectors = _no_manifolds(), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3))

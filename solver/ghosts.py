@@ -73,7 +73,7 @@ def met(pairs, assembly, end, collider, frames, free, tolerance):
         here, watched = open_[look], np.zeros(len(free), bool)
         watched[first[here]] = watched[second[here]] = True
         poses = frames.to_body(*scene_poses(order, place[look], turn[look]))
-        found = collider.collide_again(*poses, free, velocity[:, 3:], watched)
+        found = collider.collide_again(*poses, free, velocity[:, 3:], watched, pairs[here])
         deep = found.gap < -tolerance
         out |= np.isin(pairs, pair_number(found.body_a[deep], found.body_b[deep], len(free)))
     return out

@@ -50,7 +50,7 @@ def corners(model, pairs, reach, position, rotation, sides):
     first, second, reach = first[some], second[some], reach[some]
     between = ShapePairs(model, first, second, reach, position, rotation)
     relative = between.relative
-    depth = np.where(table.closed[table.shape_mesh[second]], 0.0, np.minimum(*model.shape_radius[[first, second]]))
+    depth = np.where(table.sheet[table.shape_mesh[second]], np.minimum(*model.shape_radius[[first, second]]), 0.0)
     around = (reach + depth)[:, None]  # what has sunk through an open mesh is outside its bounds
     low, high = table.bounds[table.shape_mesh[second]].swapaxes(0, 1)
     low, high, vertices = low - around, high + around, table.vertices

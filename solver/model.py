@@ -27,6 +27,7 @@ from .manifold import GAP_FLOOR  # noqa: E402
 from .mass import polyhedron  # noqa: E402
 from .mesh_edges import EdgePairs  # noqa: E402
 from .mesh_features import MeshTable, mesh_table, weld_of  # noqa: E402
+from .mesh_heart import hearts  # noqa: E402
 from .outline import corners_of  # noqa: E402
 from .piercings import Piercings  # noqa: E402
 from .rotations import matrices  # noqa: E402
@@ -56,7 +57,7 @@ class CollisionModel:
     shape_position: np.ndarray  # (S, 3) in the body's frame
     shape_rotation: np.ndarray  # (S, 3, 3)
     shape_middle: np.ndarray  # (S, 3) of the shape's box, in the body's frame
-    shape_center: np.ndarray  # (S, 3) of the shape's volume, in the body's frame; of what has none, that middle
+    shape_center: np.ndarray  # (S, 3) that stands for the shape, in the body's frame: well inside it, if it is solid
     shape_half: np.ndarray  # (S, 3) half extents of that box, along the axes of the shape's own frame; inf for planes
     shape_rounding: np.ndarray  # (S,) radius that balls and capsules have around a point or a line; 0 for others
     shape_side: np.ndarray  # (S, 2) radius of a cylinder's or cone's round side in its middle, and slope along Z; or 0
@@ -186,6 +187,8 @@ def build_model(scene, device="cpu", center_of_mass=None):
     shapes = [shape for _, shape in entries]
     model.faces = face_table(shapes, model.shape_rotation)
     model.polygons = face_polygons(shapes, model.shape_position, model.shape_rotation)
+    moving = np.array([deforms(shape) for shape in shapes], bool)
+    model.shape_center = hearts(model.meshes, moving, model.shape_position, model.shape_rotation, model.shape_center)
     model.pairs = _pairs(model)
     model.newton_model, meshes = _newton_model(scene, model, entries, device)
     model.deforming = _deforming(model, entries, meshes)

@@ -41,7 +41,7 @@ class NumpyCollider:
         poses = (np.asarray(position, float), matrices(orientation))
         motion = (np.asarray(linear_velocity, float), np.asarray(angular_velocity, float))
         self._place(poses[0], orientation, *motion, step)
-        self._angular = motion[1]
+        self._angular, self._fall = motion[1], np.linalg.norm(self.model.gravity) * step**2
         old = self.accepted
         manifolds, link = self._manifolds(_no_manifolds() if old is None else old.manifolds, poses)
         if old is not None:
@@ -58,6 +58,7 @@ class NumpyCollider:
         poses, still = (np.asarray(position, float), matrices(orientation)), np.zeros((len(position), 3))
         self._place(poses[0], orientation, still, still, 0.0)
         turning = self._angular = still if angular_velocity is None else angular_velocity
+        self._fall = 0.0
         manifolds, link = self._manifolds(_no_manifolds(), poses)
         return self._select(manifolds, link, *poses, still, turning, 0.0, free)
 
@@ -167,7 +168,7 @@ class NumpyCollider:
             fresh = fresh.take(index[np.argsort(pair[index], kind="stable")])
         if not model.meshes.bounds.size:
             return fresh
-        return with_meshes(model, fresh, self._pipeline, position, rotation, self._angular, Sides())
+        return with_meshes(model, fresh, self._pipeline, position, rotation, self._angular, Sides(), self._fall)
 
     def _place(self, position, orientation, linear_velocity, angular_velocity, step):
         """Hand poses and velocities to newton.
