@@ -360,7 +360,6 @@ def _make_kernels_once():
                 setattr(module, name, cache(made))
 
 
-@cache
 def _with_one_of(*masks):
     """Function of pairs of bodies (N,), (N,): which have one in each of the masks (B,) bool; None: all bodies are."""
 
@@ -374,6 +373,7 @@ def _with_one_of(*masks):
     return asked
 
 
+@cache
 def no_contacts():
     """The ContactSet of a scene in which nothing touches: always the same."""
     none, integers, numbers, vectors = _no_manifolds(), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3))
