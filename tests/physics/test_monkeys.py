@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's monkey as a mesh that collides: concave, of three shells, open at the eyes."""
 
-import bpy
 import numpy as np
 import pytest
 from axion.solver import Body, ConvexHull, Plane, Scene, SolverConfig, TriangleMesh, simulate
 from axion.solver.rotations import matrices
 from figures import figure
 
+bpy = pytest.importorskip("bpy", reason="the monkey is Blender's")
 SIZE = 0.5  # [m] from ear to ear
 WALLS = {(-0.5, 0.0): (0, 1, 0), (0.5, 0.0): (0, -1, 0), (0.0, -0.5): (-1, 0, 0), (0.0, 0.5): (1, 0, 0)}
 
