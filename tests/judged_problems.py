@@ -54,5 +54,6 @@ def assembled(problem, seed=0, jointed=None):
     jointed = topology.jointed if jointed is None else jointed
     rate = np.random.default_rng(seed).choice([0.0, 0.5, np.nan], len(problem.joints), p=[0.8, 0.1, 0.1])
     return SimpleNamespace(
-        problem=problem, island=topology.body_island, island_jointed=jointed, end_velocity=end, row_rate=rate, row_end=None
-    )
+        problem=problem, island=topology.body_island, island_jointed=jointed, end_velocity=end, row_rate=rate,
+        row_end=None,
+    )  # fmt: skip
