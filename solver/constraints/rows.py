@@ -22,8 +22,8 @@ from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
 from .braking import Carried, arrival
 from .breaking import overloaded
-from .mobility import Held, matters
 from .limits import passed, stand
+from .mobility import Held, matters
 from .observed import Observer
 from .springs import EndLaw, spring_law, turns_far, weights
 
