@@ -34,25 +34,26 @@ class StepStart:
     coordinate: wp.array(dtype=wp.float64)  # out, (rows,)
     speed: wp.array(dtype=wp.float64)
     mobility: wp.array(dtype=wp.float64)
+    weighed_a: wp.array(dtype=vec6)  # M^-1/2 J^T of each body, in its own axes
+    weighed_b: wp.array(dtype=vec6)
 
 
 @cache
 def _observe():
     math, measure = rotation_functions(_REAL), row_functions(_REAL).measure
-    linear, angular = math.linear, math.angular
+    linear, angular, join = math.linear, math.angular, math.six
     module = f"axion_joints_{_REAL.name}"
 
     @wp.func(module=module)
-    def ease(jac: vec6, start: StepStart, body: int):
-        turn = wp.quat_rotate_inv(start.q[body], angular(jac))
-        push = linear(jac)
-        return start.inverse_mass[body] * wp.dot(push, push) + wp.dot(
-            wp.cw_mul(turn, turn), start.inverse_inertia[body]
-        )
+    def weighed(jac: vec6, start: StepStart, body: int):
+        ease = start.inverse_inertia[body]
+        root = wp.vec3d(wp.sqrt(ease[0]), wp.sqrt(ease[1]), wp.sqrt(ease[2]))
+        push = wp.sqrt(start.inverse_mass[body]) * linear(jac)
+        return join(push, wp.cw_mul(root, wp.quat_rotate_inv(start.q[body], angular(jac))))
 
     @wp.kernel(module=module, enable_backward=False)
     def observe(rows: RowArrays, start: StepStart):
-        """c, J u and J M^-1 J^T of each row."""
+        """c, J u, J M^-1/2 and J M^-1 J^T of each row."""
         r = wp.tid()
         if r >= start.count[0]:
             return
@@ -61,7 +62,11 @@ def _observe():
         row = measure(rows, r, start.x[a], start.q[a], start.x[b], start.q[b])
         start.coordinate[r] = row.c
         start.speed[r] = wp.dot(row.jac_a, start.u[a]) + wp.dot(row.jac_b, start.u[b])
-        start.mobility[r] = ease(row.jac_a, start, a) + ease(row.jac_b, start, b)
+        of_a = weighed(row.jac_a, start, a)
+        of_b = weighed(row.jac_b, start, b)
+        start.weighed_a[r] = of_a
+        start.weighed_b[r] = of_b
+        start.mobility[r] = wp.dot(of_a, of_a) + wp.dot(of_b, of_b)
 
     return observe
 
@@ -91,3 +96,7 @@ class Observer:
         v.x[:bodies], v.q[:bodies], v.u[:bodies] = position, orientation, velocity
         self._kernel.run()
         return v.coordinate[: self._count], v.speed[: self._count], v.mobility[: self._count]
+
+    def weighed(self):
+        """J M^-1/2, (R, 6) of each body in its own axes, where ``look`` looked last: ((R, 6), (R, 6))."""
+        return self._start.weighed_a[: self._count], self._start.weighed_b[: self._count]

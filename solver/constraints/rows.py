@@ -22,8 +22,8 @@ from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
 from .braking import Carried, arrival
 from .breaking import overloaded
-from .held import Held, matters
 from .limits import passed, stand
+from .mobility import Held, matters
 from .observed import Observer
 from .springs import EndLaw, spring_law, turns_far, weights
 
@@ -133,9 +133,8 @@ class JointTable:
             own = self._mobility[arriving]
             self._mobility[arriving] = self._around[1].mobility(position, orientation, own)
         if len(pulled):
-            pose = np.vstack([position, np.zeros(3)]), np.vstack([orientation, rotations.IDENTITY])
             own, law = self._mobility[pulled], (self._stiffness[pulled], self._damping[pulled])
-            self._mobility[pulled] = self._around[2].mobility(*pose, own, matters(*law, own))
+            self._mobility[pulled] = self._around[2].mobility(position, orientation, own, matters(*law, own))
 
     def rows(self, time, step, midpoint, force=None):
         """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,),

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What goes along with a damped coordinate (constraints/held.py): closed forms, and the dense formula."""
+"""What goes along with a damped coordinate (constraints/mobility.py): closed forms, and the dense formula."""
 
 import numpy as np
 import pytest
 from axion.solver import Axis, Body, Box, Joint, Scene, rotations
-from axion.solver.constraints.held import Held, matters
+from axion.solver.constraints.mobility import Held, matters
 from axion.solver.constraints.rows import JointTable
 from axion.solver.frames import body_frames
 from axion.solver.reference.rows import jacobians

@@ -10,9 +10,8 @@ fitted to it take a damper for stiffer than it is.  Whatever else holds can only
 
 import numpy as np
 
-from ..reference.rows import jacobians
-from ..rotations import conjugate, rotate
 from ..topology import connected_components
+from .observed import Observer
 
 MOST = 200  # rigid rows of one group; larger ones, whose matrix takes longer than it is worth, stay with J M^-1 J^T
 FAINT, LONGEST = 0.1, 1.0 / 24.0  # h d / m + h^2 k / m below which weights hardly depend on m; h of most steps [s]
@@ -32,8 +31,6 @@ class Held:
     def __init__(self, rows, soft, rigid, frames):
         """rows: JointRows; soft: (K,) numbers of rows with springs and dampers; rigid: (G,) of those that hold."""
         count = len(frames.mass)
-        self._root, self._turn = np.zeros((count + 1, 1)), np.zeros((count + 1, 3))
-        self._root[:count, 0], self._turn[:count] = np.sqrt(1.0 / frames.mass), np.sqrt(1.0 / frames.inertia)
         moves = np.append(np.isfinite(frames.mass), False)
         both = np.concatenate([rigid, soft])
         linked = both[moves[rows.body_a[both]] & moves[rows.body_b[both]]]
@@ -49,23 +46,20 @@ class Held:
             spots = np.split(number, 2)
             self._sets.append((slice(start, start + len(index)), len(holds), places, len(bodies), spots))
             taken, start = [*taken, *index.tolist()], start + len(index)
-        self._rows = rows.take(np.array(taken, int))
+        self._observer = Observer(rows.take(np.array(taken)), frames) if taken else None
 
     def mobility(self, position, orientation, own, matters):
         """(K,) acceleration by a unit force or torque along each row.
 
-        position (B + 1, 3), orientation (B + 1, 4): solver poses and the world; own: (K,) J M^-1 J^T; matters: (K,)
-        bool, rows for which it is asked; others keep ``own``.
+        position (B, 3), orientation (B, 4): solver poses; own: (K,) J M^-1 J^T; matters: (K,) bool, rows for which it
+        is asked; others keep ``own``.
         """
         found = own.copy()
         asked = [each for each in self._sets if matters[each[2]].any()]
         if not asked:
             return found
-        rows = self._rows
-        directions = [
-            self._weighed(j, body, orientation)
-            for j, body in zip(jacobians(rows, position, orientation), (rows.body_a, rows.body_b), strict=True)
-        ]
+        self._observer.look(position, orientation, 0.0)
+        directions = self._observer.weighed()
         for some, count, places, bodies, spots in asked:
             wide = np.zeros((some.stop - some.start, bodies, 6))
             for j, spot in zip(directions, spots, strict=True):
@@ -74,11 +68,6 @@ class Held:
             alone = np.maximum(_across(wide[:count], wide[count:]), LEAST * own[places])
             found[places] = np.where(matters[places], alone, own[places])
         return found
-
-    def _weighed(self, j, body, orientation):
-        """(R, 6) Jacobians times M^-1/2, in the bodies' own axes."""
-        local = rotate(conjugate(orientation[body]), j[:, 3:])
-        return np.hstack([j[:, :3] * self._root[body], local * self._turn[body]])
 
 
 def _across(holds, rows):
