@@ -7,7 +7,7 @@ from .arrays import allocate, download_all, upload
 
 FEWEST = 256  # edges there is room for at first
 CROSSINGS = wp.constant(16)  # surfaces an edge is followed through
-SAMPLES = wp.constant(4)  # places looked at between two of them
+SAMPLES = wp.constant(4.0)  # places looked at between two of them
 ON = wp.constant(1e-5)  # of an edge, behind a crossing: where the search for the next one starts
 
 
@@ -33,9 +33,10 @@ def deepest_between(at: PiercingArrays, i: int, first: float, last: float, cross
     """(depth, share of the way) of the deepest of some places on a part of an edge, and ``crossing``, where it crosses
     the surface; what just grazes is outside.
     """
-    best = wp.vec3(0.0, first, crossing)
-    for k in range(SAMPLES):
-        share = first + (last - first) * (float(k) + 0.5) / float(SAMPLES)
+    best, k = wp.vec3(0.0, first, crossing), float(0.5)
+    while k < SAMPLES:  # not unrolled, nor is the other loop: 64 searches of a tree in a row took 20 s to compile
+        share = first + (last - first) * k / SAMPLES
+        k += 1.0
         point = at.start[i] + share * at.way[i]
         found = wp.mesh_query_point_sign_normal(at.mesh[i], point, at.reach[i])
         depth = at.reach[i]
@@ -67,25 +68,25 @@ def find_depths(at: PiercingArrays):
     length = wp.length(at.way[i])
     along = at.way[i] / length
     best, here, begin = wp.vec3(), float(0.0), float(0.0)
-    inside, crossed = int(0), int(0)
-    for _ in range(CROSSINGS):
-        if here < 1.0:
-            hit = wp.mesh_query_ray(at.mesh[i], at.start[i] + here * at.way[i], along, (1.0 - here) * length)
-            if hit.result:
-                share = here + hit.t / length
-                facing = wp.dot(wp.mesh_eval_face_normal(at.mesh[i], hit.face), along) * at.side[i]
-                if hit.face >= at.triangles[i]:  # newton has the triangles of open meshes a second time
-                    facing = -facing
-                if facing > 0.0 and (inside == 1 or crossed == 0):
-                    best = deeper(best, deepest_between(at, i, begin, share, wp.where(inside == 1, begin, share)))
-                    inside = 0
-                elif facing <= 0.0:
-                    begin = share
-                    inside = 1
-                crossed = 1
-                here = share + ON
-            else:
-                here = 1.0
+    inside, crossed, crossings = int(0), int(0), int(0)
+    while here < 1.0 and crossings < CROSSINGS:
+        crossings += 1
+        hit = wp.mesh_query_ray(at.mesh[i], at.start[i] + here * at.way[i], along, (1.0 - here) * length)
+        if hit.result:
+            share = here + hit.t / length
+            facing = wp.dot(wp.mesh_eval_face_normal(at.mesh[i], hit.face), along) * at.side[i]
+            if hit.face >= at.triangles[i]:  # newton has the triangles of open meshes a second time
+                facing = -facing
+            if facing > 0.0 and (inside == 1 or crossed == 0):
+                best = deeper(best, deepest_between(at, i, begin, share, wp.where(inside == 1, begin, share)))
+                inside = 0
+            elif facing <= 0.0:
+                begin = share
+                inside = 1
+            crossed = 1
+            here = share + ON
+        else:
+            here = 1.0
     if inside == 1:
         best = deeper(best, deepest_between(at, i, begin, 1.0, begin))
     at.depth[i] = best[0]

@@ -6,6 +6,7 @@ Here one thread begins with the solver's modules.  The calling one finds contact
 newton's: those of its narrow phase come to be when they are launched, and are a third of the work.
 """
 
+import itertools
 import threading
 from collections import deque
 from pathlib import Path
@@ -22,6 +23,8 @@ from .residual_kernels import JOINT_MODULE, residual_kernels
 from .scene import Body, Scene
 from .shapes import Plane
 
+ON_HOST = predict.module, contact_frames.module, impact.module, knock_on.module, bounce_kernel.module
+"""Modules whose kernels run on the CPU beside NumPy, whatever device a scene is solved on."""
 DEPTH = 4
 """How deep in a solver's objects kernels are looked for."""
 STEP = 1e-3
@@ -83,13 +86,11 @@ def launched(scene, solver):
     unused = [wp.get_module(JOINT_MODULE), *kernel_modules(joint_kernels(solver.problem.real))]
     unused = [] if scene.joints else unused
     needed = [wp.get_module(contact_geometry.MODULE), *kernel_modules(residual_kernels(), solver)]
-    on_host = [predict.module]
-    if sum(len(body.shapes) > 0 for body in scene.bodies) > 1:
-        on_host += [contact_frames.module, impact.module]
-        rebounds = any(body.restitution > 0.0 for body in scene.bodies)
-        still = any(body.motion == "static" and body.shapes for body in scene.bodies)
-        on_host += [knock_on.module] * rebounds + [bounce_kernel.module] * (rebounds and still)
-    on_host = {wp.get_module(name): host for name in on_host}
+    rebounds = any(body.restitution > 0.0 for body in scene.bodies)
+    still = any(body.motion == "static" and body.shapes for body in scene.bodies)
+    touch = sum(len(body.shapes) > 0 for body in scene.bodies) > 1
+    needed_on_host = True, touch, touch, touch and rebounds, touch and rebounds and still
+    on_host = {wp.get_module(name): host for name in itertools.compress(ON_HOST, needed_on_host)}
     return {module: device for module in needed if module not in unused} | on_host
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import warp as wp
+from axion.solver.warm_up import ON_HOST
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -37,7 +38,9 @@ def test_no_kernel_of_the_solver_is_left_out(modules):
 @pytest.mark.slow
 def test_every_kernel_compiles_for_the_oldest_devices(modules):
     """With sums that repeat, which is what is launched unless the user asks for less, and holds the more code."""
-    assert compile_cuda.compile_all(modules, [75], [REPEATED], ptx=True) == {}
+    assert modules.keys() > set(ON_HOST)
+    launched = {name: module for name, module in modules.items() if name not in ON_HOST}
+    assert compile_cuda.compile_all(launched, [75], [REPEATED], ptx=True) == {}
 
 
 def test_the_direct_solver_needs_little_stack_and_its_arguments_are_small(modules):
