@@ -76,8 +76,9 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
                 outcomes += stepper.advance(1.0 / (fps * steps))
                 if step < steps and step % (steps // parts) == 0:
                     between.append(record.pose())
-            hopeless = stepper.learn(any(outcome.given_up is not None for outcome in outcomes))
-            substeps.learn(sum(not outcome.partial for outcome in outcomes), hopeless)
+            given_up = any(outcome.given_up is not None for outcome in outcomes)
+            hopeless = stepper.learn(given_up)
+            substeps.learn(sum(not outcome.partial for outcome in outcomes), hopeless, given_up)
         result = record.add(frame, outcomes, between, began, idle)
         result._capture = lambda frame=frame: _checkpoint(frame, record, substeps, began_with)
         answer = None if on_frame is None else on_frame(result)

@@ -23,14 +23,19 @@ class Substeps:
         self.taken = -(-self.taken // self.multiple) * self.multiple
         return self.taken
 
-    def learn(self, steps, hopeless):
-        """After a frame of ``steps`` steps: if some were halved, double the count; halve it after peace."""
+    def learn(self, steps, hopeless, given_up=False):
+        """After a frame of ``steps`` steps: if some were halved, double the count; halve it after peace.
+
+        given_up: one missed as often as it was halved; twice as many steps would be halved as often, and in vain.
+        """
         if self.fixed is not None:
             return
         if hopeless:
             self.count, self._quiet = max(1, self.count // 2), 0
         elif steps > max(self.taken, self.count):
-            self.count, self._quiet = min(2 * max(self.taken, self.count), MOST), 0
+            if not given_up:
+                self.count = min(2 * max(self.taken, self.count), MOST)
+            self._quiet = 0
         else:
             self._quiet += 1
             if self._quiet >= PATIENCE and self.count > 1:

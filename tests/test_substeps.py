@@ -23,6 +23,18 @@ def test_doubles_at_a_miss_up_to_the_most():
     assert seen[:3] == [2, 4, 8] and seen[-1] == MOST
 
 
+def test_stays_where_halving_was_in_vain():
+    steps = Substeps()
+    steps.learn(2, False)
+    steps.learn(32, False, given_up=True)
+    assert steps.count == 2
+    for _ in range(PATIENCE - 1):
+        steps.learn(steps.take(1), False)
+    assert steps.count == 2, "the frame that missed starts the count of quiet ones anew"
+    steps.learn(steps.take(1), False)
+    assert steps.count == 1
+
+
 def test_halves_after_peace_and_never_below_one():
     steps = Substeps()
     steps.learn(2, False)
