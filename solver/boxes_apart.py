@@ -19,34 +19,46 @@ PARALLEL = 1e-9  # added to cosines: edges that are parallel span no axis
 class BodyBoxes:
     """A box around each of B bodies, in the body's frame: all points within ``radius`` of the box of ``half``.
 
-    Infinite around planes and where a body has no shape.
+    Infinite where a body has a plane or no shape.
     """
 
     middle: np.ndarray  # (B, 3) [m]
     axes: np.ndarray  # (B, 3, 3) as columns: its shape's where a body has one, the body's where it has more
     half: np.ndarray  # (B, 3) [m]
     radius: np.ndarray  # (B,) [m]
+    plane: np.ndarray  # (B,) bool: all below ``middle``, along its third axis
 
-    def placed(self, bodies, position, orientation):
-        """The BodyBoxes (L, N) in the world of ``bodies`` (N,) at poses of their frames (L, N, 3), (L, N, 4)."""
+    def placed(self, bodies, position, orientation, wider=0.0):
+        """The BodyBoxes (L, N) in the world of ``bodies`` (N,) at poses of their frames (L, N, 3), (L, N, 4).
+
+        wider: (N,) by how much they are wider all around [m].
+        """
         turn = matrices(orientation)
         middle = position + np.einsum("lnij,nj->lni", turn, self.middle[bodies])
-        return BodyBoxes(middle, turn @ self.axes[bodies], self.half[bodies], self.radius[bodies])
+        return BodyBoxes(
+            middle, turn @ self.axes[bodies], self.half[bodies], self.radius[bodies] + wider, self.plane[bodies]
+        )
 
     def take(self, index):
         """Those of placed boxes at ``index`` (P,)."""
-        return BodyBoxes(self.middle[:, index], self.axes[:, index], self.half[index], self.radius[index])
+        return BodyBoxes(
+            self.middle[:, index], self.axes[:, index], self.half[index], self.radius[index], self.plane[index]
+        )
 
 
 def body_boxes(model):
     """The BodyBoxes of a CollisionModel."""
     count = len(model.names)
     boxes = BodyBoxes(
-        np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), np.full((count, 3), np.inf), np.zeros(count)
-    )
+        np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), np.full((count, 3), np.inf), np.zeros(count),
+        np.zeros(count, bool),
+    )  # fmt: skip
     for body in np.unique(model.shape_body):
         shapes = np.flatnonzero(model.shape_body == body)
-        if len(shapes) == 1:
+        if len(shapes) == 1 and np.isinf(model.shape_half[shapes[0]]).all():
+            s, boxes.plane[body] = shapes[0], True
+            boxes.middle[body], boxes.axes[body] = model.shape_position[s], model.shape_rotation[s]
+        elif len(shapes) == 1:
             s, radius = shapes[0], model.shape_rounding[shapes[0]]
             boxes.middle[body], boxes.axes[body] = model.shape_middle[s], model.shape_rotation[s]
             boxes.half[body], boxes.radius[body] = model.shape_half[s] - radius, radius
@@ -60,8 +72,9 @@ def body_boxes(model):
 
 def apart(one, other):
     """(L, P) bool: which of ``one`` and ``other``, placed BodyBoxes of P pairs, are surely apart."""
-    known = np.isfinite(one.half).all(axis=-1) & np.isfinite(other.half).all(axis=-1)
-    half_a, half_b = (np.where(known[:, None], boxes.half, 0.0) for boxes in (one, other))
+    bounded_a, bounded_b = (np.isfinite(boxes.half).all(axis=-1) for boxes in (one, other))
+    known = bounded_a & bounded_b
+    half_a, half_b = (np.where(np.isfinite(boxes.half), boxes.half, 0.0) for boxes in (one, other))
     radius = (one.radius + other.radius)[:, None]
     way = np.einsum("...ji,...j->...i", one.axes, other.middle - one.middle)  # seen from one
     turn = np.swapaxes(one.axes, -1, -2) @ other.axes
@@ -80,4 +93,21 @@ def apart(one, other):
         reach += np.roll(half_b, -1, -1) * np.roll(side, -2, -1) + np.roll(half_b, -2, -1) * np.roll(side, -1, -1)
         reach += radius * np.sqrt(np.maximum(1.0 - turn[..., i, :] ** 2, 0.0))
         found |= (between > reach).any(axis=-1)
-    return found & known
+    above = way[..., 2] > np.einsum("...j,...j->...", size[..., 2, :], half_b) + radius[:, 0]
+    below = -back[..., 2] > np.einsum("...i,...i->...", size[..., :, 2], half_a) + radius[:, 0]
+    off_plane = one.plane & bounded_b & above | other.plane & bounded_a & below
+    return found & known | off_plane
+
+
+def near_on_the_way(model, frames, order, position, orientation, first, second, wider=None):
+    """(L, P) bool: whether the boxes around scene bodies ``first`` and ``second`` (P,) overlap, or may.
+
+    order: (B,) scene number of each solver body; position (L, B + 1, 3) and orientation (L, B + 1, 4): poses of the
+    solver's bodies and of the world at L looks; wider: (B,) by how much the boxes of the solver's bodies are wider [m].
+    """
+    body, place = np.unique((first, second), return_inverse=True)
+    one, other = place.reshape(2, -1)
+    solver = np.argsort(order)[body]
+    poses = frames.to_body(position[:, solver], orientation[:, solver], body)
+    boxes = model.body_boxes.placed(body, *poses, 0.0 if wider is None else wider[solver])
+    return ~apart(boxes.take(one), boxes.take(other))

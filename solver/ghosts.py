@@ -9,13 +9,12 @@ If the two bodies then meet nowhere on their way, there was nothing to push.
 
 import numpy as np
 
-from .boxes_apart import apart
-from .passing import scene_poses
+from .boxes_apart import near_on_the_way
+from .passing import NO_PAIRS, scene_poses
 from .plausible import PairOverlap, pair_number
 from .reference.rotation import exponential, multiply
 from .reference.rows import gaps
 
-NO_PAIRS = np.zeros(0, np.int64)
 APART = 0.01  # of the smaller half extent: what was pushed and came this near did touch
 SHARE = 0.5  # of the smaller half extent: way between two looks, less than what could slip through unseen
 MOST = 40  # looks a step; what would take more is taken to meet
@@ -66,7 +65,7 @@ def met(pairs, assembly, end, collider, frames, free, tolerance):
     share = np.linspace(0.0, 1.0, int(looks[~out].max(initial=0)) + 1)[1:, None, None]
     place = (1.0 - share) * bodies.position + share * end.position
     turn = multiply(exponential(share * h * end.velocity[:, 3:]), bodies.orientation)
-    near = _near(model, frames, order, place, turn, first, second)
+    near = near_on_the_way(model, frames, order, place, turn, first, second)
     while (open_ := near & ~out).any():
         look = open_.sum(axis=1).argmax()  # the one that tells of most pairs
         near[look] = False
@@ -77,15 +76,3 @@ def met(pairs, assembly, end, collider, frames, free, tolerance):
         deep = found.gap < -tolerance
         out |= np.isin(pairs, pair_number(found.body_a[deep], found.body_b[deep], len(free)))
     return out
-
-
-def _near(model, frames, order, position, orientation, first, second):
-    """(L, P) bool: whether the boxes around scene bodies ``first`` and ``second`` (P,) overlap.
-
-    position (L, B + 1, 3) and orientation (L, B + 1, 4): poses of the solver's bodies and of the world at L looks.
-    """
-    body, place = np.unique((first, second), return_inverse=True)
-    one, other = place.reshape(2, -1)
-    solver = np.argsort(order)[body]
-    boxes = model.body_boxes.placed(body, *frames.to_body(position[:, solver], orientation[:, solver], body))
-    return ~apart(boxes.take(one), boxes.take(other))

@@ -10,7 +10,8 @@ they should not be.
 
 import numpy as np
 
-from .plausible import pair_number
+from .boxes_apart import near_on_the_way
+from .plausible import pair_number, way_moved
 from .reference.rotation import exponential, multiply
 from .reference.rows import gaps
 
@@ -18,6 +19,7 @@ TURN = 1.0  # [rad] less in a step is bounded by contacts well enough
 SAMPLE = 0.5  # [rad] between two looks at bodies that turn farther
 MOST = 16  # looks a step
 DEEP = 0.1  # of the smallest half extent: how far two bodies may seem to overlap between two looks
+NO_PAIRS = np.zeros(0, np.int64)
 OPPOSED = -0.1  # cosine of two normals that point to different sides
 
 
@@ -49,39 +51,54 @@ def came_through(problem, found, order):
     return through
 
 
-def passed(assembly, solution, collider, frames, assembler, free):
-    """(B,) bool: scene bodies that met another between the ends of a step, of which one turned far, and did not stop.
+def passed(assembly, solution, collider, frames, assembler, free, before=None):
+    """(P,) numbers of pairs of scene bodies, see ``pair_number``, that met between the ends of a step, one of which
+    turned far, and did not stop.
 
     Looks along the way: what contacts at one look do not hold apart until the next was not held apart by the step.
-    free: (B,) bool, scene bodies that move freely.
+    free: (B,) bool, scene bodies that move freely; before: (pairs that an earlier solve of the step was found to have,
+    (B,) bool: scene bodies that go the same way now), or None.
     """
     problem, model, order = assembly.problem, collider.model, assembly.numbering.scene[:-1]
     bodies, h, velocity = problem.bodies, problem.step, solution.velocity[:-1]
-    turn, through = h * np.linalg.norm(velocity[:, 3:], axis=1), np.zeros(len(order), bool)
-    spinning = _near_others(bodies.position[:-1], model.body_radius[order], velocity, h, np.flatnonzero(turn > TURN))
-    if not len(spinning):
-        return through
-    looks, watched = int(min(MOST, np.ceil(turn[spinning].max() / SAMPLE))), np.zeros(len(order), bool)
-    watched[order[spinning]] = True
+    turn, through = h * np.linalg.norm(velocity[:, 3:], axis=1), [NO_PAIRS]
     touching = _pairs(problem.contacts, order)[problem.contacts.start_gap <= 0.0]
+    reach = np.where(model.body_radius[order] == 0.0, np.inf, model.body_radius[order])  # planes are always near
+    first, second = _near_others(bodies.position[:-1], reach, velocity, h, np.flatnonzero(turn > TURN))
+    if before is not None:
+        known, same = before
+        through.append(known[same[np.array(np.divmod(known, len(order)))].all(axis=0)])
+        changed = ~(same[order[first]] & same[order[second]])
+        first, second = first[changed], second[changed]
+    if not len(first):
+        return np.setdiff1d(through[-1], touching)
+    looks = int(min(MOST, np.ceil(turn[first].max() / SAMPLE)))
+    share = (np.arange(looks)[:, None, None] + 0.5) / looks
+    between = (
+        (1.0 - share) * bodies.position + share * solution.position,
+        multiply(exponential(share * h * solution.velocity[:, 3:]), bodies.orientation),
+    )
+    wider = 0.5 / looks * way_moved(velocity, model.body_radius[order], h)
+    near = near_on_the_way(model, frames, order, *between, order[first], order[second], wider)
     here = bodies.position, bodies.orientation
     linear, angular = np.zeros((len(order), 3)), np.zeros((len(order), 3))
     linear[order], angular[order] = velocity[:, :3], velocity[:, 3:]
     for look in range(1, looks + 1):
-        share = look / looks
+        share, now = look / looks, near[look - 1]
         there = (
             (1.0 - share) * bodies.position + share * solution.position,
             multiply(exponential(share * h * solution.velocity[:, 3:]), bodies.orientation),
         )
-        place = frames.to_body(*scene_poses(order, *here))
-        found = collider.collide(*place, linear, angular, h / looks, free, watched)
+        place, watched = frames.to_body(*scene_poses(order, *here)), np.zeros(len(order), bool)
+        watched[order[first[now]]] = True
+        found = collider.collide(*place, linear, angular, h / looks, free, watched) if now.any() else ()
         if len(found):
             nearby = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, here[1])
             size = found.manifolds.size[found.source]
-            met = (found.gap > 0.0) & (gaps(nearby, *there) < -DEEP * size) & ~np.isin(_pairs(nearby, order), touching)
-            through[found.body_a[met]] = through[found.body_b[met]] = True
+            met = (found.gap > 0.0) & (gaps(nearby, *there) < -DEEP * size)
+            through.append(_pairs(nearby, order)[met])
         here = there
-    return through
+    return np.setdiff1d(np.concatenate(through), touching)
 
 
 def scene_poses(order, position, orientation):
@@ -99,11 +116,13 @@ def _pairs(contacts, order):
     return pair_number(order[contacts.body_a], order[contacts.body_b], len(order))
 
 
-def _near_others(position, radius, velocity, step, spinning):
-    """Those of ``spinning`` (N,) that may meet another body in the step; planes have no radius and are always near."""
-    reach = radius + step * np.linalg.norm(velocity[:, :3], axis=1)
-    near = np.zeros(len(spinning), bool)
-    for k, i in enumerate(spinning):
-        met = (np.linalg.norm(position - position[i], axis=1) < reach + reach[i]) | (radius == 0.0)
-        near[k] = np.count_nonzero(met) > met[i]
-    return spinning[near]
+def _near_others(position, reach, velocity, step, spinning):
+    """((P,), (P,)): pairs of one of ``spinning`` (N,) and another body that may meet in the step; reach: (B,) [m]."""
+    reach = reach + step * np.linalg.norm(velocity[:, :3], axis=1)
+    first, second = [], []
+    for i in spinning.tolist():
+        met = np.linalg.norm(position - position[i], axis=1) < reach + reach[i]
+        met[i] = False
+        second.append(np.flatnonzero(met))
+        first.append(np.full(len(second[-1]), i))
+    return (np.concatenate(column) if column else np.zeros(0, int) for column in (first, second))

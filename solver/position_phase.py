@@ -46,6 +46,7 @@ class Solved:
     tolerance: np.ndarray  # (n,) [m] that the island of each body is held to
     left_out: np.ndarray  # (P,) numbers of pairs of scene bodies, see ghosts.py
     check: object = None  # EndCheck or None
+    done: object = None  # (n,) bool: bodies that go the same way as when ``check`` was made; None: before that
 
 
 class PositionPhase:
@@ -83,7 +84,8 @@ class PositionPhase:
             if some(bad) and 2 * np.count_nonzero(bad) >= len(bad):
                 return replace(solved, check=unchecked(len(assembly.numbering.scene) - 1))
             self.collider.deform(state.time, assembly.problem.step, at_end=True)
-            judged = AIM * self.fast, last, solved.left_out
+            before = None if solved.done is None else (solved.check, solved.done)
+            judged = AIM * self.fast, last, solved.left_out, before
             check = check_end(assembly, solution, self.collider, self.frames, self.assembler, *judged)
             solved = replace(solved, check=check)
             missed = None if check is None else _of_others(check.missed, bad)
@@ -107,7 +109,7 @@ class PositionPhase:
         _keep(done, solved.assembly.problem, solved.solution, solved.statistics, solution, statistics)
         return replace(
             solved, assembly=assembly, solution=solution, statistics=statistics, solves=solved.solves + solves,
-            tolerance=tolerance,
+            tolerance=tolerance, done=done,
         )  # fmt: skip
 
     def _without_ghosts(self, first, state, last):

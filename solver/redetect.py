@@ -31,6 +31,7 @@ class EndCheck:
     deepest: np.ndarray  # (B,) overlap of each scene body there [m]
     excess: np.ndarray  # (B,) the part of it that the step was not allowed to keep [m]
     free: np.ndarray  # (B,) bool, scene bodies that move freely
+    passed: object = None  # (P,) pairs that went through each other in between, see passing.py; None: nobody looked
     found: object = None  # ContactSet at the end pose
 
 
@@ -39,7 +40,7 @@ def unchecked(count):
     return EndCheck(0.0, np.inf, None, np.zeros(count), np.full(count, np.inf), np.zeros(count, bool))
 
 
-def check_end(assembly, solution, collider, frames, assembler, tolerance, last, left_out=NO_PAIRS):
+def check_end(assembly, solution, collider, frames, assembler, tolerance, last, left_out=NO_PAIRS, before=None):
     """EndCheck of a solved step, or None where nothing moved far enough to overlap by ``tolerance`` [m] unseen.
 
     A contact point goes with its body: rolled on by ``way``, a rim of radius r has it way^2 / (2 r) above its lowest.
@@ -47,6 +48,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     that no contact holds, however little they moved.
     Where bodies went through each other nothing can be added, and their step must be halved; if it is the ``last``
     resort, it is taken as it is.  left_out: (P,) pairs of scene bodies that are not to be looked for ahead.
+    before: EndCheck of an earlier solve of the step and (n,) bool, dynamic bodies that go the same way now; or None.
     """
     model = collider.model
     if not model.may_touch:
@@ -78,17 +80,18 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     found = plausible(found, known, scene_way, model)
     at_end = found
     stuck = _untold(stuck, found, known, collider, frames, problem, order, tolerance)
-    through = np.zeros(len(order), bool)
+    through, pairs = np.zeros(len(order), bool), NO_PAIRS
     if not last:
         through[stuck[0]] = through[stuck[1]] = True
         opposed = came_through(problem, found, order)
         through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
-        through |= passed(assembly, solution, collider, frames, assembler, free)
+        pairs = passed(assembly, solution, collider, frames, assembler, free, _known(before, order))
+        through[np.concatenate(np.divmod(pairs, len(order)))] = True
         through &= free  # what they went through may hold others up
         found = found.take(~(through[found.body_a] | through[found.body_b])) if through.any() else found
     index = np.flatnonzero(found.gap < 0.0)
-    before = known.of(found.body_a[index], found.body_b[index])
-    may_stay = np.maximum(0.0, -before - problem.push_out_speed * h)  # of what the pair started with
+    had = known.of(found.body_a[index], found.body_b[index])
+    may_stay = np.maximum(0.0, -had - problem.push_out_speed * h)  # of what the pair started with
     deepest, excess = np.zeros((2, len(order)))
     for side in (found.body_a[index], found.body_b[index]):
         np.maximum.at(deepest, side, -found.gap[index])
@@ -98,7 +101,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         np.maximum.at(excess, side, stuck[2])
     excess[through] = np.inf
     overlap, unsolved = float(deepest.max(initial=0.0)), float(excess.max(initial=0.0))
-    rest = deepest, excess, free, at_end
+    rest = deepest, excess, free, pairs, at_end
     ahead = _unforeseen(assembly, solution, collider, frames, way, free, left_out)
     if ahead is not None:
         added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), assembly.numbering, problem.bodies.orientation)
@@ -113,9 +116,19 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     found = found.take(index[missing])
     added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, problem.bodies.orientation)
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
-    added.start_gap = before[missing]
+    added.start_gap = had[missing]
     added.normal = normals(added, problem.bodies.orientation)
     return EndCheck(overlap, unsolved, added, *rest)
+
+
+def _known(before, order):
+    """What ``passed`` takes of an earlier solve: pairs, and (B,) bool, scene bodies that go the same way now."""
+    check, same = (None, None) if before is None else before
+    if check is None or check.passed is None:
+        return None
+    scene = np.ones(len(order), bool)  # what is not solved goes where it goes
+    scene[order[: len(same)]] = same
+    return check.passed, scene
 
 
 def _untold(stuck, found, known, collider, frames, problem, order, tolerance):

@@ -73,7 +73,39 @@ def test_compounds_and_meshes_have_boxes_around_them():
     assert boxes.half == pytest.approx(np.array([(0.5, 1.0, 1.5), (1.15, 0.2, 0.4)]))
 
 
-def test_nothing_is_apart_from_a_plane():
-    scene = Scene(bodies=[Body("floor", [Plane()], motion="static"), Body("box", [Box((0.1, 0.1, 0.1))])])
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_what_is_above_a_plane_is_told(kind, first):
+    # The plane lies anywhere in its body, and all that is below it is inside.
+    draw, told = np.random.default_rng(1), 0
+    for _ in range(5):
+        shape, plane = _moved(SHAPES[kind](draw), draw), _moved(Plane(), draw)
+        bodies = [Body("floor", [plane], motion="static"), Body("thing", [shape])]
+        model = build_model(Scene(bodies=bodies[:: -1 if first else 1]))
+        orientation, position = normalised(draw.normal(size=(25, 2, 4))), draw.normal(size=(25, 2, 3))
+        said = _pair(model, position, orientation)
+        boxes = body_boxes(model).placed(np.arange(2), position, orientation)
+        floor, thing = (1, 0) if first else (0, 1)
+        normal = boxes.axes[:, floor, :, 2]
+        reach = np.einsum("li,lij->lj", normal, boxes.axes[:, thing])
+        lowest = np.einsum("li,li->l", normal, boxes.middle[:, thing] - boxes.middle[:, floor])
+        lowest -= np.abs(reach) @ boxes.half[thing] + boxes.radius[thing]
+        np.testing.assert_array_equal(said, lowest > 0.0)
+        told += np.count_nonzero(said)
+    assert 15 < told < 110
+
+
+def test_nothing_is_apart_from_a_body_with_a_plane_and_more():
+    floor = Body("floor", [Plane(), Sphere(1.0)], motion="static")
+    scene = Scene(bodies=[floor, Body("box", [Box((0.1, 0.1, 0.1))])])
     position = np.array([[[0.0, 0.0, 0.0], [0.0, 0.0, 50.0]]])
     assert not _pair(build_model(scene), position, np.tile([0.0, 0.0, 0.0, 1.0], (1, 2, 1)))[0]
+
+
+def test_boxes_made_wider_reach_as_much_farther():
+    scene = Scene(bodies=[Body(name, [Box((0.1, 0.1, 0.1))]) for name in "ab"])
+    model, upright = build_model(scene), np.tile([0.0, 0.0, 0.0, 1.0], (1, 2, 1))
+    for wider, is_apart in ((0.29, True), (0.31, False)):
+        position = np.array([[[0.0, 0.0, 0.0], [0.0, 0.0, 0.5]]])
+        boxes = body_boxes(model).placed(np.arange(2), position, upright, np.array([0.0, wider]))
+        assert apart(boxes.take([0]), boxes.take([1]))[0, 0] == is_apart

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Capsule, Scene, SolverConfig, Sphere, simulate
+from axion.solver import Body, Box, Capsule, Scene, SolverConfig, Sphere, redetect, simulate
 from axion.solver.passing import came_through
 from axion.solver.problem import JointRows, StepProblem
 from judges import energies, largest_rise
@@ -86,3 +86,28 @@ def test_spinning_body_that_falls_on_the_ground_gains_nothing(shape):
     energy = energies(scene, simulate(scene, 24, config=CPU))
     weight = 9.81 * scene.bodies[1].mass_properties()[0]
     assert largest_rise(energy) < weight * CPU.tolerances()[1]  # lifted by the tolerance
+
+
+def test_who_goes_the_same_way_is_not_looked_at_again(monkeypatch):
+    """Rods that spin about in each other's way: asked once more, all keep their answer, and nothing is detected."""
+    seen, look = [], redetect.passed
+
+    def twice(assembly, solution, collider, frames, assembler, free, before):
+        found = look(assembly, solution, collider, frames, assembler, free, before)
+        blind = SimpleNamespace(model=collider.model)
+        same = look(assembly, solution, blind, frames, assembler, free, (found, np.ones(len(free), bool)))
+        fresh = look(assembly, solution, collider, frames, assembler, free, (found, np.zeros(len(free), bool)))
+        np.testing.assert_array_equal(same, found)
+        if before is None:  # of those that kept theirs the looks were others
+            np.testing.assert_array_equal(fresh, found)
+        seen.append((len(found), before is not None))
+        return found
+
+    monkeypatch.setattr(redetect, "passed", twice)
+    scene, draw = Scene(gravity=(0, 0, 0)), np.random.default_rng(0)
+    for k in range(8):
+        place, spin = (0.45 * (k % 2), 0.45 * (k // 2 % 2), 0.45 * (k // 4)), 40.0 * draw.normal(size=3)
+        scene.add(Body(f"Rod {k}", [Box((0.02, 0.03, 0.4))], position=place, angular_velocity=spin))
+    trajectory = simulate(scene, 6, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    assert any(count for count, _ in seen) and any(later for _, later in seen)
