@@ -254,6 +254,7 @@ def test_the_command_says_in_one_line_why_it_cannot_keep_frames(tmp_path, capfd)
 
 
 @wheel_only
+@pytest.mark.once
 @pytest.mark.slow
 def test_a_command_that_is_killed_resumes(tmp_path):
     blend, out = tmp_path / "shot.blend", tmp_path / "out.blend"

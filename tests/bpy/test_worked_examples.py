@@ -49,6 +49,7 @@ def test_first_frames_keep_the_promises(path, addon, monkeypatch):
     assert [str(promise) for promise in promises if not promise.kept] == []
 
 
+@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_all_frames_keep_the_promises(path, addon, monkeypatch):
