@@ -10,11 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 from . import rotations
-from .constraints.breaking import impulse_share
+from .constraints.breaking import joint_impulses, pushes
 from .forces import CONTACT, FrameForces
 from .joint_types import JOINT_TYPES
-from .problem import Coordinate, world_impulses
-from .reference.rows import gaps, jacobians, joint_directions, normals
+from .problem import world_impulses
+from .reference.rows import gaps, jacobians, normals
 from .rest import KINDS
 from .velocity_phase import at_one_point
 
@@ -95,7 +95,7 @@ class ForceRecorder:
         rests = self._table.alive[rows.joint] & (wide[rows.body_a] | wide[rows.body_b])
         some, force = rows.take(rests), self._table.force[rests]
         pose = np.vstack([state.position, np.zeros(3)]), np.vstack([state.orientation, rotations.IDENTITY])
-        self._push(some, jacobians(some, *pose)[1], force * seconds)
+        self._wrench += pushes(some, jacobians(some, *pose)[1], force * seconds, len(self._wrench))
         for kind, name in enumerate(("joint_error", "joint_error_angle")):
             error = np.append(state.proof[:, KINDS.index(name)], np.inf)
             np.maximum.at(self._error[:, kind], some.joint, np.minimum(error[some.body_a], error[some.body_b]))
@@ -129,22 +129,9 @@ class ForceRecorder:
         """wide: (bodies,) bool, solver bodies whose rows count."""
         rows = problem.joints
         taken = wide[rows.body_a] | wide[rows.body_b]
-        impulse = impulse_share(problem) * solution.joint_impulse * taken
-        self._push(rows, joint_directions(problem, solution.position, solution.orientation)[1], impulse)
-        if phase is not None:
-            at_end, result, _ = phase
-            bodies, late = at_end.bodies, at_end.joints
-            impulse = result.joint_impulse * (wide[late.body_a] | wide[late.body_b])
-            self._push(late, jacobians(late, bodies.position, bodies.orientation)[1], impulse)
+        self._wrench += joint_impulses(problem, solution, phase, len(self._wrench), wide)
         kind = residuals.joint_row_is_angle.astype(int)
         np.maximum.at(self._error, (rows.joint[taken], kind[taken]), residuals.joint_row[taken])
-
-    def _push(self, rows, direction, impulse):
-        """Add rows' impulses along their directions (R, 6) on body b.  About the anchor, lengths have no lever."""
-        push = direction * impulse[:, None]
-        turning = np.isin(rows.coordinate, (Coordinate.DOT, Coordinate.TWIST))
-        push[~turning, 3:] = 0.0
-        np.add.at(self._wrench, rows.joint, push)
 
     def take(self, position, orientation, seconds):
         """The FrameForces of the frame that ends here; the next frame begins.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joints that break: the force of a joint over a converged step, against its limits.
+"""Joints that break: the mean force of a joint over a converged step, against its limits.
 
     force   |sum of its LINEAR and DISTANCE rows|     torque   |sum of its DOT and TWIST rows|
 
-Rows of one kind on different axes stand at right angles, so the norm is that of their forces; rows that share an axis
-(two limits, a drive and its friction) act along one line and add up.
+It is the force that is recorded: that of both phases together.  What stops at once has lost twice its momentum after
+the position phase, which solves for the mean velocity, and gets one back in the velocity phase.
 
 What breaks relieves others: of the links of a hanging chain, all but one carry nothing once the first has gone.  So of
 each island only the joints that carry most of what they can go, and the step is solved again.  Where many are
@@ -14,6 +14,7 @@ overloaded, as in a wall of glued bricks that is struck, an eighth of them go at
 import numpy as np
 
 from ..problem import Coordinate
+from ..reference.rows import jacobians, joint_directions
 
 EQUAL = 1e-3  # part by which two loads may differ and go together
 AT_ONCE = 8  # of so many overloaded joints of an island one goes at least
@@ -30,35 +31,44 @@ def row_forces(assembly, solution):
     return impulse_share(assembly.problem) * solution.joint_impulse / assembly.problem.step
 
 
-def joint_loads(rows, force, count):
-    """(force [N], torque [N m]) of each of ``count`` joints, (count,) each."""
-    angular = np.isin(rows.coordinate, (Coordinate.DOT, Coordinate.TWIST))
-    # one line of action per joint and axis: rows on the same axis are neighbours with the same axis_a
-    same = np.zeros(len(rows), bool)
-    if len(rows) > 1:
-        same[1:] = (
-            (rows.joint[1:] == rows.joint[:-1])
-            & (rows.coordinate[1:] == rows.coordinate[:-1])
-            & (rows.axis_a[1:] == rows.axis_a[:-1]).all(axis=1)
-        )
-    line = np.cumsum(~same) - 1
-    total = np.bincount(line, force) if len(rows) else np.zeros(0)
-    first = np.nonzero(~same)[0]
-    loads = []
-    for kind in (~angular, angular):
-        chosen = kind[first]
-        loads.append(np.sqrt(np.bincount(rows.joint[first][chosen], total[chosen] ** 2, count)))
-    return loads[0], loads[1]
+def joint_impulses(problem, solution, phase, count, wide=None):
+    """(count, 6) what each joint gave its body b in a step: impulse [N s], and moment about the anchor [N m s].
+
+    phase: StepProblem, StepSolution and contacts of the velocity phase, which adds to it, or None; wide: (B,) bool,
+    solver bodies whose rows count, or None for all.
+    """
+    along = joint_directions(problem, solution.position, solution.orientation)[1]
+    parts = [(problem.joints, along, impulse_share(problem) * solution.joint_impulse)]
+    if phase is not None:
+        at_end, result, _ = phase
+        bodies, rows = at_end.bodies, at_end.joints
+        parts.append((rows, jacobians(rows, bodies.position, bodies.orientation)[1], result.joint_impulse))
+    out = np.zeros((count, 6))
+    for rows, along, impulse in parts:
+        counted = impulse if wide is None else impulse * (wide[rows.body_a] | wide[rows.body_b])
+        out += pushes(rows, along, counted, count)
+    return out
 
 
-def overloaded(assembly, solution, strength, alive, sound):
+def pushes(rows, along, impulse, count):
+    """(count, 6) sums over joints of their rows' impulses (R,) along (R, 6); about the anchor lengths have no lever."""
+    push = along * impulse[:, None]
+    turning = np.isin(rows.coordinate, (Coordinate.DOT, Coordinate.TWIST))
+    push[~turning, 3:] = 0.0
+    out = np.zeros((count, 6))
+    np.add.at(out, rows.joint, push)
+    return out
+
+
+def overloaded(assembly, solution, phase, strength, alive, sound):
     """(K,) numbers of the joints that go before the others are judged again.
 
-    strength: (J, 2) the most that each joint carries [N], [N m]; alive: (J,) bool; sound: (n,) bool, dynamic bodies
-    within the tolerance: joints of the others are not judged.
+    phase: see ``joint_impulses``; strength: (J, 2) the most that each joint carries [N], [N m]; alive: (J,) bool;
+    sound: (n,) bool, dynamic bodies within the tolerance: joints of the others are not judged.
     """
     rows, others = assembly.problem.joints, len(assembly.problem.bodies.mass) - len(sound)
-    force, torque = joint_loads(rows, row_forces(assembly, solution), len(alive))
+    mean = joint_impulses(assembly.problem, solution, phase, len(alive)) / assembly.problem.step
+    force, torque = np.linalg.norm(mean.reshape(-1, 2, 3), axis=2).T
     load = np.maximum(force / strength[:, 0], torque / strength[:, 1])
     known, judged = np.append(sound, np.ones(others, bool)), np.ones(len(alive), bool)
     np.logical_and.at(judged, rows.joint, known[rows.body_a] & known[rows.body_b])

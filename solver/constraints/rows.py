@@ -173,14 +173,15 @@ class JointTable:
         """The rows, with no law but that their coordinates stand still, where that is so in every step; else None."""
         return self._stand().rigid
 
-    def break_overloaded(self, assembly, solution, time, sound):
+    def break_overloaded(self, assembly, solution, phase, time, sound):
         """Break the joints whose force or torque over a converged step exceeds theirs most; True if there were any.
 
-        sound: (n,) bool, dynamic bodies within the tolerance: joints of the others are not judged.
+        phase: see ``joint_impulses`` of breaking.py; sound: (n,) bool, dynamic bodies within the tolerance: joints of
+        the others are not judged.
         """
         if not len(assembly.problem.joints) or not self._breakable:
             return False
-        going = overloaded(assembly, solution, self._strength, self.alive, sound)
+        going = overloaded(assembly, solution, phase, self._strength, self.alive, sound)
         for k in going:
             self.alive[k] = False
             self.broken[self.joints[k].name] = time

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Limits on all six axes, counted through whole turns, and joints that break at the load they are given."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from axion.solver import Axis, Body, Box, Joint, Scene, SolverConfig, Sphere, simulate
@@ -132,6 +134,33 @@ def test_joint_breaks_at_its_torque_to_one_per_cent(kind):
     assert figure(name, "the weaker off free fall", off, 1e-9, "m") < 1e-9
     held = np.linalg.norm(trajectory.position[:, 1] - trajectory.position[0, 1], axis=1).max()
     assert figure(name, "the stronger moved", held, SLOW, "m") < SLOW
+
+
+@pytest.mark.parametrize("kind", ["rope", "slider", "hinge"])
+def test_what_is_stopped_at_once_breaks_at_its_momentum_over_the_frame(kind):
+    # 1 kg at 10 m/s, weightless, stopped within a frame by a rope of 2 m or a limit: m v / h; a wheel: I w / h.
+    scene = Scene(gravity=(0, 0, 0))
+    for k, strength in enumerate((0.99, 1.01)):
+        name, place = f"{strength}", np.array([1.0, 5.0 * k, 0.0])
+        body = Body(name, [Sphere(0.5)], position=place, mass=1.0)
+        scene.add(body)
+        if kind == "hinge":
+            body.angular_velocity = (0.0, 0.0, 10.0)
+            limits, load = {"rz": Axis(upper=1.02)}, 0.4 * 0.5**2 * 10.0 / STEP
+            scene.add(Joint(name, kind, None, name, place, axes=limits, break_torque=strength * load))
+            continue
+        body.linear_velocity, load = (10.0, 0.0, 0.0), 10.0 / STEP
+        ends = {"anchors": (place - (1, 0, 0), place), "length": 2.0}
+        ends = ends if kind == "rope" else {"position": place, "axes": {"x": Axis(upper=1.02)}}
+        scene.add(Joint(name, kind, None, name, break_force=strength * load, **ends))
+    trajectory = simulate(scene, 8, config=replace(CPU, record_forces=True))
+    assert list(trajectory.broken_joints) == ["0.99"]
+    turning = kind == "hinge"
+    velocity = (trajectory.angular_velocity if turning else trajectory.linear_velocity)[-1]
+    assert np.linalg.norm(velocity, axis=1) == pytest.approx([10.0, 0.0], abs=1e-3)
+    felt = trajectory.forces.joint_torque if turning else trajectory.forces.joint_force
+    peak = np.linalg.norm(felt[:, 1], axis=1).max()
+    assert figure(f"{kind} that stops at once", "force felt", peak, load, "N or N m") == pytest.approx(load, rel=1e-3)
 
 
 def test_spinning_arm_breaks_when_its_pull_is_reached():
