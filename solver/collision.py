@@ -29,6 +29,7 @@ from .piercing import no_piercing, piercing
 from .plausible import pair_number
 from .recording import recorded
 from .rotations import matrices
+from .round_impacts import with_impacts
 
 TRIANGLE_PAIRS = 1 << 16  # first capacity for mesh triangles near other shapes; grows
 SHARED_PARTS = "collision_convex", "mpr", "multicontact", "simplex_solver"
@@ -100,7 +101,8 @@ class Collider:
         self._move_origin(position)
         poses = position, orientation, linear_velocity, angular_velocity
         asked = None if watched is None else _with_one_of(free, watched)
-        return self._detect(self.accepted, *poses, step, free, watched, asked)
+        found = self._detect(self.accepted, *poses, step, free, watched, asked)
+        return with_impacts(found, self.model, poses[:2], poses[2:], step, self.model.movable if free is None else free)
 
     def collide_faster(self, position, orientation, linear_velocity, angular_velocity, step, free, known):
         """``collide`` from the same poses with other velocities; of pairs of bodies numbered ``known`` (P,), see

@@ -13,10 +13,10 @@ from . import rotations
 from .constraints.breaking import joint_impulses, pushes
 from .forces import CONTACT, FrameForces
 from .joint_types import JOINT_TYPES
+from .meeting import at_one_point
 from .problem import world_impulses
 from .reference.rows import gaps, jacobians, normals
 from .rest import KINDS
-from .velocity_phase import at_one_point
 
 
 class ForceRecorder:

@@ -200,7 +200,10 @@ def residual_kernels():
         does = int(0)
         rebounds = con.rebound_speed[c] != ZERO or con.rebound_gap[c] > ZERO
         if p[0] > ZERO:
-            if rebounds or con.start_gap[c] < -judged.settings[tolerance_slot]:
+            # What is round on both sides has another normal in the next step: it must not be pushed once more then.
+            lands = con.start_gap[c] > judged.settings[tolerance_slot]
+            lands = lands and con.margin_a[c] > ZERO and con.margin_b[c] > ZERO
+            if rebounds or lands or con.start_gap[c] < -judged.settings[tolerance_slot]:
                 mark(judged.need, 1, bodies, dynamic, a, b)
             force = world(con.n[c], p)
             start = con.start_gap[c]
@@ -222,7 +225,7 @@ def residual_kernels():
 
     @kernel
     def turn(bodies: BodyArrays, con: ContactArrays, judged: Judged):
-        """Contacts at the end pose: world impulse on body a, normal, points as velocity_phase.at_one_point puts them.
+        """Contacts at the end pose: world impulse on body a, normal, points as meeting.at_one_point puts them.
 
         The impulses go to the bodies with the levers of the start pose, which the position phase took.
         """

@@ -15,9 +15,9 @@ from .arrays import structs
 from .constraints.contact import contact_kernels
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
+from .meeting import FACE, OTHER, ROUND, STANDS
 from .metrics import WEIGHT_FLOOR
 from .problem import Coordinate
-from .velocity_phase import FACE, OTHER, ROUND, STANDS
 
 BODIES = 5  # slot of ``counts``, beside those of arrays.py: all bodies, immovable ones too
 TOLERANCE = 2  # slot of ``settings``, likewise [m]
@@ -144,7 +144,7 @@ def residual_laws():
 
     @func
     def rank(face: wp.int32, body: wp.int32, dynamic: wp.int32, margin: scalar):
-        """What velocity_phase.at_one_point takes a body's side of a contact for."""
+        """What meeting.at_one_point takes a body's side of a contact for."""
         if face == body:
             return face_side
         if body >= dynamic:

@@ -154,7 +154,7 @@ class Judge:
     def contacts_at_end(self, problem):
         """The Contacts of the step judged last at its end pose, and (n, 6) velocity that their impulses gave there.
 
-        The normals of faces have turned; both points are half way between the two, as velocity_phase.at_one_point puts
+        The normals of faces have turned; both points are half way between the two, as meeting.at_one_point puts
         them, and impulses are those of the solution.
         problem: StepProblem of that step.  RuntimeError: another one was judged since.
         """

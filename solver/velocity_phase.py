@@ -10,17 +10,12 @@ A hull or mesh that rolls has turned its corner by the end pose: with the lever 
 a body that rolls alone gets the phase as well.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from .constraints.breaking import impulse_share
 from .flags import every, some
+from .impact_levers import as_they_hit
 from .problem import Bodies, Coordinate, JointRows, StepProblem
-from .rotations import conjugate, rotate
-
-ROUND, OTHER, STANDS, FACE = range(4)
-"""Sides of a contact; of two, the one named later is touched below the other's point."""
 
 
 def velocity_problem(assembly, solution, judge, judged, total, mask):
@@ -39,6 +34,7 @@ def velocity_problem(assembly, solution, judge, judged, total, mask):
         # Contacts are solved anew: take their share out of the free velocity, and offer it as the first guess.
         contacts, given = judge.contacts_at_end(problem)
         free[:n][mask] -= given[mask]
+        contacts = as_they_hit(contacts, problem, solution)
     if not every(taken):
         contacts = contacts.take(np.flatnonzero(taken))
     at_end = Bodies(n, bodies.mass, bodies.inertia, *pose, bodies.velocity, *pose, free, np.zeros(len(bodies.mass)))
@@ -51,35 +47,6 @@ def moves(table, mask, count):
         return np.zeros(0, bool)
     wide = np.concatenate([mask, np.zeros(count - len(mask), bool)])
     return wide[table.body_a] | wide[table.body_b]
-
-
-def at_one_point(contacts, solution, dynamic_count):
-    """The contacts with both their points at one place at the end pose: equal and opposite there, so that the impulses
-    keep angular momentum however far the two points slid apart in the step.
-
-    A face is touched below the other body's point, wherever its own point has gone: a smooth ball gets no spin.  So is
-    what is not solved, else a wheel would be pushed where it touched the ground before the step; and by what is round,
-    all else.  Two of a kind meet half way.  dynamic_count: of the bodies that are solved, which come first.
-    """
-    x_a, x_b = solution.position[contacts.body_a], solution.position[contacts.body_b]
-    q_a, q_b = solution.orientation[contacts.body_a], solution.orientation[contacts.body_b]
-    on_a = x_a + rotate(q_a, contacts.point_a) - contacts.normal * contacts.margin_a[:, None]
-    on_b = x_b + rotate(q_b, contacts.point_b) + contacts.normal * contacts.margin_b[:, None]
-    apart = np.einsum("ci,ci->c", contacts.normal, on_a - on_b)[:, None] * contacts.normal
-    face = np.full(len(contacts), -1) if contacts.face is None else contacts.face
-    bodies, margins = (contacts.body_a, contacts.body_b), (contacts.margin_a, contacts.margin_b)
-    ranks = [
-        np.where(face == body, FACE, np.where(body >= dynamic_count, STANDS, np.where(margin > 0.0, ROUND, OTHER)))
-        for body, margin in zip(bodies, margins, strict=True)
-    ]
-    on_a, on_b = (
-        np.where((own > other)[:, None], below, point)
-        for own, other, below, point in ((*ranks, on_b + apart, on_a), (*ranks[::-1], on_a - apart, on_b))
-    )
-    middle = 0.5 * (on_a + on_b)
-    zero = np.zeros(len(contacts))
-    points = {"point_a": rotate(conjugate(q_a), middle - x_a), "point_b": rotate(conjugate(q_b), middle - x_b)}
-    return replace(contacts, **points, margin_a=zero, margin_b=zero)
 
 
 def _needed_rows(assembly, solution, judged, mask):

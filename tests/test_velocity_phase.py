@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from axion.solver.meeting import at_one_point
 from axion.solver.problem import world_impulses
 from axion.solver.reference.rotation import cross, rotate, world_inertia
 from axion.solver.reference.rows import normals
 from axion.solver.residuals import Judge
-from axion.solver.velocity_phase import at_one_point, velocity_problem
+from axion.solver.velocity_phase import velocity_problem
 from judged_problems import any_solution, assembled, everything
 
 JUDGE = Judge("cpu")
