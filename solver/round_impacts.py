@@ -13,6 +13,7 @@ from .rotations import exponential, multiply, rotate
 
 ROUNDS = 8  # of Newton's method for the time of the impact; two balls without gravity need as few as 4 for rounding
 CLOSE = 1e-6  # of their radii: as near they must be at that time
+STRAIGHT = 1e-3  # [rad] less does not matter
 PARALLEL = 1e-3  # square of the sine between two axes from which on they meet along a line, which takes two contacts
 
 
@@ -84,9 +85,22 @@ class Side:
         heart = self.heart + time * (self.linear + 0.5 * time * self.pull)
         return heart + lever, self.linear + time * self.pull + np.cross(self.angular, lever)
 
+    def rim(self):
+        """(N,) speed that turning gives the farthest point of each axis [m/s]."""
+        reach = np.sqrt(((self.middle - self.center) ** 2).sum(axis=1)) + np.sqrt((self.axis**2).sum(axis=1))
+        return reach * np.sqrt((self.angular**2).sum(axis=1))
+
     def local_ends(self):
         """((N, 3), (N, 3)): both ends of the axes in the bodies' frames."""
         return self.middle - self.axis, self.middle + self.axis
+
+
+def _may_meet(sides, gap, step):
+    """(N,) bool: what may touch within the step, and turn the line between the two by more than STRAIGHT until then."""
+    a, b = sides
+    drift = a.linear - b.linear + 0.5 * step * (a.pull - b.pull)
+    way = np.sqrt((drift * drift).sum(axis=1)) + a.rim() + b.rim()
+    return (step * way > gap) & (step * way > STRAIGHT * (a.radius + b.radius))
 
 
 def _impact(sides, normal, gap, step):
@@ -95,9 +109,10 @@ def _impact(sides, normal, gap, step):
     time = _advanced(np.zeros(len(gap)), gap, (normal * (speed[0] - speed[1])).sum(axis=1), step)
     for _ in range(ROUNDS):
         apart, rate = _closest(sides, time)[2]
-        time = _advanced(time, apart, rate, step)
-    apart, _ = _closest(sides, time)[2]
-    near = np.abs(apart) <= CLOSE * (sides[0].radius + sides[1].radius)
+        near = np.abs(apart) <= CLOSE * (sides[0].radius + sides[1].radius)
+        if (near | (time >= step) & (apart > 0.0)).all():
+            break
+        time = np.where(near, time, _advanced(time, apart, rate, step))
     return time, near & (time > 0.0)
 
 
