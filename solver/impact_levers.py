@@ -15,7 +15,7 @@ from .rotations import conjugate, rotate
 
 
 def as_they_hit(at_end, problem, solution):
-    """The Contacts ``at_end`` of the velocity phase, those that were apart and rebound with what they had at their hit.
+    """The Contacts ``at_end`` of the velocity phase, those that close in the step with what they had when they hit.
 
     Points are put where a body must be pushed at its end pose for the lever to be that of the hit, in world axes.
 
@@ -24,7 +24,7 @@ def as_they_hit(at_end, problem, solution):
         solution: its StepSolution.
     """
     contacts, bodies, h = problem.contacts, problem.bodies, problem.step
-    if contacts.rebound_speed is None or contacts.start_gap is None:
+    if contacts.start_gap is None:
         return at_end
     some = np.flatnonzero((solution.contact_impulse[:, 0] > 0.0) & (contacts.start_gap > 0.0))
     if not len(some):

@@ -74,6 +74,14 @@ class CollisionModel:
     deforming: DeformingMeshes | None = None
 
     @cached_property
+    def balls(self):
+        """(B,) bool: bodies of balls around their centres of mass, which look the same however they turn."""
+        point = (self.shape_half <= self.shape_rounding[:, None]).all(axis=1)
+        off = np.linalg.norm(self.shape_position - self.center_of_mass[self.shape_body], axis=1)
+        other = ~point | (off > 1e-6 * self.shape_rounding)
+        return np.bincount(self.shape_body[other], minlength=len(self.names)) == 0
+
+    @cached_property
     def body_boxes(self):
         """BodyBoxes of the bodies."""
         return body_boxes(self)

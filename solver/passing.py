@@ -63,6 +63,7 @@ def passed(assembly, solution, collider, frames, assembler, free, before=None):
     bodies, h, velocity = problem.bodies, problem.step, solution.velocity[:-1]
     turn, through = h * np.linalg.norm(velocity[:, 3:], axis=1), [NO_PAIRS]
     touching = _pairs(problem.contacts, order)[problem.contacts.start_gap <= 0.0]
+    turn[model.balls[order]] = 0.0
     reach = np.where(model.body_radius[order] == 0.0, np.inf, model.body_radius[order])  # planes are always near
     first, second = _near_others(bodies.position[:-1], reach, velocity, h, np.flatnonzero(turn > TURN))
     if before is not None:

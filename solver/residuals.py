@@ -75,7 +75,7 @@ class JudgedStep:
     residuals: StepResiduals
     body: np.ndarray  # (B,) worst residual each body has a part in, as metrics.body_residuals without penetration [m]
     gained: np.ndarray  # (n,) bool: bodies of islands that gained energy from what only takes it
-    need: np.ndarray  # (islands,) bool: with joints, a rebound, overlap that was pushed out, or a body that rolls
+    need: np.ndarray  # (islands,) bool: with joints, a rebound, overlap pushed out, round bodies that met, or that roll
     rolls: np.ndarray  # (islands,) bool: of one body without joints that rolls from facet to facet
     driven: np.ndarray  # (islands,) bool: islands that something else than joint rows may give energy
     work: np.ndarray  # (2, islands) of joint rows where some may give energy, and how far it may be off [J]; else 0

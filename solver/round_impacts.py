@@ -37,6 +37,10 @@ def with_impacts(found, model, poses, velocity, step, free):
     sides = [
         Side(model, np.where(swapped, *pair), poses, velocity, free) for pair in (shapes[::-1, some], shapes[:, some])
     ]
+    near = _may_meet(sides, found.gap[some], step)
+    if not near.any():
+        return found
+    some, sides = some[near], [side.take(near) for side in sides]
     time, meet = _impact(sides, found.normal[some], found.gap[some], step)
     if not meet.any():
         return found

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Capsule, Scene, Sphere
+from axion.solver import Body, Box, Capsule, Scene, Sphere
 from axion.solver.collision import Collider
 from axion.solver.model import build_model
 from axion.solver.rotations import exponential, multiply, normalised, rotate
@@ -70,3 +70,15 @@ def _first_touch(scene, poses, velocities, gravity):
     length = np.linalg.norm(way, axis=1)
     touch = np.flatnonzero(length <= sum(body.shapes[0].radius for body in scene.bodies))
     return way[touch[0]] / length[touch[0]] if len(touch) else None
+
+
+def test_which_bodies_look_the_same_however_they_turn():
+    two = [Sphere(0.1, position=(0.3, 0.0, 0.0)), Sphere(0.1, position=(-0.3, 0.0, 0.0))]
+    bodies = {
+        "ball": [Sphere(0.1)], "shifted": [Sphere(0.1, position=(1.0, 2.0, 3.0))], "dumbbell": two,
+        "shell": [Sphere(0.1), Sphere(0.3)], "rod": [Capsule(0.1, 0.2)], "box": [Box((0.1, 0.1, 0.1))],
+    }  # fmt: skip
+    model = build_model(Scene(bodies=[Body(name, shapes) for name, shapes in bodies.items()]))
+    assert model.balls.tolist() == [True, True, False, True, False, False]
+    weighted = Body("weighted", [Sphere(0.1)], mass=1.0, center_of_mass=(0.05, 0.0, 0.0))
+    assert build_model(Scene(bodies=[weighted])).balls.tolist() == [False]
