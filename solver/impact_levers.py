@@ -17,6 +17,7 @@ from .rotations import conjugate, rotate
 def as_they_hit(at_end, problem, solution):
     """The Contacts ``at_end`` of the velocity phase, those that close in the step with what they had when they hit.
 
+    Corners that land and stay are not among them: with the lever of the end of a step a wheel rolls on over its facets.
     Points are put where a body must be pushed at its end pose for the lever to be that of the hit, in world axes.
 
     Args:
@@ -24,9 +25,11 @@ def as_they_hit(at_end, problem, solution):
         solution: its StepSolution.
     """
     contacts, bodies, h = problem.contacts, problem.bodies, problem.step
-    if contacts.start_gap is None:
+    if contacts.start_gap is None or contacts.rebound_speed is None:
         return at_end
-    some = np.flatnonzero((solution.contact_impulse[:, 0] > 0.0) & (contacts.start_gap > 0.0))
+    flies = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0)
+    taken = flies | ((contacts.margin_a > 0.0) & (contacts.margin_b > 0.0))
+    some = np.flatnonzero(taken & (solution.contact_impulse[:, 0] > 0.0) & (contacts.start_gap > 0.0))
     if not len(some):
         return at_end
     contacts, n = contacts.take(some), bodies.dynamic_count

@@ -9,6 +9,7 @@ from axion.solver.manifold import GAP_FLOOR, Manifolds, turn, turn_back
 from axion.solver.mesh_detection import with_meshes
 from axion.solver.mesh_sides import Sides
 from axion.solver.rotations import matrices
+from axion.solver.round_impacts import with_impacts
 from numpy_manifolds import faces, renew, rounded, with_deepest
 
 
@@ -48,7 +49,9 @@ class NumpyCollider:
             index = np.full(len(old.manifolds) + 1, -1, np.intp)
             index[old.source] = np.arange(len(old))
             link = index[link]
-        return self._select(manifolds, link, *poses, *motion, step, free)
+        found = self._select(manifolds, link, *poses, *motion, step, free)
+        falling = self.model.movable if free is None else free
+        return with_impacts(found, self.model, (poses[0], np.asarray(orientation, float)), motion, step, falling)
 
     def collide_again(self, position, orientation, free=None, angular_velocity=None):
         """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does.
