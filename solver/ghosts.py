@@ -10,9 +10,8 @@ If the two bodies then meet nowhere on their way, there was nothing to push.
 import numpy as np
 
 from .boxes_apart import near_on_the_way
-from .passing import NO_PAIRS, scene_poses
+from .passing import NO_PAIRS, on_the_way, scene_poses
 from .plausible import PairOverlap, pair_number
-from .reference.rotation import exponential, multiply
 from .reference.rows import gaps
 
 APART = 0.01  # of the smaller half extent: what was pushed and came this near did touch
@@ -63,8 +62,7 @@ def met(pairs, assembly, end, collider, frames, free, tolerance):
     looks = np.ceil(h * speed / (SHARE * np.minimum(model.body_size[first], model.body_size[second])))
     out = looks > MOST
     share = np.linspace(0.0, 1.0, int(looks[~out].max(initial=0)) + 1)[1:, None, None]
-    place = (1.0 - share) * bodies.position + share * end.position
-    turn = multiply(exponential(share * h * end.velocity[:, 3:]), bodies.orientation)
+    place, turn = on_the_way(bodies, end, h, share)
     near = near_on_the_way(model, frames, order, place, turn, first, second)
     while (open_ := near & ~out).any():
         look = open_.sum(axis=1).argmax()  # the one that tells of most pairs

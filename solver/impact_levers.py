@@ -14,7 +14,7 @@ from .reference.rotation import exponential, multiply
 from .rotations import conjugate, rotate
 
 
-def as_they_hit(at_end, problem, solution):
+def as_they_hit(at_end, problem, solution, needed):
     """The Contacts ``at_end`` of the velocity phase, those that close in the step with what they had when they hit.
 
     Corners that land and stay are not among them: with the lever of the end of a step a wheel rolls on over its facets.
@@ -23,13 +23,14 @@ def as_they_hit(at_end, problem, solution):
     Args:
         problem: StepProblem of the position phase, with the same contacts as they were at the start.
         solution: its StepSolution.
+        needed: (C,) bool, contacts that take part; the others are left as they are.
     """
     contacts, bodies, h = problem.contacts, problem.bodies, problem.step
     if contacts.start_gap is None or contacts.rebound_speed is None:
         return at_end
     flies = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0)
     taken = flies | ((contacts.margin_a > 0.0) & (contacts.margin_b > 0.0))
-    some = np.flatnonzero(taken & (solution.contact_impulse[:, 0] > 0.0) & (contacts.start_gap > 0.0))
+    some = np.flatnonzero(needed & taken & (solution.contact_impulse[:, 0] > 0.0) & (contacts.start_gap > 0.0))
     if not len(some):
         return at_end
     contacts, n = contacts.take(some), bodies.dynamic_count

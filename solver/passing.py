@@ -74,22 +74,14 @@ def passed(assembly, solution, collider, frames, assembler, free, before=None):
     if not len(first):
         return np.setdiff1d(through[-1], touching)
     looks = int(min(MOST, np.ceil(turn[first].max() / SAMPLE)))
-    share = (np.arange(looks)[:, None, None] + 0.5) / looks
-    between = (
-        (1.0 - share) * bodies.position + share * solution.position,
-        multiply(exponential(share * h * solution.velocity[:, 3:]), bodies.orientation),
-    )
+    between = on_the_way(bodies, solution, h, (np.arange(looks)[:, None, None] + 0.5) / looks)
     wider = 0.5 / looks * way_moved(velocity, model.body_radius[order], h)
     near = near_on_the_way(model, frames, order, *between, order[first], order[second], wider)
     here = bodies.position, bodies.orientation
     linear, angular = np.zeros((len(order), 3)), np.zeros((len(order), 3))
     linear[order], angular[order] = velocity[:, :3], velocity[:, 3:]
     for look in range(1, looks + 1):
-        share, now = look / looks, near[look - 1]
-        there = (
-            (1.0 - share) * bodies.position + share * solution.position,
-            multiply(exponential(share * h * solution.velocity[:, 3:]), bodies.orientation),
-        )
+        there, now = on_the_way(bodies, solution, h, look / looks), near[look - 1]
         place, watched = frames.to_body(*scene_poses(order, *here)), np.zeros(len(order), bool)
         watched[order[first[now]]] = True
         found = collider.collide(*place, linear, angular, h / looks, free, watched) if now.any() else ()
@@ -100,6 +92,15 @@ def passed(assembly, solution, collider, frames, assembler, free, before=None):
             through.append(_pairs(nearby, order)[met])
         here = there
     return np.setdiff1d(np.concatenate(through), touching)
+
+
+def on_the_way(bodies, end, step, share):
+    """Poses of all solver bodies at a ``share`` of the way of a step, or at (L, 1, 1) shares: (..., B, 3), (..., B, 4).
+
+    bodies: problem.Bodies at the start; end: with the position and velocity, over the step, that lead there.
+    """
+    place = (1.0 - share) * bodies.position + share * end.position
+    return place, multiply(exponential(share * step * end.velocity[:, 3:]), bodies.orientation)
 
 
 def scene_poses(order, position, orientation):

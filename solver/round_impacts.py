@@ -5,7 +5,7 @@ A contact has one normal for the step.  That of the step's start is off by the w
 they meet: at 24 frames a second a ball at 5 m/s that hit another off its middle left 7 degrees off.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,7 +35,8 @@ def with_impacts(found, model, poses, velocity, step, free):
         return found
     swapped = model.shape_body[shapes[0, some]] != found.body_a[some]
     sides = [
-        Side(model, np.where(swapped, *pair), poses, velocity, free) for pair in (shapes[::-1, some], shapes[:, some])
+        Side.of(model, np.where(swapped, *pair), poses, velocity, free)
+        for pair in (shapes[::-1, some], shapes[:, some])
     ]
     near = _may_meet(sides, found.gap[some], step)
     if not near.any():
@@ -54,32 +55,40 @@ def with_impacts(found, model, poses, velocity, step, free):
     return replace(found, **changed)
 
 
+@dataclass
 class Side:
     """The bodies of one side of N contacts, and the axis of the ball or capsule of each."""
 
-    def __init__(self, model, shape, poses, velocity, free):
-        """shape: (N,); the rest: see ``with_impacts``."""
-        body = model.shape_body[shape]
-        half = model.shape_half[shape, 2] - model.shape_rounding[shape]
-        self.columns = {
-            "middle": model.shape_position[shape],  # in the body's frame
-            "axis": half[:, None] * model.shape_rotation[shape][:, :, 2],
-            "radius": model.shape_rounding[shape],
-            "center": model.center_of_mass[body],
-            "turn": poses[1][body],
-            "heart": poses[0][body] + rotate(poses[1][body], model.center_of_mass[body]),  # centre of mass in the world
-            "linear": velocity[0][body],
-            "angular": velocity[1][body],
-            "pull": free[body, None] * model.gravity,
-        }
-        vars(self).update(self.columns)
+    middle: np.ndarray  # (N, 3) of the axis, in the body's frame [m]
+    axis: np.ndarray  # (N, 3) half of it, from there to an end
+    radius: np.ndarray  # (N,)
+    center: np.ndarray  # (N, 3) of mass, in the body's frame
+    heart: np.ndarray  # (N, 3) and in the world
+    turn: np.ndarray  # (N, 4) orientation
+    linear: np.ndarray  # (N, 3) velocity
+    angular: np.ndarray  # (N, 3)
+    pull: np.ndarray  # (N, 3) acceleration
+
+    @classmethod
+    def of(cls, model, shape, poses, velocity, free):
+        """Those of ``shape`` (N,); the rest: see ``with_impacts``."""
+        body, (position, orientation) = model.shape_body[shape], poses
+        half, center = model.shape_half[shape, 2] - model.shape_rounding[shape], model.center_of_mass[body]
+        return cls(
+            middle=model.shape_position[shape],
+            axis=half[:, None] * model.shape_rotation[shape][:, :, 2],
+            radius=model.shape_rounding[shape],
+            center=center,
+            heart=position[body] + rotate(orientation[body], center),
+            turn=orientation[body],
+            linear=velocity[0][body],
+            angular=velocity[1][body],
+            pull=free[body, None] * model.gravity,
+        )
 
     def take(self, index):
         """The sides at ``index``."""
-        side = object.__new__(Side)
-        side.columns = {name: column[index] for name, column in self.columns.items()}
-        vars(side).update(side.columns)
-        return side
+        return Side(**{name: column[index] for name, column in vars(self).items()})
 
     def place(self, time, point):
         """(place (N, 3) in the world, its velocity (N, 3)) of points in the bodies' frames after ``time`` (N,)."""

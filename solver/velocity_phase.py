@@ -34,7 +34,7 @@ def velocity_problem(assembly, solution, judge, judged, total, mask):
         # Contacts are solved anew: take their share out of the free velocity, and offer it as the first guess.
         contacts, given = judge.contacts_at_end(problem)
         free[:n][mask] -= given[mask]
-        contacts = as_they_hit(contacts, problem, solution)
+        contacts = as_they_hit(contacts, problem, solution, taken)
     if not every(taken):
         contacts = contacts.take(np.flatnonzero(taken))
     at_end = Bodies(n, bodies.mass, bodies.inertia, *pose, bodies.velocity, *pose, free, np.zeros(len(bodies.mass)))
