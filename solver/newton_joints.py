@@ -12,13 +12,16 @@ What the joint locks, and what limits, drives, springs, friction and armature as
 their own, with one role each.  Arrays are read from the model as NumPy: nothing here imports newton.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from . import rotations
 from .constraints.limits import passed, stand
+from .constraints.observed import Observer
 from .constraints.springs import EndLaw, spring_law, weights
+from .newton_angles import angular_coordinates, complement
 from .problem import Coordinate, JointRows
-from .reference.rows import coordinates, jacobians
 
 UNLIMITED = 1e9  # newton writes 1e10 where there is no limit
 LOCK, LOWER, UPPER, SPRING, DRIVE, FRICTION, ARMATURE = range(7)
@@ -75,6 +78,8 @@ class NewtonJoints:
         self.qd = np.zeros(len(self.dofs))
         self._scale = np.ones(len(self.dofs))
         self._goal = np.zeros((2, len(self.dofs)))
+        self._twists, self._dots = (self.dofs.coordinate == kind for kind in (Coordinate.TWIST, Coordinate.DOT))
+        self._observer = self._standing = None
 
     def __len__(self):
         return len(self.fixed)
@@ -89,30 +94,34 @@ class NewtonJoints:
         """Take in where a step starts: solver poses (B, 3), (B, 4) and velocities (B, 6), the world last."""
         if not len(self.dofs):
             return
-        dofs = self.dofs
-        measured = coordinates(dofs, position, orientation, self.q)
-        self.q = np.where(dofs.coordinate == Coordinate.DOT, 0.0, measured)
-        for joint, rows in self._angles:
-            self._lay(joint, rows, orientation)
-        self._jacobian = jacobians(dofs, position, orientation)
-        j_a, j_b = self._jacobian
-        speed = np.einsum("ri,ri->r", j_a, velocity[dofs.body_a]) + np.einsum("ri,ri->r", j_b, velocity[dofs.body_b])
-        self.qd = speed * self._scale
-        self._inverse_mass = self._weigh(j_a, dofs.body_a, orientation) + self._weigh(j_b, dofs.body_b, orientation)
+        place, speed, mobility = self._look(position, orientation, velocity)
+        self.q = np.where(self._dots, 0.0, place)
+        if self._angles:
+            for joint, rows in self._angles:
+                self._lay(joint, rows, orientation)
+            self._observer.lay(self.dofs.axis_a, self.dofs.axis_b)
+            speed, mobility = self._look(position, orientation, velocity)[1:]
+        self.qd, self._mobility = speed * self._scale, mobility.copy()
 
-    def _weigh(self, jacobian, body, orientation):
-        """(dofs,) J M^-1 J^T of one side."""
-        frames, turned = self._frames, rotations.rotate(rotations.conjugate(orientation[body]), jacobian[:, 3:])
-        straight = np.einsum("ri,ri->r", jacobian[:, :3], jacobian[:, :3])
-        return straight / frames.mass[body] + np.einsum("ri,ri->r", turned**2, 1.0 / frames.inertia[body])
+    def _look(self, position, orientation, velocity):
+        """(coordinates, turns counted near ``q``, their speed, J M^-1 J^T), (dofs,) each."""
+        if self._observer is None:
+            self._observer = Observer(self.dofs, self._frames)
+        place, speed, mobility = self._observer.look(position, orientation, velocity)
+        turns = np.round((self.q - place) / (2.0 * np.pi)) * self._twists
+        return place + 2.0 * np.pi * turns, speed, mobility
 
     def wrench(self, joint_f, position, orientation):
-        """(B, 6) force and torque about each centre of mass, world axes, of generalized forces joint_f (dofs,)."""
+        """(B, 6) force and torque about each centre of mass, world axes, of generalized forces joint_f (dofs,).
+
+        Poses: those that ``observe`` took in last.
+        """
         out = np.zeros((len(position), 6))
         if len(self.dofs):
             force = (joint_f[self._number] * self.alive[self.dofs.joint] / self._scale)[:, None]
-            np.add.at(out, self.dofs.body_a, force * self._jacobian[0])
-            np.add.at(out, self.dofs.body_b, force * self._jacobian[1])
+            j_a, j_b = self._observer.jacobians()
+            np.add.at(out, self.dofs.body_a, force * j_a)
+            np.add.at(out, self.dofs.body_b, force * j_b)
         joint, start = self._wrench
         if len(joint):
             six = joint_f[start[:, None] + np.arange(6)] * self.alive[joint][:, None]
@@ -125,51 +134,81 @@ class NewtonJoints:
 
     def turns(self, position, orientation):
         """Revolute angles at the end of a step, turns counted: (indices in joint_q, angles [rad])."""
-        twist = np.nonzero(self.dofs.coordinate == Coordinate.TWIST)[0]
-        angle = coordinates(self.dofs, position, orientation, self.q)
-        return self._coordinate[twist], angle[twist]
+        twist = np.flatnonzero(self._twists)
+        if not len(twist):
+            return twist, np.zeros(0)
+        return self._coordinate[twist], self._look(position, orientation, 0.0)[0][twist]
 
     def rows(self, time, step, midpoint, force=None):
         """Rows of a step: (JointRows, number in the table, rate of each target, EndLaw); see JointTable.rows."""
-        number = np.nonzero(self.alive[self.fixed.joint])[0] if len(self.fixed) else np.zeros(0, int)
-        out, h = self.fixed.take(number), step
+        standing, h = self._stand(), step
+        number, of, value = standing.number, standing.of, standing.value
+        out = standing.rows.take(standing.every)
         share = 1.0 + midpoint[out.joint]
-        role, of, value = self._role[number], self._of[number], self._value[number]
-        dof = of >= 0
         for name in ("axis_a", "axis_b"):
-            getattr(out, name)[dof] = getattr(self.dofs, name)[of[dof]]
-        unit, at, speed, center = (
-            np.where(dof, np.append(v, 0.0)[of], fill)
-            for v, fill in ((self._scale, 1.0), (self.q, 0.0), (self.qd, 0.0), (self._center(), 0.0))
+            getattr(out, name)[standing.dof] = getattr(self.dofs, name)[of[standing.dof]]
+        unit, at, center = (
+            np.append(v, fill)[of] for v, fill in ((self._scale, 1.0), (self.q, 0.0), (self._center(), 0.0))
         )
-        goal, rate, rest = (np.append(v, 0.0)[of] for v in (*self._goal, self._rest))
-        stops = dof & ((role == LOWER) | (role == UPPER))
-        value = np.where(stops, stand(value, at, role == LOWER, h), value)
-        out.lower[role == LOWER], out.upper[role == UPPER] = 0.0, 0.0
-        out.target[:] = (np.select([role == DRIVE, role == SPRING], [goal, rest], value) - center) / unit
-        soft, end = (role == SPRING) | (role == DRIVE), EndLaw.none(len(number))
-        if soft.any():
-            k, d = self._gains[:, number][:, soft] * unit[soft] ** 2
-            found = weights(k, d, self._inverse_mass[of[soft]], h, share[soft])
-            out.beta[soft], out.compliance[soft] = spring_law(k, found.way_damper * d, h, share[soft], found.way_spring)
-            rate, fast = np.where(role == DRIVE, rate, 0.0)[soft] / unit[soft], speed[soft] / unit[soft]
-            asked = d * (rate - (1.0 - found.way_damper) * fast)
-            out.target_velocity[soft] = asked * out.compliance[soft] * h / share[soft]
-            off = ((at - center) / unit - out.target)[soft]
-            end.put(soft, k, d, found, h, share[soft], (off, fast, rate))
-        bare = (role == FRICTION) | (role == ARMATURE)
-        out.beta[bare], out.target[bare] = 0.0, 0.0
-        inertia = role == ARMATURE
-        out.target_velocity[inertia] = speed[inertia] / unit[inertia]
-        out.compliance[inertia] = 1.0 / (value[inertia] * unit[inertia] ** 2)
-        bound = (role == FRICTION) | (role == DRIVE)
-        most = (np.where(role == FRICTION, value, self._effort[number]) * unit * h / share)[bound]
-        out.lower[bound], out.upper[bound] = -most, most
-        twist = out.coordinate == Coordinate.TWIST
-        out.offset[twist] = at[twist]
+        rest, goal = (np.append(v, 0.0)[of] for v in (self._rest, self._goal[0]))
+        if len(k := standing.stops):
+            value = value.copy()
+            value[k] = stand(value[k], at[k], standing.role[k] == LOWER, h)
+        out.target[:] = value
+        for k, asked in ((standing.springs, rest), (standing.drives, goal)):
+            out.target[k] = asked[k]
+        out.target[:] = (out.target - center) / unit
+        end = EndLaw.none(len(number))
+        if len(k := standing.soft):
+            gains = self._gains[:, number[k]] * unit[k] ** 2
+            start = (at - center)[k] / unit[k] - out.target[k], self.qd[of[k]] / unit[k]
+            rate = np.where(standing.role[k] == DRIVE, self._goal[1][of[k]], 0.0) / unit[k]
+            self._pull(out, k, gains, self._mobility[of[k]], (*start, rate), end, h, share[k])
+        if len(k := standing.inert):
+            out.target_velocity[k] = self.qd[of[k]] / unit[k]
+            out.compliance[k] = 1.0 / (value[k] * unit[k] ** 2)
+        if len(k := standing.bare):
+            out.target[k] = 0.0
+        if len(k := standing.limited):
+            most = standing.most[k] * unit[k] * h / share[k]
+            out.lower[k], out.upper[k] = -most, most
+        out.offset[standing.twists] = at[standing.twists]
         force = self.force if force is None else force
-        out.impulse = np.clip(force[number] * h / share, out.lower, out.upper)
+        out.impulse = np.minimum(np.maximum(force[number] * h / share, out.lower), out.upper)
         return out, number, np.where(out.compliance == 0.0, 0.0, np.nan), end
+
+    @staticmethod
+    def _pull(out, k, gains, mobility, start, end, h, share):
+        """Rows k of ``out``, and of the EndLaw ``end``, as springs and dampers with ``gains`` (2, K).
+
+        start: (K,) coordinates off their targets where the step starts, their velocities and those of the targets.
+        """
+        (stiffness, damping), (_, speed, rate) = gains, start
+        found = weights(stiffness, damping, mobility, h, share)
+        part = found.way_damper
+        out.beta[k], out.compliance[k] = spring_law(stiffness, part * damping, h, share, found.way_spring)
+        out.target_velocity[k] = damping * (rate - (1.0 - part) * speed) * out.compliance[k] * h / share
+        end.put(k, stiffness, damping, found, h, share, start)
+
+    def _stand(self):
+        """The rows of the joints that are enabled, as namespace: all that no step changes, and numbers of each kind."""
+        if self._standing is None:
+            number = np.flatnonzero(self.alive[self.fixed.joint]) if len(self.fixed) else np.zeros(0, int)
+            rows, role, of, value = self.fixed.take(number), *(a[number] for a in (self._role, self._of, self._value))
+            rows.lower[role == LOWER], rows.upper[role == UPPER] = 0.0, 0.0
+            rows.beta[(role == FRICTION) | (role == ARMATURE)] = 0.0
+            kinds = {
+                "stops": (of >= 0) & ((role == LOWER) | (role == UPPER)), "springs": role == SPRING,
+                "drives": role == DRIVE, "soft": (role == SPRING) | (role == DRIVE), "inert": role == ARMATURE,
+                "bare": (role == FRICTION) | (role == ARMATURE), "limited": (role == FRICTION) | (role == DRIVE),
+                "twists": rows.coordinate == Coordinate.TWIST, "dof": of >= 0,
+            }  # fmt: skip
+            self._standing = SimpleNamespace(
+                number=number, rows=rows, every=np.arange(len(number)), role=role, of=of, value=value,
+                most=np.where(role == FRICTION, value, self._effort[number]),
+                **{name: np.flatnonzero(of_kind) for name, of_kind in kinds.items()},
+            )  # fmt: skip
+        return self._standing
 
     def passed(self, step):
         """(joints,) bool: those beyond a limit; see JointTable.passed."""
@@ -205,7 +244,7 @@ class NewtonJoints:
         for span in spans:
             if kind != "BALL" and np.abs(span @ span.T - np.eye(len(span))).max(initial=0.0) > 1e-4:
                 raise ValueError(f"joint {self._label[j]}: its axes are not at right angles; SolverAxion needs that")
-        for axis in _complement(spans[0]):
+        for axis in complement(spans[0]):
             self._row(base, LOCK, -1, coordinate=Coordinate.LINEAR, axis_a=base["turn_a"] @ axis)
         for k, axis in enumerate(spans[0]):
             self._dof(base, Coordinate.LINEAR, axis, start + k, q + k, int(self._target_start[j]) + k)
@@ -278,7 +317,7 @@ class NewtonJoints:
         if len(free) == 2:
             pairs = [(free[0], free[1])]
         elif len(free) == 1:
-            pairs = [(np.cross(axis, free[0]), free[0]) for axis in _complement(free)]
+            pairs = [(np.cross(axis, free[0]), free[0]) for axis in complement(free)]
         else:
             pairs = [tuple(np.roll(np.eye(3), k, axis=0)[:2]) for k in range(3)]
         for a, b in pairs:
@@ -348,35 +387,5 @@ class NewtonJoints:
             dofs.axis_a[r], dofs.axis_b[r] = of_a.T @ across, of_b.T @ np.cross(across, along)
 
 
-def angular_coordinates(axes, turn):
-    """Angles (n,) of a D6 joint with n = 2 or 3 turning axes, and covectors (n, 3): angle rate = covector . w.
-
-    axes: (n, 3) unit, at right angles.  turn: (3, 3) orientation of the child's joint frame in the parent's, where
-    axes and covectors are given too.  As newton has it: turns about axis 0, the carried axis 1 and the carried axis 2;
-    of two axes, the middle turn about their cross product is the locked one.
-    """
-    three = axes if len(axes) == 3 else np.array([axes[0], np.cross(axes[0], axes[1]), axes[1]])
-    basis = np.array([three[0], three[1], np.cross(three[0], three[1])])
-    hand = np.sign(basis[2] @ three[2])
-    r = basis @ turn @ basis.T
-    first, last = np.arctan2(-r[1, 2], r[2, 2]), hand * np.arctan2(-r[0, 1], r[0, 0])
-    middle = np.arcsin(np.clip(r[0, 2], -1.0, 1.0))
-    carried = rotations.rotate(rotations.exponential(first * three[0]), three[1])
-    third = turn @ three[2]
-    volume = three[0] @ np.cross(carried, third)
-    volume = np.copysign(max(abs(volume), 1e-4), volume)  # newton's own bound near gimbal lock
-    dual = np.array([np.cross(carried, third), np.cross(third, three[0]), np.cross(three[0], carried)]) / volume
-    angle = np.array([first, middle, last])
-    keep = [0, 1, 2] if len(axes) == 3 else [0, 2]
-    return angle[keep], dual[keep]
-
-
 def _array(values, count):
     return np.zeros(count) if values is None else np.array(values.numpy())
-
-
-def _complement(span):
-    """Orthonormal vectors (3 - n, 3) at right angles to the n orthonormal rows of ``span``."""
-    if not len(span):
-        return np.eye(3)
-    return np.linalg.svd(np.asarray(span, float).reshape(-1, 3))[2][len(span) :]

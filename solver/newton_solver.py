@@ -20,6 +20,7 @@ import numpy as np
 import warp as wp
 
 from . import rotations
+from .arrays import host_view
 from .assemble import Assembler
 from .config import SolverConfig
 from .constraints.breaking import row_forces
@@ -27,7 +28,7 @@ from .frames import BodyFrames, principal_axes
 from .given_up import calm, held_back
 from .held import Holding
 from .metrics import step_residuals
-from .newton_contacts import ContactReader
+from .newton_contacts import ContactReader, values_of
 from .newton_joints import NewtonJoints
 from .outline import Outlines
 from .position_phase import PositionPhase
@@ -165,7 +166,7 @@ class SolverAxion(newton.solvers.SolverBase):
 
     def _read(self, state_in):
         """State of the solver frames, the world last.  What this solver wrote itself comes back in full precision."""
-        q, qd = state_in.body_q.numpy().reshape(-1, 7), state_in.body_qd.numpy().reshape(-1, 6)
+        q, qd = values_of(state_in.body_q).reshape(-1, 7), values_of(state_in.body_qd).reshape(-1, 6)
         pose = np.vstack([q, np.array([0, 0, 0, 0, 0, 0, 1], np.float32)]).astype(float)
         velocity = np.vstack([qd, np.zeros(6)]).astype(float)
         place, turn = self._frames.to_solver(pose[:, :3], rotations.normalised(pose[:, 3:]))
@@ -179,12 +180,12 @@ class SolverAxion(newton.solvers.SolverBase):
     def _load(self, state, state_in, control):
         """Hand the assembler gravity, external forces and joint targets of this step."""
         model, source = self.model, self.model if control is None else control
-        gravity = model.gravity.numpy().reshape(-1, 3).astype(float)
+        gravity = values_of(model.gravity).reshape(-1, 3).astype(float)
         wrench = np.zeros((len(state.position), 6))
         if state_in.body_f is not None:
-            wrench[:-1] = state_in.body_f.numpy().reshape(-1, 6)
+            wrench[:-1] = values_of(state_in.body_f).reshape(-1, 6)
         if model.joint_count:
-            joint_q = state_in.joint_q.numpy().astype(float)
+            joint_q = values_of(state_in.joint_q).astype(float)
             self._joints.aim(joint_q, (_numbers(source.joint_target_q), _numbers(source.joint_target_qd)))
             self._joints.observe(state.position, state.orientation, state.velocity)
             force = _numbers(source.joint_f)
@@ -197,7 +198,7 @@ class SolverAxion(newton.solvers.SolverBase):
         model, keep = self.model, self._kinematic[:-1]
         q = np.hstack(self._frames.to_body(state.position, state.orientation))[:-1].astype(np.float32)
         qd = state.velocity[:-1].astype(np.float32)
-        q[keep], qd[keep] = state_in.body_q.numpy()[keep], state_in.body_qd.numpy()[keep]
+        q[keep], qd[keep] = values_of(state_in.body_q)[keep], values_of(state_in.body_qd)[keep]
         _assign(state_out.body_q, q)
         _assign(state_out.body_qd, qd)
         self._eps, self._swept = state.eps, state.swept
@@ -224,10 +225,10 @@ class SolverAxion(newton.solvers.SolverBase):
         own, graph = self._inverse
         _assign(own.body_q, body_q)
         _assign(own.body_qd, body_qd)
-        _assign(own.joint_q, state_in.joint_q.numpy())
-        _assign(own.joint_qd, state_in.joint_qd.numpy())
+        _assign(own.joint_q, values_of(state_in.joint_q))
+        _assign(own.joint_qd, values_of(state_in.joint_qd))
         wp.capture_launch(graph)
-        return own.joint_q.numpy().copy(), own.joint_qd.numpy().copy()
+        return values_of(own.joint_q).copy(), values_of(own.joint_qd).copy()
 
 
 @dataclass
@@ -353,10 +354,10 @@ def _refuse(model):
 
 def _assign(target, values):
     if target.device.is_cpu:
-        target.numpy().reshape(values.shape)[:] = values
+        host_view(target).reshape(values.shape)[:] = values
     else:
         target.assign(values)
 
 
 def _numbers(array):
-    return None if array is None else array.numpy().astype(float)
+    return None if array is None else values_of(array).astype(float)

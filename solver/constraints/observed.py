@@ -34,6 +34,8 @@ class StepStart:
     coordinate: wp.array(dtype=wp.float64)  # out, (rows,)
     speed: wp.array(dtype=wp.float64)
     mobility: wp.array(dtype=wp.float64)
+    jac_a: wp.array(dtype=vec6)
+    jac_b: wp.array(dtype=vec6)
     weighed_a: wp.array(dtype=vec6)  # M^-1/2 J^T of each body, in its own axes
     weighed_b: wp.array(dtype=vec6)
 
@@ -53,7 +55,7 @@ def _observe():
 
     @wp.kernel(module=module, enable_backward=False)
     def observe(rows: RowArrays, start: StepStart):
-        """c, J u, J M^-1/2 and J M^-1 J^T of each row."""
+        """c, J u, J, J M^-1/2 and J M^-1 J^T of each row."""
         r = wp.tid()
         if r >= start.count[0]:
             return
@@ -62,6 +64,8 @@ def _observe():
         row = measure(rows, r, start.x[a], start.q[a], start.x[b], start.q[b])
         start.coordinate[r] = row.c
         start.speed[r] = wp.dot(row.jac_a, start.u[a]) + wp.dot(row.jac_b, start.u[b])
+        start.jac_a[r] = row.jac_a
+        start.jac_b[r] = row.jac_b
         of_a = weighed(row.jac_a, start, a)
         of_b = weighed(row.jac_b, start, b)
         start.weighed_a[r] = of_a
@@ -80,7 +84,7 @@ class Observer:
         self._count, bodies = len(rows), len(frames.mass)
         unused = set(RowArrays.vars) - {name for name, _ in names}
         columns, start = HostTable(RowArrays, **dict.fromkeys(unused, 1)), HostTable(StepStart, count=1)
-        v = columns.reserve(self._count)
+        v = self._columns = columns.reserve(self._count)
         for name, source in names:
             getattr(v, name)[: self._count] = getattr(rows, source)
         v = self._start = start.reserve(max(bodies + 1, self._count))
@@ -90,12 +94,20 @@ class Observer:
         v.inverse_inertia[:bodies], v.inverse_inertia[bodies] = 1.0 / frames.inertia, 0.0
         self._kernel = HostKernel(_observe(), columns, start)
 
+    def lay(self, axis_a, axis_b):
+        """Lay the axes (R, 3) of all rows anew, in the bodies' frames."""
+        self._columns.axis_a[: self._count], self._columns.axis_b[: self._count] = axis_a, axis_b
+
     def look(self, position, orientation, velocity):
         """c, J u and J M^-1 J^T, (R,) each, at poses (B, 3), (B, 4) and velocities (B, 6)."""
         v, bodies = self._start, len(position)
         v.x[:bodies], v.q[:bodies], v.u[:bodies] = position, orientation, velocity
         self._kernel.run()
         return v.coordinate[: self._count], v.speed[: self._count], v.mobility[: self._count]
+
+    def jacobians(self):
+        """J of each body, ((R, 6), (R, 6)), where ``look`` looked last."""
+        return self._start.jac_a[: self._count], self._start.jac_b[: self._count]
 
     def weighed(self):
         """J M^-1/2, (R, 6) of each body in its own axes, where ``look`` looked last: ((R, 6), (R, 6))."""
