@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Angles of joints that turn about several axes, as newton has them."""
+"""Axes and angles of joints with several degrees of freedom, as newton has them."""
 
 import numpy as np
 

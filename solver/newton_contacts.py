@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from . import rotations
-from .arrays import host_view
+from .arrays import first_number, look
 from .manifold import Manifolds, carry, match
 from .reference.rotation import cross
 
@@ -93,7 +93,7 @@ class ContactReader:
             ValueError: the buffer was too small, or holds what SolverAxion cannot do.
         """
         most = 0 if contacts is None else contacts.rigid_contact_max
-        count = int(values_of(contacts.rigid_contact_count)[0]) if most else 0
+        count = first_number(contacts.rigid_contact_count) if most else 0
         if count > most:
             raise ValueError(
                 f"newton found {count} contacts and its buffer holds {most}: raise rigid_contact_max, or some are lost"
@@ -101,9 +101,7 @@ class ContactReader:
         if count and contacts.rigid_contact_surface_velocity is not None:
             raise ValueError("SolverAxion has no surface velocities: move the body instead of its surface")
         first, second = (
-            values_of(getattr(contacts, f"rigid_contact_shape{k}"))[:count].astype(np.int64)
-            if count
-            else np.zeros(0, int)
+            look(getattr(contacts, f"rigid_contact_shape{k}"))[:count].astype(np.int64) if count else np.zeros(0, int)
             for k in (0, 1)
         )
         used = np.nonzero((first >= 0) & (second >= 0))[0]
@@ -117,7 +115,7 @@ class ContactReader:
         def values(name, width=None):
             if not count:
                 return np.zeros((0,) if width is None else (0, width))
-            return values_of(getattr(contacts, name))[:count][used].astype(float)
+            return look(getattr(contacts, name))[:count][used].astype(float)
 
         normal = values("rigid_contact_normal", 3)
         normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-30)[:, None]
@@ -150,8 +148,3 @@ class ContactReader:
     def remember(self, contacts, force):
         """``force``: (C, 3) world, on body a [N], over the step just made."""
         self._old = contacts, force
-
-
-def values_of(array):
-    """What a Warp array holds, as NumPy: on the CPU its own memory, else a copy."""
-    return host_view(array) if array.device.is_cpu else array.numpy()

@@ -12,6 +12,7 @@ What the joint locks, and what limits, drives, springs, friction and armature as
 their own, with one role each.  Arrays are read from the model as NumPy: nothing here imports newton.
 """
 
+from functools import cached_property
 from types import SimpleNamespace
 
 import numpy as np
@@ -79,7 +80,6 @@ class NewtonJoints:
         self._scale = np.ones(len(self.dofs))
         self._goal = np.zeros((2, len(self.dofs)))
         self._twists, self._dots = (self.dofs.coordinate == kind for kind in (Coordinate.TWIST, Coordinate.DOT))
-        self._observer = self._standing = None
 
     def __len__(self):
         return len(self.fixed)
@@ -105,11 +105,12 @@ class NewtonJoints:
 
     def _look(self, position, orientation, velocity):
         """(coordinates, turns counted near ``q``, their speed, J M^-1 J^T), (dofs,) each."""
-        if self._observer is None:
-            self._observer = Observer(self.dofs, self._frames)
         place, speed, mobility = self._observer.look(position, orientation, velocity)
-        turns = np.round((self.q - place) / (2.0 * np.pi)) * self._twists
-        return place + 2.0 * np.pi * turns, speed, mobility
+        return np.where(self._twists, rotations.unwrapped(place, self.q), place), speed, mobility
+
+    @cached_property
+    def _observer(self):
+        return Observer(self.dofs, self._frames)
 
     def wrench(self, joint_f, position, orientation):
         """(B, 6) force and torque about each centre of mass, world axes, of generalized forces joint_f (dofs,).
@@ -141,7 +142,7 @@ class NewtonJoints:
 
     def rows(self, time, step, midpoint, force=None):
         """Rows of a step: (JointRows, number in the table, rate of each target, EndLaw); see JointTable.rows."""
-        standing, h = self._stand(), step
+        standing, h = self._standing, step
         number, of, value = standing.number, standing.of, standing.value
         out = standing.rows.take(standing.every)
         share = 1.0 + midpoint[out.joint]
@@ -190,33 +191,31 @@ class NewtonJoints:
         out.target_velocity[k] = damping * (rate - (1.0 - part) * speed) * out.compliance[k] * h / share
         end.put(k, stiffness, damping, found, h, share, start)
 
-    def _stand(self):
+    @cached_property
+    def _standing(self):
         """The rows of the joints that are enabled, as namespace: all that no step changes, and numbers of each kind."""
-        if self._standing is None:
-            number = np.flatnonzero(self.alive[self.fixed.joint]) if len(self.fixed) else np.zeros(0, int)
-            rows, role, of, value = self.fixed.take(number), *(a[number] for a in (self._role, self._of, self._value))
-            rows.lower[role == LOWER], rows.upper[role == UPPER] = 0.0, 0.0
-            rows.beta[(role == FRICTION) | (role == ARMATURE)] = 0.0
-            kinds = {
-                "stops": (of >= 0) & ((role == LOWER) | (role == UPPER)), "springs": role == SPRING,
-                "drives": role == DRIVE, "soft": (role == SPRING) | (role == DRIVE), "inert": role == ARMATURE,
-                "bare": (role == FRICTION) | (role == ARMATURE), "limited": (role == FRICTION) | (role == DRIVE),
-                "twists": rows.coordinate == Coordinate.TWIST, "dof": of >= 0,
-            }  # fmt: skip
-            self._standing = SimpleNamespace(
-                number=number, rows=rows, every=np.arange(len(number)), role=role, of=of, value=value,
-                most=np.where(role == FRICTION, value, self._effort[number]),
-                **{name: np.flatnonzero(of_kind) for name, of_kind in kinds.items()},
-            )  # fmt: skip
-        return self._standing
+        number = np.flatnonzero(self.alive[self.fixed.joint]) if len(self.fixed) else np.zeros(0, int)
+        rows, role, of, value = self.fixed.take(number), *(a[number] for a in (self._role, self._of, self._value))
+        rows.lower[role == LOWER], rows.upper[role == UPPER] = 0.0, 0.0
+        rows.beta[(role == FRICTION) | (role == ARMATURE)] = 0.0
+        kinds = {
+            "stops": (of >= 0) & ((role == LOWER) | (role == UPPER)), "springs": role == SPRING,
+            "drives": role == DRIVE, "soft": (role == SPRING) | (role == DRIVE), "inert": role == ARMATURE,
+            "bare": (role == FRICTION) | (role == ARMATURE), "limited": (role == FRICTION) | (role == DRIVE),
+            "twists": rows.coordinate == Coordinate.TWIST, "dof": of >= 0,
+        }  # fmt: skip
+        return SimpleNamespace(
+            number=number, rows=rows, every=np.arange(len(number)), role=role, of=of, value=value,
+            most=np.where(role == FRICTION, value, self._effort[number]),
+            **{name: np.flatnonzero(of_kind) for name, of_kind in kinds.items()},
+        )  # fmt: skip
 
     def passed(self, step):
         """(joints,) bool: those beyond a limit; see JointTable.passed."""
-        out, of = np.zeros(len(self.joints), bool), self._of
-        stops = (of >= 0) & ((self._role == LOWER) | (self._role == UPPER)) & self.alive[self.fixed.joint]
-        k = np.flatnonzero(stops)
-        off = passed(self._value[k], self.q[of[k]], self._role[k] == LOWER, step)
-        out[self.fixed.joint[k[off]]] = True
+        out, standing = np.zeros(len(self.joints), bool), self._standing
+        k = standing.stops
+        off = passed(standing.value[k], self.q[standing.of[k]], standing.role[k] == LOWER, step)
+        out[standing.rows.joint[k[off]]] = True
         return out
 
     def rigid_rows(self):

@@ -20,7 +20,7 @@ import numpy as np
 import warp as wp
 
 from . import rotations
-from .arrays import host_view
+from .arrays import look, upload
 from .assemble import Assembler
 from .config import SolverConfig
 from .constraints.breaking import row_forces
@@ -28,7 +28,7 @@ from .frames import BodyFrames, principal_axes
 from .given_up import calm, held_back
 from .held import Holding
 from .metrics import step_residuals
-from .newton_contacts import ContactReader, values_of
+from .newton_contacts import ContactReader
 from .newton_joints import NewtonJoints
 from .outline import Outlines
 from .position_phase import PositionPhase
@@ -166,7 +166,7 @@ class SolverAxion(newton.solvers.SolverBase):
 
     def _read(self, state_in):
         """State of the solver frames, the world last.  What this solver wrote itself comes back in full precision."""
-        q, qd = values_of(state_in.body_q).reshape(-1, 7), values_of(state_in.body_qd).reshape(-1, 6)
+        q, qd = look(state_in.body_q).reshape(-1, 7), look(state_in.body_qd).reshape(-1, 6)
         pose = np.vstack([q, np.array([0, 0, 0, 0, 0, 0, 1], np.float32)]).astype(float)
         velocity = np.vstack([qd, np.zeros(6)]).astype(float)
         place, turn = self._frames.to_solver(pose[:, :3], rotations.normalised(pose[:, 3:]))
@@ -180,12 +180,12 @@ class SolverAxion(newton.solvers.SolverBase):
     def _load(self, state, state_in, control):
         """Hand the assembler gravity, external forces and joint targets of this step."""
         model, source = self.model, self.model if control is None else control
-        gravity = values_of(model.gravity).reshape(-1, 3).astype(float)
+        gravity = look(model.gravity).reshape(-1, 3).astype(float)
         wrench = np.zeros((len(state.position), 6))
         if state_in.body_f is not None:
-            wrench[:-1] = values_of(state_in.body_f).reshape(-1, 6)
+            wrench[:-1] = look(state_in.body_f).reshape(-1, 6)
         if model.joint_count:
-            joint_q = values_of(state_in.joint_q).astype(float)
+            joint_q = look(state_in.joint_q).astype(float)
             self._joints.aim(joint_q, (_numbers(source.joint_target_q), _numbers(source.joint_target_qd)))
             self._joints.observe(state.position, state.orientation, state.velocity)
             force = _numbers(source.joint_f)
@@ -198,9 +198,9 @@ class SolverAxion(newton.solvers.SolverBase):
         model, keep = self.model, self._kinematic[:-1]
         q = np.hstack(self._frames.to_body(state.position, state.orientation))[:-1].astype(np.float32)
         qd = state.velocity[:-1].astype(np.float32)
-        q[keep], qd[keep] = values_of(state_in.body_q)[keep], values_of(state_in.body_qd)[keep]
-        _assign(state_out.body_q, q)
-        _assign(state_out.body_qd, qd)
+        q[keep], qd[keep] = look(state_in.body_q)[keep], look(state_in.body_qd)[keep]
+        upload(state_out.body_q, q)
+        upload(state_out.body_qd, qd)
         self._eps, self._swept = state.eps, state.swept
         self._written = _Written(q.copy(), qd, state.position, state.orientation, state.velocity)
         self._written.body_q[keep] = np.nan
@@ -209,8 +209,8 @@ class SolverAxion(newton.solvers.SolverBase):
         joint_q, joint_qd = self._coordinates(q, qd, state_in)
         index, angle = self._joints.turns(state.position, state.orientation)
         joint_q[index] = angle
-        _assign(state_out.joint_q, joint_q)
-        _assign(state_out.joint_qd, joint_qd)
+        upload(state_out.joint_q, joint_q)
+        upload(state_out.joint_qd, joint_qd)
 
     def _coordinates(self, body_q, body_qd, state_in):
         """joint_q and joint_qd by newton.eval_ik; what it leaves out stays as in ``state_in``.
@@ -223,12 +223,12 @@ class SolverAxion(newton.solvers.SolverBase):
             newton.eval_ik(model, own, own.joint_q, own.joint_qd)  # loads the kernel: recording must not compile
             self._inverse = own, recorded(self.device, lambda: newton.eval_ik(model, own, own.joint_q, own.joint_qd))
         own, graph = self._inverse
-        _assign(own.body_q, body_q)
-        _assign(own.body_qd, body_qd)
-        _assign(own.joint_q, values_of(state_in.joint_q))
-        _assign(own.joint_qd, values_of(state_in.joint_qd))
+        upload(own.body_q, body_q)
+        upload(own.body_qd, body_qd)
+        upload(own.joint_q, look(state_in.joint_q))
+        upload(own.joint_qd, look(state_in.joint_qd))
         wp.capture_launch(graph)
-        return values_of(own.joint_q).copy(), values_of(own.joint_qd).copy()
+        return look(own.joint_q).copy(), look(own.joint_qd).copy()
 
 
 @dataclass
@@ -352,12 +352,5 @@ def _refuse(model):
         raise ValueError("SolverAxion has no mimic joints")
 
 
-def _assign(target, values):
-    if target.device.is_cpu:
-        host_view(target).reshape(values.shape)[:] = values
-    else:
-        target.assign(values)
-
-
 def _numbers(array):
-    return None if array is None else values_of(array).astype(float)
+    return None if array is None else look(array).astype(float)

@@ -45,6 +45,11 @@ def logarithm(q):
     return q[..., :3] * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 2.0)
 
 
+def unwrapped(angle, near):
+    """Angles [rad] with as many whole turns added as bring them closest to ``near``."""
+    return angle + 2.0 * np.pi * np.round((near - angle) / (2.0 * np.pi))
+
+
 def matrices(q):
     """Rotation matrices.  (..., 4) -> (..., 3, 3)."""
     x, y, z, w = np.moveaxis(np.asarray(q, float), -1, 0)

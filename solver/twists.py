@@ -35,7 +35,7 @@ def count_turns(problem, solution, coordinate):
     twist = np.flatnonzero(rows.coordinate == int(Coordinate.TWIST))
     if len(twist):
         change = problem.step * _rate(rows, twist, bodies.orientation, solution.velocity - bodies.velocity)
-        coordinate[twist] += 2.0 * np.pi * np.round((change - coordinate[twist]) / (2.0 * np.pi))
+        coordinate[twist] = rotations.unwrapped(coordinate[twist], change)
 
 
 def _rate(rows, twist, orientation, velocity):

@@ -251,7 +251,7 @@ class JointTable:
         """(K,) coordinates of rows k, ``number`` in the table, where the step starts, with their turns."""
         place = self._place[number]
         twist = rows.coordinate[k] == int(Coordinate.TWIST)
-        return place + np.where(twist, 2.0 * np.pi * np.round((self.angle[number] - place) / (2.0 * np.pi)), 0.0)
+        return np.where(twist, rotations.unwrapped(place, self.angle[number]), place)
 
     def _pull(self, rows, k, number, asked, h, share):
         """Rows k, ``number`` in the table, as springs and dampers whose targets move at their rate, which becomes NaN.
