@@ -87,6 +87,7 @@ class Collider:
         self._stage = ContactStage(model) if model.may_touch else None
         self._origin = None
         self._sides = Sides()  # of open meshes, at the step's start
+        self._stuck = np.zeros(0, np.int64), np.zeros(0)  # pairs of shapes and depths, see ``pierced``
 
     def collide(self, position, orientation, linear_velocity, angular_velocity, step, free=None, watched=None):
         """Contacts of a step of ``step`` seconds that starts at these poses and velocities.
@@ -139,13 +140,17 @@ class Collider:
         return self._detect(None, position, orientation, still, turning, 0.0, free, moved, asked)
 
     def pierced(self, position, orientation):
-        """Bodies of which the first has edges inside the other's meshes: (body (P,), other (P,), depth (P,) [m]).
+        """Bodies of which one is in the other's meshes, whatever the contacts say: (body (P,), other (P,), depth (P,)
+        [m]).  Meshes by their edges; of boxes, hulls and what is round that which is in to more than half.
 
         Of the pairs that the last detection saw near each other; position (B, 3), orientation (B, 4): as there.
         """
         if self._pipeline is None or not self.model.meshes.bounds.size:
             return no_piercing()
-        return piercing(self.model, self._pipeline, position, matrices(orientation), self._sides)
+        found = piercing(self.model, self._pipeline, position, matrices(orientation), self._sides)
+        pairs, depth = self._stuck
+        low, high = self.model.shape_body[np.stack(np.divmod(pairs, len(self.model.shape_body)))]
+        return tuple(np.concatenate(each) for each in zip(found, (high, low, depth), strict=True))
 
     def deform(self, time, step, at_end=False):
         """Give deforming meshes their shape at ``time`` [s], or at the end of a step of ``step`` seconds from it."""
@@ -251,7 +256,8 @@ class Collider:
             return False
         if meshes:
             poses = position, matrices(orientation), angular
-            found = with_meshes(self.model, stage.read_fresh(), self._pipeline, *poses, self._sides, fall, asked)
+            fresh = stage.read_fresh(), self._pipeline
+            found, self._stuck = with_meshes(self.model, *fresh, *poses, self._sides, fall, asked)
             if stage.write_fresh(found):
                 self._record()
                 return False

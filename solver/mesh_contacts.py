@@ -37,6 +37,7 @@ PAST = 1e-3  # times the smallest half extent: a point farther from the surface 
 DEEP = 0.1  # overlaps of more than this times the smallest half extent are looked at twice
 CROWD = 12  # contacts a pair of shapes with a mesh before they are thinned out
 TOUCHING = 1e-2  # contacts with gaps below this times the smallest half extent are spread among themselves as well
+TURNS = 0.1, 0.3  # [rad] in a step: what is neither deepest nor outermost may be in the way of one
 TWIN = 5e-3  # contacts nearer than this times the smallest half extent, with the same normal, are one
 
 
@@ -211,8 +212,8 @@ def thin_out(model, found, position, rotation):
     """Which contacts to keep (K,) bool: of those with meshes, one of each place and normal, and few of a crowd.
 
     Of pairs with more than CROWD contacts, of those whose normals point in each of 26 directions the deepest remains,
-    and those farthest in each; and the same again of those that touch or nearly do, for these carry the load however
-    far others bulge.  ``found`` is sorted by pair.
+    those farthest in each, and those that turns by TURNS bring down first; and the same again of those that touch or
+    nearly do, for these carry the load however far others bulge.  ``found`` is sorted by pair.
     """
     shape_b, shape_a = np.divmod(found.pair, len(model.shape_body))
     mesh = (model.meshes.shape_mesh[shape_a] >= 0) | (model.meshes.shape_mesh[shape_b] >= 0)
@@ -253,8 +254,10 @@ def _spread(run, point, normal, gap):
     keep[order[first]] = True
     # Slightly uneven directions decide ties, so that no whole row of a grid is kept.
     ahead = _along(point[order], directions + 1e-4 * np.roll(directions, 1, axis=1) + 1e-5)
-    most = np.maximum.reduceat(ahead, np.flatnonzero(first))
-    keep[order] |= np.any(ahead >= most[np.cumsum(first) - 1], axis=1)
+    begin, of_kind = np.flatnonzero(first), np.cumsum(first) - 1
+    for lead in (ahead, *(angle * ahead - gap[order, None] for angle in TURNS)):
+        most = np.maximum.reduceat(lead, begin)
+        keep[order] |= np.any(lead >= most[of_kind], axis=1)
     return keep | (length <= CROWD)[segment]
 
 

@@ -3,8 +3,8 @@
 
 Every vertex of a mesh that comes near another mesh becomes a contact of its own; newton's tests of two meshes are
 switched off, for their edges see edge_contacts.py.  Of boxes and hulls newton looks at a face and one triangle at a
-time, and leaves out corners of faces that lean by more than some degrees; over flat parts of meshes theirs are
-contacts, too, as on the top of a box.
+time, and leaves out corners of faces that lean by more than some degrees, or whose edge lies in a valley between two
+triangles: what touches is a contact, too, and over flat parts of meshes what is near, as on the top of a box.
 """
 
 import numpy as np
@@ -12,10 +12,11 @@ import numpy as np
 from .arrays import first_number, look
 from .closest_points import closest_points
 from .manifold import turn
-from .mesh_contacts import AVERTED, DEEPEST, PAST
+from .mesh_contacts import AVERTED, DEEPEST, PAST, TOUCHING
 from .mesh_features import features
 from .mesh_interior import way_out
 from .mesh_sides import faces_middle
+from .mesh_valleys import NOISE, across_valleys, on_faces
 from .shape_pairs import ShapePairs, meeting
 from .tips import Tips
 
@@ -38,7 +39,7 @@ def pairs_with_corners(model, narrow):
 
 def corners(model, pairs, reach, position, rotation, sides):
     """Vertices of either shape of each pair that come near the mesh that is the other, as Manifolds without place and
-    tilt; of other shapes than meshes only over what is flat, and those that are inside.
+    tilt; of other shapes than meshes only over what is flat, those that touch, and of round ones those that are inside.
 
     pairs (P, 2) int shapes, the lower one (body b of the contacts) first; reach (P,) [m]; position (B, 3) and rotation
     (B, 3, 3): the bodies' poses; sides: see ``faces_middle``.
@@ -66,25 +67,27 @@ def corners(model, pairs, reach, position, rotation, sides):
     mesh = table.shape_mesh[second[run]]
     apart = point - surface
     length = np.linalg.norm(apart, axis=1)
-    feature = features(table, mesh, face, weight)
+    back = ~faces_middle(model, second, first, position, rotation, sides)[run]
+    feature = on_faces(model, features(table, mesh, face, weight), back, length, size)
     normal = table.normal[feature]
     # An open surface has no inside: what lies beyond it is what lies across from the other shape's middle.
     outline, opened = table.shape_outline[first], ~table.closed[mesh]
-    back = ~faces_middle(model, second, first, position, rotation, sides)[run]
     normal[back] = -normal[back]
     sign = np.where(opened, np.where(np.einsum("ki,ki->k", normal, apart) < 0.0, -1.0, 1.0), sign)
-    clear = ~table.flat[feature] & (length > 1e-4 * size)  # nearer than that the direction is noise
+    clear = ~table.flat[feature] & (length > NOISE * size)  # nearer than that the direction is noise
     normal[clear] = (sign[clear] / length[clear])[:, None] * apart[clear]
     gap = sign * length - table.radius[outline[run]]
     good = (face >= 0) & (gap <= reach) & ~((sign < 0) & table.border[feature])
-    # A vertex amid a flat surface touches along that surface's normal only, amid a round one along those around it.
-    facing = -np.einsum("ki,ki->k", turn(relative[run], table.vertex_normal[vertex]), normal)
     sheet = np.flatnonzero(~table.closed[outline])
     turned = np.zeros(len(first), bool)
     turned[sheet] = ~faces_middle(model, first[sheet], second[sheet], position, rotation, sides)
-    facing[turned[run]] = -facing[turned[run]]
-    good &= ~table.vertex_flat[vertex] | (facing >= np.cos(np.arccos(table.vertex_cone[vertex]) + LEAN))
-    tips = np.flatnonzero(good & ((sign < 0) | (length <= 1e-4 * size)) & ~table.vertex_flat[vertex])
+    outward = turn(relative[run], table.vertex_normal[vertex])
+    outward[turned[run]] = -outward[turned[run]]
+    facing = -np.einsum("ki,ki->k", outward, normal)
+    # A vertex amid a flat surface touches along that surface's normal only, amid a round one along those around it.
+    least = np.where(table.vertex_flat[vertex], np.cos(np.arccos(table.vertex_cone[vertex]) + LEAN), -np.inf)
+    good &= facing >= least
+    tips = np.flatnonzero(good & ((sign < 0) | (length <= NOISE * size)) & ~table.vertex_flat[vertex])
     tips = tips[table.shape_mesh[first[run[tips]]] >= 0]
     if len(tips):
         triangle, way_up = table.first_triangle[mesh[tips]] + face[tips], np.where(back[tips], -1.0, 1.0)
@@ -93,13 +96,20 @@ def corners(model, pairs, reach, position, rotation, sides):
         normal[tips[other]], surface[tips[other]], gap[tips[other]] = beside
     averted = np.flatnonzero(good & (facing < AVERTED) & (gap < -PAST * size) & table.closed[mesh])
     if len(averted):  # it has pierced more than half, and leaves the way it came
-        way = turn(relative[run[averted]], table.vertex_normal[vertex[averted]])
-        way *= np.where(turned[run[averted]], 1.0, -1.0)[:, None]
+        way = -outward[averted]
         far = way_out(model, second[run[averted]], point[averted], way)
         good[averted] = far <= DEEPEST * size[averted]
         normal[averted], surface[averted] = way, point[averted] + np.where(np.isfinite(far), far, 0.0)[:, None] * way
-    level = table.sharp[outline[run]] & table.flat[feature] & table.is_level(feature[0])
-    good &= (outline[run] == table.shape_mesh[first[run]]) | level | (gap < -PAST * size)
+    sharp = table.sharp[outline[run]]
+    level = sharp & table.flat[feature] & table.is_level(feature[0])
+    near = gap < np.where(sharp, TOUCHING, -PAST) * size
+    good &= (outline[run] == table.shape_mesh[first[run]]) | level | near
+    touch = np.flatnonzero(good & sharp & (np.abs(gap) <= TOUCHING * size))
+    other, up, foot = across_valleys(model, feature[0][touch], back[touch], point[touch], size[touch])
+    other = touch[other]
+    suits = -np.einsum("ki,ki->k", outward[other], up) >= least[other]
     good = np.flatnonzero(good)
+    surface, normal = np.concatenate([surface[good], foot[suits]]), np.concatenate([normal[good], up[suits]])
+    good = np.append(good, other[suits])
     run = run[good]
-    return between.manifolds(run, table.vertices[vertex[good]], surface[good], normal[good], table.radius[outline[run]])
+    return between.manifolds(run, table.vertices[vertex[good]], surface, normal, table.radius[outline[run]])

@@ -12,7 +12,8 @@ from .pierced import pierced
 
 
 def with_meshes(model, found, pipeline, position, rotation, angular, sides, fall, asked=None):
-    """All contacts of a detection, as Manifolds without place and tilt.
+    """All contacts of a detection, as Manifolds without place and tilt, and pairs of shapes of which one seems to have
+    pierced the other to more than half: their numbers (P,), and how deep edges of a mesh are in there (P,) [m].
 
     found: those of newton's ``pipeline``, sorted by pair; position (B, 3), rotation (B, 3, 3), angular (B, 3): poses
     and angular velocities of the bodies; sides: see ``faces_middle``; fall: way that gravity makes in the step [m];
@@ -20,10 +21,11 @@ def with_meshes(model, found, pipeline, position, rotation, angular, sides, fall
     """
     if asked is not None:
         found = found.take(asked(found.body_a, found.body_b))
-    keep, deep = straighten(model, found, position, rotation, angular, sides)
-    parts = [found.take(keep)]
-    if len(deep):
-        parts.append(pierced(model, deep, position, rotation, sides))
+    keep, stuck = straighten(model, found, position, rotation, angular, sides)
+    parts, depth = [found.take(keep)], np.zeros(0)
+    if len(stuck):
+        sticking, depth = pierced(model, stuck, position, rotation, sides)
+        parts.append(sticking)
     pairs = pairs_with_corners(model, pipeline.narrow_phase)
     if asked is not None:
         pairs = pairs[asked(*model.shape_body[pairs].T)]
@@ -34,7 +36,7 @@ def with_meshes(model, found, pipeline, position, rotation, angular, sides, fall
         if both.any():
             parts.append(edge_contacts(model, pairs[both], reach[both], position, rotation, sides))
     found = Manifolds.join(parts)[0]
-    return found.take(thin_out(model, found, position, rotation))
+    return found.take(thin_out(model, found, position, rotation)), (stuck, depth)
 
 
 def _reach(model, pipeline, pairs, fall):

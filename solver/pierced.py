@@ -13,52 +13,74 @@ from .mesh_sides import faces_middle
 from .shape_pairs import ShapePairs
 
 TANGENTS = 64  # planes around a round side
+SAMPLES = np.linspace(0.05, 0.95, 7)  # of what is inside of an edge: where it is looked how deep
 
 
 def pierced(model, pairs, position, rotation, sides):
-    """Contacts of edges of meshes that stick in boxes, hulls, cylinders and cones, as Manifolds without place and tilt.
+    """Contacts of edges of meshes that stick in boxes, hulls, cylinders and cones, as Manifolds without place and tilt,
+    and how deep (P,) any edge is in there at least [m].
 
     pairs (P,) int64, numbers of shape pairs as Manifolds have them; position (B, 3) and rotation (B, 3, 3): the bodies'
     poses; sides: see ``faces_middle``.
     """
+    depth = np.zeros(len(pairs))
     pair = np.stack(np.divmod(pairs, len(model.shape_body)), axis=1)
     mesh = model.meshes.shape_mesh[pair] >= 0
     one_mesh = mesh.sum(axis=1) == 1
     pair, mesh = pair[one_mesh], mesh[one_mesh]
     between = ShapePairs(model, pair[~mesh], pair[mesh], np.zeros(len(pair)), position, rotation)
     back = ~faces_middle(model, between.second, between.first, position, rotation, sides)
-    found = [_sticking(model, between, k, back[k : k + 1]) for k in range(len(pair))]
+    inside = [_inside(model, between, k) for k in range(len(pair))]
+    depth[one_mesh] = [_deepest(*each) for each in inside]
+    found = [_sticking(model, between, k, back[k : k + 1], each) for k, each in enumerate(inside)]
     run = np.repeat(np.arange(len(pair)), [len(points) for points, _, _ in found])
     one, other, normal = (np.concatenate(column) for column in zip(*found, (np.zeros((0, 3)),) * 3, strict=True))
-    return between.manifolds(run, one, other, normal, np.zeros(len(run)))
+    return between.manifolds(run, one, other, normal, np.zeros(len(run))), depth
 
 
-def _sticking(model, between, k, back):
-    """(points on the convex shape (N, 3), places of edges in it (N, 3), normals (N, 3)) of pair k; the first in the
-    shape's frame, the others in the mesh's.
+def _inside(model, between, k):
+    """Edges of a mesh that are in the convex shape of pair k: (planes of that, numbers (N,), starts (N, 3), ways (N,
+    3), first and last share (N,) of the way that is inside); in the shape's frame.
     """
-    table, edges, nothing = model.meshes, model.edge_pairs.edges, (np.zeros((0, 3)),) * 3
+    table, edges = model.meshes, model.edge_pairs.edges
     shape, mesh = between.first[k], table.shape_mesh[between.second[k]]
     normal, offset = _planes(model, shape)
-    if not len(normal):
-        return nothing
     relative, place = between.relative[k], between.offset[k]
     middle = (model.shape_middle[shape] - model.shape_position[shape]) @ model.shape_rotation[shape]
     number, radius = np.arange(edges.first[mesh], edges.first[mesh + 1]), model.shape_radius[shape]
     start, end = ((table.vertices[v] - place) @ relative - middle for v in edges.ends[number].T)
     near = np.all((np.maximum(start, end) >= -radius) & (np.minimum(start, end) <= radius), axis=1)
     number, start, way = number[near], start[near] + middle, (end - start)[near]
-    mean, _, has = edges.cones(number, np.repeat(back, len(number)))
-    start, way, mean = start[has], way[has], mean[has]
     height, rate = offset - start @ normal.T, way @ normal.T  # inside where height >= t rate
     with np.errstate(divide="ignore", invalid="ignore"):
         t = height / rate
-    first = np.max(np.where(rate < 0.0, t, 0.0), axis=1)
-    last = np.min(np.where(rate > 0.0, t, 1.0), axis=1)
-    inside = (first < last) & np.all((rate != 0.0) | (height >= 0.0), axis=1)
-    start, way, mean, first, last = (each[inside] for each in (start, way, mean, first, last))
+    first = np.max(np.where(rate < 0.0, t, 0.0), axis=1, initial=0.0)
+    last = np.min(np.where(rate > 0.0, t, 1.0), axis=1, initial=1.0)
+    some = (first < last) & np.all((rate != 0.0) | (height >= 0.0), axis=1) & (len(normal) > 0)
+    return (normal, offset), *(each[some] for each in (number, start, way, first, last))
+
+
+def _deepest(planes, number, start, way, first, last):
+    """How deep the deepest of some places on what ``_inside`` finds is below the surface of the convex shape [m]."""
+    if not len(number):
+        return 0.0
+    normal, offset = planes
+    share = first[:, None] + (last - first)[:, None] * SAMPLES
+    height = (offset - start @ normal.T)[:, None] - share[:, :, None] * (way @ normal.T)[:, None]
+    return float(height.min(axis=2).max())
+
+
+def _sticking(model, between, k, back, inside):
+    """(points on the convex shape (N, 3), places of edges in it (N, 3), normals (N, 3)) of pair k; the first in the
+    shape's frame, the others in the mesh's.  back: (1,) bool; inside: of ``_inside``.
+    """
+    edges, nothing = model.edge_pairs.edges, (np.zeros((0, 3)),) * 3
+    (normal, offset), number, start, way, first, last = inside
+    mean, _, has = edges.cones(number, np.repeat(back, len(number)))
+    start, way, mean, first, last = (each[has] for each in (start, way, mean, first, last))
     if not len(start):
         return nothing
+    relative, place = between.relative[k], between.offset[k]
     ends = start[:, None] + np.stack([first, last], axis=1)[:, :, None] * way[:, None]
     down = -mean @ relative
     height, rate = np.maximum(offset - ends @ normal.T, 0.0), (down @ normal.T)[:, None]

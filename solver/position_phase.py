@@ -114,28 +114,30 @@ class PositionPhase:
 
     def _without_ghosts(self, first, state, last):
         """The Solved step without contacts that pushed bodies which do not meet, or ``first`` where all of them do."""
-        best, solves, real, free = first, first.solves, NO_PAIRS, first.check.free
+        best, solves, real, free, flown = first, first.solves, NO_PAIRS, first.check.free, {}
         for _ in range(GHOSTS):
-            pairs = np.setdiff1d(np.union1d(best.left_out, self._suspects(best, real, free)), real)
+            pairs = np.setdiff1d(np.union1d(best.left_out, self._suspects(best, real, free, flown)), real)
             if np.array_equal(pairs, best.left_out):
                 break
             trial = self._without(first, pairs, state, last)
             meet = self._met(pairs, trial.assembly, trial.solution, free)
             if not some(meet):
-                trial = self._repeat(trial, state, last)
+                seen, trial = trial.solution, self._repeat(trial, state, last)
                 if not np.all(trial.statistics.residual <= np.maximum(first.statistics.residual, self.fast)):
                     break
-                meet = self._met(pairs, trial.assembly, trial.solution, free)
+                if trial.solution is not seen:
+                    meet = self._met(pairs, trial.assembly, trial.solution, free)
             solves += trial.solves - first.solves
             real = np.union1d(real, pairs[meet])
             if not some(meet):
                 best = trial
         return replace(best, solves=solves)
 
-    def _suspects(self, solved, real, free):
+    def _suspects(self, solved, real, free, flown):
         """Numbers of the pairs of scene bodies that may have been pushed without meeting, but for ``real``.
 
         Of those that overlap at the end only what free motion leads past each other: the others would have met anyway.
+        flown: {pair: whether free motion lets it meet}, to which answers are added.
         """
         if solved.check is None or solved.check.found is None:
             return NO_PAIRS
@@ -143,13 +145,16 @@ class PositionPhase:
         apart, into = (
             np.setdiff1d(pairs, real) for pairs in pushed_from_afar(solved.assembly, solved.solution, *judged)
         )
-        if len(into):
+        new = np.array([pair for pair in into.tolist() if pair not in flown], np.int64)
+        if len(new):
             bodies = solved.assembly.problem.bodies
             end = SimpleNamespace(
                 position=bodies.free_position, orientation=bodies.free_orientation, velocity=bodies.free_velocity
             )
-            into = into[~met(into, solved.assembly, end, self.collider, self.frames, free, AIM * self.fast)]
-        return np.union1d(apart, into)
+            meet = met(new, solved.assembly, end, self.collider, self.frames, free, AIM * self.fast)
+            flown.update(zip(new.tolist(), meet.tolist(), strict=True))
+        past = [pair for pair in into.tolist() if not flown[pair]]
+        return np.union1d(apart, np.array(past, np.int64))
 
     def _met(self, pairs, assembly, end, free):
         """(P,) bool: which ``pairs`` of scene bodies meet on the way to ``end``, or had to be held apart there."""

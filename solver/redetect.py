@@ -143,7 +143,9 @@ def _untold(stuck, found, known, collider, frames, problem, order, tolerance):
     if not deep.any():
         return no_piercing()
     a, b, depth = (each[deep] for each in stuck)
-    start = collider.pierced(*frames.to_body(*scene_poses(order, problem.bodies.position, problem.bodies.orientation)))
+    place = frames.to_body(*scene_poses(order, problem.bodies.position, problem.bodies.orientation))
+    collider.collide_again(*place, pairs=pair_number(a, b, len(order)))
+    start = collider.pierced(*place)
     worse = depth > -PairOverlap(start[0], start[1], -start[2], len(order)).of(a, b) + UNTOLD * tolerance
     return a[worse], b[worse], depth[worse]
 

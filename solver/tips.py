@@ -40,10 +40,10 @@ class Tips:
         for k in range(3):
             edge = edges.side[triangle, k]
             other = edges.faces[edge].sum(axis=1) - triangle  # across that side; -1 at a border
-            up, place, height = self._above(np.maximum(other, 0), side)
+            up, place, height = above(self._table, np.maximum(other, 0), side, self._point)
             low = np.minimum(FARTHER * -np.abs(gap), -self._slack)
             holds = wrong & (edges.faces[edge, 1] >= 0) & (height <= 0.0) & (height >= low) & (height > best)
-            holds &= self._over(np.maximum(other, 0), place) & self._held(up)
+            holds &= over(self._table, np.maximum(other, 0), place, self._slack) & self._held(up)
             normal[holds], foot[holds], best[holds] = up[holds], place[holds], height[holds]
         found = np.flatnonzero(np.isfinite(best))
         return found, normal[found], foot[found], best[found]
@@ -53,16 +53,20 @@ class Tips:
         deeper = np.einsum("ki,ki->k", self._way, normal[self._owner]) < -LEANING
         return np.bincount(self._owner[deeper], minlength=len(normal)) == 0
 
-    def _above(self, triangle, side):
-        """Normals (K, 3) of triangles, the vertices' feet (K, 3) on their planes and heights (K,) over them."""
-        up = self._table.normal[triangle, 0] * side[:, None]
-        height = np.einsum("ki,ki->k", self._point - self._table.vertices[self._table.corner[triangle, 0]], up)
-        return up, self._point - height[:, None] * up, height
 
-    def _over(self, triangle, place):
-        """(K,) bool: places (K, 3) of the triangles' planes are in these, or nearly so."""
-        tip = self._table.vertices[self._table.corner[triangle]]
-        side = np.roll(tip, -1, axis=1) - tip
-        inward = np.cross(self._table.normal[triangle, 0][:, None], side)
-        inward /= np.maximum(np.linalg.norm(side, axis=2)[:, :, None], TINY)
-        return np.all(np.einsum("ksi,ksi->ks", place[:, None] - tip, inward) >= -self._slack[:, None], axis=1)
+def above(table, triangle, side, point):
+    """Normals (K, 3) of triangles (K,) of a MeshTable, feet (K, 3) of points (K, 3) on their planes and their heights
+    (K,) over them; side (K,): -1 where the surface's other side counts.
+    """
+    up = table.normal[triangle, 0] * side[:, None]
+    height = np.einsum("ki,ki->k", point - table.vertices[table.corner[triangle, 0]], up)
+    return up, point - height[:, None] * up, height
+
+
+def over(table, triangle, place, slack):
+    """(K,) bool: places (K, 3) of the triangles' planes are in these, or nearly so; slack: (K,) [m]."""
+    tip = table.vertices[table.corner[triangle]]
+    side = np.roll(tip, -1, axis=1) - tip
+    inward = np.cross(table.normal[triangle, 0][:, None], side)
+    inward /= np.maximum(np.linalg.norm(side, axis=2)[:, :, None], TINY)
+    return np.all(np.einsum("ksi,ksi->ks", place[:, None] - tip, inward) >= -slack[:, None], axis=1)

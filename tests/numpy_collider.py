@@ -171,7 +171,7 @@ class NumpyCollider:
             fresh = fresh.take(index[np.argsort(pair[index], kind="stable")])
         if not model.meshes.bounds.size:
             return fresh
-        return with_meshes(model, fresh, self._pipeline, position, rotation, self._angular, Sides(), self._fall)
+        return with_meshes(model, fresh, self._pipeline, position, rotation, self._angular, Sides(), self._fall)[0]
 
     def _place(self, position, orientation, linear_velocity, angular_velocity, step):
         """Hand poses and velocities to newton.
