@@ -12,17 +12,17 @@ What the joint locks, and what limits, drives, springs, friction and armature as
 their own, with one role each.  Arrays are read from the model as NumPy: nothing here imports newton.
 """
 
+from dataclasses import fields
 from functools import cached_property
-from types import SimpleNamespace
 
 import numpy as np
 
 from . import rotations
-from .constraints.limits import passed, stand
+from .constraints.asked import Asker
 from .constraints.observed import Observer
-from .constraints.springs import EndLaw, spring_law, weights
 from .newton_angles import angular_coordinates, complement
-from .problem import Coordinate, JointRows
+from .problem import Coordinate, JointRows, frozen
+from .reference.row_laws import Law
 
 UNLIMITED = 1e9  # newton writes 1e10 where there is no limit
 LOCK, LOWER, UPPER, SPRING, DRIVE, FRICTION, ARMATURE = range(7)
@@ -71,12 +71,12 @@ class NewtonJoints:
         self._rest = np.append(rest.astype(float), 0.0)[self._coordinate] if len(self._dofs) else np.zeros(0)
         self._role = np.array([r["role"] for r in self._rows], int)
         self._of = np.array([r["of"] for r in self._rows], int)  # row of ``dofs``, -1: none
-        self._value = np.array([r.get("value", 0.0) for r in self._rows])
+        self._asker = Asker(self.fixed, self._laws(), count)
+        self._weigh(1.0)
         self._wrench = self._wrench_joints()
         self.alive = _array(model.joint_enabled, count).astype(bool)
         self.force = np.zeros(len(self.fixed))  # of the last step [N, N m]
         self.q = np.zeros(len(self.dofs))
-        self.qd = np.zeros(len(self.dofs))
         self._scale = np.ones(len(self.dofs))
         self._goal = np.zeros((2, len(self.dofs)))
         self._twists, self._dots = (self.dofs.coordinate == kind for kind in (Coordinate.TWIST, Coordinate.DOT))
@@ -101,7 +101,7 @@ class NewtonJoints:
                 self._lay(joint, rows, orientation)
             self._observer.lay(self.dofs.axis_a, self.dofs.axis_b)
             speed, mobility = self._look(position, orientation, velocity)[1:]
-        self.qd, self._mobility = speed * self._scale, mobility.copy()
+        self._start(speed, mobility)
 
     def _look(self, position, orientation, velocity):
         """(coordinates, turns counted near ``q``, their speed, J M^-1 J^T), (dofs,) each."""
@@ -142,88 +142,59 @@ class NewtonJoints:
 
     def rows(self, time, step, midpoint, force=None):
         """Rows of a step: (JointRows, number in the table, rate of each target, EndLaw); see JointTable.rows."""
-        standing, h = self._standing, step
-        number, of, value = standing.number, standing.of, standing.value
-        out = standing.rows.take(standing.every)
-        share = 1.0 + midpoint[out.joint]
-        for name in ("axis_a", "axis_b"):
-            getattr(out, name)[standing.dof] = getattr(self.dofs, name)[of[standing.dof]]
-        unit, at, center = (
-            np.append(v, fill)[of] for v, fill in ((self._scale, 1.0), (self.q, 0.0), (self._center(), 0.0))
-        )
-        rest, goal = (np.append(v, 0.0)[of] for v in (self._rest, self._goal[0]))
-        if len(k := standing.stops):
-            value = value.copy()
-            value[k] = stand(value[k], at[k], standing.role[k] == LOWER, h)
-        out.target[:] = value
-        for k, asked in ((standing.springs, rest), (standing.drives, goal)):
-            out.target[k] = asked[k]
-        out.target[:] = (out.target - center) / unit
-        end = EndLaw.none(len(number))
-        if len(k := standing.soft):
-            gains = self._gains[:, number[k]] * unit[k] ** 2
-            start = (at - center)[k] / unit[k] - out.target[k], self.qd[of[k]] / unit[k]
-            rate = np.where(standing.role[k] == DRIVE, self._goal[1][of[k]], 0.0) / unit[k]
-            self._pull(out, k, gains, self._mobility[of[k]], (*start, rate), end, h, share[k])
-        if len(k := standing.inert):
-            out.target_velocity[k] = self.qd[of[k]] / unit[k]
-            out.compliance[k] = 1.0 / (value[k] * unit[k] ** 2)
-        if len(k := standing.bare):
-            out.target[k] = 0.0
-        if len(k := standing.limited):
-            most = standing.most[k] * unit[k] * h / share[k]
-            out.lower[k], out.upper[k] = -most, most
-        out.offset[standing.twists] = at[standing.twists]
+        number, base, laid = self._standing
         force = self.force if force is None else force
-        out.impulse = np.minimum(np.maximum(force[number] * h / share, out.lower), out.upper)
-        return out, number, np.where(out.compliance == 0.0, 0.0, np.nan), end
+        rows, rate, end = self._asker.ask(base, number, step, midpoint, force)
+        if len(laid):
+            rows.axis_a, rows.axis_b = base.axis_a.copy(), base.axis_b.copy()
+            of = self._of[number[laid]]
+            rows.axis_a[laid], rows.axis_b[laid] = self.dofs.axis_a[of], self.dofs.axis_b[of]
+        return rows, number, rate, end
 
-    @staticmethod
-    def _pull(out, k, gains, mobility, start, end, h, share):
-        """Rows k of ``out``, and of the EndLaw ``end``, as springs and dampers with ``gains`` (2, K).
+    def _start(self, speed, mobility):
+        """Lay where a step starts into the table of laws; of degrees of freedom, (dofs,) each.
 
-        start: (K,) coordinates off their targets where the step starts, their velocities and those of the targets.
+        A row of an angle that is laid anew is as long as its covector, and measures from where the step starts.
         """
-        (stiffness, damping), (_, speed, rate) = gains, start
-        found = weights(stiffness, damping, mobility, h, share)
-        part = found.way_damper
-        out.beta[k], out.compliance[k] = spring_law(stiffness, part * damping, h, share, found.way_spring)
-        out.target_velocity[k] = damping * (rate - (1.0 - part) * speed) * out.compliance[k] * h / share
-        end.put(k, stiffness, damping, found, h, share, start)
+        start, dots = self._asker.columns, self._dots
+        goal, rate = self._goal
+        columns = (
+            self._scale, np.where(dots, 0.0, self.q), np.where(dots, self.q, 0.0), np.where(self._twists, self.q, 0.0),
+            speed, mobility, self._rest, goal, rate,
+        )  # fmt: skip
+        wide = np.zeros((len(columns), len(dots) + 1))  # the last one: of rows that measure no degree of freedom
+        wide[:, :-1], wide[0, -1] = columns, 1.0
+        unit, place, center, angle, speed, mobility, rest, goal, rate = wide[:, self._of]
+        start.place[:], start.angle[:], start.speed[:], start.mobility[:] = place, angle, speed, mobility
+        spring, drive = self._role == SPRING, self._role == DRIVE
+        start.target[:] = (np.where(spring, rest, np.where(drive, goal, self._value)) - center) / unit
+        start.rate[:] = np.where(drive, rate / unit, 0.0)
+        if self._angles:
+            self._weigh(unit)
+
+    def _weigh(self, unit):
+        """Lay what rows weigh into the table of laws; unit: (rows,) of their coordinates."""
+        columns, inert = self._asker.columns, self._armature > 0.0
+        columns.stiffness[:], columns.damping[:] = self._gains * unit**2
+        columns.most[:] = self._most * unit
+        np.divide(1.0, self._armature * unit**2, out=columns.softness, where=inert)
 
     @cached_property
     def _standing(self):
-        """The rows of the joints that are enabled, as namespace: all that no step changes, and numbers of each kind."""
+        """Of enabled joints: numbers of their rows, these without what a step asks, and which are laid anew."""
         number = np.flatnonzero(self.alive[self.fixed.joint]) if len(self.fixed) else np.zeros(0, int)
-        rows, role, of, value = self.fixed.take(number), *(a[number] for a in (self._role, self._of, self._value))
-        rows.lower[role == LOWER], rows.upper[role == UPPER] = 0.0, 0.0
-        rows.beta[(role == FRICTION) | (role == ARMATURE)] = 0.0
-        kinds = {
-            "stops": (of >= 0) & ((role == LOWER) | (role == UPPER)), "springs": role == SPRING,
-            "drives": role == DRIVE, "soft": (role == SPRING) | (role == DRIVE), "inert": role == ARMATURE,
-            "bare": (role == FRICTION) | (role == ARMATURE), "limited": (role == FRICTION) | (role == DRIVE),
-            "twists": rows.coordinate == Coordinate.TWIST, "dof": of >= 0,
-        }  # fmt: skip
-        return SimpleNamespace(
-            number=number, rows=rows, every=np.arange(len(number)), role=role, of=of, value=value,
-            most=np.where(role == FRICTION, value, self._effort[number]),
-            **{name: np.flatnonzero(of_kind) for name, of_kind in kinds.items()},
-        )  # fmt: skip
+        rows = self.fixed.take(number)
+        for item in fields(rows):
+            frozen(getattr(rows, item.name))
+        laid = np.flatnonzero((self._of[number] >= 0) & (rows.coordinate == Coordinate.DOT))
+        return frozen(number), rows, laid
 
     def passed(self, step):
         """(joints,) bool: those beyond a limit; see JointTable.passed."""
-        out, standing = np.zeros(len(self.joints), bool), self._standing
-        k = standing.stops
-        off = passed(standing.value[k], self.q[standing.of[k]], standing.role[k] == LOWER, step)
-        out[standing.rows.joint[k[off]]] = True
-        return out
+        return self._asker.passed(step) & self.alive
 
     def rigid_rows(self):
         """None: rows are laid anew in every step."""
-
-    def _center(self):
-        """What is subtracted from each coordinate: all of it where DOT rows are laid anew, and of turns so far."""
-        return np.where(self.dofs.coordinate == Coordinate.LINEAR, 0.0, self.q)
 
     # Building
 
@@ -259,6 +230,23 @@ class NewtonJoints:
         if kind != "BALL":
             self._lock_turns(base, spans[1])
         return None
+
+    def _laws(self):
+        """(rows,) Law of each; what of them no step changes goes into ``fixed``."""
+        rows, role = self.fixed, self._role
+        value = np.array([r.get("value", 0.0) for r in self._rows])
+        soft, friction, inert = (role == SPRING) | (role == DRIVE), role == FRICTION, role == ARMATURE
+        self._most, self._armature = np.where(friction, value, self._effort), np.where(inert, value, 0.0)
+        self._value = rows.target[:] = np.where(friction | inert, 0.0, value)
+        rows.lower[role == LOWER], rows.upper[role == UPPER], rows.beta[friction | inert] = 0.0, 0.0, 0.0
+        law = np.zeros(len(rows), int)
+        for kind, acts in (
+            (Law.TURNS, rows.coordinate == Coordinate.TWIST), (Law.PULLS, soft), (Law.WEIGHS, inert),
+            (Law.BOUNDED, friction | (role == DRIVE)), (Law.LOWER, (role == LOWER) & (self._of >= 0)),
+            (Law.UPPER, (role == UPPER) & (self._of >= 0)),
+        ):  # fmt: skip
+            law[acts] |= int(kind)
+        return law
 
     def _index(self, j, k):
         return int(self._qd_start[j]) + k, int(self._q_start[j]) + k, int(self._target_start[j]) + k

@@ -4,7 +4,7 @@
 The position phase decides where bodies end; the velocity that led there also carries corrections of drift and
 overlap, which must not become motion.  So joints are made rigid in velocity at the end pose, J(q+) u = 0, and
 contacts that carried load either leave with the speed of their rebound or rest.  It never adds energy; without it stiff
-joints gain it.  Dampers take what their law of the end of a step lacks (constraints/springs.py).
+joints gain it.  Dampers take what their law of the end of a step lacks (reference/springs.py).
 
 A hull or mesh that rolls has turned its corner by the end pose: with the lever of the start, its weight brakes it, so
 a body that rolls alone gets the phase as well.

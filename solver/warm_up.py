@@ -17,13 +17,16 @@ import warp as wp
 
 from . import bounce_kernel, contact_frames, contact_geometry, impact, knock_on, predict
 from .collision import Collider
+from .constraints import springs
 from .constraints.joints import joint_kernels
 from .model import build_model
 from .residual_kernels import JOINT_MODULE, residual_kernels
 from .scene import Body, Scene
 from .shapes import Plane
 
-ON_HOST = predict.module, contact_frames.module, impact.module, knock_on.module, bounce_kernel.module
+ON_HOST = (
+    predict.module, springs.module, contact_frames.module, impact.module, knock_on.module, bounce_kernel.module
+)  # fmt: skip
 """Modules whose kernels run on the CPU beside NumPy, whatever device a scene is solved on."""
 DEPTH = 4
 """How deep in a solver's objects kernels are looked for."""
@@ -89,7 +92,7 @@ def launched(scene, solver):
     rebounds = any(body.restitution > 0.0 for body in scene.bodies)
     still = any(body.motion == "static" and body.shapes for body in scene.bodies)
     touch = sum(len(body.shapes) > 0 for body in scene.bodies) > 1
-    needed_on_host = True, touch, touch, touch and rebounds, touch and rebounds and still
+    needed_on_host = True, bool(scene.joints), touch, touch, touch and rebounds, touch and rebounds and still
     on_host = {wp.get_module(name): host for name in itertools.compress(ON_HOST, needed_on_host)}
     return {module: device for module in needed if module not in unused} | on_host
 

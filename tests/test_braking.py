@@ -53,12 +53,12 @@ def measured(scene):
     for r, (a, b) in enumerate(zip(table.fixed.body_a, table.fixed.body_b, strict=True)):
         rows[r, 6 * a : 6 * a + 6] += j_a[r]
         rows[r, 6 * b : 6 * b + 6] += j_b[r]
-    (drive,) = table._special[2]
+    (drive,) = table._arriving
     own, rest = rows[drive], np.delete(rows, drive, axis=0)
     alone = own @ inverse @ own
     coupled = own @ inverse @ rest.T
     want = alone - coupled @ np.linalg.pinv(rest @ inverse @ rest.T, rcond=1e-10) @ coupled
-    return table._mobility[drive], alone, want
+    return table.start.mobility[drive], alone, want
 
 
 @pytest.mark.parametrize("base", [None, "static", "kinematic"])
@@ -90,5 +90,5 @@ def test_what_broke_off_is_carried_no_longer():
     for alive in (True, False):
         table.alive[0] = alive  # Weld 0 holds Arm 0
         table.observe(*pose, np.zeros((3, 6)))
-        heavy.append(1.0 / table._mobility[table._special[2][0]])
+        heavy.append(1.0 / table.start.mobility[table._arriving[0]])
     assert heavy == pytest.approx([frames.mass.sum(), frames.mass[1:].sum()])

@@ -247,8 +247,8 @@ MADE = {
     "Stepper": "assembler collider frames joints solver model position_phase fast joint_damping recorder rest records"
     " carried",
     "Collider": "model _pipeline _state _stage _contacts _graphs _sides",
-    "JointTable": "joints _asks _joint _places _position _orientation fixed _place _speed _mobility _frames _observer"
-    " _strength _breakable _standing _around _softness _stiffness _damping _most _special _driven _soft",
+    "JointTable": "joints _asks _joint _places _position _orientation fixed start _frames _observer"
+    " _strength _breakable _standing _around _asker _law _pulled _arriving _driven _soft _limited _gains",
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping friction restitution surface_velocity slow"
     " noise _moving holding hand_over force_fields outlines _motion _impacts _knock_on _places _numbering _linking"

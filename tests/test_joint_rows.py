@@ -4,10 +4,11 @@
 import numpy as np
 import pytest
 from axion.solver import Axis, Body, Box, Joint, Scene, rotations
-from axion.solver.constraints.rows import RESOLVED, JointTable
+from axion.solver.constraints.rows import JointTable
 from axion.solver.frames import body_frames
 from axion.solver.joint_types import ANGULAR, AXES, JOINT_TYPES, LINEAR
 from axion.solver.problem import Coordinate
+from axion.solver.reference.row_laws import RESOLVED
 from axion.solver.reference.rows import coordinates, jacobians
 from step_problems import unit
 
@@ -124,7 +125,7 @@ def test_locked_compliance_is_a_spring(midpoint):
 def test_compliance_too_stiff_for_the_step_gives_way_at_its_end_and_ends_at_rest():
     # (omega h)^2 = h^2 mobility / compliance > RESOLVED: c+ = -compliance force, and the velocity phase is told.
     _, table = table_of(framed("ball", compliance=1e-6))
-    table._mobility[:] = [0.9 * RESOLVED * 1e-6 / H**2, 1.1 * RESOLVED * 1e-6 / H**2, 1e9]
+    table.start.mobility[:] = [0.9 * RESOLVED * 1e-6 / H**2, 1.1 * RESOLVED * 1e-6 / H**2, 1e9]
     rows, _, rate, _ = table.rows(H, H, np.ones(1))
     assert np.isnan(rate).tolist() == [True, False, False]
     for k in (1, 2):
@@ -140,7 +141,7 @@ def test_row_knows_its_speed_and_how_easily_it_moves():
     velocity = rng.normal(size=(2, 6))
     table.observe(position[:2], orientation[:2], velocity)
     j_a, j_b = jacobians(table.fixed, position, orientation)
-    assert table._speed == pytest.approx(j_a @ velocity[0] + j_b @ velocity[1])
+    assert table.start.speed == pytest.approx(j_a @ velocity[0] + j_b @ velocity[1])
     want = np.zeros(len(table.fixed))
     for body, side in enumerate((j_a, j_b)):
         axes = rotations.matrices(orientation[body])
@@ -148,7 +149,7 @@ def test_row_knows_its_speed_and_how_easily_it_moves():
         inverse[:3, :3] = np.eye(3) / frames.mass[body]
         inverse[3:, 3:] = axes @ np.diag(1.0 / frames.inertia[body]) @ axes.T
         want += np.einsum("ri,ij,rj->r", side, inverse, side)
-    assert table._mobility == pytest.approx(want)
+    assert table.start.mobility == pytest.approx(want)
 
 
 @pytest.mark.parametrize("decay", [1e-4, 0.3, 2.0, 100.0, 1e5])
@@ -164,7 +165,7 @@ def test_damper_is_fitted_to_the_exponential(decay, drive):
         options["stiffness"] = 1e-9  # a position drive without stiffness is rigid
     _, table = table_of(framed("slider", axes={"x": Axis(damping=damping, **options)}))
     k = int(np.nonzero([ask.axis.damping > 0.0 for ask in table._asks])[0][0])
-    table._speed[k], table._mobility[k] = speed, 1.0 / m
+    table.start.speed[k], table.start.mobility[k] = speed, 1.0 / m
     rows, _, _, end = table.rows(H, H, np.ones(1))
     # mean velocity = speed + h force / 2 m, the force that of this very velocity
     slope = force(rows, k, 0.0, 1.0, 1.0) - force(rows, k, 0.0, 0.0, 1.0)
@@ -191,7 +192,7 @@ def test_limits_far_off_stand_on_the_way_back(name, turns):
     most, angle = 3.0 * H, 2.0 * np.pi * turns * (name == "rz")
     for place, wanted, back in ((-1.0, -1.0 + most, True), (0.5 - 0.09 * most, 0.5, False), (0.9, 0.5, False)):
         _, table = table_of(framed("generic", axes={name: Axis(lower=angle + 0.5, upper=angle + 2.0)}))
-        table._place[:], table.angle[:] = place, angle + place
+        table.start.place[:], table.angle[:] = place, angle + place
         rows, _, _, _ = table.rows(H, H, np.zeros(1))
         shift = table.angle if name == "rz" else 0.0  # rows of turns are measured from where they are
         assert rows.target + shift == pytest.approx([angle + wanted, angle + 2.0])
@@ -219,7 +220,7 @@ def test_velocity_drive_pushes_with_its_gain_up_to_its_limit():
     for midpoint in (0.0, 1.0):
         drive, speed = Axis(drive="velocity", target=2.0, damping=5.0, max_force=30.0), 0.5
         _, table = table_of(framed("hinge", axes={"rz": drive}))
-        table._speed[:] = speed
+        table.start.speed[:] = speed
         rows, _, rate, _ = table.rows(H, H, np.full(1, midpoint))
         k = len(rows) - 1
         v = rows.beta[k] * 0.0 + speed - rows.target_velocity[k]

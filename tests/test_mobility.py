@@ -33,7 +33,7 @@ def found_of(scene):
     for j, body in ((j_a[0], rows.body_a[0]), (j_b[0], rows.body_b[0])):
         turn = rotations.rotate(rotations.conjugate(pose[1][body]), j[3:])
         own += inverse[body] @ np.append(j[:3], turn) ** 2
-    return own, table._mobility[k]
+    return own, table.start.mobility[k]
 
 
 def test_door_turns_about_its_edge():

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Springs and dampers over one step (constraints/springs.py) against the exact solution of m y'' + d y' + k y = f."""
+"""Springs and dampers over one step (reference/springs.py) against the exact solution of m y'' + d y' + k y = f."""
 
 import numpy as np
 import pytest
-from axion.solver.constraints.springs import EndLaw, fitted_weight, spring_law, weights
+from axion.solver.constraints.springs import EndLaw
+from axion.solver.reference.springs import end_law, fitted_weight, spring_law, weights
 
 H = 0.05
 
@@ -24,8 +25,7 @@ def propagator(stiffness, damping, mass, mobility=None, pull=0.0):
         free = v + 0.5 * H * pull / mass
         p = -(beta * y / H + free - asked) / (soft + 1.0 / mass)
         u = free + p / mass
-        law = EndLaw.none(1)
-        law.put(np.zeros(1, int), k, d, found, H, share, (y, v, 0.0))
+        law = EndLaw(*end_law(k, d, found, H, share, y, v, 0.0))
         wanted, give = law.rest(2.0 * p, y + H * u)
         end = v + (H * pull + 2.0 * p) / mass
         if damping > 0.0:

@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How hard a drive can brake: what hangs on either side of its joint, taken as one rigid body."""
+"""How hard a drive can brake: what hangs on either side of its joint, taken as one rigid body.
+
+A rigid drive within a force that spends all of it to the last step would swing about its target for ever.  From the
+speed sqrt(2 a d) the largest deceleration a stops over the distance d: a step leads no nearer than that.  Gravity's
+part in it is not known here: coming down, a heavy load overshoots and comes back.
+"""
 
 import numpy as np
+import warp as wp
 
 from ..problem import Coordinate
 from ..rotations import conjugate, rotate
 from ..topology import connected_components
+from .springs import module
 
 
-def arrival(target, rate, place, brake, h):
-    """(target (K,), rate (K,)) of rigid position drives, no nearer to where they are to go than they can still brake.
+@wp.func(module=module)
+def slower(target: wp.float64, rate: wp.float64, place: wp.float64, brake: wp.float64, h: wp.float64):
+    """(way, speed): what is left to a drive's target where a step starts, and how much faster than it the step may end.
 
-    With all their force to the last step they would swing about the target for ever.  From the speed sqrt(2 a d) the
-    largest deceleration a stops over the distance d.  Gravity's part in it is not known here: coming down, a heavy load
-    overshoots and comes back.
-
-    target, rate: (K,) of the end of the step [m or rad], [m/s or rad/s]; place: (K,) coordinates at its start; brake:
-    (K,) a = max_force J M^-1 J^T, with what hangs on the joint as one body; h: step [s].
+    target, rate: of the end of the step; place: coordinate at its start; brake: a, with what hangs on the joint.
     """
-    way = target - h * rate - place  # to where the target is at the start
-    slower = np.maximum(np.sqrt(2.0 * brake * np.abs(way)) - h * brake, 0.0)  # speed at the end of the step
-    left = np.divide(0.5 * slower**2, brake, out=np.zeros(len(way)), where=slower > 0.0)
-    return target - np.copysign(left, way), rate + np.copysign(slower, way)
+    way = target - h * rate - place
+    speed = wp.sqrt(wp.float64(2.0) * brake * wp.abs(way)) - h * brake
+    return way, wp.max(speed, wp.float64(0.0))
 
 
 class Carried:

@@ -10,26 +10,26 @@ so that the directions along which joints push are those along which the velocit
 mid-step they are not, and a folded chain of four links that unfolds so began to move at 0.4 m/s by itself.
 """
 
-import numpy as np
+import warp as wp
 
-from ..problem import StepProblem
+from ..reference.row_laws import NEAR, SPEED
+from .springs import module
 
-SPEED = StepProblem.push_out_speed  # [m/s], [rad/s]
-
-
-NEAR = 0.1  # of the way back in a step: what lies no farther beyond its limit is not on its way back
-
-
-def passed(limit, place, lower, step):
-    """(K,) bool: which of K limits the step brings back to.  As in ``stand``."""
-    return np.where(lower, limit - place, place - limit) > NEAR * step * SPEED
+BACK = wp.constant(wp.float64(SPEED))
+LEAST = wp.constant(wp.float64(NEAR * SPEED))
 
 
-def stand(limit, place, lower, step):
-    """(K,) coordinates that K limits ask of the end of a step.
+@wp.func(module=module)
+def stand(limit: wp.float64, place: wp.float64, lower: bool, h: wp.float64):
+    """Coordinate that a limit asks of the end of a step; place: where it starts; lower: a limit from below."""
+    if lower:
+        return wp.min(limit, place + h * BACK)
+    return wp.max(limit, place - h * BACK)
 
-    limit: (K,) [m] or [rad]; place: (K,) coordinates where the step starts, with their turns; lower: (K,) bool, limits
-    from below; step: [s].
-    """
-    reach = step * SPEED
-    return np.where(lower, np.minimum(limit, place + reach), np.maximum(limit, place - reach))
+
+@wp.func(module=module)
+def passed(limit: wp.float64, place: wp.float64, lower: bool, h: wp.float64):
+    """Whether the step brings the coordinate back to the limit."""
+    if lower:
+        return limit - place > h * LEAST
+    return place - limit > h * LEAST

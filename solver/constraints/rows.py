@@ -4,12 +4,12 @@
     locked            c = 0                        beta 1; with compliance a spring k = 1 / compliance
     limit             c >= lower, c <= upper       beta 1, impulse of one sign; see limits.py
     spring            force -k (c - rest) - d c'   beta = h k / (h k + d), compliance = 1 / (h^2 k + h d)
-    position drive    the same to its target, force within max_force; rigid where k = 0, see ``arrival``
+    position drive    the same to its target, force within max_force; rigid where k = 0, see braking.py
     velocity drive    c' = target, gain d, force within max_force; rigid where d = 0
     friction          c' = 0, force within the joint's dry friction
 
 What is asked is data in a row; the kernels know no joint types.  Force signs: positive pushes B along +axis, away
-from A.  In steps that find their mean velocity, springs and dampers are fitted to what they do inside it (springs.py).
+from A.  Which law acts on a row is known from the scene; what it asks in a step, asked.py finds.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -20,15 +20,14 @@ import numpy as np
 from .. import rotations
 from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
-from .braking import Carried, arrival
+from ..reference.row_laws import Law
+from .asked import Asker
+from .braking import Carried
 from .breaking import overloaded
-from .limits import passed, stand
 from .mobility import Held, matters
 from .observed import Observer
-from .springs import EndLaw, spring_law, turns_far, weights
 
 LOCK, LOWER, UPPER, SPRING, POSITION_DRIVE, VELOCITY_DRIVE, FRICTION = range(7)
-RESOLVED = 4.0  # (omega h)^2 up to which compliance vibrates: pi steps a period; beyond, it only gives way
 
 
 @dataclass
@@ -42,33 +41,29 @@ class Ask:
 
 @dataclass(eq=False)
 class Standing:
-    """Rows of the joints that hold, and which of them have a law that depends on the step (numbers of rows)."""
+    """Rows of the joints that hold."""
 
     number: np.ndarray  # (R,) in the table
     rows: JointRows  # read-only, with all that no step changes
-    twist: np.ndarray  # count turns
-    complied: np.ndarray  # locks and ropes that give way
-    pulled: np.ndarray  # springs and dampers
-    arriving: np.ndarray  # rigid position drives within a force
-    stops: np.ndarray  # limits that do not give way
-    limited: np.ndarray  # force within a limit
-    driven: list  # (row, Axis): target in time
+    law: np.ndarray  # (R,) Law
+    driven: list  # (row of the table, Axis): target in time
 
-    @property
+    @cached_property
     def same(self):
-        """Whether every step asks the same of every row."""
-        return not (len(self.twist) or len(self.complied) or len(self.limited) or len(self.pulled) or len(self.stops))
+        """Whether every step asks the same of every row: they are rigid locks."""
+        return not self.law.any()
+
+    @cached_property
+    def still(self):
+        """(R,) rate of rows that are all rigid locks."""
+        return frozen(np.zeros(len(self.rows)))
 
     @cached_property
     def rigid(self):
         """JointRows without impulse, of locks that never give way; None where there are others."""
-        rows, none = self.rows, frozen(np.zeros(len(self.rows)))
-        if not (self.same and np.isinf(rows.lower).all() and np.isinf(rows.upper).all() and rows.beta.all()):
+        if not self.same:
             return None
-        return replace(rows, **dict.fromkeys(("beta", "compliance", "impulse", "target_velocity"), none))
-
-
-PER_STEP = "offset", "beta", "target", "target_velocity", "compliance", "lower", "upper"
+        return replace(self.rows, **dict.fromkeys(("beta", "compliance", "impulse", "target_velocity"), self.still))
 
 
 class JointTable:
@@ -94,12 +89,12 @@ class JointTable:
             else:
                 self._add_frame(index, joint, a, b)
         self.fixed = self._pack()
-        self._laws()
+        self._note_laws()
+        self._asker = Asker(self.fixed, self._law, len(self.joints))
+        self.start = self._asker.columns  # where a step starts, once observed
+        self._fill(self.start)
         self.angle = np.zeros(len(self.fixed))  # last known twist, so that turns are counted
         self.force = np.zeros(len(self.fixed))  # of the last step [N, N m]
-        self._place = np.zeros(len(self.fixed))  # of each coordinate where the step starts, twists within a turn
-        self._speed = np.zeros(len(self.fixed))  # of each coordinate there
-        self._mobility = np.zeros(len(self.fixed))  # J M^-1 J^T there: at least 1 / m of what the row moves
         self._frames, self._observer = frames, None
         self.alive = np.ones(len(self.joints), bool)
         self.broken = {}  # name -> time [s]
@@ -117,24 +112,28 @@ class JointTable:
         """
         if not len(self._soft):
             return
-        pulled, arriving = self._special[1:3]
         if self._observer is None:
             self._observer = Observer(self.fixed.take(self._soft), self._frames)
+        start, pulled, arriving = self.start, self._pulled, self._arriving
         seen = self._observer.look(position, orientation, velocity)
-        self._place[self._soft], self._speed[self._soft], self._mobility[self._soft] = seen
+        start.place[self._soft], start.speed[self._soft], start.mobility[self._soft] = seen
+        if not (len(pulled) or len(arriving)):
+            return
         key = self.alive.tobytes()
-        if self._around[0] != key and (len(arriving) or len(pulled)):
-            holds, fixed = self.alive[self.fixed.joint], self.fixed
-            links = (fixed.joint[holds], fixed.body_a[holds], fixed.body_b[holds])
-            carried = Carried(fixed.take(arriving), links, self._frames)
-            rigid = np.setdiff1d(np.flatnonzero(holds), np.concatenate(self._special))
-            self._around = key, carried, Held(fixed, pulled, rigid[fixed.beta[rigid] == 1.0], self._frames)
+        if self._around[0] != key:
+            self._around = key, *self._surroundings()
         if len(arriving):
-            own = self._mobility[arriving]
-            self._mobility[arriving] = self._around[1].mobility(position, orientation, own)
+            start.mobility[arriving] = self._around[1].mobility(position, orientation, start.mobility[arriving])
         if len(pulled):
-            own, law = self._mobility[pulled], (self._stiffness[pulled], self._damping[pulled])
-            self._mobility[pulled] = self._around[2].mobility(position, orientation, own, matters(*law, own))
+            own = start.mobility[pulled]
+            start.mobility[pulled] = self._around[2].mobility(position, orientation, own, matters(*self._gains, own))
+
+    def _surroundings(self):
+        """What goes along with the rows that brake, and with those that are pulled: Carried and Held."""
+        fixed, holds = self.fixed, self.alive[self.fixed.joint]
+        links = (fixed.joint[holds], fixed.body_a[holds], fixed.body_b[holds])
+        rigid = np.flatnonzero(holds & (self._law == 0))
+        return Carried(fixed.take(self._arriving), links, self._frames), Held(fixed, self._pulled, rigid, self._frames)
 
     def rows(self, time, step, midpoint, force=None):
         """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,),
@@ -146,28 +145,30 @@ class JointTable:
         midpoint: (J,) per joint, 0 to 1: position impulses count (1 + midpoint) times, so force limits and
         compliances scale.  force: (rows of the table,) to start from; None: those of the last step.
         """
-        standing = self._stand()
+        standing, force = self._stand(), self.force if force is None else force
         number, base = standing.number, standing.rows
         if not len(number):
-            return base, number, np.zeros(0), None
-        share, rate = 1.0 + midpoint.take(base.joint), np.zeros(len(number))
-        end = EndLaw.none(len(number)) if len(standing.pulled) else None
+            return base, number, standing.still, None
         if standing.same:
-            out = JointRows(**vars(base))
-        else:
-            out = JointRows(**vars(base) | {name: getattr(base, name).copy() for name in PER_STEP})
-            self._ask(out, standing, (rate, end), time, step, share)
-        force = self.force if force is None else force
-        out.impulse = np.minimum(np.maximum(force.take(number) * step / share, out.lower), out.upper)
-        return out, number, rate, end
+            impulse = force.take(number) * step / (1.0 + midpoint.take(base.joint))
+            return JointRows(**vars(base) | {"impulse": impulse}), number, standing.still, None
+        start = self.start
+        for k, axis in standing.driven:
+            goal, speed = axis.target_at(time)
+            if axis.drive == "position":
+                start.target[k], start.rate[k] = goal, speed
+            else:
+                start.rate[k] = goal
+        start.angle[:] = self.angle
+        rows, rate, end = self._asker.ask(base, number, step, midpoint, force)
+        return rows, number, rate, end
 
     def passed(self, step):
         """(joints,) bool: those that lie beyond a limit, from where a step [s] of this length brings them back."""
-        out, standing = np.zeros(len(self.joints), bool), self._stand()
-        if len(k := standing.stops):
-            rows, place = standing.rows, self._turned(standing.rows, k, standing.number[k])
-            out[rows.joint[k[passed(rows.target[k], place, rows.lower[k] == 0.0, step)]]] = True
-        return out
+        if not self._limited:
+            return np.zeros(len(self.joints), bool)
+        self.start.angle[:] = self.angle
+        return self._asker.passed(step) & self.alive
 
     def rigid_rows(self):
         """The rows, with no law but that their coordinates stand still, where that is so in every step; else None."""
@@ -193,88 +194,12 @@ class JointTable:
         if self._standing[0] != key:
             holds = self.alive[self.fixed.joint] if len(self.fixed) else np.zeros(0, bool)
             number = np.nonzero(holds)[0]
-            rows, place = self.fixed.take(number), np.cumsum(holds) - 1
+            rows = self.fixed.take(number)
             for item in fields(rows):
                 frozen(getattr(rows, item.name))
-            self._standing = (
-                key,
-                Standing(
-                    frozen(number),
-                    rows,
-                    np.nonzero(rows.coordinate == Coordinate.TWIST)[0],
-                    *(place[where[holds[where]]] for where in self._special),
-                    [(int(place[index]), axis) for index, axis in self._driven if holds[index]],
-                ),
-            )
+            driven = [(k, axis) for k, axis in self._driven if holds[k]]
+            self._standing = key, Standing(frozen(number), rows, self._law[number], driven)
         return self._standing[1]
-
-    def _ask(self, rows, standing, asked, time, h, share):
-        """Fill what this step asks of ``rows``, in place; and ``asked``: their rates (R,) and EndLaw."""
-        number, rate = standing.number, asked[0]
-        for k, axis in standing.driven:
-            goal, speed = axis.target_at(time)
-            if axis.drive == "position":
-                rows.target[k], rate[k] = goal, speed
-            else:
-                rows.target_velocity[k] = rate[k] = goal
-        if len(k := standing.complied):
-            self._comply(rows, k, self._softness[number[k]], self._mobility[number[k]], rate, h, share[k])
-        if len(k := standing.pulled):
-            self._pull(rows, k, number[k], asked, h, share[k])
-        if len(k := standing.arriving):
-            place, brake = self._turned(rows, k, number[k]), self._most[number[k]] * self._mobility[number[k]]
-            rows.target[k], rate[k] = arrival(rows.target[k], rate[k], place, brake, h)
-        if len(k := standing.stops):
-            place = self._turned(rows, k, number[k])
-            rows.target[k] = stand(rows.target[k], place, rows.lower[k] == 0.0, h)
-        if len(k := standing.limited):
-            bound = self._most[number[k]] * h / share[k]
-            rows.lower[k], rows.upper[k] = -bound, bound
-        if len(k := standing.twist):
-            angle = self.angle[number[k]]
-            rows.offset[k] += angle
-            rows.target[k] -= angle
-
-    @staticmethod
-    def _comply(rows, k, compliance, mobility, rate, h, share):
-        """What gives way, as springs that keep their energy, or c+ = -compliance force where steps are too long.
-
-        Then their vibration is no motion, and the velocity phase takes them as rigid; else their rate is NaN.
-        """
-        vibrates = h * h * mobility <= RESOLVED * compliance
-        beta, soft = spring_law(1.0 / compliance, 0.0, h, share, 1.0 / share)
-        rows.beta[k] = np.where(vibrates, beta, rows.beta[k])
-        rows.compliance[k] = np.where(vibrates, soft, share * compliance / h**2)
-        rate[k] = np.where(vibrates, np.nan, 0.0)
-
-    def _turned(self, rows, k, number):
-        """(K,) coordinates of rows k, ``number`` in the table, where the step starts, with their turns."""
-        place = self._place[number]
-        twist = rows.coordinate[k] == int(Coordinate.TWIST)
-        return np.where(twist, rotations.unwrapped(place, self.angle[number]), place)
-
-    def _pull(self, rows, k, number, asked, h, share):
-        """Rows k, ``number`` in the table, as springs and dampers whose targets move at their rate, which becomes NaN.
-
-        asked: rates (R,) and EndLaw.
-        """
-        rate, end = asked
-        stiffness, damping, speed = self._stiffness[number], self._damping[number], self._speed[number]
-        found = weights(stiffness, damping, self._mobility[number], h, share)
-        # how much of a row's own velocity counts; the rest is that of ``speed``
-        part, lag = found.way_damper, 1.0 - found.way_spring
-        rows.beta[k], rows.compliance[k] = spring_law(stiffness, part * damping, h, share, found.way_spring)
-        steady, gain = damping - h * stiffness * lag, share / (h * rows.compliance[k])
-        rows.target_velocity[k] = (rate[k] * steady - (1.0 - part) * damping * speed) / gain
-        off = self._turned(rows, k, number) - rows.target[k]
-        end.put(k, stiffness, damping, found, h, share, (off + h * rate[k], speed, rate[k]))
-        rate[k] = np.nan
-        row = rows.beta[k], rows.target_velocity[k], rows.compliance[k]
-        most = np.where(self._most[number] > 0.0, self._most[number] * h / share, np.inf)
-        far = turns_far(row, off, (speed, self._mobility[number]), most, h)
-        far &= rows.coordinate[k] == int(Coordinate.TWIST)
-        rows.target_velocity[k] -= np.where(far, rows.beta[k] * off / h, 0.0)
-        rows.beta[k] = np.where(far, 0.0, rows.beta[k])
 
     # Building the table
 
@@ -354,41 +279,48 @@ class JointTable:
                 getattr(rows, name)[k] = value
         return rows
 
-    def _laws(self):
-        """Write into ``fixed`` what no step changes of the rows' laws, and note which rows have one that steps do."""
-        rows, count = self.fixed, len(self.fixed)
-        self._softness, self._stiffness, self._damping, self._most = np.zeros((4, count))
-        complied, pulled, arriving, stops, limited, self._driven = [], [], [], [], [], []
-        for k, ask in enumerate(self._asks):
-            axis, pulls = ask.axis, False
+    def _note_laws(self):
+        """Note the Law of each row, and write into ``fixed`` what of it no step changes."""
+        rows, law = self.fixed, np.where(self.fixed.coordinate == Coordinate.TWIST, int(Law.TURNS), 0)
+        self._driven = []
+        for k, (ask, axis) in enumerate((ask, ask.axis) for ask in self._asks):
             if ask.compliance > 0.0:
-                complied.append(k)
-                self._softness[k] = ask.compliance
+                law[k] |= Law.GIVES
             elif ask.role in (LOWER, UPPER):
-                stops.append(k)
+                law[k] |= Law.LOWER if ask.role == LOWER else Law.UPPER
             if ask.role == LOWER:
                 rows.target[k], rows.lower[k] = axis.lower, 0.0
             elif ask.role == UPPER:
                 rows.target[k], rows.upper[k] = (axis.upper if axis is not None else 0.0), 0.0
             elif ask.role == SPRING:
-                rows.target[k], pulls = axis.rest, True
-                self._stiffness[k] = axis.stiffness
+                rows.target[k] = axis.rest
+                law[k] |= Law.PULLS
             elif ask.role == POSITION_DRIVE:
-                pulls = axis.stiffness > 0.0
-                self._stiffness[k], self._most[k] = axis.stiffness, axis.max_force
-                if not pulls and np.isfinite(axis.max_force):
-                    arriving.append(k)
+                pulls, within = axis.stiffness > 0.0, np.isfinite(axis.max_force)
+                law[k] |= Law.BOUNDED | (Law.PULLS | Law.FOLLOWS if pulls else Law.BRAKES if within else Law(0))
             elif ask.role == VELOCITY_DRIVE:
-                rows.beta[k], pulls = 0.0, axis.damping > 0.0
-                self._most[k] = axis.max_force
+                law[k] |= Law.BOUNDED | Law.FLOWS | (Law.PULLS if axis.damping > 0.0 else Law(0))
             elif ask.role == FRICTION:
-                rows.beta[k], self._most[k] = 0.0, axis.friction
-            if pulls:
-                pulled.append(k)
-                self._damping[k] = axis.damping
+                law[k] |= Law.BOUNDED
+            if ask.role in (VELOCITY_DRIVE, FRICTION):
+                rows.beta[k] = 0.0
             if ask.role in (POSITION_DRIVE, VELOCITY_DRIVE):
                 self._driven.append((k, axis))
-            if ask.role in (POSITION_DRIVE, VELOCITY_DRIVE, FRICTION):
-                limited.append(k)
-        self._special = [np.array(rows, int) for rows in (complied, pulled, arriving, stops, limited)]
-        self._soft = np.concatenate(self._special[:4])  # as Standing has them
+        self._law = law
+        self._pulled, self._arriving = (np.flatnonzero(law & kind) for kind in (Law.PULLS, Law.BRAKES))
+        self._soft = np.flatnonzero(law & (Law.GIVES | Law.PULLS | Law.BRAKES | Law.LOWER | Law.UPPER))
+        self._limited = bool((law & (Law.LOWER | Law.UPPER)).any())
+
+    def _fill(self, columns):
+        """Write what no step changes of springs, dampers, compliance and forces."""
+        for k, (ask, axis) in enumerate((ask, ask.axis) for ask in self._asks):
+            columns.softness[k] = ask.compliance
+            if ask.role in (SPRING, POSITION_DRIVE):
+                columns.stiffness[k] = axis.stiffness
+            if self._law[k] & Law.PULLS:
+                columns.damping[k] = axis.damping
+            if ask.role in (POSITION_DRIVE, VELOCITY_DRIVE):
+                columns.most[k] = axis.max_force
+            elif ask.role == FRICTION:
+                columns.most[k] = axis.friction
+        self._gains = columns.stiffness[self._pulled], columns.damping[self._pulled]

@@ -1,109 +1,109 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Springs and dampers over a step that finds its mean velocity, fitted to what they do inside it.
-
-    m y'' + d y' + k y = f                        y: coordinate of the row off its target, 1 / m = J M^-1 J^T
-
-With x = h d / m and K = h^2 k / m the step is made of two laws, one for its way and one for the velocity it ends with,
-
-    way   p = -h/2 [k ((1 - c) y- + c y+) + d ((1 - s) y'- + s (y+ - y-) / h)]    counts twice in momentum
-    end   P = -h   [k ((1 - e) y- + e y+) + d ((1 - w) y'- + w y'+)]              P: all of the step's impulse
-
-whose weights c, s, e and w (``weights``) say how much of the force at the end counts.  They are such that
-
-    without a spring   the way is h g y'- and the end exp(-x) y'-, g = (1 - exp(-x)) / x: both exact
-    with one           amplitudes fall by exp(-x / 2) a step, to the last digit: det d(y+, y'+) / d(y-, y'-) = exp(-x)
-    far overdamped     y+ = exp(-k h / d) y-, exact
-    without a damper   all are 1/2: the mean coordinate, which keeps energy, and P = 2 p
-    held by f          y+ = y- = f / k, or y' = f / d without a spring
-
-and of second order.  One law for both, P = 2 p, cannot do it: a stiff damper stops a body at once, so that its impulse
-tells twice as much in the way as in a step whose force is even, and at 24 frames a second a body went v h / 2 through
-it.  Other joints make m larger than the row knows; the step amplifies nothing then, whatever K, x and m.
-"""
+"""Springs and dampers of joint rows: ``reference/springs.py``, where the laws are told, row by row."""
 
 from dataclasses import dataclass
 
 import numpy as np
+import warp as wp
 
-SMALL = 1e-2  # decay below which series are taken: exact to 1e-9 there, where differences lose digits
+from ..reference.springs import SMALL
 
-
-def spring_law(stiffness, damping, h, share, weight):
-    """(beta, compliance) of the row of a spring and damper, numbers or arrays; not both of the two may be zero.
-
-    h: step [s]; share: how many times the row's impulse counts, 1 to 2; weight: how much of the spring's force at the
-    end of the step counts, against that at its start: c+ - (1 - weight) h c' is where it acts.
-    """
-    damping = damping - h * stiffness * (1.0 - weight)
-    return h * stiffness / (h * stiffness + damping), share / (h * h * stiffness + h * damping)
+module = "axion_row_laws"
+SERIES = wp.constant(wp.float64(SMALL))
+QUARTER = wp.constant(wp.float64(0.5 * np.pi))
+ZERO, HALF, ONE, TWO = (wp.constant(wp.float64(value)) for value in (0.0, 0.5, 1.0, 2.0))
 
 
-def fitted_weight(decay):
-    """Weight w of the end velocity in a damper's force, d ((1 - w) v + w v+).
+@wp.struct
+class SpringWeights:
+    """How much of a force at the end of a step counts; see ``Weights`` of the reference."""
 
-    decay: h d / m.  The mean velocity (w = 1 / 2) would make v ring where the damper is stiff; exponentially fitted,
-    v+ = exp(-decay) v to the last digit (Liniger and Willoughby 1970).
-    """
-    small = decay < SMALL
-    x = np.where(small, 1.0, decay)
-    return np.where(small, 0.5 + decay / 12.0 - decay**3 / 720.0, -1.0 / np.expm1(-x) - 1.0 / x)
-
-
-@dataclass
-class Weights:
-    """How much of a force at the end of a step counts, (R,) each, 0 to 1; see the head of this file."""
-
-    way_spring: np.ndarray  # c
-    way_damper: np.ndarray  # s
-    end_spring: np.ndarray  # e
-    end_damper: np.ndarray  # w
+    way_spring: wp.float64
+    way_damper: wp.float64
+    end_spring: wp.float64
+    end_damper: wp.float64
 
 
-def weights(stiffness, damping, mobility, h, share):
-    """The Weights of springs and dampers: all 1 in steps that end in their velocity, where ``share`` is 1.
-
-    stiffness [N/m], damping [N s/m], mobility [1/kg]: (R,), or the same of angles; h: step [s]; share: (R,) how many
-    times impulses count, 1 or 2.
-    """
-    x, square = h * damping * mobility, h * h * stiffness * mobility
-    root = np.sqrt(np.maximum(x * x - 4.0 * square, 0.0))  # of the two decays that overdamped rows have; else 0
-    fast = 0.5 * (x + root)
-    slow = np.where(root > 0.0, np.divide(square, fast, out=np.zeros_like(fast), where=fast > 0.0), fast)
-    near = np.divide(slow, fast, out=np.ones_like(fast), where=fast > 0.0)  # 1 where it swings, 0 far overdamped
-    end_spring = _swinging_weight(x)
-    found = (
-        fitted_weight(slow) + (end_spring - fitted_weight(0.5 * x)) * near, _way_weight(x), end_spring,
-        fitted_weight(x),
-    )  # fmt: skip
-    return Weights(*(np.where(share > 1.0, weight, 1.0) for weight in found))
+@wp.func(module=module)
+def lost(x: wp.float64):
+    """1 - exp(-x) of x >= 0 to the last digits."""
+    t = wp.tanh(HALF * x)
+    return TWO * t / (ONE + t)
 
 
-def _way_weight(x):
-    """The s of the file's head, 1 / (1 - g) - 2 / x, from 2/3 to 1: the way of a velocity that decays by exp(-x)."""
-    small = x < SMALL
-    y = np.where(small, 1.0, x)
-    g = -np.expm1(-y) / y
-    return np.where(small, 2.0 / 3.0 + x / 18.0 - x**2 / 270.0, 1.0 / (1.0 - g) - 2.0 / y)
+@wp.func(module=module)
+def fitted_weight(x: wp.float64):
+    """Weight of the end velocity in a damper's force; x: its decay."""
+    if x < SERIES:
+        return HALF + x / wp.float64(12.0) - x * x * x / wp.float64(720.0)
+    return ONE / lost(x) - ONE / x
 
 
-def _swinging_weight(x):
-    """The e of the file's head, 1 - exp(-x) (1 - g) / (x g^2), from 1/2 to 1: det of the step is exp(-x)."""
-    small = x < SMALL
-    y = np.where(small, 1.0, x)
-    g = -np.expm1(-y) / y
-    return np.where(small, 0.5 + x / 6.0 - x**3 / 180.0, 1.0 - np.exp(-y) * (1.0 - g) / (y * g * g))
+@wp.func(module=module)
+def way_weight(x: wp.float64):
+    """The s of the reference."""
+    if x < SERIES:
+        return TWO / wp.float64(3.0) + x / wp.float64(18.0) - x * x / wp.float64(270.0)
+    return ONE / (ONE - lost(x) / x) - TWO / x
 
 
-def turns_far(row, off, start, most, h):
-    """(K,) bool: rows of angles that turn by more than a quarter turn beyond what their velocity alone would.
+@wp.func(module=module)
+def swinging_weight(x: wp.float64):
+    """The e of the reference."""
+    if x < SERIES:
+        return HALF + x / wp.float64(6.0) - x * x * x / wp.float64(180.0)
+    g = lost(x) / x
+    return ONE - wp.exp(-x) * (ONE - g) / (x * g * g)
 
-    The pose a step ends in does not tell that: their coordinate has to be the way they made.  row: (beta, target
-    velocity, compliance), off: coordinate off its target at the start [rad], start: (velocity, mobility) there, most:
-    the largest impulse; (K,) each.  Alone, u = v + mobility p and p = -(u + beta off / h - wanted) / compliance.
-    """
-    (beta, wanted, compliance), (speed, mobility) = row, start
-    p = -(speed + beta * off / h - wanted) / (compliance + mobility)
-    return h * mobility * np.minimum(np.abs(p), most) > 0.5 * np.pi
+
+@wp.func(module=module)
+def spring_weights(stiffness: wp.float64, damping: wp.float64, mobility: wp.float64, h: wp.float64, share: wp.float64):
+    """The weights of a spring and damper."""
+    out = SpringWeights()
+    out.way_spring = ONE
+    out.way_damper = ONE
+    out.end_spring = ONE
+    out.end_damper = ONE
+    if share <= ONE:
+        return out
+    x = h * damping * mobility
+    square = h * h * stiffness * mobility
+    root = wp.sqrt(wp.max(x * x - wp.float64(4.0) * square, ZERO))  # of the two decays of overdamped rows; else 0
+    fast = HALF * (x + root)
+    slow = fast
+    near = ONE  # where it swings; 0 far overdamped
+    if fast > ZERO:
+        if root > ZERO:
+            slow = square / fast
+        near = slow / fast
+    out.end_spring = swinging_weight(x)
+    out.way_spring = fitted_weight(slow) + (out.end_spring - fitted_weight(HALF * x)) * near
+    out.way_damper = way_weight(x)
+    out.end_damper = fitted_weight(x)
+    return out
+
+
+@wp.func(module=module)
+def spring_law(stiffness: wp.float64, damping: wp.float64, h: wp.float64, share: wp.float64, weight: wp.float64):
+    """(beta, compliance) of a spring and damper; weight: how much of the spring's force at the end counts."""
+    given = h * (stiffness * weight) + damping
+    return h * stiffness / given, share / (h * given)
+
+
+@wp.func(module=module)
+def turns_far(
+    beta: wp.float64,
+    wanted: wp.float64,
+    compliance: wp.float64,
+    off: wp.float64,
+    speed: wp.float64,
+    mobility: wp.float64,
+    most: wp.float64,
+    h: wp.float64,
+):
+    """Whether an angle turns by more than a quarter turn beyond what its velocity alone would; see the reference."""
+    p = (speed + beta * off / h - wanted) / (compliance + mobility)
+    return h * mobility * wp.min(wp.abs(p), most) > QUARTER
 
 
 @dataclass
@@ -119,28 +119,9 @@ class EndLaw:
     stiffness: np.ndarray  # (R,) [N s/m, N m s]
     damping: np.ndarray  # (R,) [kg, kg m^2]
 
-    @classmethod
-    def none(cls, count):
-        """Of ``count`` rows without dampers."""
-        return cls(*np.zeros((3, count)))
-
     def take(self, index):
         """The EndLaw of the rows at ``index`` (numbers or bool)."""
         return EndLaw(self.constant[index], self.stiffness[index], self.damping[index])
-
-    def put(self, rows, stiffness, damping, found, h, share, start):
-        """Fill in ``rows`` (numbers), whose springs and dampers have the Weights ``found``.
-
-        stiffness, damping, share: (K,) as in ``weights``; start: (K,) coordinate off its target at the start of the
-        step, (K,) velocity there and (K,) that of the target.
-        """
-        place, speed, rate = start
-        acts = (share > 1.0) & (damping > 0.0)
-        early, late = 1.0 - found.end_damper, found.end_damper
-        constant = stiffness * (1.0 - found.end_spring) * place + damping * (early * (speed - rate) - late * rate)
-        self.constant[rows] = h * np.where(acts, constant, 0.0)
-        self.stiffness[rows] = h * np.where(acts, stiffness * found.end_spring, 0.0)
-        self.damping[rows] = h * np.where(acts, damping * late, 0.0)
 
     def rest(self, used, off):
         """(target velocity (R,), compliance (R,)) of the rows that bring the impulses up to the law; 0 of the others.
