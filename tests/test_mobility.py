@@ -123,6 +123,16 @@ def test_what_is_locked_altogether_keeps_a_little_and_small_dampers_are_not_aske
     assert asked.tolist() == [False, True, False]
 
 
+def test_what_has_no_direction_holds_nothing():
+    scene = Scene()
+    scene.add(Body("Shaft", [Box((0.01, 0.01, 0.5))], mass=0.3))
+    scene.add(Body("Wheel", [Box((0.05, 0.05, 0.05))], mass=3.0))
+    scene.add(Joint("Bearing", "hinge", None, "Shaft", (0, 0, 0.5), axes={"rz": Axis(**DAMPED)}))
+    before = found_of(scene)
+    scene.add(Joint("Peg", "distance", "Shaft", "Wheel", anchors=((0, 0, 0.2), (0, 0, 0.2))))
+    assert found_of(scene) == pytest.approx(before, rel=1e-9)
+
+
 def test_large_groups_stay_with_the_row_alone():
     scene = chain(45)  # 225 rigid rows
     frames = body_frames(scene)

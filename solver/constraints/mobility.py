@@ -43,8 +43,8 @@ class Held:
                 continue
             index = np.append(holds, soft[places])
             bodies, number = np.unique(np.concatenate([rows.body_a[index], rows.body_b[index]]), return_inverse=True)
-            spots = np.split(number, 2)
-            self._sets.append((slice(start, start + len(index)), len(holds), places, len(bodies), spots))
+            spots = np.arange(len(index)) * len(bodies) + number.reshape(2, -1)  # of each row's two bodies
+            self._sets.append((slice(start, start + len(index)), len(holds), places, (len(index), len(bodies)), spots))
             taken, start = [*taken, *index.tolist()], start + len(index)
         self._observer = Observer(rows.take(np.array(taken)), frames) if taken else None
 
@@ -60,20 +60,21 @@ class Held:
             return found
         self._observer.look(position, orientation, 0.0)
         directions = self._observer.weighed()
-        for some, count, places, bodies, spots in asked:
-            wide = np.zeros((some.stop - some.start, bodies, 6))
+        for some, count, places, (length, bodies), spots in asked:
+            wide = np.zeros((length * bodies, 6))
             for j, spot in zip(directions, spots, strict=True):
-                wide[np.arange(len(wide)), spot] += j[some]
-            wide = wide.reshape(len(wide), -1)
-            alone = np.maximum(_across(wide[:count], wide[count:]), LEAST * own[places])
+                wide[spot] += j[some]
+            alone = np.maximum(_across(wide.reshape(length, -1), count), LEAST * own[places])
             found[places] = np.where(matters[places], alone, own[places])
         return found
 
 
-def _across(holds, rows):
-    """(K,) square of what is left of each of ``rows`` (K, N) across all that hold (G, N)."""
-    length = np.sqrt(np.einsum("gn,gn->g", holds, holds))[:, None]
-    holds = holds / np.where(length > 0.0, length, 1.0)
-    along = holds @ rows.T
-    part = np.linalg.solve(holds @ holds.T + SHIFT * np.eye(len(holds)), along)
-    return np.einsum("kn,kn->k", rows, rows) - np.einsum("gk,gk->k", along, part)
+def _across(rows, count):
+    """(K,) square of what is left of rows (G + K, N) across the first ``count`` of them, which hold."""
+    product = rows @ rows.T
+    own = product.diagonal()[count:].copy()
+    parts = product.ravel()[: count * len(rows) : len(rows) + 1]  # of each that holds in itself
+    parts *= 1.0 + SHIFT
+    parts += np.finfo(float).tiny  # those without a direction, as distances of 0, hold nothing
+    along = product[:count, count:]
+    return own - (along * np.linalg.solve(product[:count, :count], along)).sum(axis=0)
