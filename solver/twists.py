@@ -19,6 +19,8 @@ def expect_turns(rows, bodies, step):
     rows.offset[twist] += turn
     rows.target[twist] -= turn
     far = twist[np.abs(rows.target[twist]) > np.pi]
+    if not len(far):
+        return
     for k in far[_rigid(rows, far)]:
         axis = twist[(rows.joint[twist] == rows.joint[k]) & (rows.axis_a[twist] == rows.axis_a[k]).all(axis=1)]
         turns = 2.0 * np.pi * np.round(rows.target[k] / (2.0 * np.pi))
