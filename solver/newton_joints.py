@@ -133,6 +133,11 @@ class NewtonJoints:
         out[self._world] = 0.0
         return out
 
+    def go_on(self, position, orientation, way):
+        """Take in how a step went from poses (B, 3), (B, 4): turns are counted near where its way (B, 6) led."""
+        if self._twists.any():
+            self.q = self.q + np.where(self._twists, self._observer.look(position, orientation, way)[1], 0.0)
+
     def turns(self, position, orientation):
         """Revolute angles at the end of a step, turns counted: (indices in joint_q, angles [rad])."""
         twist = np.flatnonzero(self._twists)

@@ -39,6 +39,7 @@ from .recording import recorded
 from .reference.impact import approach
 from .state import State
 from .step_end import FIRST_EPS, end_velocity, moved_state
+from .twists import count_turns
 
 SHARPNESS = 0.1  # [m/s^2] a residual acts as no more acceleration than that: short steps need a finer tolerance
 FINEST = {"float64": 1e-10, "float32": 1e-7}  # [m] what the precision allows
@@ -152,6 +153,7 @@ class SolverAxion(newton.solvers.SolverBase):
             self._joints.observe(state.position, state.orientation, state.velocity)
             return self._advance(state, known, force, 0.5 * step, depth + 1)
         judged = self._phase.judge.step(assembly, solution, self._phase.fast)
+        count_turns(assembly.problem, solution, judged.coordinate)
         damping = self.config.joint_damping
         end = end_velocity(assembly, solution, judged, state, self._phase, solved.tolerance, damping, sound)
         solution = held_back(assembly, solution, sound)
@@ -159,6 +161,8 @@ class SolverAxion(newton.solvers.SolverBase):
         self._last = assembly, solution
         if len(assembly.problem.joints):
             self._joints.force[assembly.row_number] = row_forces(assembly, solution)
+            way = step * solution.velocity.take(assembly.numbering.solver[:-1], 0)
+            self._joints.go_on(state.position, state.orientation, way)
         force = world_impulses(assembly.problem.contacts.normal, solution.contact_impulse) / step
         return moved_state(state, assembly, solution, statistics, end.velocity), force
 

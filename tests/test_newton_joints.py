@@ -86,6 +86,16 @@ def test_revolute_angle_counts_turns_up_to_a_limit():
     assert run.go(80, step=0.01).q[0] == pytest.approx(7.0 * math.pi, abs=1e-4)
 
 
+def test_stiff_drive_to_another_turn_goes_there():
+    # A pose does not tell turns: by it, the drive threw the link to 4e5 rad/s.
+    target, mode = 4.0 * math.pi, newton.JointTargetMode.POSITION
+    run = revolute(target_ke=1e6, target_kd=1e3, target_q=target, actuator_mode=mode).go(20, step=0.02)
+    assert run.q[0] == pytest.approx(target, abs=1e-5) and run.qd[0] == pytest.approx(0.0, abs=1e-5)
+    run = revolute(target_ke=1e3, target_q=target, actuator_mode=mode)  # without a damper it swings about the target
+    way = [float(run.go(1, step=0.02).q[0]) for _ in range(60)]
+    assert -0.1 < min(way) < 1.0 and 2.0 * target - 1.0 < max(way) < 2.0 * target + 0.1
+
+
 def test_torque_is_second_order_in_time():
     # Constant torque: angle = tau t^2 / (2 I) exactly, whatever the step.
     run = revolute()
