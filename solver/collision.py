@@ -102,8 +102,8 @@ class Collider:
         self._move_origin(position)
         poses = position, orientation, linear_velocity, angular_velocity
         asked = None if watched is None else _with_one_of(free, watched)
-        found = self._detect(self.accepted, *poses, step, free, watched, asked)
-        return with_impacts(found, self.model, poses[:2], poses[2:], step, self.model.movable if free is None else free)
+        falling = self.model.movable if free is None else free
+        return self._detect(self.accepted, *poses, step, free, watched, asked, falling)
 
     def collide_faster(self, position, orientation, linear_velocity, angular_velocity, step, free, known):
         """``collide`` from the same poses with other velocities; of pairs of bodies numbered ``known`` (P,), see
@@ -190,8 +190,11 @@ class Collider:
         parts = (self._pipeline, self._pipeline.broad_phase, self._pipeline._contact_sorter)
         return [wp.get_module(type(part).__module__) for part in parts]
 
-    def _detect(self, old, position, orientation, linear, angular, step, free, watched, asked=None):
-        """The ContactSet at these poses; old: that whose manifolds persist, or None; asked: see ``with_meshes``."""
+    def _detect(self, old, position, orientation, linear, angular, step, free, watched, asked=None, falling=None):
+        """The ContactSet at these poses; old: that whose manifolds persist, or None; asked: see ``with_meshes``.
+
+        falling: (B,) bool, bodies that gravity moves, for contacts that are those of the impacts; None: of these poses.
+        """
         stage, deforming = self._stage, self.model.deforming
         if stage is None:
             return no_contacts()
@@ -218,6 +221,8 @@ class Collider:
             near.body_a, near.body_b, near.point_a, near.point_b, near.margin_a, near.margin_b, normal, gap, near.pair,
             previous, face, face_normal, deforms, shift, drift, manifolds, source,
         )  # fmt: skip
+        if falling is not None:
+            found = with_impacts(found, self.model, (position, orientation), (linear, angular), step, falling)
         return without_flush_edges(found, self.model, position, orientation)
 
     def _move_origin(self, position):

@@ -19,6 +19,7 @@ wp.config.log_level = wp.LOG_WARNING  # before newton, whose import starts Warp
 import newton  # noqa: E402
 
 from .boxes_apart import body_boxes  # noqa: E402
+from .closest_features import edge_table  # noqa: E402
 from .closest_points import ClosestPoints  # noqa: E402
 from .contact_faces import FaceTable, face_table  # noqa: E402
 from .deepest_corner import FacePolygons, face_polygons  # noqa: E402
@@ -90,6 +91,11 @@ class CollisionModel:
     def closest(self):
         """ClosestPoints of the meshes."""
         return ClosestPoints(self.newton_model.device)
+
+    @cached_property
+    def edges(self):
+        """EdgeTable of the boxes and hulls."""
+        return edge_table(self.polygons, self.shape_side)
 
     @cached_property
     def edge_pairs(self):

@@ -1,168 +1,120 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where balls and capsules touch that meet in the coming step: with the places and the normal of that moment.
+"""Where balls and capsules touch what they meet in the coming step: with the places and the normal of that moment.
 
 A contact has one normal for the step.  That of the step's start is off by the way the two make past each other until
 they meet: at 24 frames a second a ball at 5 m/s that hit another off its middle left 7 degrees off.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from .rotations import exponential, multiply, rotate
+from .contact_geometry import ALIKE
+from .rotations import rotate
+from .touch_time import Side, first_touch, may_meet, polyhedron_touch, round_touch
 
-ROUNDS = 8  # of Newton's method for the time of the impact; two balls without gravity need as few as 4 for rounding
-CLOSE = 1e-6  # of their radii: as near they must be at that time
-STRAIGHT = 1e-3  # [rad] less does not matter
-PARALLEL = 1e-3  # square of the sine between two axes from which on they meet along a line, which takes two contacts
+HELD_BY = 3  # rounds: things that hold a body, or stand on each other
+CHANGED = ("point_a", "point_b", "normal", "gap", "face", "face_normal")
 
 
 def with_impacts(found, model, poses, velocity, step, free):
-    """The ContactSet ``found``, balls and capsules that meet in the step as they do then; gaps are along normals.
+    """The ContactSet ``found``, what balls and capsules meet in the step as they do then; gaps are along normals.
+
+    That is each other, and boxes and hulls: of these the first one only, for what comes after it is met on another way.
 
     Args:
         poses: position (B, 3) and orientation (B, 4) of the body frames.
         velocity: linear (B, 3) of the centres of mass [m/s] and angular (B, 3) [rad/s].
         step: [s]; free: (B,) bool, bodies that gravity moves.
     """
-    round_shapes = model.shape_rounding > 0.0
-    if not round_shapes.any():
+    if not (model.shape_rounding > 0.0).any():
         return found
-    shapes = np.stack(np.divmod(found.pair, len(round_shapes)))
-    alone = np.append(True, found.pair[1:] != found.pair[:-1]) & np.append(found.pair[1:] != found.pair[:-1], True)
-    some = np.flatnonzero(round_shapes[shapes].all(axis=0) & alone[: len(found)] & (found.gap > 0.0))
+    some, first, second, sign = _pairs(found, model)
     if not len(some):
         return found
-    swapped = model.shape_body[shapes[0, some]] != found.body_a[some]
-    sides = [
-        Side.of(model, np.where(swapped, *pair), poses, velocity, free)
-        for pair in (shapes[::-1, some], shapes[:, some])
-    ]
-    near = _may_meet(sides, found.gap[some], step)
+    pull = free[:, None] * model.gravity
+    sides = [Side.of(model, shape, poses, velocity, pull) for shape in (first, second)]
+    near = may_meet(sides, sign[:, None] * found.normal[some], found.gap[some], step)
     if not near.any():
         return found
-    some, sides = some[near], [side.take(near) for side in sides]
-    time, meet = _impact(sides, found.normal[some], found.gap[some], step)
-    if not meet.any():
-        return found
-    some, time, sides = some[meet], time[meet], [side.take(meet) for side in sides]
-    points, normal, _ = _closest(sides, time)
-    now = [side.place(np.zeros(len(some)), point)[0] for side, point in zip(sides, points, strict=True)]
-    changed = {name: getattr(found, name).copy() for name in ("point_a", "point_b", "normal", "gap")}
-    changed["point_a"][some], changed["point_b"][some] = points
-    changed["normal"][some] = normal
-    changed["gap"][some] = (normal * (now[0] - now[1])).sum(axis=1) - found.margin_a[some] - found.margin_b[some]
+    pull = _unheld(pull, found, velocity[0], step)
+    changed = {name: getattr(found, name).copy() for name in CHANGED}
+    solid = model.shape_rounding[second] == 0.0
+    for kind, touch in ((near & ~solid, round_touch), (near & solid, polyhedron_touch(model))):
+        if kind.any():
+            sides = [Side.of(model, shape[kind], poses, velocity, pull) for shape in (first, second)]
+            _change(changed, found, model, some[kind], sign[kind], sides, touch, step)
     return replace(found, **changed)
 
 
-@dataclass
-class Side:
-    """The bodies of one side of N contacts, and the axis of the ball or capsule of each."""
+def _pairs(found, model):
+    """Contacts, each the only one of two shapes that are apart, one of them round and the other round or with edges.
 
-    middle: np.ndarray  # (N, 3) of the axis, in the body's frame [m]
-    axis: np.ndarray  # (N, 3) half of it, from there to an end
-    radius: np.ndarray  # (N,)
-    center: np.ndarray  # (N, 3) of mass, in the body's frame
-    heart: np.ndarray  # (N, 3) and in the world
-    turn: np.ndarray  # (N, 4) orientation
-    linear: np.ndarray  # (N, 3) velocity
-    angular: np.ndarray  # (N, 3)
-    pull: np.ndarray  # (N, 3) acceleration
-
-    @classmethod
-    def of(cls, model, shape, poses, velocity, free):
-        """Those of ``shape`` (N,); the rest: see ``with_impacts``."""
-        body, (position, orientation) = model.shape_body[shape], poses
-        half, center = model.shape_half[shape, 2] - model.shape_rounding[shape], model.center_of_mass[body]
-        return cls(
-            middle=model.shape_position[shape],
-            axis=half[:, None] * model.shape_rotation[shape][:, :, 2],
-            radius=model.shape_rounding[shape],
-            center=center,
-            heart=position[body] + rotate(orientation[body], center),
-            turn=orientation[body],
-            linear=velocity[0][body],
-            angular=velocity[1][body],
-            pull=free[body, None] * model.gravity,
-        )
-
-    def take(self, index):
-        """The sides at ``index``."""
-        return Side(**{name: column[index] for name, column in vars(self).items()})
-
-    def place(self, time, point):
-        """(place (N, 3) in the world, its velocity (N, 3)) of points in the bodies' frames after ``time`` (N,)."""
-        time = time[:, None]
-        turn = multiply(exponential(time * self.angular), self.turn)
-        lever = rotate(turn, point - self.center)
-        heart = self.heart + time * (self.linear + 0.5 * time * self.pull)
-        return heart + lever, self.linear + time * self.pull + np.cross(self.angular, lever)
-
-    def rim(self):
-        """(N,) speed that turning gives the farthest point of each axis [m/s]."""
-        reach = np.sqrt(((self.middle - self.center) ** 2).sum(axis=1)) + np.sqrt((self.axis**2).sum(axis=1))
-        return reach * np.sqrt((self.angular**2).sum(axis=1))
-
-    def local_ends(self):
-        """((N, 3), (N, 3)): both ends of the axes in the bodies' frames."""
-        return self.middle - self.axis, self.middle + self.axis
-
-
-def _may_meet(sides, gap, step):
-    """(N,) bool: what may touch within the step, and turn the line between the two by more than STRAIGHT until then."""
-    a, b = sides
-    drift = a.linear - b.linear + 0.5 * step * (a.pull - b.pull)
-    way = np.sqrt((drift * drift).sum(axis=1)) + a.rim() + b.rim()
-    return (step * way > gap) & (step * way > STRAIGHT * (a.radius + b.radius))
-
-
-def _impact(sides, normal, gap, step):
-    """(time (N,) [s] at which the axes are as near as the radii, (N,) bool: whether that is within the step)."""
-    speed = [side.place(np.zeros(len(gap)), side.middle)[1] for side in sides]
-    time = _advanced(np.zeros(len(gap)), gap, (normal * (speed[0] - speed[1])).sum(axis=1), step)
-    for _ in range(ROUNDS):
-        apart, rate = _closest(sides, time)[2]
-        near = np.abs(apart) <= CLOSE * (sides[0].radius + sides[1].radius)
-        if (near | (time >= step) & (apart > 0.0)).all():
-            break
-        time = np.where(near, time, _advanced(time, apart, rate, step))
-    return time, near & (time > 0.0)
-
-
-def _advanced(time, apart, rate, step):
-    """One step of Newton's method towards ``apart`` 0, held within the step."""
-    closes = rate < 0.0
-    return np.where(closes, np.clip(time - apart / np.where(closes, rate, 1.0), 0.0, step), step)
-
-
-def _closest(sides, time):
-    """Of two axes at a time: points in the bodies' frames, normal from b to a, (distance less the radii, its rate)."""
-    ends = [[side.place(time, end)[0] for end in side.local_ends()] for side in sides]
-    shares = closest_shares(ends[0][0], ends[0][1] - ends[0][0], ends[1][0], ends[1][1] - ends[1][0])
-    points = [side.middle + (2.0 * share[:, None] - 1.0) * side.axis for side, share in zip(sides, shares, strict=True)]
-    (a, speed_a), (b, speed_b) = (side.place(time, point) for side, point in zip(sides, points, strict=True))
-    way = a - b
-    length = np.sqrt(np.maximum((way * way).sum(axis=1), 1e-300))
-    normal = way / length[:, None]
-    rate = (normal * (speed_a - speed_b)).sum(axis=1)
-    return points, normal, (length - sides[0].radius - sides[1].radius, rate)
-
-
-def closest_shares(p, d, q, e):
-    """(s (N,), t (N,)) in 0..1 at which p + s d and q + t e (N, 3) are nearest; either may be a point.
-
-    Source: Ericson, Real-Time Collision Detection, 2004, section 5.1.9.
+    Returns their numbers (N,), the round shape, the other one, and 1 where the round one is on side a, -1 elsewhere.
     """
-    r = p - q
-    a, e2, f, b, c = ((x * y).sum(axis=1) for x, y in ((d, d), (e, e), (e, r), (d, e), (d, r)))
-    long_d, long_e = a > 0.0, e2 > 0.0
-    safe_a, safe_e = np.where(long_d, a, 1.0), np.where(long_e, e2, 1.0)
-    cross = a * e2 - b * b
-    skew = cross > PARALLEL * a * e2
-    s = np.where(skew, np.clip((b * f - c * e2) / np.where(skew, cross, 1.0), 0.0, 1.0), 0.5 * long_d)
-    t = np.where(long_e, (b * s + f) / safe_e, 0.0)
-    held = np.clip(t, 0.0, 1.0)
-    again = np.where(long_d, np.clip((b * held - c) / safe_a, 0.0, 1.0), 0.0)
-    s = np.where(held != t, again, s)
-    s = np.where(long_e, s, np.where(long_d, np.clip(-c / safe_a, 0.0, 1.0), 0.0))
-    return s, held
+    is_round = model.shape_rounding > 0.0
+    known = is_round | (np.diff(model.edges.first) > 0)
+    shapes = np.stack(np.divmod(found.pair, len(is_round)))
+    differs = found.pair[1:] != found.pair[:-1]
+    alone = np.append(True, differs) & np.append(differs, True)
+    good = alone[: len(found)] & (found.gap > 0.0) & is_round[shapes].any(axis=0) & known[shapes].all(axis=0)
+    some = np.flatnonzero(good)
+    b, a = shapes[:, some]
+    swapped = model.shape_body[a] != found.body_a[some]
+    a, b = np.where(swapped, b, a), np.where(swapped, a, b)
+    sign = np.where(is_round[a], 1.0, -1.0)
+    return some, np.where(sign > 0.0, a, b), np.where(sign > 0.0, b, a), sign
+
+
+def _unheld(pull, found, linear, step):
+    """(B, 3) the accelerations ``pull`` (B, 3) but for what contacts take of them: bodies rest or roll on something.
+
+    linear (B, 3): velocity.  A contact holds where free motion would gather more speed in half a step than it has.
+    """
+    pull, a, b, normal = pull.copy(), found.body_a, found.body_b, found.normal
+    rate = np.abs((normal * (linear[a] - linear[b])).sum(axis=1))
+    for _ in range(HELD_BY):
+        fall = -0.5 * step * (normal * (pull[a] - pull[b])).sum(axis=1)
+        holds = (rate < fall) & (found.gap < step * fall)
+        if not holds.any():
+            break
+        for body, out in ((a[holds], normal[holds]), (b[holds], -normal[holds])):
+            into, most = np.minimum((pull[body] * out).sum(axis=1), 0.0), np.zeros(len(pull))
+            np.minimum.at(most, body, into)
+            one = into == most[body]  # of several with one normal
+            pull[body[one]] -= into[one, None] * out[one]
+    return pull
+
+
+def _change(changed, found, model, some, sign, sides, touch, step):
+    """Put what touches in the step into the columns ``changed``, in place.
+
+    some: (N,) contacts; sign, sides: of them, the first side round; touch: see ``first_touch``.
+    """
+    on_a = sign[:, None] > 0.0
+    ends = found.point_a[some], found.point_b[some]
+    start = sign[:, None] * found.normal[some]
+    contact = [np.where(on_a, *ends), np.where(on_a, *ends[::-1])], start, found.gap[some]
+    time, at, good = first_touch(sides, touch, contact, step)
+    if touch is not round_touch:
+        earliest = np.full(len(model.shape_body), np.inf)
+        np.minimum.at(earliest, sides[0].shape[good], time[good])
+        good &= time <= earliest[sides[0].shape]
+    on_face, body = at.face.any(axis=1), model.shape_body[sides[1].shape]
+    # The normal of a face turns with its body, as contacts have it anyway.
+    normal = np.where(on_face[:, None], rotate(sides[1].turn, at.face), at.normal)
+    good &= ~(on_face & ((normal * start).sum(axis=1) > ALIKE))
+    now = [side.place(np.zeros(len(some)), point)[0] for side, point in zip(sides, at.points, strict=True)]
+    gap = (normal * (now[0] - now[1])).sum(axis=1) - found.margin_a[some] - found.margin_b[some]
+    good &= gap > 0.0
+    turns = on_face & (model.movable[body] | sides[1].angular.any(axis=1))
+    values = {
+        "point_a": np.where(on_a, *at.points),
+        "point_b": np.where(on_a, *at.points[::-1]),
+        "normal": sign[:, None] * normal,
+        "gap": gap,
+        "face": np.where(turns, body, -1),
+        "face_normal": sign[:, None] * at.face,
+    }
+    for name, column in values.items():
+        changed[name][some[good]] = column[good]

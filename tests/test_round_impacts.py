@@ -3,11 +3,12 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Capsule, Scene, Sphere
+from axion.solver import Body, Box, Capsule, ConvexHull, Scene, Sphere
+from axion.solver.closest_features import nearest_feature
+from axion.solver.closest_shares import closest_shares
 from axion.solver.collision import Collider
 from axion.solver.model import build_model
-from axion.solver.rotations import exponential, multiply, normalised, rotate
-from axion.solver.round_impacts import closest_shares
+from axion.solver.rotations import conjugate, exponential, multiply, normalised, rotate
 
 STEP = 1.0 / 24.0
 
@@ -55,6 +56,62 @@ def test_contacts_are_those_of_the_impact(kinds):
             met += 1
             assert found.normal[0] == pytest.approx(normal if a < b else -normal, abs=2e-3)
     assert met > 10
+
+
+@pytest.mark.parametrize("thing", [Sphere(0.1), Capsule(0.05, 0.3)])
+@pytest.mark.parametrize(
+    "shape", [Box((0.2, 0.1, 0.15)), ConvexHull([(0, 0, 0), (0.4, 0, 0), (0, 0.3, 0), (0, 0, 0.3)])]
+)
+def test_contacts_with_edges_are_those_of_the_impact(shape, thing):
+    """Likewise with a box or hull, and the gap is that of its places at the start."""
+    draw, met, felt = np.random.default_rng(5), 0, 0
+    scene = Scene(bodies=[Body("solid", [shape]), Body("thing", [thing])])
+    model = build_model(scene)
+    collider = Collider(model)
+    for _ in range(60):
+        position = np.array([(0.0, 0.0, 0.0), (0.0, 0.0, 0.5)]) + 0.1 * draw.normal(size=(2, 3))
+        orientation = normalised(draw.normal(size=(2, 4)))
+        linear, angular = draw.normal(size=(2, 3)), 3.0 * draw.normal(size=(2, 3))
+        linear[1, 2] -= 12.0
+        found = collider.collide(position, orientation, linear, angular, STEP, np.array([True, False]))
+        if len(found) != 1 or found.gap[0] <= 0.0:
+            continue
+        before = collider._detect(None, position, orientation, linear, angular, STEP, None, None)
+        a, b = found.body_a[0], found.body_b[0]
+        sides = [(a, found.point_a[0], found.margin_a[0]), (b, found.point_b[0], found.margin_b[0])]
+        start = [position[i] + rotate(orientation[i][None], x[None])[0] for i, x, _ in sides]
+        reach = sides[0][2] + sides[1][2]
+        assert found.gap[0] == pytest.approx(found.normal[0] @ (start[0] - start[1]) - reach, abs=1e-5)
+        touch = _first_touch_of_edges(model, thing, (position, orientation), (linear, angular))
+        if touch is None:
+            continue
+        normal, time = touch
+        if found.face[0] >= 0:
+            body = found.face[0]
+            turn = multiply(exponential(time * angular[body]), orientation[body])
+            seen = rotate(turn[None], found.face_normal)[0]
+        else:
+            seen = found.normal[0]
+        met, felt = met + 1, felt + (np.abs(seen - before.normal[0]).max() > 0.05)
+        assert seen == pytest.approx(normal if a == 1 else -normal, abs=4e-3)
+    assert met > 15 and felt > 10
+
+
+def _first_touch_of_edges(model, thing, poses, velocities):
+    """(normal from the solid to ``thing`` at the first touch in small steps, its time [s]); None without one."""
+    times, places, turns = np.linspace(0.0, STEP, 4001)[:, None], [], []
+    for i, pull in enumerate((model.gravity, 0.0)):
+        turns.append(multiply(exponential(times * velocities[1][i]), poses[1][i]))
+        heart = poses[0][i] + rotate(poses[1][i], model.center_of_mass[i])
+        heart = heart + times * velocities[0][i] + 0.5 * times**2 * pull
+        places.append(heart - rotate(turns[i], model.center_of_mass[i]))
+    axis = rotate(turns[1], np.array([0.0, 0.0, getattr(thing, "half_height", 0.0)]))
+    start, way = (rotate(conjugate(turns[0]), each) for each in (places[1] - axis - places[0], 2.0 * axis))
+    near = nearest_feature(model, np.zeros(len(times), int), start, way)
+    touch = np.flatnonzero(near.length <= thing.radius)
+    if not len(touch):
+        return None
+    return rotate(turns[0], near.normal)[touch[0]], times[touch[0], 0]
 
 
 def _first_touch(scene, poses, velocities, gravity):

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When balls and capsules touch each other, or boxes and hulls, on their way of a step; and where they do."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .closest_features import nearest_feature
+from .closest_shares import closest_shares
+from .reference.impact import time_to_zero
+from .rotations import conjugate, exponential, multiply, rotate
+
+ROUNDS = 8  # of Newton's method for the time of the impact; two balls without gravity need as few as 4 for rounding
+CLOSE = 1e-6  # of their radii: as near they must be at that time
+STRAIGHT = 1e-3  # [rad] less does not matter
+
+
+@dataclass
+class Side:
+    """The bodies of one side of N contacts, and the axis of the ball or capsule of each."""
+
+    shape: np.ndarray  # (N,)
+    middle: np.ndarray  # (N, 3) of the axis, or of the shape, in the body's frame [m]
+    axis: np.ndarray  # (N, 3) half of it, from there to an end; 0 for balls, boxes and hulls
+    reach: np.ndarray  # (N,) how far from the middle it may be touched, less the radius
+    radius: np.ndarray  # (N,) around the axis
+    center: np.ndarray  # (N, 3) of mass, in the body's frame
+    heart: np.ndarray  # (N, 3) and in the world
+    turn: np.ndarray  # (N, 4) orientation
+    linear: np.ndarray  # (N, 3) velocity
+    angular: np.ndarray  # (N, 3)
+    pull: np.ndarray  # (N, 3) acceleration
+
+    @classmethod
+    def of(cls, model, shape, poses, velocity, pull):
+        """Those of ``shape`` (N,); pull: (B, 3) acceleration of bodies; the rest: see ``with_impacts``."""
+        body, (position, orientation) = model.shape_body[shape], poses
+        radius, center = model.shape_rounding[shape], model.center_of_mass[body]
+        half = np.where(radius > 0.0, model.shape_half[shape, 2] - radius, 0.0)
+        return cls(
+            shape=shape,
+            middle=model.shape_middle[shape],
+            axis=half[:, None] * model.shape_rotation[shape][:, :, 2],
+            reach=np.where(radius > 0.0, half, model.shape_radius[shape]),
+            radius=radius,
+            center=center,
+            heart=position[body] + rotate(orientation[body], center),
+            turn=orientation[body],
+            linear=velocity[0][body],
+            angular=velocity[1][body],
+            pull=pull[body],
+        )
+
+    def take(self, index):
+        """The sides at ``index``."""
+        return Side(**{name: column[index] for name, column in vars(self).items()})
+
+    def turned(self, time):
+        """(N, 4) orientation after ``time`` (N,)."""
+        return multiply(exponential(time[:, None] * self.angular), self.turn)
+
+    def place(self, time, point):
+        """(place (N, 3) in the world, its velocity (N, 3)) of points in the bodies' frames after ``time`` (N,)."""
+        lever, time = rotate(self.turned(time), point - self.center), time[:, None]
+        heart = self.heart + time * (self.linear + 0.5 * time * self.pull)
+        return heart + lever, self.linear + time * self.pull + np.cross(self.angular, lever)
+
+    def inside(self, time, place):
+        """(N, 3) in the bodies' frames of places in the world after ``time`` (N,)."""
+        heart = self.heart + time[:, None] * (self.linear + 0.5 * time[:, None] * self.pull)
+        return self.center + rotate(conjugate(self.turned(time)), place - heart)
+
+    def rim(self):
+        """(N,) speed that turning gives the farthest place that may be touched [m/s]."""
+        lever = np.sqrt(((self.middle - self.center) ** 2).sum(axis=1)) + self.reach
+        return lever * np.sqrt((self.angular**2).sum(axis=1))
+
+    def ends(self, time):
+        """(N, 3), (N, 3): both ends of the axes in the world after ``time`` (N,)."""
+        return [self.place(time, self.middle + sign * self.axis)[0] for sign in (-1.0, 1.0)]
+
+    def at_share(self, share):
+        """(N, 3) in the bodies' frames: places on the axes, at 0 one end and at 1 the other."""
+        return self.middle + (2.0 * share[:, None] - 1.0) * self.axis
+
+
+@dataclass
+class Touch:
+    """Where both sides of N contacts are nearest at a time."""
+
+    points: list  # (N, 3), (N, 3) in the bodies' frames
+    normal: np.ndarray  # (N, 3) world, from the second to the first
+    apart: np.ndarray  # (N,) distance less the radii [m]
+    face: np.ndarray  # (N, 3) normal of the face that is touched, in the second body's frame; 0 elsewhere
+
+    def rate(self, sides, time):
+        """(N,) of ``apart`` [m/s]."""
+        speed = [side.place(time, point)[1] for side, point in zip(sides, self.points, strict=True)]
+        return (self.normal * (speed[0] - speed[1])).sum(axis=1)
+
+
+def round_touch(sides, time):
+    """The Touch of two axes after ``time`` (N,)."""
+    ends = [side.ends(time) for side in sides]
+    shares = closest_shares(ends[0][0], ends[0][1] - ends[0][0], ends[1][0], ends[1][1] - ends[1][0])
+    points = [side.at_share(share) for side, share in zip(sides, shares, strict=True)]
+    way = sides[0].place(time, points[0])[0] - sides[1].place(time, points[1])[0]
+    length = np.sqrt(np.maximum((way * way).sum(axis=1), 1e-300))
+    normal = way / length[:, None]
+    return Touch(points, normal, length - sides[0].radius - sides[1].radius, np.zeros_like(normal))
+
+
+def polyhedron_touch(model):
+    """Function of (sides, time) as ``round_touch``, with boxes and hulls on the second side."""
+
+    def touch(sides, time):
+        axis, solid = sides
+        start, end = (solid.inside(time, place) for place in axis.ends(time))
+        near = nearest_feature(model, solid.shape, start, end - start)
+        face = np.where(near.on_face[:, None], near.normal, 0.0)
+        normal = rotate(solid.turned(time), near.normal)
+        return Touch([axis.at_share(near.share), near.place], normal, near.length - axis.radius, face)
+
+    return touch
+
+
+def may_meet(sides, normal, gap, step):
+    """(N,) bool: what may touch within the step, and turn the line between the two by more than STRAIGHT until then."""
+    a, b = sides
+    drift = a.linear - b.linear + 0.5 * step * (a.pull - b.pull)
+    rims = a.rim() + b.rim()
+    across = drift - (drift * normal).sum(axis=1)[:, None] * normal
+    way, aside = (step * (np.sqrt((each * each).sum(axis=1)) + rims) for each in (drift, across))
+    return (way > gap) & (aside > STRAIGHT * (a.radius + b.radius))
+
+
+def first_touch(sides, touch, contact, step):
+    """(time (N,) [s] at which both sides touch, the Touch then, (N,) bool: whether that is within the step).
+
+    Args:
+        touch: ``round_touch`` or like it.
+        contact: points [(N, 3), (N, 3)] in the bodies' frames, normal (N, 3) from the second to the first and gap (N,)
+            at the step's start.
+    """
+    points, normal, gap = contact
+    speed = [side.place(np.zeros(len(gap)), point)[1] for side, point in zip(sides, points, strict=True)]
+    closing, pull = ((normal * (a - b)).sum(axis=1) for a, b in (speed, (sides[0].pull, sides[1].pull)))
+    time = np.minimum(time_to_zero(gap, closing, pull), step)
+    for _ in range(ROUNDS):
+        found = touch(sides, time)
+        near = np.abs(found.apart) <= CLOSE * (sides[0].radius + sides[1].radius)
+        if (near | (time >= step) & (found.apart > 0.0)).all():
+            break
+        time = np.where(near, time, _advanced(time, found.apart, found.rate(sides, time), step))
+    return time, found, near & (time > 0.0)
+
+
+def _advanced(time, apart, rate, step):
+    """One step of Newton's method towards ``apart`` 0, held within the step."""
+    closes = rate < 0.0
+    return np.where(closes, np.clip(time - apart / np.where(closes, rate, 1.0), 0.0, step), step)
