@@ -14,7 +14,8 @@ from .rotations import rotate
 from .touch_time import Side, first_touch, may_meet, polyhedron_touch, round_touch
 
 HELD_BY = 3  # rounds: things that hold a body, or stand on each other
-CHANGED = ("point_a", "point_b", "normal", "gap", "face", "face_normal")
+EDGE = 1e-9  # of a ball's radius: that of an edge it hits, which so is round as well and hit along one normal only
+CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "face", "face_normal")
 
 
 def with_impacts(found, model, poses, velocity, step, free):
@@ -105,12 +106,15 @@ def _change(changed, found, model, some, sign, sides, touch, step):
     normal = np.where(on_face[:, None], rotate(sides[1].turn, at.face), at.normal)
     good &= ~(on_face & ((normal * start).sum(axis=1) > ALIKE))
     now = [side.place(np.zeros(len(some)), point)[0] for side, point in zip(sides, at.points, strict=True)]
-    gap = (normal * (now[0] - now[1])).sum(axis=1) - found.margin_a[some] - found.margin_b[some]
+    margins = sides[0].radius, np.where(on_face, 0.0, np.maximum(sides[1].radius, EDGE * sides[0].radius))
+    gap = (normal * (now[0] - now[1])).sum(axis=1) - margins[0] - margins[1]
     good &= gap > 0.0
     turns = on_face & (model.movable[body] | sides[1].angular.any(axis=1))
     values = {
         "point_a": np.where(on_a, *at.points),
         "point_b": np.where(on_a, *at.points[::-1]),
+        "margin_a": np.where(sign > 0.0, *margins),
+        "margin_b": np.where(sign > 0.0, *margins[::-1]),
         "normal": sign[:, None] * normal,
         "gap": gap,
         "face": np.where(turns, body, -1),

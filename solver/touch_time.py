@@ -125,13 +125,17 @@ def polyhedron_touch(model):
 
 
 def may_meet(sides, normal, gap, step):
-    """(N,) bool: what may touch within the step, and turn the line between the two by more than STRAIGHT until then."""
+    """(N,) bool: what may touch within the step, and turn the line between the two by more than STRAIGHT until then.
+
+    Capsules turn it as they are hit.
+    """
     a, b = sides
     drift = a.linear - b.linear + 0.5 * step * (a.pull - b.pull)
     rims = a.rim() + b.rim()
     across = drift - (drift * normal).sum(axis=1)[:, None] * normal
     way, aside = (step * (np.sqrt((each * each).sum(axis=1)) + rims) for each in (drift, across))
-    return (way > gap) & (aside > STRAIGHT * (a.radius + b.radius))
+    turns = (aside > STRAIGHT * (a.radius + b.radius)) | a.axis.any(axis=1) | b.axis.any(axis=1)
+    return (way > gap) & turns
 
 
 def first_touch(sides, touch, contact, step):
@@ -145,17 +149,21 @@ def first_touch(sides, touch, contact, step):
     points, normal, gap = contact
     speed = [side.place(np.zeros(len(gap)), point)[1] for side, point in zip(sides, points, strict=True)]
     closing, pull = ((normal * (a - b)).sum(axis=1) for a, b in (speed, (sides[0].pull, sides[1].pull)))
-    time = np.minimum(time_to_zero(gap, closing, pull), step)
+    time, low, high = np.minimum(time_to_zero(gap, closing, pull), step), np.zeros(len(gap)), np.full(len(gap), step)
     for _ in range(ROUNDS):
         found = touch(sides, time)
         near = np.abs(found.apart) <= CLOSE * (sides[0].radius + sides[1].radius)
-        if (near | (time >= step) & (found.apart > 0.0)).all():
+        ahead = found.apart > 0.0
+        if (near | (time >= step) & ahead).all():
             break
-        time = np.where(near, time, _advanced(time, found.apart, found.rate(sides, time), step))
+        low, high = np.where(ahead, time, low), np.where(ahead, high, time)
+        time = np.where(near, time, _advanced(time, found.apart, found.rate(sides, time), low, high))
     return time, found, near & (time > 0.0)
 
 
-def _advanced(time, apart, rate, step):
-    """One step of Newton's method towards ``apart`` 0, held within the step."""
+def _advanced(time, apart, rate, low, high):
+    """One step of Newton's method towards ``apart`` 0; where it leads outside, half way from ``low`` to ``high``."""
     closes = rate < 0.0
-    return np.where(closes, np.clip(time - apart / np.where(closes, rate, 1.0), 0.0, step), step)
+    there = time - apart / np.where(closes, rate, 1.0)
+    within = closes & (there > low) & (there < high)
+    return np.where(within, there, np.where(apart > 0.0, high, 0.5 * (low + high)))

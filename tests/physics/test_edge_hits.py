@@ -67,7 +67,7 @@ def after(velocity, normal, friction, restitution):
     return velocity + push * normal + grip, np.cross(-normal, grip) / (0.4 * R)
 
 
-@pytest.mark.parametrize("restitution", [0.5, 1.0])
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("friction", [0.0, 0.5])
 @pytest.mark.parametrize("speed, ahead", [(2.0, 0.03), (5.0, 0.02), (5.0, 0.11), (5.0, 0.5), (9.0, 0.3)])
 @pytest.mark.parametrize("place", PLACES)
@@ -76,7 +76,9 @@ def test_balls_leave_edges_as_newton_and_coulomb_say(place, speed, ahead, fricti
     velocity, spin = after(np.array([0.0, 0.0, -speed]), true_normal(place), friction, restitution)
     name = f"ball at {speed:g} m/s on {place}, {ahead:g} m ahead, friction {friction:g}, restitution {restitution:g}"
     off = np.abs(trajectory.linear_velocity[-1, 1] - velocity).max()
-    assert figure(name, "velocity off", off, 2.0 * FAST / STEP, "m/s") < 2.0 * FAST / STEP
+    # Without a rebound friction acts on the way of the whole step, and the ball may touch once more.
+    bound = 2.0 * FAST / STEP if restitution or not friction else 0.02
+    assert figure(name, "velocity off", off, bound, "m/s") < bound
     turn = R * np.abs(trajectory.angular_velocity[-1, 1] - spin).max()
     assert figure(name, "spin off, at the rim", turn, 5.0 * FAST / STEP, "m/s") < 5.0 * FAST / STEP
 
@@ -140,17 +142,27 @@ MOVING = {
 }
 
 
-@pytest.mark.parametrize("friction", [0.0, 0.5])
-@pytest.mark.parametrize("name", MOVING)
-def test_both_leave_as_with_short_steps(name, friction):
+# Until the second hit, for small differences grow with each one; a rod that does not rebound hits again at once.
+CASES = [
+    (name, friction, e) for name in MOVING for friction in (0.0, 0.5) for e in (0.0, 0.5) if e or "rod" not in name
+]
+
+
+@pytest.mark.parametrize("name, friction, restitution", CASES)
+def test_both_leave_as_with_short_steps(name, friction, restitution):
     shape, thing, spin, place = MOVING[name]
-    rough, scene = {"friction": friction, "restitution": 0.5}, Scene(gravity=(0, 0, 0))
+    rough, scene = {"friction": friction, "restitution": restitution}, Scene(gravity=(0, 0, 0))
     scene.add(Body("Box", [shape], mass=2.0, angular_velocity=spin, **rough))
     moving = {"orientation": turned("y", 1.2), "linear_velocity": (-0.5, 0.2, -5.0)}
     scene.add(Body("Thing", [thing], position=place, mass=1.0, **moving, **rough))
-    frame, short = (simulate(scene, 8 * rate // 24, fps=rate, config=CPU) for rate in (24, 960))
+    frame, short = (simulate(scene, 2 * rate // 24, fps=rate, config=CPU) for rate in (24, 960))
     assert np.abs(short.linear_velocity[-1, 0]).max() > 0.5
+    case = f"{name}, friction {friction:g}, restitution {restitution:g}"
     off = np.abs(frame.linear_velocity[-1] - short.linear_velocity[-1]).max()
-    assert figure(f"{name}, friction {friction:g}", "velocity off", off, 0.05, "m/s") < 0.05
-    turn = np.abs(frame.angular_velocity[-1] - short.angular_velocity[-1]).max()
-    assert figure(f"{name}, friction {friction:g}", "spin off", turn, 0.1, "rad/s") < 0.1
+    assert figure(case, "velocity off", off, 0.03, "m/s") < 0.03
+    turn = frame.angular_velocity[-1] - short.angular_velocity[-1]
+    if isinstance(thing, Capsule):  # it turns about its thin axis almost for nothing
+        axis = rotated(short.orientation[-1, 1], (0.0, 0.0, 1.0))
+        turn[1] -= (turn[1] @ axis) * axis
+    worst = np.abs(turn).max()
+    assert figure(case, "spin off", worst, 0.15, "rad/s") < 0.15
