@@ -65,10 +65,10 @@ def straighten(model, found, position, rotation, angular, sides):
         part, partner = found.take(index), (shape_b if on_a else shape_a)[index]
         # An open surface faces the side on which the other shape's middle lies.
         back = ~faces_middle(model, shape, partner, position, rotation, sides)
-        towards = part.normal
+        away = part.normal
         if on_a:
-            towards = -turn_back(rotation[part.body_a], turn(rotation[part.body_b], towards))
-        towards = np.where(back, -1.0, 1.0)[:, None] * turn_back(frame, towards)
+            away = -turn_back(rotation[part.body_a], turn(rotation[part.body_b], away))
+        towards = np.where(back, -1.0, 1.0)[:, None] * turn_back(frame, away)
         feature, local = _touched(table, table.shape_mesh[shape], face, weight, local, towards, EDGE * part.size)
         place = model.shape_position[shape] + turn(frame, local)
         flat, normal = table.flat[feature], turn(frame, table.normal[feature])
@@ -112,9 +112,10 @@ def straighten(model, found, position, rotation, angular, sides):
         found.normal[index[mend]] = outward[mend]
         (found.point_a if on_a else found.point_b)[index[mend]] = below
         (found.point_b if on_a else found.point_a)[index[mend]] = own
-        # Where shapes overlap deeply, the other body's point lies inside the mesh: else it came out on the far side.
+        # Where shapes overlap deeply, the other body's surface lies inside the mesh: else it came out on the far side.
         deep = table.closed[table.shape_mesh[shape]] & (gap[index] < -DEEP * part.size)
-        index, local = index[deep], turn_back(frame[deep], (other - model.shape_position[shape])[deep])
+        tip = other - touching.margin[:, None] * away
+        index, local = index[deep], turn_back(frame[deep], (tip - model.shape_position[shape])[deep])
         _, _, place, sign = closest_points(model, shape[deep], local, np.full(len(index), np.inf))
         keep[index[(sign > 0) & (np.linalg.norm(local - place, axis=1) > 0.1 * np.abs(gap[index]))]] = False
     return keep, np.unique(np.concatenate(pierced))

@@ -11,7 +11,7 @@ import numpy as np
 
 from .contact_geometry import ALIKE
 from .rotations import rotate
-from .touch_time import Side, first_touch, may_meet, polyhedron_touch, round_touch
+from .touch_time import Side, first_touch, may_meet, round_touch, solid_touch
 
 HELD_BY = 3  # rounds: things that hold a body, or stand on each other
 EDGE = 1e-9  # of a ball's radius: that of an edge it hits, which so is round as well and hit along one normal only
@@ -21,7 +21,8 @@ CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "face"
 def with_impacts(found, model, poses, velocity, step, free):
     """The ContactSet ``found``, what balls and capsules meet in the step as they do then; gaps are along normals.
 
-    That is each other, and boxes and hulls: of these the first one only, for what comes after it is met on another way.
+    That is each other, boxes and hulls, and balls meet meshes as well: of what has edges the first one only, for what
+    comes after it is met on another way.
 
     Args:
         poses: position (B, 3) and orientation (B, 4) of the body frames.
@@ -41,7 +42,7 @@ def with_impacts(found, model, poses, velocity, step, free):
     pull = _unheld(pull, found, velocity[0], step)
     changed = {name: getattr(found, name).copy() for name in CHANGED}
     solid = model.shape_rounding[second] == 0.0
-    for kind, touch in ((near & ~solid, round_touch), (near & solid, polyhedron_touch(model))):
+    for kind, touch in ((near & ~solid, round_touch), (near & solid, solid_touch(model))):
         if kind.any():
             sides = [Side.of(model, shape[kind], poses, velocity, pull) for shape in (first, second)]
             _change(changed, found, model, some[kind], sign[kind], sides, touch, step)
@@ -53,12 +54,13 @@ def _pairs(found, model):
 
     Returns their numbers (N,), the round shape, the other one, and 1 where the round one is on side a, -1 elsewhere.
     """
-    is_round = model.shape_rounding > 0.0
-    known = is_round | (np.diff(model.edges.first) > 0)
+    is_round, is_mesh = model.shape_rounding > 0.0, model.meshes.shape_mesh >= 0
+    known, ball = is_round | is_mesh | (np.diff(model.edges.first) > 0), model.shape_half[:, 2] <= model.shape_rounding
     shapes = np.stack(np.divmod(found.pair, len(is_round)))
     differs = found.pair[1:] != found.pair[:-1]
     alone = np.append(True, differs) & np.append(differs, True)
     good = alone[: len(found)] & (found.gap > 0.0) & is_round[shapes].any(axis=0) & known[shapes].all(axis=0)
+    good &= (ball[shapes].any(axis=0) | ~is_mesh[shapes].any(axis=0)) & (found.deforms < 0)
     some = np.flatnonzero(good)
     b, a = shapes[:, some]
     swapped = model.shape_body[a] != found.body_a[some]

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When balls and capsules touch each other, or boxes and hulls, on their way of a step; and where they do."""
+"""When balls and capsules touch each other, or what has edges, on their way of a step; and where they do."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from .closest_features import nearest_feature
+from .closest_on_mesh import nearest_place
 from .closest_shares import closest_shares
 from .reference.impact import time_to_zero
 from .rotations import conjugate, exponential, multiply, rotate
 
 ROUNDS = 8  # of Newton's method for the time of the impact; two balls without gravity need as few as 4 for rounding
 CLOSE = 1e-6  # of their radii: as near they must be at that time
+GRAZING = 1e-2  # share of its speed with which one comes nearer that but passes: so balls pass from tile to tile
 STRAIGHT = 1e-3  # [rad] less does not matter
 
 
@@ -93,10 +94,11 @@ class Touch:
     apart: np.ndarray  # (N,) distance less the radii [m]
     face: np.ndarray  # (N, 3) normal of the face that is touched, in the second body's frame; 0 elsewhere
 
-    def rate(self, sides, time):
-        """(N,) of ``apart`` [m/s]."""
+    def motion(self, sides, time):
+        """(rate of ``apart`` (N,), speed of the places past each other (N,)) [m/s]."""
         speed = [side.place(time, point)[1] for side, point in zip(sides, self.points, strict=True)]
-        return (self.normal * (speed[0] - speed[1])).sum(axis=1)
+        past = speed[0] - speed[1]
+        return (self.normal * past).sum(axis=1), np.sqrt((past * past).sum(axis=1))
 
 
 def round_touch(sides, time):
@@ -110,13 +112,13 @@ def round_touch(sides, time):
     return Touch(points, normal, length - sides[0].radius - sides[1].radius, np.zeros_like(normal))
 
 
-def polyhedron_touch(model):
-    """Function of (sides, time) as ``round_touch``, with boxes and hulls on the second side."""
+def solid_touch(model):
+    """Function of (sides, time) as ``round_touch``, with boxes, hulls and meshes on the second side."""
 
     def touch(sides, time):
         axis, solid = sides
         start, end = (solid.inside(time, place) for place in axis.ends(time))
-        near = nearest_feature(model, solid.shape, start, end - start)
+        near = nearest_place(model, solid.shape, start, end - start)
         face = np.where(near.on_face[:, None], near.normal, 0.0)
         normal = rotate(solid.turned(time), near.normal)
         return Touch([axis.at_share(near.share), near.place], normal, near.length - axis.radius, face)
@@ -157,8 +159,9 @@ def first_touch(sides, touch, contact, step):
         if (near | (time >= step) & ahead).all():
             break
         low, high = np.where(ahead, time, low), np.where(ahead, high, time)
-        time = np.where(near, time, _advanced(time, found.apart, found.rate(sides, time), low, high))
-    return time, found, near & (time > 0.0)
+        time = np.where(near, time, _advanced(time, found.apart, found.motion(sides, time)[0], low, high))
+    rate, speed = found.motion(sides, time)
+    return time, found, near & (time > 0.0) & (rate < -GRAZING * speed)
 
 
 def _advanced(time, apart, rate, low, high):

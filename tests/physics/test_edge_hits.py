@@ -6,7 +6,7 @@ The normal of a hit is that from the edge to the ball as they touch.
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Capsule, ConvexHull, Plane, Scene, SolverConfig, Sphere, simulate
+from axion.solver import Body, Box, Capsule, ConvexHull, Plane, Scene, SolverConfig, Sphere, TriangleMesh, simulate
 from contact_scenes import CUBE
 from figures import figure
 from scenes import GRAVITY, turned
@@ -19,6 +19,9 @@ BOX = Box((HALF, HALF, HALF))
 TILT = turned("y", 0.4)
 ROOF = ConvexHull([(x, y, -0.3) for x in (-0.5, 0.5) for y in (-0.6, 0.6)] + [(0, -0.6, 0.2), (0, 0.6, 0.2)])
 TETRAHEDRON = ConvexHull([(0.5, 0, -0.5), (-0.3, 0.5, -0.5), (-0.3, -0.5, -0.5), (0, 0, 0.1)])
+QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+MESH = TriangleMesh(2.0 * HALF * CUBE, [t for a, b, c, d in QUADS for t in ((a, b, c), (a, c, d))])
+SHEET = TriangleMesh([(-HALF, -1, 0), (HALF, -1, 0), (HALF, 1, 0), (-HALF, 1, 0)], [(0, 1, 2), (0, 2, 3)])
 # shape, its orientation, a place of the edge or corner in the shape's frame, offset of the ball's way from there.
 # The ball comes straight down.
 PLACES = {
@@ -26,9 +29,13 @@ PLACES = {
     "edge, far": (BOX, turned("y", 0.0), (HALF, 0.1, HALF), (0.15, 0.0)),
     "edge of a box that leans": (BOX, TILT, (HALF, 0.1, HALF), (0.12, 0.0)),
     "corner": (BOX, turned("y", 0.0), (HALF, HALF, HALF), (0.07, 0.11)),
+    "edge of a mesh": (MESH, TILT, (HALF, 0.1, HALF), (0.12, 0.0)),
+    "corner of a mesh": (MESH, turned("y", 0.0), (HALF, HALF, HALF), (0.07, 0.11)),
+    "border of a sheet": (SHEET, turned("y", 0.0), (HALF, 0.1, 0.0), (0.12, 0.0)),
     "ridge": (ROOF, turned("x", 0.1), (0, 0.1, 0.2), (0.09, 0.0)),
     "apex": (TETRAHEDRON, turned("z", 0.7), (0, 0, 0.1), (0.03, -0.06)),
 }
+CORNERS = "corner", "corner of a mesh", "apex"
 
 
 def rotated(orientation, point):
@@ -42,7 +49,7 @@ def true_normal(place):
     """(3,) from the edge or corner to the middle of the ball of PLACES as they touch, by the way it comes down."""
     _, orientation, _, aside = PLACES[place]
     lever = np.array([*aside, 0.0])
-    along = np.zeros(3) if place in ("corner", "apex") else rotated(orientation, (0.0, 1.0, 0.0))
+    along = np.zeros(3) if place in CORNERS else rotated(orientation, (0.0, 1.0, 0.0))
     # |lever + z up - along (along . (lever + z up))| = R
     across, up = lever - (lever @ along) * along, np.array([0.0, 0.0, 1.0]) - along[2] * along
     a, b, c = up @ up, 2.0 * across @ up, across @ across - R**2
