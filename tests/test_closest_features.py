@@ -3,8 +3,9 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Scene, Sphere
+from axion.solver import Body, Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Scene, Sphere, TriangleMesh
 from axion.solver.closest_features import nearest_feature
+from axion.solver.closest_on_mesh import nearest_place
 from axion.solver.model import build_model
 from axion.solver.rotations import normalised
 
@@ -56,3 +57,15 @@ def test_nearest_places(model, name, long):
         inside = (start @ normals.T - offsets).max(axis=1) < 0.0
         assert (found.length[inside] < 0.0).all() and found.on_face[inside].all()
     assert found.on_face[outside].any() and not found.on_face[outside].all()
+
+
+def test_places_of_meshes_are_those_of_their_hulls():
+    hull = SHAPES["many corners"]
+    mesh = TriangleMesh(hull.vertices, hull.triangles, orientation=hull.orientation)
+    model = build_model(Scene(bodies=[Body("hull", [hull]), Body("mesh", [mesh], motion="static")]))
+    start = 4.0 * DRAW.normal(size=(400, 3))
+    both = nearest_place(model, np.repeat([0, 1], 400), np.tile(start, (2, 1)), np.zeros((800, 3)))
+    outside = both.length[:400] > 0.0
+    assert outside.sum() > 200
+    for column in (both.place, both.normal, both.length, both.on_face):
+        assert column[:400][outside] == pytest.approx(column[400:][outside], abs=1e-5)

@@ -128,6 +128,24 @@ def test_a_ball_that_rolls_on_the_ground_leaves_an_upright_edge(across):
     assert figure(f"ball {across:g} m past an upright edge", "velocity off", off, 0.01, "m/s") < 0.01
 
 
+@pytest.mark.parametrize("ahead", [0.02, 0.1, 0.15])
+@pytest.mark.parametrize("height", [0.05, 0.1, 0.15])
+def test_a_ball_that_rolls_against_a_kerb_is_thrown_up(height, ahead):
+    scene, smooth, restitution = Scene(), {"friction": 0.0, "restitution": 0.7}, 0.7
+    velocity, frames = np.array([4.0, 0.0, 0.0]), 3
+    scene.add(Body("Ground", [Plane()], motion="static", **smooth))
+    scene.add(Body("Kerb", [Box((1, 1, 0.5 * height))], position=(1, 0, 0.5 * height), motion="static", **smooth))
+    before = np.sqrt(R**2 - (R - height) ** 2)
+    place = -before - ahead, 0.0, R
+    scene.add(Body("Ball", [Sphere(R)], position=place, linear_velocity=velocity, **smooth))
+    trajectory = simulate(scene, frames, config=CPU)
+    wanted, _ = after(velocity, np.array([-before, 0.0, R - height]) / R, 0.0, restitution)
+    wanted[2] -= GRAVITY * (frames * STEP - ahead / velocity[0])
+    off = np.abs(trajectory.linear_velocity[-1, 2] - wanted).max()
+    bound = 0.05 + GRAVITY * ahead / velocity[0]  # its rebound is that of free motion, in which it falls
+    assert figure(f"ball on a kerb of {height:g} m, {ahead:g} m ahead", "velocity off", off, bound, "m/s") < bound
+
+
 @pytest.mark.parametrize("place", [0.93, 1.0, 1.02])
 def test_edges_of_flush_tiles_are_none(place):
     # Down askew onto two tiles, near the joint at x = 1: they are one plane.
