@@ -13,6 +13,7 @@ from .closest_shares import closest_shares
 from .manifold import along_runs
 
 HAIR = 1e-9  # of a shape's radius: a place that much beyond another face is still on the one
+AT_ONCE = 1 << 18  # pairs of an axis and an edge; each takes some 100 bytes
 PARALLEL = 1e-9  # square of the sine between an axis and an edge below which any place side by side will do
 ASKEW = np.array([0.6123, 0.3571, 0.7053])  # no direction that edges like to have: tells the two ways along them
 
@@ -24,6 +25,8 @@ class EdgeTable:
     first: np.ndarray  # (S + 1,) where each shape's edges begin
     start: np.ndarray  # (E, 3)
     way: np.ndarray  # (E, 3) from there to the end
+    middle: np.ndarray  # (E, 3)
+    half: np.ndarray  # (E,) half the length [m]
 
 
 def edge_table(polygons, shape_side):
@@ -42,7 +45,8 @@ def edge_table(polygons, shape_side):
     shape = np.searchsorted(polygons.first, face, side="right") - 1
     kept = np.flatnonzero((np.sign(turn) * (way @ ASKEW) > 0.0) & (shape_side[shape, 0] == 0.0))
     first = np.searchsorted(shape[kept], np.arange(len(polygons.first)))
-    return EdgeTable(first, corner[kept], way[kept])
+    corner, way = corner[kept], way[kept]
+    return EdgeTable(first, corner, way, corner + 0.5 * way, 0.5 * np.sqrt((way * way).sum(axis=1)))
 
 
 @dataclass
@@ -58,6 +62,10 @@ class Nearest:
 
 def nearest_feature(model, shape, start, way):
     """The Nearest of boxes or hulls ``shape`` (N,) to axes from ``start`` (N, 3) along ``way`` (N, 3); 0 for balls."""
+    half = len(shape) // 2
+    if half and np.diff(model.edges.first)[shape].sum() > AT_ONCE:
+        parts = (nearest_feature(model, shape[k], start[k], way[k]) for k in (slice(half), slice(half, None)))
+        return Nearest(*(np.concatenate(pair) for pair in zip(*(vars(part).values() for part in parts), strict=True)))
     place, normal, height = _on_face(model, shape, start)
     found = Nearest(np.zeros(len(shape)), place, normal, height, np.isfinite(height))
     capsule = (way * way).sum(axis=1) > 0.0
@@ -99,7 +107,14 @@ def _on_edge(edges, shape, start, way):
     """(share (N,), place (N, 3), normal (N, 3), length (N,)) of the edge nearest to axes."""
     first = edges.first[shape]
     run, offset = along_runs(edges.first[shape + 1] - first)
-    edge, begin = first[run] + offset, np.flatnonzero(offset == 0)
+    edge = first[run] + offset
+    # The two middles are no nearer than the nearest places: most edges are too far from theirs.
+    apart = (start + 0.5 * way)[run] - edges.middle[edge]
+    far = np.sqrt((apart * apart).sum(axis=1))
+    reach = np.minimum.reduceat(far, np.flatnonzero(offset == 0)) + 0.5 * np.sqrt((way * way).sum(axis=1))
+    near = far - edges.half[edge] <= reach[run] * (1.0 + HAIR)
+    run, edge = run[near], edge[near]
+    begin = np.flatnonzero(np.diff(run, prepend=-1))
     own, along = closest_shares(start[run], way[run], edges.start[edge], edges.way[edge], PARALLEL)
     place = edges.start[edge] + along[:, None] * edges.way[edge]
     apart = start[run] + own[:, None] * way[run] - place
