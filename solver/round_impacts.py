@@ -107,7 +107,7 @@ def _change(changed, found, model, some, sign, sides, touch, step):
     # The normal of a face turns with its body, as contacts have it anyway.
     normal = np.where(on_face[:, None], rotate(sides[1].turn, at.face), at.normal)
     good &= ~(on_face & ((normal * start).sum(axis=1) > ALIKE))
-    now = [side.place(np.zeros(len(some)), point)[0] for side, point in zip(sides, at.points, strict=True)]
+    now = [side.after(np.zeros(len(some))).place(point) for side, point in zip(sides, at.points, strict=True)]
     margins = sides[0].radius, np.where(on_face, 0.0, np.maximum(sides[1].radius, EDGE * sides[0].radius))
     gap = (normal * (now[0] - now[1])).sum(axis=1) - margins[0] - margins[1]
     good &= gap > 0.0

@@ -8,6 +8,7 @@ import numpy as np
 from .closest_on_mesh import nearest_place
 from .closest_shares import closest_shares
 from .reference.impact import time_to_zero
+from .reference.rotation import cross
 from .rotations import conjugate, exponential, multiply, rotate
 
 ROUNDS = 8  # of Newton's method for the time of the impact; two balls without gravity need as few as 4 for rounding
@@ -56,33 +57,48 @@ class Side:
         """The sides at ``index``."""
         return Side(**{name: column[index] for name, column in vars(self).items()})
 
-    def turned(self, time):
-        """(N, 4) orientation after ``time`` (N,)."""
-        return multiply(exponential(time[:, None] * self.angular), self.turn)
-
-    def place(self, time, point):
-        """(place (N, 3) in the world, its velocity (N, 3)) of points in the bodies' frames after ``time`` (N,)."""
-        lever, time = rotate(self.turned(time), point - self.center), time[:, None]
+    def after(self, time):
+        """The Moved bodies after ``time`` (N,)."""
+        time = time[:, None]
+        turn = multiply(exponential(time * self.angular), self.turn)
         heart = self.heart + time * (self.linear + 0.5 * time * self.pull)
-        return heart + lever, self.linear + time * self.pull + np.cross(self.angular, lever)
-
-    def inside(self, time, place):
-        """(N, 3) in the bodies' frames of places in the world after ``time`` (N,)."""
-        heart = self.heart + time[:, None] * (self.linear + 0.5 * time[:, None] * self.pull)
-        return self.center + rotate(conjugate(self.turned(time)), place - heart)
+        return Moved(self, heart, turn, self.linear + time * self.pull)
 
     def rim(self):
         """(N,) speed that turning gives the farthest place that may be touched [m/s]."""
         lever = np.sqrt(((self.middle - self.center) ** 2).sum(axis=1)) + self.reach
         return lever * np.sqrt((self.angular**2).sum(axis=1))
 
-    def ends(self, time):
-        """(N, 3), (N, 3): both ends of the axes in the world after ``time`` (N,)."""
-        return [self.place(time, self.middle + sign * self.axis)[0] for sign in (-1.0, 1.0)]
-
     def at_share(self, share):
         """(N, 3) in the bodies' frames: places on the axes, at 0 one end and at 1 the other."""
         return self.middle + (2.0 * share[:, None] - 1.0) * self.axis
+
+
+@dataclass
+class Moved:
+    """The bodies of a Side at a time."""
+
+    side: Side
+    heart: np.ndarray  # (N, 3) centres of mass in the world
+    turn: np.ndarray  # (N, 4) orientation
+    linear: np.ndarray  # (N, 3) velocity
+
+    def place(self, point):
+        """(N, 3) in the world: points in the bodies' frames."""
+        return self.heart + rotate(self.turn, point - self.side.center)
+
+    def speed(self, point):
+        """(N, 3) velocity of points in the bodies' frames."""
+        return self.linear + cross(self.side.angular, rotate(self.turn, point - self.side.center))
+
+    def inside(self, place):
+        """(N, 3) in the bodies' frames: places in the world."""
+        return self.side.center + rotate(conjugate(self.turn), place - self.heart)
+
+    def axis(self):
+        """(N, 3), (N, 3): start of the axes in the world, and the way from there to their ends."""
+        half = rotate(self.turn, self.side.axis)
+        return self.place(self.side.middle) - half, 2.0 * half
 
 
 @dataclass
@@ -94,34 +110,35 @@ class Touch:
     apart: np.ndarray  # (N,) distance less the radii [m]
     face: np.ndarray  # (N, 3) normal of the face that is touched, in the second body's frame; 0 elsewhere
 
-    def motion(self, sides, time):
+    def motion(self, moved):
         """(rate of ``apart`` (N,), speed of the places past each other (N,)) [m/s]."""
-        speed = [side.place(time, point)[1] for side, point in zip(sides, self.points, strict=True)]
-        past = speed[0] - speed[1]
+        first, second = (each.speed(point) for each, point in zip(moved, self.points, strict=True))
+        past = first - second
         return (self.normal * past).sum(axis=1), np.sqrt((past * past).sum(axis=1))
 
 
-def round_touch(sides, time):
-    """The Touch of two axes after ``time`` (N,)."""
-    ends = [side.ends(time) for side in sides]
-    shares = closest_shares(ends[0][0], ends[0][1] - ends[0][0], ends[1][0], ends[1][1] - ends[1][0])
+def round_touch(moved):
+    """The Touch of the axes of two Moved."""
+    sides, axes = [each.side for each in moved], [each.axis() for each in moved]
+    shares = closest_shares(*axes[0], *axes[1])
     points = [side.at_share(share) for side, share in zip(sides, shares, strict=True)]
-    way = sides[0].place(time, points[0])[0] - sides[1].place(time, points[1])[0]
-    length = np.sqrt(np.maximum((way * way).sum(axis=1), 1e-300))
-    normal = way / length[:, None]
+    first, second = (start + share[:, None] * way for (start, way), share in zip(axes, shares, strict=True))
+    apart = first - second
+    length = np.sqrt(np.maximum((apart * apart).sum(axis=1), 1e-300))
+    normal = apart / length[:, None]
     return Touch(points, normal, length - sides[0].radius - sides[1].radius, np.zeros_like(normal))
 
 
 def solid_touch(model):
-    """Function of (sides, time) as ``round_touch``, with boxes, hulls and meshes on the second side."""
+    """Function as ``round_touch``, with boxes, hulls and meshes on the second side."""
 
-    def touch(sides, time):
-        axis, solid = sides
-        start, end = (solid.inside(time, place) for place in axis.ends(time))
-        near = nearest_place(model, solid.shape, start, end - start)
+    def touch(moved):
+        axis, solid = moved
+        start, way = axis.axis()
+        near = nearest_place(model, solid.side.shape, solid.inside(start), rotate(conjugate(solid.turn), way))
         face = np.where(near.on_face[:, None], near.normal, 0.0)
-        normal = rotate(solid.turned(time), near.normal)
-        return Touch([axis.at_share(near.share), near.place], normal, near.length - axis.radius, face)
+        normal = rotate(solid.turn, near.normal)
+        return Touch([axis.side.at_share(near.share), near.place], normal, near.length - axis.side.radius, face)
 
     return touch
 
@@ -149,18 +166,19 @@ def first_touch(sides, touch, contact, step):
             at the step's start.
     """
     points, normal, gap = contact
-    speed = [side.place(np.zeros(len(gap)), point)[1] for side, point in zip(sides, points, strict=True)]
+    speed = [side.after(np.zeros(len(gap))).speed(point) for side, point in zip(sides, points, strict=True)]
     closing, pull = ((normal * (a - b)).sum(axis=1) for a, b in (speed, (sides[0].pull, sides[1].pull)))
     time, low, high = np.minimum(time_to_zero(gap, closing, pull), step), np.zeros(len(gap)), np.full(len(gap), step)
     for _ in range(ROUNDS):
-        found = touch(sides, time)
+        moved = [side.after(time) for side in sides]
+        found = touch(moved)
+        rate, speed = found.motion(moved)
         near = np.abs(found.apart) <= CLOSE * (sides[0].radius + sides[1].radius)
         ahead = found.apart > 0.0
         if (near | (time >= step) & ahead).all():
             break
         low, high = np.where(ahead, time, low), np.where(ahead, high, time)
-        time = np.where(near, time, _advanced(time, found.apart, found.motion(sides, time)[0], low, high))
-    rate, speed = found.motion(sides, time)
+        time = np.where(near, time, _advanced(time, found.apart, rate, low, high))
     return time, found, near & (time > 0.0) & (rate < -GRAZING * speed)
 
 
