@@ -53,10 +53,6 @@ class Side:
             pull=pull[body],
         )
 
-    def take(self, index):
-        """The sides at ``index``."""
-        return Side(**{name: column[index] for name, column in vars(self).items()})
-
     def after(self, time):
         """The Moved bodies after ``time`` (N,)."""
         time = time[:, None]
