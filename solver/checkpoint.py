@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 
-from .collision import ContactSet
+from .contact_set import ContactSet
 from .manifold import Manifolds
 from .state import State
 from .trajectory import START, Checkpoint, CheckpointError

@@ -10,7 +10,6 @@ The newton call is recorded once as a graph; buffers grow and the call is repeat
 
 import inspect
 import sys
-from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from types import SimpleNamespace
 
@@ -19,9 +18,10 @@ import numpy as np
 import warp as wp
 
 from .arrays import first_number, upload
+from .contact_set import ContactSet, no_contacts, still_surface
 from .contact_stage import ContactStage
 from .flush import without_flush_edges
-from .manifold import Manifolds, carry, turn
+from .manifold import turn
 from .mesh_detection import with_meshes
 from .mesh_sides import Sides
 from .model import sample_pairs
@@ -36,37 +36,6 @@ SHARED_PARTS = "collision_convex", "mpr", "multicontact", "simplex_solver"
 """Modules of newton with functions that are put together from others."""
 UNROLLED = 4  # rounds of newton's narrow phase: more take the CPU's compiler half as long again, and run no faster
 FARTHEST = 16.0  # of newton's units: bodies farther from the origin move it
-
-
-@dataclass
-class ContactSet:
-    """C contacts.  gap = normal . (x_a - x_b) - margin_a - margin_b, x the world positions of the local points [m]."""
-
-    body_a: np.ndarray  # (C,) scene body
-    body_b: np.ndarray  # (C,) scene body
-    point_a: np.ndarray  # (C, 3) in the Scene body's frame (not the centre of mass)
-    point_b: np.ndarray  # (C, 3)
-    margin_a: np.ndarray  # (C,) rounding radius around the point
-    margin_b: np.ndarray  # (C,)
-    normal: np.ndarray  # (C, 3) world, unit, from b to a
-    gap: np.ndarray  # (C,) at the poses of detection
-    pair: np.ndarray  # (C,) int64, ascending: identifies the shape pair
-    previous: np.ndarray  # (C,) index of the same contact in the ContactSet last accepted, or -1
-    face: np.ndarray  # (C,) scene body whose face it touches and its normal turns with, or -1
-    face_normal: np.ndarray  # (C, 3) the normal in that body's frame
-    deforms: np.ndarray  # (C,) scene body whose mesh deforms there, or -1
-    shift: np.ndarray  # (C, 3) way of its material until the step's end, in that body's frame [m]
-    drift: np.ndarray  # (C, 3) and its velocity beyond that of the body, world [m/s]
-    manifolds: Manifolds = field(repr=False)  # whole manifolds, distant points too
-    source: np.ndarray = field(repr=False)  # (C,) index of each contact in ``manifolds``
-
-    def __len__(self):
-        return len(self.body_a)
-
-    def take(self, index):
-        """The contacts at ``index`` (indices or mask)."""
-        picked = {f.name: getattr(self, f.name)[index] for f in fields(self) if f.name != "manifolds"}
-        return replace(self, **picked)
 
 
 class Collider:
@@ -207,7 +176,7 @@ class Collider:
         while not self._run(old, position, orientation, angular, stage.gravity * step**2, asked):
             pass
         manifolds = stage.read_manifolds()
-        surface = _still_surface(len(manifolds))
+        surface = still_surface(len(manifolds))
         if deforming is not None and deforming.step > 0.0:
             surface = self._surface(manifolds, matrices(orientation))
             wp.capture_launch(self._graphs.choose)
@@ -281,7 +250,7 @@ class Collider:
         manifolds.place[body >= 0] = np.inf
         drift = turn(rotation[body], way) / deforming.step
         upload(self._stage.chosen.drift, np.where(body == manifolds.body_a, 1.0, -1.0)[:, None] * drift)
-        return body, _still_surface(len(manifolds))[1] if deforming.at_end else way, drift
+        return body, still_surface(len(manifolds))[1] if deforming.at_end else way, drift
 
     def _allocate(self):
         """Allocate a pipeline at the present capacities, which has yet to be recorded."""
@@ -343,20 +312,6 @@ class Collider:
         return grown
 
 
-def carry_impulses(previous, impulse, contacts):
-    """World impulses (P, 3) of the ContactSet ``previous`` (the one last accepted) laid on ``contacts`` -> (C, 3).
-
-    Matched contacts take theirs; an old one without successor gives its impulse to the nearest new contact of the same
-    shape pair, so that the pair's total stays.  Impulses of pairs that parted are dropped.
-    """
-    return carry(np.asarray(impulse, float), previous, contacts, contacts.previous)
-
-
-def _still_surface(count):
-    """``deforms``, ``shift`` and ``drift`` of contacts on surfaces that do not deform."""
-    return np.full(count, -1), np.zeros((count, 3)), np.zeros((count, 3))
-
-
 @cache
 def _make_kernels_once():
     """Let newton keep the kernels of its narrow phase, and the functions that it puts them together from.
@@ -384,21 +339,3 @@ def _with_one_of(*masks):
         return wanted
 
     return asked
-
-
-@cache
-def no_contacts():
-    """The ContactSet of a scene in which nothing touches: always the same."""
-    none, integers, numbers, vectors = _no_manifolds(), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3))
-    return ContactSet(
-        integers, integers, vectors, vectors, numbers, numbers, vectors, numbers, none.pair, np.zeros(0, np.intp),
-        integers, vectors, *_still_surface(0), none, np.zeros(0, np.intp),
-    )  # fmt: skip
-
-
-def _no_manifolds():
-    integers, numbers, vectors = np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3))
-    return Manifolds(
-        np.zeros(0, np.int64), integers, integers, vectors, vectors, numbers, numbers, vectors, numbers, numbers,
-        vectors, np.zeros((0, 3, 3)),
-    )  # fmt: skip

@@ -31,7 +31,8 @@ import numpy as np
 
 from .assemble import Assembler
 from .attempt import NOTHING, Attempt, Spent, StepOutcome
-from .collision import Collider, carry_impulses, no_contacts
+from .collision import Collider
+from .contact_set import carry_impulses, no_contacts
 from .flags import some
 from .force_recorder import ForceRecorder
 from .given_up import deliver

@@ -4,7 +4,7 @@
 import newton
 import numpy as np
 import warp as wp
-from axion.solver.collision import ContactSet, _no_manifolds
+from axion.solver.contact_set import ContactSet, no_manifolds
 from axion.solver.manifold import GAP_FLOOR, Manifolds, turn, turn_back
 from axion.solver.mesh_detection import with_meshes
 from axion.solver.mesh_sides import Sides
@@ -44,7 +44,7 @@ class NumpyCollider:
         self._place(poses[0], orientation, *motion, step)
         self._angular, self._fall = motion[1], np.linalg.norm(self.model.gravity) * step**2
         old = self.accepted
-        manifolds, link = self._manifolds(_no_manifolds() if old is None else old.manifolds, poses)
+        manifolds, link = self._manifolds(no_manifolds() if old is None else old.manifolds, poses)
         if old is not None:
             index = np.full(len(old.manifolds) + 1, -1, np.intp)
             index[old.source] = np.arange(len(old))
@@ -62,7 +62,7 @@ class NumpyCollider:
         self._place(poses[0], orientation, still, still, 0.0)
         turning = self._angular = still if angular_velocity is None else angular_velocity
         self._fall = 0.0
-        manifolds, link = self._manifolds(_no_manifolds(), poses)
+        manifolds, link = self._manifolds(no_manifolds(), poses)
         return self._select(manifolds, link, *poses, still, turning, 0.0, free)
 
     def deform(self, time, step, at_end=False):
@@ -139,7 +139,7 @@ class NumpyCollider:
         """Run newton at the poses given to ``_place``; what it found as Manifolds, without place and tilt."""
         model = self.model
         if self._state is None:
-            return _no_manifolds()
+            return no_manifolds()
         self._run()
         contacts, count = self._contacts, int(self._contacts.rigid_contact_count.numpy()[0])
         shape_b = contacts.rigid_contact_shape0.numpy()[:count].astype(np.int64)

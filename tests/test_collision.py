@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere
-from axion.solver.collision import carry_impulses
+from axion.solver.contact_set import carry_impulses
 from axion.solver.rotations import exponential, multiply, rotate
 from contact_scenes import CUBE, LYING, detect, gaps, grid, set_up, torus, upward
 
