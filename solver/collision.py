@@ -64,10 +64,11 @@ class Collider:
         position (B, 3) [m] and orientation (B, 4, xyzw) of the Scene bodies' frames; linear_velocity (B, 3) [m/s] of
         the centres of mass given to build_model; angular_velocity (B, 3) [rad/s], world axes.  Returns a ContactSet.
         ``free`` (B,) bool: bodies that move freely in this step (default: all that ever do); contacts between two
-        others are left out.  So they are between two that are not ``watched`` (B,) bool (default: all are).  Manifolds
-        persist: see manifold_kernels.py.
+        others are left out.  So they are between two that are not ``watched`` (B,) bool, in a look on the way of a step
+        (default: all are, and a step begins).  Manifolds persist: see manifold_kernels.py.
         """
-        self._sides.begin(self.accepted)
+        if watched is None and self.model.meshes.bounds.size:
+            self._sides.begin(self.accepted, np.array(position), matrices(orientation))
         self._move_origin(position)
         poses = position, orientation, linear_velocity, angular_velocity
         asked = None if watched is None else _with_one_of(free, watched)

@@ -14,12 +14,14 @@ class Sides:
     """{pair of shapes: answer} of ``faces_middle``, kept through a step: what sinks in does not change sides."""
 
     def __init__(self):
-        self.known, self.before = {}, None
+        self.known, self.before, self.start = {}, None, None
 
-    def begin(self, accepted):
-        """Forget all but ``accepted``, the ContactSet of the step before, or None."""
+    def begin(self, accepted, position, rotation):
+        """Forget all but ``accepted``, the ContactSet of the step before, or None, and the poses (B, 3), (B, 3, 3) from
+        which a step starts: what only comes near at its end was on its side then.
+        """
         self.known.clear()
-        self.before = accepted
+        self.before, self.start = accepted, (position, rotation)
 
 
 def faces_middle(model, shape, other, position, rotation, sides):
@@ -37,7 +39,7 @@ def faces_middle(model, shape, other, position, rotation, sides):
     pair, of_pair = np.unique(shape[opened] * np.int64(shapes) + other[opened], return_inverse=True)
     new = np.array([key for key in pair.tolist() if key not in sides.known], np.int64)
     if len(new):
-        before = _before(model, *np.divmod(new, shapes), position, rotation, sides.before)
+        before = _before(model, *np.divmod(new, shapes), *(sides.start or (position, rotation)), sides.before)
         sides.known.update(zip(new.tolist(), before.tolist(), strict=True))
     ahead[opened] = np.array([sides.known[key] for key in pair.tolist()], bool)[of_pair.reshape(-1)]
     return ahead

@@ -7,6 +7,7 @@ thin plate that came down on a ridge.  What sticks in a body is pushed out again
 
 import numpy as np
 
+from .closest_shares import closest_shares
 from .mesh_contacts import DEEPEST, PAST
 from .mesh_interior import depth_below
 from .mesh_sides import faces_middle
@@ -31,7 +32,8 @@ def pierced(model, pairs, position, rotation, sides):
     between = ShapePairs(model, pair[~mesh], pair[mesh], np.zeros(len(pair)), position, rotation)
     back = ~faces_middle(model, between.second, between.first, position, rotation, sides)
     inside = [_inside(model, between, k) for k in range(len(pair))]
-    depth[one_mesh] = [_deepest(*each) for each in inside]
+    round_ = model.shape_rounding[between.first] > 0.0
+    depth[one_mesh] = [_in_round(model, between, k) if round_[k] else _deepest(*each) for k, each in enumerate(inside)]
     found = [_sticking(model, between, k, back[k : k + 1], each) for k, each in enumerate(inside)]
     run = np.repeat(np.arange(len(pair)), [len(points) for points, _, _ in found])
     one, other, normal = (np.concatenate(column) for column in zip(*found, (np.zeros((0, 3)),) * 3, strict=True))
@@ -68,6 +70,23 @@ def _deepest(planes, number, start, way, first, last):
     share = first[:, None] + (last - first)[:, None] * SAMPLES
     height = (offset - start @ normal.T)[:, None] - share[:, :, None] * (way @ normal.T)[:, None]
     return float(height.min(axis=2).max())
+
+
+def _in_round(model, between, k):
+    """The same of the ball or capsule of pair k."""
+    shape, relative = between.first[k], between.relative[k]
+    ends = model.edge_pairs.edges.ends
+    own = slice(*model.edge_pairs.edges.first[model.meshes.shape_mesh[between.second[k]] + np.arange(2)])
+    start, end = ((model.meshes.vertices[v] - between.offset[k]) @ relative for v in ends[own].T)
+    radius, reach = model.shape_rounding[shape], model.shape_half[shape]
+    near = np.all((np.maximum(start, end) >= -reach) & (np.minimum(start, end) <= reach), axis=1)
+    start, way = start[near], (end - start)[near]
+    if not len(start):
+        return 0.0
+    axis = np.tile([0.0, 0.0, reach[2] - radius], (len(start), 1))
+    along, share = closest_shares(-axis, 2.0 * axis, start, way)
+    apart = (2.0 * along[:, None] - 1.0) * axis - start - share[:, None] * way
+    return max(0.0, float(radius - np.sqrt((apart * apart).sum(axis=1).min())))
 
 
 def _sticking(model, between, k, back, inside):

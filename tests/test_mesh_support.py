@@ -3,9 +3,11 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, ConvexHull, TriangleMesh
+from axion.solver import Body, Box, Capsule, ConvexHull, TriangleMesh
+from axion.solver.mesh_sides import Sides
+from axion.solver.pierced import pierced
 from axion.solver.rotations import exponential, matrices, multiply
-from contact_scenes import CUBE, detect, grid, set_up, upward
+from contact_scenes import CUBE, LYING, detect, grid, set_up, upward
 
 
 def ridges():
@@ -67,3 +69,28 @@ def test_a_body_that_slopes_cut_through_is_told():
         collider.collide_again(x, q)
         depth = {(int(a), int(b)): each for a, b, each in zip(*collider.pierced(x, q), strict=True)}
         assert least <= depth.get((1, 0), 0.0) <= most
+
+
+@pytest.mark.parametrize("shape", [Box((0.2, 0.05, 0.05)), Capsule(0.05, 0.2)])
+def test_what_comes_near_at_the_end_of_a_step_was_on_its_side_at_the_start(shape):
+    """A body that is 40 cm above open ground where a step starts, too far for contacts, and 3 cm below it at its end.
+
+    Asked at the end alone which side it is on, it was held below: capsules thrown at ridges fell through.
+    """
+    collider, x, q = set_up(Body("Ground", [grid(8, 4.0)], motion="static"), Body("Thrown", [shape]))
+    x[1], q[1] = (0.1, 0.2, 0.4), LYING
+    assert len(detect(collider, x, q, step=1e-3)) == 0
+    x[1] = 0.1, 0.2, -0.03
+    found = collider.collide_again(x, q)
+    deep = found.take(found.gap < -0.02)
+    assert len(deep) and (upward(deep, 1)[:, 2] > 0.99).all()
+
+
+def test_capsules_that_edges_of_a_mesh_have_pierced_are_told():
+    """A ridge 2 cm inside a capsule; one that rests on it is not told of."""
+    collider, x, q = set_up(Body("Ground", [ridges()], motion="static"), Body("Rod", [Capsule(0.05, 0.2)]))
+    pair = np.array([1], np.int64)
+    for height, depth in ((0.15 + 0.03, 0.02), (0.15 + 0.05 - 1e-6, 1e-6), (0.3, 0.0)):
+        x[1], q[1] = (0.0, -1.0, height), LYING
+        collider.collide_again(x, q)
+        assert pierced(collider.model, pair, x, matrices(q), Sides())[1] == pytest.approx([depth], abs=1e-6)
