@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The place of a box or hull that is nearest to the axis of a ball or capsule: on a face, an edge or a corner.
 
-The face above which a point is highest is the only one that may hold the place nearest to it; whether that place is on
-the face, all other faces tell.  An axis is nearest to a face at one of its ends, and else to an edge.
+The place nearest to a point outside is its foot on one of the triangles of the surface, or else on a side of one.  That
+asks nothing of faces of several triangles, which lie in a plane but for the rounding of their corners.  An axis is
+nearest to a face at one of its ends, and else to an edge.
 """
 
 from dataclasses import dataclass
@@ -11,42 +12,81 @@ import numpy as np
 
 from .closest_shares import closest_shares
 from .manifold import along_runs
+from .shapes import Box, ConvexHull
 
-HAIR = 1e-9  # of a shape's radius: a place that much beyond another face is still on the one
-AT_ONCE = 1 << 18  # pairs of an axis and an edge; each takes some 100 bytes
+SLACK = 1e-5  # of a shape's radius: a place that much beside a triangle is still on it
+COPLANAR = 1e-12  # less than 1 by that is the cosine between faces which no edge parts
+LEVEL = 1e-8  # the same between a face and the way to the edge beside it, from the face itself
+AT_ONCE = 1 << 17  # pairs of an axis and a triangle; each takes some 300 bytes
+HAIR = 1e-9  # times a length, more than rounding takes away
 PARALLEL = 1e-9  # square of the sine between an axis and an edge below which any place side by side will do
-ASKEW = np.array([0.6123, 0.3571, 0.7053])  # no direction that edges like to have: tells the two ways along them
+CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+QUADS = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])  # outward
 
 
 @dataclass
-class EdgeTable:
-    """The edges of S shapes, one after the other, in their bodies' frames; none of what is neither box nor hull."""
+class SolidTable:
+    """Triangles and edges of the boxes and hulls among S shapes, in their bodies' frames; none of other shapes."""
 
+    first_triangle: np.ndarray  # (S + 1,) where each shape's triangles begin
+    tip: np.ndarray  # (T, 3, 3)
+    normal: np.ndarray  # (T, 3) outward
+    inward: np.ndarray  # (T, 3, 3) in its plane, square to each side
     first: np.ndarray  # (S + 1,) where each shape's edges begin
     start: np.ndarray  # (E, 3)
     way: np.ndarray  # (E, 3) from there to the end
     middle: np.ndarray  # (E, 3)
     half: np.ndarray  # (E,) half the length [m]
+    beside: np.ndarray  # (E, 2, 3) normals of the two triangles there
 
 
-def edge_table(polygons, shape_side):
-    """The EdgeTable of FacePolygons; shape_side: (S, 2) of a CollisionModel, 0 where no side is round."""
-    count = np.diff(polygons.start)
-    face, _ = along_runs(count)
-    corner = polygons.corner[: len(face)]
-    following = np.arange(len(face)) + 1
-    following[polygons.start[1:][count > 0] - 1] = polygons.start[:-1][count > 0]
-    way = corner[following] - corner
-    middle = np.zeros((len(count), 3))
-    np.add.at(middle, face, corner)
-    middle /= np.maximum(count, 1)[:, None]
-    # Around two faces an edge is passed both ways.
-    turn = (np.cross(corner - middle[face], way) * polygons.normal[face]).sum(axis=1)
-    shape = np.searchsorted(polygons.first, face, side="right") - 1
-    kept = np.flatnonzero((np.sign(turn) * (way @ ASKEW) > 0.0) & (shape_side[shape, 0] == 0.0))
-    first = np.searchsorted(shape[kept], np.arange(len(polygons.first)))
-    corner, way = corner[kept], way[kept]
-    return EdgeTable(first, corner, way, corner + 0.5 * way, 0.5 * np.sqrt((way * way).sum(axis=1)))
+def solid_table(shapes, place, turn):
+    """The SolidTable of scene shapes at ``place`` (S, 3), ``turn`` (S, 3, 3) in their bodies' frames."""
+    parts, faces, edges = [], [0], [0]
+    for shape, position, frame in zip(shapes, place, turn, strict=True):
+        corner, triangle = _surface(shape)
+        parts.append(_parts(position + corner @ frame.T, triangle))
+        faces.append(faces[-1] + len(parts[-1][0]))
+        edges.append(edges[-1] + len(parts[-1][3]))
+    tip, normal, inward, start, way, beside = (np.concatenate(column) for column in zip(_NOTHING, *parts, strict=True))
+    half = 0.5 * np.sqrt((way * way).sum(axis=1))
+    return SolidTable(
+        np.array(faces), tip, normal, inward, np.array(edges), start, way, start + 0.5 * way, half, beside
+    )
+
+
+_NOTHING = tuple(np.zeros((0, *size)) for size in ((3, 3), (3,), (3, 3), (3,), (3,), (2, 3)))
+
+
+def _surface(shape):
+    """Corners (V, 3) and triangles (T, 3) of a box or hull in its own frame; T is 0 for other shapes."""
+    if isinstance(shape, Box):
+        return CUBE * np.asarray(shape.half_extents, float), QUADS[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3)
+    if isinstance(shape, ConvexHull):
+        return np.asarray(shape.vertices, float), np.asarray(shape.triangles)
+    return np.zeros((1, 3)), np.zeros((0, 3), int)
+
+
+def _parts(corner, triangle):
+    """The columns of a SolidTable of one shape's triangles (T, 3) between corners (V, 3), but for what follows."""
+    if not len(triangle):
+        return _NOTHING
+    tip = corner[triangle]
+    side = np.roll(tip, -1, axis=1) - tip
+    normal = _unit(np.cross(side[:, 0], side[:, 1]))
+    ends = np.stack([triangle, np.roll(triangle, -1, axis=1)], axis=-1).reshape(-1, 2)
+    key = ends.min(axis=1) * len(corner) + ends.max(axis=1)
+    order = np.argsort(key, kind="stable")
+    first = np.flatnonzero(np.diff(key[order], prepend=-1))
+    last = np.append(first[1:], len(key)) - 1  # the same where a triangle has no other beside it
+    beside = normal[np.stack([order[first], order[last]], axis=1) // 3]
+    parted = np.flatnonzero((beside[:, 0] * beside[:, 1]).sum(axis=1) < 1.0 - COPLANAR)
+    start, end = corner[ends[order[first[parted]]]].swapaxes(0, 1)
+    return tip, normal, _unit(np.cross(normal[:, None], side)), start, end - start, beside[parted]
+
+
+def _unit(vectors):
+    return vectors / np.maximum(np.sqrt((vectors * vectors).sum(axis=-1, keepdims=True)), 1e-300)
 
 
 @dataclass
@@ -63,7 +103,7 @@ class Nearest:
 def nearest_feature(model, shape, start, way):
     """The Nearest of boxes or hulls ``shape`` (N,) to axes from ``start`` (N, 3) along ``way`` (N, 3); 0 for balls."""
     half = len(shape) // 2
-    if half and np.diff(model.edges.first)[shape].sum() > AT_ONCE:
+    if half and np.diff(model.solids.first_triangle)[shape].sum() > AT_ONCE:
         parts = (nearest_feature(model, shape[k], start[k], way[k]) for k in (slice(half), slice(half, None)))
         return Nearest(*(np.concatenate(pair) for pair in zip(*(vars(part).values() for part in parts), strict=True)))
     place, normal, height = _on_face(model, shape, start)
@@ -71,10 +111,10 @@ def nearest_feature(model, shape, start, way):
     capsule = (way * way).sum(axis=1) > 0.0
     some = np.flatnonzero(capsule)
     if len(some):
-        _take_nearer(found, some, 1.0, *_on_face(model, shape[some], start[some] + way[some]), True)
+        _take_nearer(found, some, np.ones(len(some)), *_on_face(model, shape[some], start[some] + way[some]), True)
     some = np.flatnonzero(capsule | ~found.on_face)
     if len(some):
-        _take_nearer(found, some, *_on_edge(model.edges, shape[some], start[some], way[some]), False)
+        _take_nearer(found, some, *_on_edge(model.solids, shape[some], start[some], way[some]))
     return found
 
 
@@ -82,29 +122,33 @@ def _take_nearer(found, some, share, place, normal, length, on_face):
     """Put places into ``found`` at ``some``, in place, where they are nearer."""
     nearer = length < found.length[some]
     index = some[nearer]
-    found.share[index] = np.broadcast_to(share, len(some))[nearer]
+    found.share[index], found.on_face[index] = share[nearer], np.broadcast_to(on_face, len(some))[nearer]
     found.place[index], found.normal[index], found.length[index] = place[nearer], normal[nearer], length[nearer]
-    found.on_face[index] = on_face
 
 
 def _on_face(model, shape, point):
-    """(place (N, 3), normal (N, 3), height (N,)) of the face nearest to points; inf where an edge is nearer."""
-    table = model.polygons
-    first = table.first[shape]
-    run, offset = along_runs(table.first[shape + 1] - first)
+    """(place (N, 3), normal (N, 3), height (N,)) of the triangle nearest to points; inf where an edge is nearer.
+
+    Inside, that is the one it is the least below.
+    """
+    table = model.solids
+    first = table.first_triangle[shape]
+    run, offset = along_runs(table.first_triangle[shape + 1] - first)
     face, begin = first[run] + offset, np.flatnonzero(offset == 0)
-    normal, level = table.normal[face], table.offset[face]
-    height = (normal * point[run]).sum(axis=1) - level
-    highest = np.maximum.reduceat(height, begin)
-    best = np.minimum.reduceat(np.where(height == highest[run], face, len(table.offset)), begin)
-    place = point - highest[:, None] * table.normal[best]
-    beyond = np.maximum.reduceat((normal * place[run]).sum(axis=1) - level, begin)
-    on_face = beyond <= HAIR * model.shape_radius[shape]
-    return place, table.normal[best], np.where(on_face, highest, np.inf)
+    arm = point[run, None] - table.tip[face]
+    height = (table.normal[face] * arm[:, 0]).sum(axis=1)
+    over = (table.inward[face] * arm).sum(axis=2).min(axis=1) >= -SLACK * model.shape_radius[shape[run]]
+    inside = np.maximum.reduceat(height, begin) < 0.0
+    far = np.where(inside[run], -height, np.where(over & (height >= 0.0), height, np.inf))
+    least = np.minimum.reduceat(far, begin)
+    best = np.minimum.reduceat(np.where(far == least[run], face, len(table.tip)), begin)
+    length = np.where(inside, -least, least)
+    normal = table.normal[best]
+    return point - np.where(np.isfinite(length), length, 0.0)[:, None] * normal, normal, length
 
 
 def _on_edge(edges, shape, start, way):
-    """(share (N,), place (N, 3), normal (N, 3), length (N,)) of the edge nearest to axes."""
+    """(share (N,), place (N, 3), normal (N, 3), length (N,), as of a face (N,)) of the edge nearest to axes."""
     first = edges.first[shape]
     run, offset = along_runs(edges.first[shape + 1] - first)
     edge = first[run] + offset
@@ -122,4 +166,6 @@ def _on_edge(edges, shape, start, way):
     least = np.minimum.reduceat(square, begin)
     best = np.minimum.reduceat(np.where(square == least[run], np.arange(len(run)), len(run)), begin)
     length = np.sqrt(np.maximum(least, 1e-300))
-    return own[best], place[best], apart[best] / length[:, None], length
+    normal = apart[best] / length[:, None]
+    level = (edges.beside[edge[best]] * normal[:, None]).sum(axis=2).max(axis=1) > 1.0 - LEVEL
+    return own[best], place[best], normal, length, level

@@ -10,7 +10,7 @@ from .manifold import turn, turn_back
 
 
 def nearest_place(model, shape, start, way):
-    """``nearest_feature``, where ``shape`` (N,) may be meshes as well; to those ``start`` (N, 3) is nearest."""
+    """``nearest_feature``, where ``shape`` (N,) may be meshes as well: of balls alone, ``way`` is 0 there."""
     is_mesh = model.meshes.shape_mesh[shape] >= 0
     if not is_mesh.any():
         return nearest_feature(model, shape, start, way)

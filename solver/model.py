@@ -19,7 +19,7 @@ wp.config.log_level = wp.LOG_WARNING  # before newton, whose import starts Warp
 import newton  # noqa: E402
 
 from .boxes_apart import body_boxes  # noqa: E402
-from .closest_features import edge_table  # noqa: E402
+from .closest_features import solid_table  # noqa: E402
 from .closest_points import ClosestPoints  # noqa: E402
 from .contact_faces import FaceTable, face_table  # noqa: E402
 from .deepest_corner import FacePolygons, face_polygons  # noqa: E402
@@ -72,6 +72,7 @@ class CollisionModel:
     group_class: np.ndarray  # (B,) bodies with equal group and mask share a class
     class_collides: np.ndarray  # (K, K) bool
     joined: np.ndarray  # (J,) int64, sorted: low body * B + high body, joined without collision
+    shapes: list  # of the scene, S of them
     deforming: DeformingMeshes | None = None
 
     @cached_property
@@ -93,9 +94,9 @@ class CollisionModel:
         return ClosestPoints(self.newton_model.device)
 
     @cached_property
-    def edges(self):
-        """EdgeTable of the boxes and hulls."""
-        return edge_table(self.polygons, self.shape_side)
+    def solids(self):
+        """SolidTable of the boxes and hulls."""
+        return solid_table(self.shapes, self.shape_position, self.shape_rotation)
 
     @cached_property
     def edge_pairs(self):
@@ -196,9 +197,10 @@ def build_model(scene, device="cpu", center_of_mass=None):
         pairs=None,
         extent=_extent(bodies, body_radius),
         gravity=_vector(scene.gravity),
+        shapes=[shape for _, shape in entries],
         **_rules(scene),
     )
-    shapes = [shape for _, shape in entries]
+    shapes = model.shapes
     model.faces = face_table(shapes, model.shape_rotation)
     model.polygons = face_polygons(shapes, model.shape_position, model.shape_rotation)
     moving = np.array([deforms(shape) for shape in shapes], bool)

@@ -7,6 +7,7 @@ thin plate that came down on a ridge.  What sticks in a body is pushed out again
 
 import numpy as np
 
+from .closest_features import PARALLEL
 from .closest_shares import closest_shares
 from .mesh_contacts import DEEPEST, PAST
 from .mesh_interior import depth_below
@@ -84,7 +85,7 @@ def _in_round(model, between, k):
     if not len(start):
         return 0.0
     axis = np.tile([0.0, 0.0, reach[2] - radius], (len(start), 1))
-    along, share = closest_shares(-axis, 2.0 * axis, start, way)
+    along, share = closest_shares(-axis, 2.0 * axis, start, way, PARALLEL)
     apart = (2.0 * along[:, None] - 1.0) * axis - start - share[:, None] * way
     return max(0.0, float(radius - np.sqrt((apart * apart).sum(axis=1).min())))
 

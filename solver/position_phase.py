@@ -116,7 +116,7 @@ class PositionPhase:
         """The Solved step without contacts that pushed bodies which do not meet, or ``first`` where all of them do."""
         best, solves, real, free, flown = first, first.solves, NO_PAIRS, first.check.free, {}
         for _ in range(GHOSTS):
-            pairs = np.setdiff1d(np.union1d(best.left_out, self._suspects(best, real, free, flown)), real)
+            pairs = np.setdiff1d(np.union1d(best.left_out, self._suspects(best, first, real, free, flown)), real)
             if np.array_equal(pairs, best.left_out):
                 break
             trial = self._without(first, pairs, state, last)
@@ -133,11 +133,11 @@ class PositionPhase:
                 best = trial
         return replace(best, solves=solves)
 
-    def _suspects(self, solved, real, free, flown):
+    def _suspects(self, solved, first, real, free, flown):
         """Numbers of the pairs of scene bodies that may have been pushed without meeting, but for ``real``.
 
         Of those that overlap at the end only what free motion leads past each other: the others would have met anyway.
-        flown: {pair: whether free motion lets it meet}, to which answers are added.
+        flown: {pair: whether the free motion of the ``first`` solve lets it meet}, to which answers are added.
         """
         if solved.check is None or solved.check.found is None:
             return NO_PAIRS
@@ -147,11 +147,11 @@ class PositionPhase:
         )
         new = np.array([pair for pair in into.tolist() if pair not in flown], np.int64)
         if len(new):
-            bodies = solved.assembly.problem.bodies
+            bodies = first.assembly.problem.bodies
             end = SimpleNamespace(
                 position=bodies.free_position, orientation=bodies.free_orientation, velocity=bodies.free_velocity
             )
-            meet = met(new, solved.assembly, end, self.collider, self.frames, free, AIM * self.fast)
+            meet = met(new, first.assembly, end, self.collider, self.frames, free, AIM * self.fast)
             flown.update(zip(new.tolist(), meet.tolist(), strict=True))
         past = [pair for pair in into.tolist() if not flown[pair]]
         return np.union1d(apart, np.array(past, np.int64))

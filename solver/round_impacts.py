@@ -21,8 +21,8 @@ CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "face"
 def with_impacts(found, model, poses, velocity, step, free):
     """The ContactSet ``found``, what balls and capsules meet in the step as they do then; gaps are along normals.
 
-    That is each other, boxes and hulls, and balls meet meshes as well: of what has edges the first one only, for what
-    comes after it is met on another way.
+    That is each other, boxes and hulls, and balls meet meshes as well: of what has edges each ball or capsule meets the
+    first one only, for what comes after it is met on another way.
 
     Args:
         poses: position (B, 3) and orientation (B, 4) of the body frames.
@@ -42,10 +42,10 @@ def with_impacts(found, model, poses, velocity, step, free):
     pull = _unheld(pull, found, velocity[0], step)
     changed = {name: getattr(found, name).copy() for name in CHANGED}
     solid = model.shape_rounding[second] == 0.0
-    for kind, touch in ((near & ~solid, round_touch), (near & solid, solid_touch(model))):
+    for kind, touch, one in ((near & ~solid, round_touch, False), (near & solid, solid_touch(model), True)):
         if kind.any():
             sides = [Side.of(model, shape[kind], poses, velocity, pull) for shape in (first, second)]
-            _change(changed, found, model, some[kind], sign[kind], sides, touch, step)
+            _change(changed, found, model, some[kind], sign[kind], sides, touch, one, step)
     return replace(found, **changed)
 
 
@@ -55,7 +55,8 @@ def _pairs(found, model):
     Returns their numbers (N,), the round shape, the other one, and 1 where the round one is on side a, -1 elsewhere.
     """
     is_round, is_mesh = model.shape_rounding > 0.0, model.meshes.shape_mesh >= 0
-    known, ball = is_round | is_mesh | (np.diff(model.edges.first) > 0), model.shape_half[:, 2] <= model.shape_rounding
+    known = is_round | is_mesh | (np.diff(model.solids.first) > 0)
+    ball = is_round & (model.shape_half[:, 2] <= model.shape_rounding)
     shapes = np.stack(np.divmod(found.pair, len(is_round)))
     differs = found.pair[1:] != found.pair[:-1]
     alone = np.append(True, differs) & np.append(differs, True)
@@ -89,28 +90,29 @@ def _unheld(pull, found, linear, step):
     return pull
 
 
-def _change(changed, found, model, some, sign, sides, touch, step):
+def _change(changed, found, model, some, sign, sides, touch, one, step):
     """Put what touches in the step into the columns ``changed``, in place.
 
-    some: (N,) contacts; sign, sides: of them, the first side round; touch: see ``first_touch``.
+    some: (N,) contacts; sign, sides: of them, the first side round; touch: see ``first_touch``; one: whether of what a
+    shape touches only the first counts.
     """
     on_a = sign[:, None] > 0.0
     ends = found.point_a[some], found.point_b[some]
     start = sign[:, None] * found.normal[some]
     contact = [np.where(on_a, *ends), np.where(on_a, *ends[::-1])], start, found.gap[some]
     time, at, good = first_touch(sides, touch, contact, step)
-    if touch is not round_touch:
-        earliest = np.full(len(model.shape_body), np.inf)
-        np.minimum.at(earliest, sides[0].shape[good], time[good])
-        good &= time <= earliest[sides[0].shape]
     on_face, body = at.face.any(axis=1), model.shape_body[sides[1].shape]
     # The normal of a face turns with its body, as contacts have it anyway.
     normal = np.where(on_face[:, None], rotate(sides[1].turn, at.face), at.normal)
-    good &= ~(on_face & ((normal * start).sum(axis=1) > ALIKE))
     now = [side.after(np.zeros(len(some))).place(point) for side, point in zip(sides, at.points, strict=True)]
     margins = sides[0].radius, np.where(on_face, 0.0, np.maximum(sides[1].radius, EDGE * sides[0].radius))
     gap = (normal * (now[0] - now[1])).sum(axis=1) - margins[0] - margins[1]
     good &= gap > 0.0
+    if one:
+        earliest = np.full(len(model.shape_body), np.inf)
+        np.minimum.at(earliest, sides[0].shape[good], time[good])
+        good &= time <= earliest[sides[0].shape]
+    good &= ~(on_face & ((normal * start).sum(axis=1) > ALIKE))
     turns = on_face & (model.movable[body] | sides[1].angular.any(axis=1))
     values = {
         "point_a": np.where(on_a, *at.points),

@@ -28,7 +28,7 @@ def model():
 def test_which_shapes_have_how_many_edges(model):
     # Euler: E = V + F - 2, and triangles have 3 F = 2 E.
     corners = len(np.unique(SHAPES["many corners"].triangles))
-    assert np.diff(model.edges.first).tolist() == [0, 0, 0, 0, 0, 12, 6, 3 * corners - 6]
+    assert np.diff(model.solids.first).tolist() == [0, 0, 0, 0, 0, 12, 6, 3 * corners - 6]
 
 
 @pytest.mark.parametrize("long", [0.0, 0.7, 5.0])
@@ -57,6 +57,31 @@ def test_nearest_places(model, name, long):
         inside = (start @ normals.T - offsets).max(axis=1) < 0.0
         assert (found.length[inside] < 0.0).all() and found.on_face[inside].all()
     assert found.on_face[outside].any() and not found.on_face[outside].all()
+
+
+def level_to(noise, seed):
+    """Hull of a turned grid of places on the surface of a cube of 1 m, each off by ``noise`` [m]; its turn (3, 3)."""
+    draw = np.random.default_rng(seed)
+    across = np.linspace(-0.5, 0.5, 5)
+    grid = np.stack(np.meshgrid(across, across, across), axis=-1).reshape(-1, 3)
+    grid = grid[np.abs(grid).max(axis=1) == 0.5]
+    turn = np.linalg.qr(draw.normal(size=(3, 3)))[0]
+    return ConvexHull(grid @ turn.T + noise * draw.normal(size=grid.shape)), turn
+
+
+@pytest.mark.parametrize("noise", [1e-7, 1e-6, 1e-5])
+def test_faces_that_are_level_but_for_rounding_are_faces(noise):
+    """Hulls of Blender's meshes far from their origin: those of grouped faces were off by up to 1 m."""
+    for seed in range(8):
+        hull, turn = level_to(noise, seed)
+        model = build_model(Scene(bodies=[Body("hull", [hull])]))
+        start = 0.9 * np.random.default_rng(seed).normal(size=(400, 3))
+        start = start[(np.abs(start @ turn) > 0.55).any(axis=1)]
+        found = nearest_feature(model, np.zeros(len(start), int), start, np.zeros_like(start))
+        place = np.clip(start @ turn, -0.5, 0.5) @ turn.T
+        length = np.linalg.norm(start - place, axis=1)
+        assert found.length == pytest.approx(length, abs=10.0 * noise)
+        assert np.einsum("ni,ni->n", found.normal, start - place) == pytest.approx(length, abs=10.0 * noise)
 
 
 def test_places_of_meshes_are_those_of_their_hulls():

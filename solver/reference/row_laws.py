@@ -111,7 +111,7 @@ def arrival(target, rate, place, brake, h):
 
 def passed(limit, place, lower, h):
     """(K,) bool: which of K limits the step brings back to.  As in ``stand``."""
-    return np.where(lower, limit - place, place - limit) > NEAR * h * SPEED
+    return np.where(lower, limit - place, place - limit) > h * (NEAR * SPEED)
 
 
 def stand(limit, place, lower, h):

@@ -76,7 +76,7 @@ def after(velocity, normal, friction, restitution):
 
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("friction", [0.0, 0.5])
-@pytest.mark.parametrize("speed, ahead", [(2.0, 0.03), (5.0, 0.02), (5.0, 0.11), (5.0, 0.5), (9.0, 0.3)])
+@pytest.mark.parametrize("speed, ahead", [(2.0, 0.03), (5.0, 0.11), (9.0, 0.3)])
 @pytest.mark.parametrize("place", PLACES)
 def test_balls_leave_edges_as_newton_and_coulomb_say(place, speed, ahead, friction, restitution):
     trajectory = simulate(thrown(place, speed, ahead, friction=friction, restitution=restitution), 12, config=CPU)
@@ -191,3 +191,18 @@ def test_both_leave_as_with_short_steps(name, friction, restitution):
         turn[1] -= (turn[1] @ axis) * axis
     worst = np.abs(turn).max()
     assert figure(case, "spin off", worst, 0.15, "rad/s") < 0.15
+
+
+@pytest.mark.parametrize("height", [0.0, 1e-9])
+def test_a_rod_that_comes_down_on_a_sheet_stands_on_its_lower_end(height):
+    """With its other end beyond the border.  A sheet level in its own z counted as a ball, and the rod fell through."""
+    sheet = TriangleMesh([(-HALF, -1, 0), (HALF, -1, 0), (HALF, 1, 0), (-HALF, 1, height)], [(0, 1, 2), (0, 2, 3)])
+    scene, low, high = Scene(gravity=(0, 0, 0)), np.array([0.3, 0.1, 0.12]), np.array([0.52, 0.1, 0.25])
+    smooth, length = {"friction": 0.0, "restitution": 0.5}, np.linalg.norm(high - low)
+    scene.add(Body("Sheet", [sheet], motion="static", **smooth))
+    lean = turned("y", np.arctan2(*(low - high)[[0, 2]]))
+    rod = {"position": 0.5 * (low + high), "orientation": lean, "linear_velocity": (0, 0, -9.0), "mass": 1.0}
+    scene.add(Body("Rod", [Capsule(0.05, 0.5 * length)], **rod, **smooth))
+    trajectory = simulate(scene, 2, config=CPU)
+    assert trajectory.linear_velocity[-1, 1, 2] > 0.0
+    assert trajectory.linear_velocity[-1, 1, 0] > 1.0, "it is pushed up at its end and turns over the border"
