@@ -38,6 +38,9 @@ DEEP = 0.1  # overlaps of more than this times the smallest half extent are look
 CROWD = 12  # contacts a pair of shapes with a mesh before they are thinned out
 TOUCHING = 1e-2  # contacts with gaps below this times the smallest half extent are spread among themselves as well
 TURNS = 0.1, 0.3  # [rad] in a step: what is neither deepest nor outermost may be in the way of one
+WAYS = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+WAYS = np.delete(WAYS, 13, axis=0) / np.linalg.norm(np.delete(WAYS, 13, axis=0), axis=1, keepdims=True)
+UNEVEN = WAYS + 1e-4 * np.roll(WAYS, 1, axis=1) + 1e-5  # decides ties, so that no whole row of a grid is kept
 TWIN = 5e-3  # contacts nearer than this times the smallest half extent, with the same normal, are one
 
 
@@ -98,26 +101,28 @@ def straighten(model, found, position, rotation, angular, sides):
         # What is pierced to more than half seems to be on the far side.
         pierced.append(found.pair[index[(cosine <= 0.0) & (gap[index] < -PAST * part.size)]])
         mend = np.flatnonzero(wrong & (cosine >= INWARD) & ~fixed[index])
-        # The point on the mesh moves below the other one, in the face's plane.  Where no surface is, it is past an
-        # edge, and this face not what the other shape meets.
-        own, lowest = touching.facing(mend, normal[mend], other, cosine[mend] < TILT)
-        height = np.einsum("ki,ki->k", normal[mend], lowest - point[mend])
-        below = lowest - height[:, None] * normal[mend]
-        local = turn_back(frame[mend], below - model.shape_position[shape[mend]])
-        place = closest_points(model, shape[mend], local, np.full(len(mend), np.inf))[2]
-        past = np.linalg.norm(local - place, axis=1) > PAST * part.size[mend]
-        keep[index[mend[past]]] = False
-        mend, below, own = mend[~past], below[~past], own[~past]
-        fixed[index[mend]] = True
-        found.normal[index[mend]] = outward[mend]
-        (found.point_a if on_a else found.point_b)[index[mend]] = below
-        (found.point_b if on_a else found.point_a)[index[mend]] = own
+        if len(mend):
+            # The point on the mesh moves below the other one, in the face's plane.  Where no surface is, it is past an
+            # edge, and this face not what the other shape meets.
+            own, lowest = touching.facing(mend, normal[mend], other, cosine[mend] < TILT)
+            height = np.einsum("ki,ki->k", normal[mend], lowest - point[mend])
+            below = lowest - height[:, None] * normal[mend]
+            local = turn_back(frame[mend], below - model.shape_position[shape[mend]])
+            place = closest_points(model, shape[mend], local, np.full(len(mend), np.inf))[2]
+            past = np.linalg.norm(local - place, axis=1) > PAST * part.size[mend]
+            keep[index[mend[past]]] = False
+            mend, below, own = mend[~past], below[~past], own[~past]
+            fixed[index[mend]] = True
+            found.normal[index[mend]] = outward[mend]
+            (found.point_a if on_a else found.point_b)[index[mend]] = below
+            (found.point_b if on_a else found.point_a)[index[mend]] = own
         # Where shapes overlap deeply, the other body's surface lies inside the mesh: else it came out on the far side.
         deep = table.closed[table.shape_mesh[shape]] & (gap[index] < -DEEP * part.size)
-        tip = other - touching.margin[:, None] * away
-        index, local = index[deep], turn_back(frame[deep], (tip - model.shape_position[shape])[deep])
-        _, _, place, sign = closest_points(model, shape[deep], local, np.full(len(index), np.inf))
-        keep[index[(sign > 0) & (np.linalg.norm(local - place, axis=1) > 0.1 * np.abs(gap[index]))]] = False
+        if deep.any():
+            tip = other - touching.margin[:, None] * away
+            index, local = index[deep], turn_back(frame[deep], (tip - model.shape_position[shape])[deep])
+            _, _, place, sign = closest_points(model, shape[deep], local, np.full(len(index), np.inf))
+            keep[index[(sign > 0) & (np.linalg.norm(local - place, axis=1) > 0.1 * np.abs(gap[index]))]] = False
     return keep, np.unique(np.concatenate(pierced))
 
 
@@ -234,32 +239,28 @@ def thin_out(model, found, position, rotation):
     keep = ~mesh
     lifted = found.point_b + all_gaps[:, None] * found.normal  # of two that are as far out, the lower one
     for part in (index, index[gap <= TOUCHING * found.size[index]]):
-        if len(part):
-            keep[part[_spread(found.pair[part], lifted[part], found.normal[part], all_gaps[part])]] = True
+        _, of_pair, count = np.unique(found.pair[part], return_inverse=True, return_counts=True)
+        crowded = count[of_pair] > CROWD
+        keep[part[~crowded]] = True
+        if len(crowd := part[crowded]):
+            keep[crowd[_spread(found.pair[crowd], lifted[crowd], found.normal[crowd], all_gaps[crowd])]] = True
     return keep
 
 
-def _spread(run, point, normal, gap):
-    """See ``thin_out``; all of pairs that are no crowd.  ``run`` (N,) ascending: contacts of a pair have one value."""
-    start = np.flatnonzero(np.r_[True, run[1:] != run[:-1]])
-    length = np.diff(np.r_[start, len(run)])
-    segment = np.repeat(np.arange(len(start)), length)
-    directions = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    directions = directions[np.any(directions != 0.0, axis=1)]
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+def _spread(pair, point, normal, gap):
+    """See ``thin_out``: which of crowds (N,) to keep (N,) bool; pair (N,): number of the shapes of each."""
     # What lies on one slope is spread by itself: a ridge between two valleys holds up what spans both.
-    kind = segment * len(directions) + np.argmax(_along(normal, directions), axis=1)
+    kind = pair * len(WAYS) + np.argmax(_along(normal, WAYS), axis=1)
     order = np.lexsort((gap, kind))
     first = np.r_[True, np.diff(kind[order]) != 0]
-    keep = np.zeros(len(run), bool)
+    keep = np.zeros(len(pair), bool)
     keep[order[first]] = True
-    # Slightly uneven directions decide ties, so that no whole row of a grid is kept.
-    ahead = _along(point[order], directions + 1e-4 * np.roll(directions, 1, axis=1) + 1e-5)
+    ahead = _along(point[order], UNEVEN)
     begin, of_kind = np.flatnonzero(first), np.cumsum(first) - 1
     for lead in (ahead, *(angle * ahead - gap[order, None] for angle in TURNS)):
         most = np.maximum.reduceat(lead, begin)
         keep[order] |= np.any(lead >= most[of_kind], axis=1)
-    return keep | (length <= CROWD)[segment]
+    return keep
 
 
 def _along(vectors, directions):

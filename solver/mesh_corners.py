@@ -11,6 +11,7 @@ import numpy as np
 
 from .arrays import first_number, look
 from .closest_points import closest_points
+from .contact_set import no_manifolds
 from .manifold import turn
 from .mesh_contacts import AVERTED, DEEPEST, PAST, TOUCHING
 from .mesh_features import features
@@ -61,6 +62,8 @@ def corners(model, pairs, reach, position, rotation, sides):
     point = turn(relative[run], vertices[vertex]) + between.offset[run]
     near = np.all((point >= low[run]) & (point <= high[run]), axis=1)
     run, vertex, point = run[near], vertex[near], point[near]
+    if not len(run):
+        return no_manifolds()
     reach = reach[run]
     size = between.size[run]
     face, weight, surface, sign = closest_points(model, second[run], point, reach + between.lever[run])
@@ -77,7 +80,11 @@ def corners(model, pairs, reach, position, rotation, sides):
     clear = ~table.flat[feature] & (length > NOISE * size)  # nearer than that the direction is noise
     normal[clear] = (sign[clear] / length[clear])[:, None] * apart[clear]
     gap = sign * length - table.radius[outline[run]]
-    good = (face >= 0) & (gap <= reach) & ~((sign < 0) & table.border[feature])
+    sharp = table.sharp[outline[run]]
+    near = gap < np.where(sharp, TOUCHING, -PAST) * size
+    good = (face >= 0) & (gap <= reach) & ~((sign < 0) & table.border[feature]) & (sharp | near)
+    if not good.any():
+        return no_manifolds()
     sheet = np.flatnonzero(~table.closed[outline])
     turned = np.zeros(len(first), bool)
     turned[sheet] = ~faces_middle(model, first[sheet], second[sheet], position, rotation, sides)
@@ -100,9 +107,7 @@ def corners(model, pairs, reach, position, rotation, sides):
         far = way_out(model, second[run[averted]], point[averted], way)
         good[averted] = far <= DEEPEST * size[averted]
         normal[averted], surface[averted] = way, point[averted] + np.where(np.isfinite(far), far, 0.0)[:, None] * way
-    sharp = table.sharp[outline[run]]
     level = sharp & table.flat[feature] & table.is_level(feature[0])
-    near = gap < np.where(sharp, TOUCHING, -PAST) * size
     good &= (outline[run] == table.shape_mesh[first[run]]) | level | near
     touch = np.flatnonzero(good & sharp & (np.abs(gap) <= TOUCHING * size))
     other, up, foot = across_valleys(model, feature[0][touch], back[touch], point[touch], size[touch])

@@ -35,7 +35,8 @@ def with_meshes(model, found, pipeline, position, rotation, angular, sides, fall
         both = (model.meshes.shape_mesh[pairs] >= 0).all(axis=1)
         if both.any():
             parts.append(edge_contacts(model, pairs[both], reach[both], position, rotation, sides))
-    found = Manifolds.join(parts)[0]
+    some = [part for part in parts if len(part)]
+    found = Manifolds.join(some)[0] if len(some) > 1 else (some or parts)[0]
     return found.take(thin_out(model, found, position, rotation)), (stuck, depth)
 
 

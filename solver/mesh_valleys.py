@@ -46,9 +46,10 @@ def across_valleys(model, triangle, back, point, size):
     triangle (N,): the nearest to each ``point`` (N, 3), of the table; back (N,) bool: its other side counts; size (N,):
     smallest half extents [m].
     """
-    table, edges, found = model.meshes, model.edge_pairs.edges, []
-    valley, side = _valleys(model, triangle, back), np.where(back, -1.0, 1.0)
-    for k in range(3):
+    table, edges, side = model.meshes, model.edge_pairs.edges, np.where(back, -1.0, 1.0)
+    valley = _valleys(model, triangle, back) if len(triangle) else np.zeros((0, 3), bool)
+    found = [(np.zeros(0, np.intp), np.zeros((0, 3)), np.zeros((0, 3)))]
+    for k in np.flatnonzero(valley.any(axis=0)):
         some = np.flatnonzero(valley[:, k])
         other = edges.faces[edges.side[triangle[some], k]].sum(axis=1) - triangle[some]
         up, foot, height = above(table, other, side[some], point[some])
