@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edges that stand out of nothing: where two shapes that stand still lie flush, as tiles, belts or planks do.
+"""Edges that stand out of nothing: where two shapes that stand still lie flush, as tiles, belts or planks do, or two of
+one body that moves, as the parts of a compound or of a mesh that was cut into convex ones.
 
 What slides on one of them is some micrometres deep in it, and meets the side of the next: it would stop dead there.  A
 ball, or what falls a little short of the edge, meets the edge askew and is slowed.  But a plane with all of a shape
@@ -25,12 +26,10 @@ def without_flush_edges(contacts, model, position, orientation):
     model: CollisionModel; position (B, 3) and orientation (B, 4): the bodies' poses at which contacts were found.
     """
     shapes, movable = len(model.shape_body), model.movable
-    moves_a = movable[contacts.body_a]
-    index = np.flatnonzero(moves_a != movable[contacts.body_b])
+    index, on_a = _each_side(contacts, model)
     if len(index) < 2:
         return contacts
     shape_b, shape_a = np.divmod(contacts.pair[index], shapes)
-    on_a = moves_a[index]
     mover, still = np.where(on_a, shape_a, shape_b), np.where(on_a, shape_b, shape_a)
     several = _touch_several(mover, still, shapes)
     if not several.any():
@@ -51,6 +50,7 @@ def without_flush_edges(contacts, model, position, orientation):
     edge, plane = start[run] + offset // count[run], start[run] + offset % count[run]
     cosine = np.einsum("ki,ki->k", normal[edge], normal[plane])
     other = (still[edge] != still[plane]) & (cosine < ALIKE) & (cosine > FACING)
+    other &= (body[edge] == body[plane]) | ~(movable[body[edge]] | movable[body[plane]])
     edge, plane = edge[other], plane[other]
     if not len(edge):
         return contacts
@@ -59,6 +59,22 @@ def without_flush_edges(contacts, model, position, orientation):
     keep = np.ones(len(contacts), bool)
     keep[index[edge[behind]]] = False
     return contacts if keep.all() else contacts.take(keep)
+
+
+def _each_side(contacts, model):
+    """Contacts (K,), and whether side a is what moves over the other (K,) bool: of two bodies that move both do,
+    each over the other where that has several shapes.
+    """
+    moves_a, moves_b = model.movable[contacts.body_a], model.movable[contacts.body_b]
+    over_b, over_a = moves_a & ~moves_b, moves_b & ~moves_a
+    if len(several := model.compounds):
+        both = moves_a & moves_b
+        over_b, over_a = (
+            over | (both & np.isin(body, several))
+            for over, body in ((over_b, contacts.body_b), (over_a, contacts.body_a))
+        )
+    index = np.concatenate([np.flatnonzero(over_b), np.flatnonzero(over_a)])
+    return index, np.arange(len(index)) < over_b.sum()
 
 
 def _touch_several(mover, still, shapes):

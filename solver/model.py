@@ -84,6 +84,11 @@ class CollisionModel:
         return np.bincount(self.shape_body[other], minlength=len(self.names)) == 0
 
     @cached_property
+    def compounds(self):
+        """Bodies that move and have several shapes, ascending."""
+        return np.flatnonzero(self.movable & (np.bincount(self.shape_body, minlength=len(self.names)) > 1))
+
+    @cached_property
     def body_boxes(self):
         """BodyBoxes of the bodies."""
         return body_boxes(self)
