@@ -230,7 +230,8 @@ class Assembler:
         bounces = None
         if self.flights is not None and some(touches.rebound_speed != 0.0):
             flying = *flying, self.linear_damping, self.angular_damping
-            bounces = self.flights.run(problem, flying, end_velocity, hits, (slowest, self.noise))
+            first = np.append(contacts.first, np.zeros(len(touches) - len(contacts), np.int32)) > 0
+            bounces = self.flights.run(problem, flying, end_velocity, (hits, first), (slowest, self.noise))
         if touches.surface_drift is not None:
             touches.rebound_speed = touches.rebound_speed - touches.surface_drift
         if pressed is None:

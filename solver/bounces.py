@@ -31,10 +31,12 @@ class StandingFaces:
         self.still = np.array([_stands_still(body) for body in bodies] + [False], bool)  # the world has no faces
         self._of = cache(self._faces)
 
-    def touched(self, body, normal):
-        """(C,) bool: whether scene bodies (C,) stand still and have a face with the outward ``normal`` (C, 3)."""
+    def touched(self, body, normal, known):
+        """(C,) bool: whether scene bodies (C,) stand still and have a face with the outward ``normal`` (C, 3), or need
+        none because of ``known`` (C,) bool.
+        """
         out = self.still[body]
-        for k in np.flatnonzero(out):
+        for k in np.flatnonzero(out & ~known):
             faces = self._of(int(body[k]))
             low, high = np.searchsorted(faces[:, 0], normal[k, 0] + np.array([-APART, APART]))  # meshes have many
             out[k] = (faces[low:high] @ normal[k]).max(initial=-1.0) > ALIKE
@@ -92,13 +94,13 @@ class Bounces:
         bodies.free_position[: len(self.flown)][self.flown] = self.position[self.flown]
 
 
-def candidates(problem, bounces, scene, faces, jointed):
-    """Dynamic bodies that may bounce by themselves: only against faces that stand still, and off their centre of mass.
+def candidates(problem, bounces, scene, faces, jointed, first):
+    """Dynamic bodies that may bounce by themselves: only against what stands still, and off their centre of mass.
 
-    Of edges that cross, neither point stays where they touch.
+    That is its faces, and edges where it is known that they are hit: else neither point stays where two of them cross.
 
     bounces: (C,) bool, contacts that rebound when each is taken alone; scene: (B,) numbers of the bodies there;
-    faces: StandingFaces; jointed: (B,) bool, bodies with joints.
+    faces: StandingFaces; jointed: (B,) bool, bodies with joints; first: (C,) bool, see ContactSet.
     """
     contacts, n = problem.contacts, problem.bodies.dynamic_count
     if contacts.surface_velocity is not None or contacts.surface_drift is not None:
@@ -111,7 +113,7 @@ def candidates(problem, bounces, scene, faces, jointed):
     good[own[among]] = good[other[among]] = False
     asked = (good & hits)[np.minimum(own, n - 1)] & ~among
     plane = np.zeros(len(own), bool)
-    plane[asked] = faces.touched(scene[other[asked]], out[asked])
+    plane[asked] = faces.touched(scene[other[asked]], out[asked], first[asked])
     if contacts.face is not None:
         plane &= contacts.face != own
     good[own[asked & ~plane]] = False
@@ -135,16 +137,16 @@ class Flights:
         self._bodies, self._contacts = HostTable(FlyingBodies, count=1, setting=2), HostTable(FlyingContacts)
         self._kernel = HostKernel(bounce_bodies, self._bodies, self._contacts)
 
-    def run(self, problem, flying, end_velocity, hits, limits):
+    def run(self, problem, flying, end_velocity, told, limits):
         """Bounces of the bodies that have some; None where there are none.
 
-        Their contacts' rebounds and ``hits`` are cleared, and bodies.free_orientation changes, in place.
+        Their contacts' rebounds and the first of ``told`` are cleared, and bodies.free_orientation changes, in place.
 
         Args:
             problem: StepProblem with free motion, and rebounds of contacts each by itself.
             flying: Links, Numbering, acceleration (3,) or (n, 3) [m/s^2], dampings of the scene's bodies [1/s].
             end_velocity: (n, 6) free velocity at the step's end, without impacts.
-            hits: (C,) bool, contacts that free motion closes.
+            told: (C,) bool, contacts that free motion closes; (C,) bool, those known to be touched first.
             limits: approach [m/s] that rests, as half of what free motion gathers in the step does; gap [m] that
                 touches.
         """
@@ -153,7 +155,8 @@ class Flights:
         jointed = np.zeros(len(bodies.mass), bool)
         jointed[links.a] = jointed[links.b] = True
         rebounds = contacts.rebound_speed != 0.0
-        found = candidates(problem, rebounds, number.scene, self._faces, jointed)
+        hits, first = told
+        found = candidates(problem, rebounds, number.scene, self._faces, jointed, first)
         if not len(found):
             return None
         slowest, close = limits

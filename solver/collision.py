@@ -20,6 +20,7 @@ import warp as wp
 from .arrays import first_number, upload
 from .contact_set import ContactSet, no_contacts, still_surface
 from .contact_stage import ContactStage
+from .convex_impacts import ConvexImpacts
 from .flush import without_flush_edges
 from .manifold import turn
 from .mesh_detection import with_meshes
@@ -46,6 +47,7 @@ class Collider:
 
     def __init__(self, model):
         self.model = model
+        self._impacts = ConvexImpacts(model) if model.may_touch else None
         self.accepted = None
         self._pipeline = None
         # Growing records everything anew; unused room costs 50 ns a contact.
@@ -189,10 +191,11 @@ class Collider:
             near = manifolds
         found = ContactSet(
             near.body_a, near.body_b, near.point_a, near.point_b, near.margin_a, near.margin_b, normal, gap, near.pair,
-            previous, face, face_normal, deforms, shift, drift, manifolds, source,
+            previous, face, face_normal, deforms, shift, drift, np.zeros(len(near), np.int32), manifolds, source,
         )  # fmt: skip
         if falling is not None:
-            found = with_impacts(found, self.model, (position, orientation), (linear, angular), step, falling)
+            flight = (position, orientation), (linear, angular), step, falling
+            found = self._impacts.change(with_impacts(found, self.model, *flight), *flight)
         return without_flush_edges(found, self.model, position, orientation)
 
     def _move_origin(self, position):

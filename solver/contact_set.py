@@ -28,6 +28,7 @@ class ContactSet:
     deforms: np.ndarray  # (C,) scene body whose mesh deforms there, or -1
     shift: np.ndarray  # (C, 3) way of its material until the step's end, in that body's frame [m]
     drift: np.ndarray  # (C, 3) and its velocity beyond that of the body, world [m/s]
+    first: np.ndarray  # (C,) int: 1 where it is known to be what the two touch first in the step, as they do then
     manifolds: Manifolds = field(repr=False)  # whole manifolds, distant points too
     source: np.ndarray = field(repr=False)  # (C,) index of each contact in ``manifolds``
 
@@ -60,7 +61,7 @@ def no_contacts():
     none, integers, numbers, vectors = no_manifolds(), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3))
     return ContactSet(
         integers, integers, vectors, vectors, numbers, numbers, vectors, numbers, none.pair, np.zeros(0, np.intp),
-        integers, vectors, *still_surface(0), none, np.zeros(0, np.intp),
+        integers, vectors, *still_surface(0), integers, none, np.zeros(0, np.intp),
     )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def with_impacts(found, model, poses, velocity, step, free):
     near = may_meet(sides, sign[:, None] * found.normal[some], found.gap[some], step)
     if not near.any():
         return found
-    pull = _unheld(pull, found, velocity[0], step)
+    pull = unheld(pull, found, velocity[0], step)
     changed = {name: getattr(found, name).copy() for name in CHANGED}
     solid = model.shape_rounding[second] == 0.0
     for kind, touch, one in ((near & ~solid, round_touch, False), (near & solid, solid_touch(model), True)):
@@ -70,7 +70,7 @@ def _pairs(found, model):
     return some, np.where(sign > 0.0, a, b), np.where(sign > 0.0, b, a), sign
 
 
-def _unheld(pull, found, linear, step):
+def unheld(pull, found, linear, step):
     """(B, 3) the accelerations ``pull`` (B, 3) but for what contacts take of them: bodies rest or roll on something.
 
     linear (B, 3): velocity.  A contact holds where free motion would gather more speed in half a step than it has.
@@ -105,7 +105,8 @@ def _change(changed, found, model, some, sign, sides, touch, one, step):
     # The normal of a face turns with its body, as contacts have it anyway.
     normal = np.where(on_face[:, None], rotate(sides[1].turn, at.face), at.normal)
     now = [side.after(np.zeros(len(some))).place(point) for side, point in zip(sides, at.points, strict=True)]
-    margins = sides[0].radius, np.where(on_face, 0.0, np.maximum(sides[1].radius, EDGE * sides[0].radius))
+    stays = on_face & ~model.movable[body]
+    margins = sides[0].radius, np.where(stays, 0.0, np.maximum(sides[1].radius, EDGE * sides[0].radius))
     gap = (normal * (now[0] - now[1])).sum(axis=1) - margins[0] - margins[1]
     good &= gap > 0.0
     if one:

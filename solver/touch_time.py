@@ -60,6 +60,10 @@ class Side:
         heart = self.heart + time * (self.linear + 0.5 * time * self.pull)
         return Moved(self, heart, turn, self.linear + time * self.pull)
 
+    def take(self, index):
+        """Those at ``index``."""
+        return Side(*(each[index] for each in vars(self).values()))
+
     def rim(self):
         """(N,) speed that turning gives the farthest place that may be touched [m/s]."""
         lever = np.sqrt(((self.middle - self.center) ** 2).sum(axis=1)) + self.reach
@@ -78,6 +82,10 @@ class Moved:
     heart: np.ndarray  # (N, 3) centres of mass in the world
     turn: np.ndarray  # (N, 4) orientation
     linear: np.ndarray  # (N, 3) velocity
+
+    def take(self, index):
+        """Those at ``index``."""
+        return Moved(self.side.take(index), self.heart[index], self.turn[index], self.linear[index])
 
     def place(self, point):
         """(N, 3) in the world: points in the bodies' frames."""

@@ -15,19 +15,22 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
-from . import bounce_kernel, contact_frames, contact_geometry, impact, knock_on, predict
+from . import bounce_kernel, contact_frames, contact_geometry, convex_touch, impact, knock_on, predict
 from .collision import Collider
 from .constraints import springs
 from .constraints.joints import joint_kernels
 from .model import build_model
 from .residual_kernels import JOINT_MODULE, residual_kernels
 from .scene import Body, Scene
-from .shapes import Plane
+from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane
 
 ON_HOST = (
-    predict.module, springs.module, contact_frames.module, impact.module, knock_on.module, bounce_kernel.module
+    predict.module, springs.module, contact_frames.module, impact.module, knock_on.module, bounce_kernel.module,
+    convex_touch.module,
 )  # fmt: skip
 """Modules whose kernels run on the CPU beside NumPy, whatever device a scene is solved on."""
+TURNING = Box, Capsule, Cone, ConvexHull, Cylinder
+"""Shapes that may hit with other places than were nearest at a step's start."""
 DEPTH = 4
 """How deep in a solver's objects kernels are looked for."""
 STEP = 1e-3
@@ -92,7 +95,9 @@ def launched(scene, solver):
     rebounds = any(body.restitution > 0.0 for body in scene.bodies)
     still = any(body.motion == "static" and body.shapes for body in scene.bodies)
     touch = sum(len(body.shapes) > 0 for body in scene.bodies) > 1
-    needed_on_host = True, bool(scene.joints), touch, touch, touch and rebounds, touch and rebounds and still
+    parts = (part for body in scene.bodies for shape in body.shapes for part in shape.parts())
+    turn = touch and any(isinstance(part, TURNING) for part in parts)
+    needed_on_host = True, bool(scene.joints), touch, touch, touch and rebounds, touch and rebounds and still, turn
     on_host = {wp.get_module(name): host for name in itertools.compress(ON_HOST, needed_on_host)}
     return {module: device for module in needed if module not in unused} | on_host
 

@@ -120,6 +120,7 @@ class NumpyCollider:
             deforms[source],
             shift[source],
             drift[source],
+            np.zeros(len(source), np.int32),
             manifolds,
             source,
         )

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where convex shapes touch first in the coming step: with the places and the normal of that moment.
+
+Detection tells which places are nearest at the step's start.  At 24 frames a second others hit: a box at 6 m/s that
+turns hits with another edge, a tumbling cylinder with another place of its rim, and left some m/s off.  Balls and
+capsules that meet each other, boxes, hulls or meshes are in ``round_impacts.py``.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .convex_touch import FlightArrays, first_touch
+from .cores import core_table
+from .host import HostKernel, HostTable
+from .manifold import along_runs, segments
+from .round_impacts import unheld
+from .touch_features import meeting_places
+from .touch_time import Side
+from .touching import Touching
+
+NEAR = 1e-3  # of the smaller half extent: what is nearer at the start of a step meets as it is
+STRAIGHT = 5e-3  # of it: way past each other until they meet that does not matter
+TOLD = 1e-3  # of it: so near a contact is to the place where shapes touch, at that time
+LIKE = 1.0 - 1e-4  # cosine of its normal and theirs: 0.8 degrees
+
+
+class ConvexImpacts:
+    """First touches of the shapes of one CollisionModel."""
+
+    def __init__(self, model):
+        self._model = model
+        self._cores = core_table(model.shapes, model.shape_position, model.shape_rotation)
+        self._convex = np.diff(self._cores.views.first[: len(model.shapes) + 1]) > 0
+        self._plane = self._cores.views.plane[: len(model.shapes)] == 1
+        self._edges = (np.diff(model.solids.first) > 0) | (model.meshes.shape_mesh >= 0)
+        self._flights = HostTable(FlightArrays, count=1, step=1)
+        self._kernel = HostKernel(first_touch, self._flights, self._cores)
+
+    def change(self, found, poses, velocity, step, free):
+        """The ContactSet ``found``, what touches first in the step as it does then; arguments of ``with_impacts``.
+
+        What would have stopped the two before, or along another normal, is left out.
+        """
+        runs = self._runs(found)
+        if runs is None:
+            return found
+        pull = free[:, None] * self._model.gravity
+        near = self._may_meet(found, runs, [self._side(runs, k, poses, velocity, pull) for k in range(2)], step)
+        if not near.any():
+            return found
+        runs, pull = runs.take(near), unheld(pull, found, velocity[0], step)
+        sides = [self._side(runs, k, poses, velocity, pull) for k in range(2)]
+        touch, apart, hit = self._fly(runs, sides, step)
+        if not hit.any():
+            return found
+        return self._tell(found, runs.take(hit), touch.take(hit), apart[hit])
+
+    def _runs(self, found):
+        """Runs of contacts of two convex shapes that are apart, or None."""
+        model = self._model
+        if not len(found):
+            return None
+        start, pair = segments(found.pair)
+        b, a = np.divmod(pair, len(model.shapes))
+        gap = np.minimum.reduceat(found.gap, start)
+        size = np.minimum(model.shape_size[a], model.shape_size[b])
+        good = self._convex[a] & self._convex[b] & (gap > NEAR * size)
+        if not good.any():
+            return None
+        count = np.diff(np.append(start, len(found)))
+        good &= ~self._as_round(a, b, count)
+        start, count, a, b, gap, size = (each[good] for each in (start, count, a, b, gap, size))
+        above = self._plane[a]
+        first, second = np.where(above, b, a), np.where(above, a, b)
+        sign = np.where(model.shape_body[first] == found.body_a[start], 1.0, -1.0)
+        return Runs(start, count, first, second, sign, gap, size) if len(start) else None
+
+    def _as_round(self, a, b, count):
+        """(N,) bool: pairs that ``round_impacts`` is for, or that have one normal for good, as a ball and a plane."""
+        is_round = self._model.shape_rounding > 0.0
+        known = is_round | self._edges
+        one = (is_round[a] & known[b]) | (is_round[b] & known[a])
+        return ((count == 1) & one) | (self._plane[a] & is_round[b]) | (self._plane[b] & is_round[a])
+
+    def _side(self, runs, number, poses, velocity, pull):
+        """Side of the first shapes of Runs, or of the second ones."""
+        side = Side.of(self._model, (runs.first, runs.second)[number], poses, velocity, pull)
+        side.reach[~np.isfinite(side.reach)] = 0.0
+        return side
+
+    def _may_meet(self, found, runs, sides, step):
+        """(N,) bool: what may touch in the step, and not where it is nearest at its start."""
+        first, second = sides
+        drift = first.linear - second.linear + 0.5 * step * (first.pull - second.pull)
+        normal = runs.sign[:, None] * found.normal[runs.start]
+        closing = (drift * normal).sum(axis=1)
+        rims = first.rim() + second.rim()
+        way = step * (np.sqrt((drift * drift).sum(axis=1)) + rims)
+        aside = np.sqrt(np.maximum((drift * drift).sum(axis=1) - closing * closing, 0.0)) + rims
+        time = np.minimum(step, runs.gap / np.maximum(rims - closing, 1e-300))  # that it takes at least
+        turning_plane = self._plane[runs.second] & second.angular.any(axis=1)
+        return (way > runs.gap) & (time * aside > STRAIGHT * runs.size) & ~turning_plane
+
+    def _fly(self, runs, sides, step):
+        """Run the kernel: the Touching, how far apart the shapes are then (N,) [m], whether they touch at all (N,)."""
+        count = len(runs.start)
+        v = self._flights.reserve(2 * count)
+        v.count[0], v.step[0] = count, step
+        for k, side in enumerate(sides):
+            own = slice(k, 2 * count, 2)
+            v.shape[own], v.center[own], v.heart[own] = side.shape, side.center, side.heart
+            v.q[own], v.v[own], v.w[own], v.pull[own] = side.turn, side.linear, side.angular, side.pull
+            v.radius[own], v.rim[own], v.size[own] = side.radius, side.rim(), runs.size
+        self._kernel.run()
+        one, other = slice(0, 2 * count, 2), slice(1, 2 * count, 2)
+        points, normal, time = [v.point[one].copy(), v.point[other].copy()], v.normal[one].copy(), v.time[one].copy()
+        return Touching(sides, time, points, normal), v.apart[one].copy(), v.touches[one] == 1
+
+    def _tell(self, found, hits, touch, apart):
+        """``found`` with the N Touches of Runs ``hits``, of those of which it has none; apart: (N,) [m] then."""
+        run, offset = along_runs(hits.count)
+        contact, begin = hits.start[run] + offset, np.cumsum(hits.count) - hits.count
+        gap, aside, normal = touch.of_contacts(found.take(contact), self._model, run, hits.sign[run])
+        on_face = touch.faces(self._model)[0] >= 0
+        close, like = TOLD * hits.size[run], (normal * touch.normal[run]).sum(axis=1) > LIKE
+        told = like & (np.abs(gap - apart[run]) < close) & (on_face[run] | (aside < close))
+        told = np.logical_or.reduceat(told, begin)
+        keep = np.ones(len(found), bool)
+        keep[contact] = (gap > -close) | ~told[run]
+        if not told.all():
+            new = np.flatnonzero(~told)
+            room = hits.count[new]
+            of, touch = meeting_places(self._cores.views, touch.take(new), hits.size[new], room)
+            columns = touch.columns(self._model, hits.sign[new][of], hits.size[new][of])
+            first = np.searchsorted(of, np.arange(len(new)))
+            good = np.logical_and.reduceat(columns["gap"] > 0.0, first)
+            lowest = contact[np.lexsort((gap, run))]  # they give way first
+            put = np.flatnonzero(good[of])
+            place = lowest[begin[new[of[put]]] + put - first[of[put]]]
+            renewed = np.isin(run, new[good])
+            keep[contact[renewed]] = (like & (gap > -close))[renewed]
+            keep[place] = True
+            changed = {name: getattr(found, name).copy() for name in columns}
+            for name, column in columns.items():
+                changed[name][place] = column[put]
+            found = replace(found, **changed)
+        return found if keep.all() else found.take(keep)
+
+
+@dataclass
+class Runs:
+    """N runs of contacts, each of two shapes; planes are among the second ones."""
+
+    start: np.ndarray  # (N,) number of the first contact
+    count: np.ndarray  # (N,)
+    first: np.ndarray  # (N,) shapes
+    second: np.ndarray  # (N,)
+    sign: np.ndarray  # (N,) 1 where the first shape is on side a, -1 elsewhere
+    gap: np.ndarray  # (N,) the smallest [m]
+    size: np.ndarray  # (N,) of the smaller shape [m]
+
+    def take(self, index):
+        """Those at ``index``."""
+        return Runs(*(each[index] for each in vars(self).values()))

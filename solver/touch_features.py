@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What convex shapes turn towards each other where they touch: a point, an edge or a face; and where two of them meet.
+
+Edges that lie along each other, as those of cylinders that stand side by side, meet at two places: one alone would turn
+the bodies.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .manifold import along_runs
+
+POINT, EDGE, FACE = range(3)
+ALONG = 0.02  # sine of the angle between two edges below which they lie along each other
+NEAR = 1e-3  # of the pair's size: what is that much behind the foremost place touches with it
+SHORTEST = 0.05  # of the pair's size: edges that are side by side for less meet in one place
+
+
+@dataclass
+class Features:
+    """What N shapes turn to one direction each, in their bodies' frames."""
+
+    kind: np.ndarray  # (N,) POINT, EDGE or FACE
+    start: np.ndarray  # (N, 3) of its two places that are farthest from each other
+    end: np.ndarray  # (N, 3)
+    run: np.ndarray  # (K,) which of the N each place belongs to, ascending
+    place: np.ndarray  # (K, 3) all of them
+    endless: np.ndarray  # (N,) bool: a plane
+
+
+def features(cores, shape, outward, near):
+    """The Features of shapes (N,) along ``outward`` (N, 3); what is less than ``near`` (N,) [m] behind is part of them.
+
+    cores: views of CoreArrays.
+    """
+    run, offset = along_runs(cores.first[shape + 1] - cores.first[shape])
+    disc = cores.first[shape][run] + offset
+    axis = cores.axis[shape]
+    across = outward - (outward * axis).sum(axis=1)[:, None] * axis
+    across /= np.maximum(np.sqrt((across * across).sum(axis=1)), 1e-300)[:, None]
+    place = cores.middle[disc] + cores.disc[disc][:, None] * across[run]
+    height = (outward[run] * place).sum(axis=1)
+    top = height > np.maximum.reduceat(height, np.flatnonzero(offset == 0))[run] - near[run]
+    run, place = run[top], place[top]
+    begin = np.flatnonzero(np.diff(run, prepend=-1))
+    start = _farthest(place, run, begin, place[begin])
+    end = _farthest(place, run, begin, start)
+    way = end - start
+    beside = np.cross(way[run], place - start[run])
+    wide = np.maximum.reduceat((beside * beside).sum(axis=1), begin) > near**2 * (way * way).sum(axis=1)
+    kind = np.where((way * way).sum(axis=1) <= near**2, POINT, np.where(wide, FACE, EDGE))
+    endless = cores.plane[shape] == 1
+    return Features(np.where(endless, FACE, kind), start, end, run, place, endless)
+
+
+def _farthest(place, run, begin, origin):
+    """(N, 3) of the places of each run the one farthest from ``origin`` (N, 3)."""
+    far = ((place - origin[run]) ** 2).sum(axis=1)
+    most = np.maximum.reduceat(far, begin)
+    return place[np.minimum.reduceat(np.where(far == most[run], np.arange(len(run)), len(run)), begin)]
+
+
+def meeting_places(cores, touch, size, room):
+    """The places where pairs of shapes touch: (which of the N each is of (M,), ascending; their Touching).
+
+    Args:
+        cores: views of CoreArrays.
+        touch: Touching of N pairs, at one place each.
+        size: (N,) [m] of the pairs; room: (N,) how many places there may be; of one along edges it is in the middle.
+    """
+    moved = touch.moved()
+    found = [
+        features(cores, side.shape, out, NEAR * size) for side, out in zip(touch.sides, touch.outward(), strict=True)
+    ]
+    lines, low, high = _side_by_side(found, moved, size)
+    faces = np.flatnonzero((found[0].kind == FACE) & (found[1].kind == FACE) & (room > 1))
+    if not len(lines) and not len(faces):
+        return np.arange(len(size)), touch
+    two = room[lines] > 1
+    which, place = [lines, lines[two]], [np.where(two[:, None], low, 0.5 * (low + high)), high[two]]
+    for number in faces.tolist():
+        corners = _shared_corners(found, moved, number, touch.normal[number], int(room[number]))
+        which.append(np.full(len(corners), number))
+        place.append(corners)
+    which, place = np.concatenate(which), np.concatenate(place)
+    alone = np.setdiff1d(np.arange(len(size)), which)
+    both = [
+        np.concatenate([point[alone], _onto(own, body, which, place, touch.normal)])
+        for point, own, body in zip(touch.points, found, moved, strict=True)
+    ]
+    which = np.concatenate([alone, which])
+    order = np.argsort(which, kind="stable")
+    out = touch.take(which[order])
+    out.points = [each[order] for each in both]
+    return which[order], out
+
+
+def _onto(own, body, which, place, normal):
+    """Places (M, 3) of the world, along normals (N, 3) onto Features ``which`` (M,) of N, in the bodies' frames."""
+    body, normal = body.take(which), normal[which]
+    height = ((place - body.place(own.start[which])) * normal).sum(axis=1)
+    return body.inside(place - height[:, None] * normal)
+
+
+def _side_by_side(found, moved, size):
+    """Where edges lie along edges or on faces: which of N (M,), and both ends of what they share (M, 3) in the world.
+
+    found: Features, Features that touch; moved: Moved bodies of both at that time; size: (N,) [m] of the pairs.
+    """
+    starts = [body.place(own.start) for own, body in zip(found, moved, strict=True)]
+    ways = [body.place(own.end) - start for own, body, start in zip(found, moved, starts, strict=True)]
+    lengths = [np.maximum(np.sqrt((way * way).sum(axis=1)), 1e-300) for way in ways]
+    along_each_other = np.sqrt((np.cross(*ways) ** 2).sum(axis=1)) < ALONG * lengths[0] * lengths[1]
+    edge, face = ([own.kind == kind for own in found] for kind in (EDGE, FACE))
+    good = (edge[0] & edge[1] & along_each_other) | (edge[0] & face[1]) | (face[0] & edge[1])
+    start = np.where(edge[0][:, None], *starts)
+    along = np.where(edge[0][:, None], *(way / length[:, None] for way, length in zip(ways, lengths, strict=True)))
+    spans = [_span(own, body, along) for own, body in zip(found, moved, strict=True)]
+    low, high = np.maximum(spans[0][0], spans[1][0]), np.minimum(spans[0][1], spans[1][1])
+    some = np.flatnonzero(good & (high - low > SHORTEST * size))
+    from_ = (start * along).sum(axis=1)
+    return some, *(start[some] + (end - from_)[some, None] * along[some] for end in (low, high))
+
+
+def _span(own, body, along):
+    """(least (N,), most (N,)) of the places of Features along directions (N, 3)."""
+    repeated = body.take(own.run)
+    at = (repeated.place(own.place) * along[own.run]).sum(axis=1)
+    begin = np.flatnonzero(np.diff(own.run, prepend=-1))
+    least, most = np.minimum.reduceat(at, begin), np.maximum.reduceat(at, begin)
+    return np.where(own.endless, -np.inf, least), np.where(own.endless, np.inf, most)
+
+
+def _shared_corners(found, moved, number, normal, most):
+    """(K, 3) in the world: at most ``most`` corners, far from each other, of where two faces lie on each other.
+
+    number: of the two Features; normal: (3,) of the faces.
+    """
+    u = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
+    frame = np.stack([u / np.linalg.norm(u), np.cross(normal, u / np.linalg.norm(u))])
+    flat = []
+    for own, body in zip(found, moved, strict=True):
+        index = np.full((own.run == number).sum(), number)
+        flat.append(None if own.endless[number] else body.take(index).place(own.place[own.run == number]))
+    places = [each for each in flat if each is not None]
+    level = (places[0] @ normal).mean() * normal
+    polygon = _ringed(places[0] @ frame.T)
+    if len(places) > 1:
+        polygon = _clipped(polygon, _ringed(places[1] @ frame.T))
+    if not len(polygon):
+        return np.zeros((0, 3))
+    taken = [int(np.argmax(((polygon - polygon.mean(axis=0)) ** 2).sum(axis=1)))]
+    while len(taken) < min(most, len(polygon)):
+        far = ((polygon[:, None] - polygon[taken]) ** 2).sum(axis=2).min(axis=1)
+        taken.append(int(np.argmax(far)))
+    return level + polygon[taken] @ frame
+
+
+def _ringed(points):
+    """Corners (N, 2) of a convex polygon, counter-clockwise."""
+    arm = points - points.mean(axis=0)
+    return points[np.argsort(np.arctan2(arm[:, 1], arm[:, 0]))]
+
+
+def _clipped(polygon, by):
+    """The part of a convex polygon (N, 2) within another: Sutherland and Hodgman (1974)."""
+    for start, end in zip(by, np.roll(by, -1, axis=0), strict=True):
+        if not len(polygon):
+            break
+        side = end - start
+        height = side[0] * (polygon[:, 1] - start[1]) - side[1] * (polygon[:, 0] - start[0])
+        after = np.roll(height, -1)
+        crosses = (height < 0.0) != (after < 0.0)
+        share = height / np.where(crosses, height - after, 1.0)
+        cut = polygon + share[:, None] * (np.roll(polygon, -1, axis=0) - polygon)
+        both = np.stack([polygon, cut], axis=1).reshape(-1, 2)
+        polygon = both[np.stack([height >= 0.0, crosses], axis=1).reshape(-1)]
+    return polygon
