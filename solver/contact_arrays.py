@@ -14,7 +14,7 @@ from .arrays import allocate, download_all, of_arrays, upload
 from .manifold import Manifolds
 
 # Slots of the ``counts`` array.
-OLD, FRESH, KEPT, ADDED, UNSORTED = range(5)
+OLD, FRESH, KEPT, ADDED, UNSORTED, SLID = range(6)
 # Slots of the ``settings`` array.
 STEP, FALL, UNIT = range(3)  # [s], way gravity makes in the step [m], [m] one newton length
 

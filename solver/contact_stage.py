@@ -20,6 +20,7 @@ from .contact_arrays import (
     FRESH,
     KEPT,
     OLD,
+    SLID,
     STEP,
     UNIT,
     UNSORTED,
@@ -132,7 +133,7 @@ class ContactStage:
     def __init__(self, model):
         self.model, self.device = model, model.newton_model.device
         self.poses, self.shapes = pose_arrays(model, self.device), shape_arrays(model, self.device)
-        self.shared = columns(StageArrays, 0, self.device, counts=5, settings=3, vectors=2)
+        self.shared = columns(StageArrays, 0, self.device, counts=6, settings=3, vectors=2)
         upload(self.shared.settings, (0.0, 0.0, model.unit))
         self.gravity = float(np.linalg.norm(model.gravity))
         listed = None if model.pairs is None else wp.array(model.pairs, dtype=wp.vec2i, device=self.device)
@@ -189,7 +190,7 @@ class ContactStage:
             number[contacts.source] = np.arange(len(contacts))
             upload(self.old.contact, number)
             self._remembered, self._manifolds = contacts, whole
-        self._set_counts((0 if contacts is None else len(contacts.manifolds), 0, 0, 0, 0))
+        self._set_counts((0 if contacts is None else len(contacts.manifolds), 0, 0, 0, 0, 0))
         return grown
 
     def place(self, state):
@@ -240,10 +241,9 @@ class ContactStage:
         )  # fmt: skip
         wp.utils.array_scan(old.count, old.start, inclusive=False)
         wp.utils.array_scan(fresh.count, fresh.start, inclusive=False)
-        self._loop(write_kept, len(self.points.pair), shared, remembered, old, found, fresh, self.points, self.chosen)
-        self._loop(
-            write_fresh, len(found.pair), shared, self.poses, remembered, old, found, fresh, self.points, self.chosen
-        )
+        rest = self.poses, remembered, old, found, fresh, self.points, self.chosen
+        self._loop(write_kept, len(self.points.pair), shared, *rest)
+        self._loop(write_fresh, len(found.pair), shared, *rest)
 
     def choose(self):
         """Launch the choice of contacts."""
@@ -319,9 +319,9 @@ class ContactStage:
         return source, *out
 
     def read_manifolds(self):
-        """The renewed Manifolds; those remembered themselves where all of them stay and none was added."""
-        counts = self.read_counts()
-        if self._manifolds is not None and counts[KEPT] == counts[OLD] == len(self._manifolds) and not counts[ADDED]:
+        """The renewed Manifolds; those remembered themselves where all stay as they are and none was added."""
+        counts, same = self.read_counts(), self._manifolds is not None
+        if same and counts[KEPT] == counts[OLD] == len(self._manifolds) and not counts[ADDED] and not counts[SLID]:
             return self._manifolds
         return read_points(self.points, counts[KEPT] + counts[ADDED])
 

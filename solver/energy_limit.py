@@ -29,7 +29,7 @@ import numpy as np
 
 from .energy import kinetic_energies
 from .flags import some
-from .reference.rows import start_gaps
+from .reference.rows import gaps, start_gaps
 
 SPARE = 1e-3  # of the kinetic energy at the start, and of the work of joint rows: what a step may add
 LONGEST_STEP = 1.0 / 24.0  # [s] of a step
@@ -61,13 +61,28 @@ class EnergyLimit:
         self.start = start = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
         self.work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
         self.limit = self._sum(start + self.work) + judged.work[0]
-        # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.  What the
-        # last step left of overlap is pushed out.
+        # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.
         noise = tolerance * pull / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
         self.noise = mass * noise
-        push = np.maximum(solution.contact_impulse[:, 0], 0.0) * np.maximum(-start_gaps(problem), 0.0) / problem.step
-        pushed = np.bincount(self.island_of(contacts), push, self._count)
-        self._most = self.limit + self._sum(SPARE * start + self.noise) + pushed + judged.work[1]
+        spare = self._sum(SPARE * start + self.noise)
+        self._most = self.limit + spare + self._pushed_out(solution, spare) + judged.work[1]
+
+    def _pushed_out(self, solution, spare):
+        """(islands,) work of contacts on overlap that the last step left, as far as it left in this one [J].
+
+        Where it would be no more than ``spare`` (islands,) if all of it left, that is near enough.  The contacts of a
+        wedge push with any force, and what they overlap stays.
+        """
+        problem, contacts = self.assembly.problem, self.assembly.problem.contacts
+        start, island = start_gaps(problem), self.island_of(contacts)
+        force, way = np.maximum(solution.contact_impulse[:, 0], 0.0) / problem.step, np.maximum(-start, 0.0)
+        work = np.bincount(island, force * way, self._count)
+        if some(much := work > spare):
+            index = np.flatnonzero(much[island] & (force * way > 0.0))
+            left = gaps(contacts.take(index), solution.position, solution.orientation) - start[index]
+            way[index] = np.clip(left, 0.0, way[index])
+            work = np.bincount(island, force * way, self._count)
+        return work
 
     def add_drives(self, rows, impulse):
         """Take in the work of drives and dampers in the velocity phase: its JointRows, and their impulses (R,).

@@ -8,16 +8,34 @@ behind it, and what moves before it, keeps both apart by itself.  So where a con
 another shape, contacts with the latter along other normals are left out:
 
     n . x <= n . p + FLUSH size    for all x of the other shape; p: the contact's point, n: its normal
+
+Where the other stands out of that plane, at a valley, ``hidden_edges.py`` has the contacts that are left.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
+from .hidden_edges import with_faces
 from .manifold import along_runs, segments, turn
 from .rotations import matrices
 
 FLUSH = 1e-3  # of the smallest half extent of what moves: what stands out by less is no obstacle
 ALIKE = 1.0 - 1e-6  # cosine above which two normals are one
 FACING = -0.1  # cosine below which a contact is on the other side of the plane
+
+
+@dataclass
+class Touches:
+    """K contacts of a shape that moves with one that stands still, or that is part of a body that moves."""
+
+    index: np.ndarray  # (K,) in the ContactSet
+    on_a: np.ndarray  # (K,) bool: what moves is on side a
+    mover: np.ndarray  # (K,) shape, ascending
+    still: np.ndarray  # (K,) shape
+    normal: np.ndarray  # (K, 3) world, unit, out of ``still``
+    place: np.ndarray  # (K, 3) world, on ``still``
+    level: np.ndarray  # (K,) normal . place
 
 
 def without_flush_edges(contacts, model, position, orientation):
@@ -37,28 +55,43 @@ def without_flush_edges(contacts, model, position, orientation):
     index, on_a, mover, still = index[several], on_a[several], mover[several], still[several]
     rotation = matrices(orientation)
     order = np.argsort(mover, kind="stable")
-    index, on_a, mover, still = index[order], on_a[order], mover[order], still[order]
-    normal = np.where(on_a, 1.0, -1.0)[:, None] * contacts.normal[index]
-    point = np.where(on_a[:, None], contacts.point_b[index], contacts.point_a[index])
-    margin = np.where(on_a, contacts.margin_b[index], contacts.margin_a[index])
-    body = model.shape_body[still]
-    level = np.einsum("ki,ki->k", normal, position[body] + turn(rotation[body], point)) + margin
+    touch = _touches(contacts, model, [each[order] for each in (index, on_a, mover, still)], (position, rotation))
+    mover, still, body = touch.mover, touch.still, model.shape_body[touch.still]
     # every contact (edge) with every other of the same shape that moves (plane)
     start = segments(mover)[0]
     count = np.diff(np.r_[start, len(mover)])
     run, offset = along_runs(count * count)
     edge, plane = start[run] + offset // count[run], start[run] + offset % count[run]
-    cosine = np.einsum("ki,ki->k", normal[edge], normal[plane])
-    other = (still[edge] != still[plane]) & (cosine < ALIKE) & (cosine > FACING)
+    cosine = np.einsum("ki,ki->k", touch.normal[edge], touch.normal[plane])
+    other = (still[edge] != still[plane]) & (cosine < ALIKE)
     other &= (body[edge] == body[plane]) | ~(movable[body[edge]] | movable[body[plane]])
-    edge, plane = edge[other], plane[other]
+    edge, plane, cosine = edge[other], plane[other], cosine[other]
     if not len(edge):
         return contacts
-    highest = _support(model, still[edge], normal[plane], position, rotation)
-    behind = highest <= level[plane] + FLUSH * model.shape_size[mover[edge]]
+    room = FLUSH * model.shape_size[mover]
+    highest = _support(model, still[edge], touch.normal[plane], position, rotation)
+    behind = highest <= touch.level[plane] + room[edge]
+    gone = np.zeros(len(mover), bool)
+    gone[edge[behind & (cosine > FACING)]] = True
+    stay = ~(behind | gone[edge] | gone[plane])
+    contacts = with_faces(contacts, touch, (edge[stay], plane[stay]), room, model, (position, rotation))
+    if not gone.any():
+        return contacts
     keep = np.ones(len(contacts), bool)
-    keep[index[edge[behind]]] = False
-    return contacts if keep.all() else contacts.take(keep)
+    keep[touch.index[gone]] = False
+    return contacts.take(keep)
+
+
+def _touches(contacts, model, columns, poses):
+    """Touches of contacts; columns: its first four, poses: position (B, 3) and rotation (B, 3, 3)."""
+    index, on_a, _, still = columns
+    position, rotation = poses
+    normal = np.where(on_a, 1.0, -1.0)[:, None] * contacts.normal[index]
+    point = np.where(on_a[:, None], contacts.point_b[index], contacts.point_a[index])
+    margin = np.where(on_a, contacts.margin_b[index], contacts.margin_a[index])
+    body = model.shape_body[still]
+    place = position[body] + turn(rotation[body], point) + margin[:, None] * normal
+    return Touches(*columns, normal, place, np.einsum("ki,ki->k", normal, place))
 
 
 def _each_side(contacts, model):

@@ -16,6 +16,7 @@ from .contact_arrays import (
     FRESH,
     KEPT,
     OLD,
+    SLID,
     STEP,
     UNSORTED,
     ChosenArrays,
@@ -36,23 +37,24 @@ from .contact_geometry import (
     lower_bound,
     relative_tilt,
     seen_from_b,
+    turned_back,
 )
 from .deepest_corner import REDUCED, deepest_corner
-from .manifold import GAP_FLOOR
+from .manifold import GAP_FLOOR, NOISE
 from .round_sides import round_contact
 
 STILL = 2e-3  # a pair that moved less, in units of its smallest half extent, keeps its manifold
 REACH = 0.1  # how far a point and the one it continues may be apart, in the same unit
 
-old_slot, fresh_slot, kept_slot, added_slot, unsorted_slot = (
-    wp.constant(slot) for slot in (OLD, FRESH, KEPT, ADDED, UNSORTED)
+old_slot, fresh_slot, kept_slot, added_slot, unsorted_slot, slid_slot = (
+    wp.constant(slot) for slot in (OLD, FRESH, KEPT, ADDED, UNSORTED, SLID)
 )
 reduced = wp.constant(REDUCED)
 step_slot = wp.constant(STEP)
 zero, half, two = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5)), wp.constant(wp.float64(2.0))
 still, reach, far = wp.constant(wp.float64(STILL)), wp.constant(wp.float64(REACH)), wp.constant(wp.float64(1e300))
 aligned = wp.constant(wp.float64(0.1 * REACH))
-floor = wp.constant(wp.float64(GAP_FLOOR))
+floor, noise = wp.constant(wp.float64(GAP_FLOOR)), wp.constant(wp.float64(NOISE))
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 
@@ -240,10 +242,32 @@ def copy_point(source: PointArrays, i: int, target: PointArrays, k: int):
     target.lever[k] = source.lever[i]
 
 
+@wp.func(module=MODULE)
+def face_each_other(points: PointArrays, k: int, poses: PoseArrays):
+    """Move one of a contact's two points along the surface to where it lies opposite the other one.
+
+    Else their impulses, equal and opposite, turn both bodies by what the points slid apart.  Not the point of what is
+    round, and rather that of what stands.  Whether there was anything to move.
+    """
+    a = points.body_a[k]
+    b = points.body_b[k]
+    apart = seen_from_b(points, k, poses) - points.point_b[k]
+    slid = apart - wp.dot(points.normal[k], apart) * points.normal[k]
+    if wp.length(slid) <= noise * points.size[k]:
+        return False
+    on_a = points.margin_a[k] == zero and (points.margin_b[k] > zero or not poses.movable[a])
+    if on_a:
+        points.point_a[k] -= turned_back(poses.rotation[a], poses.rotation[b] * slid)
+        points.place[k] -= slid
+    elif points.margin_b[k] == zero:
+        points.point_b[k] += slid
+    return on_a or points.margin_b[k] == zero
+
+
 @kernel
 def write_kept(
-    stage: StageArrays, remembered: PointArrays, old: OldArrays, points: PointArrays, fresh: FreshArrays,
-    target: PointArrays, chosen: ChosenArrays, lanes: int,
+    stage: StageArrays, poses: PoseArrays, remembered: PointArrays, old: OldArrays, points: PointArrays,
+    fresh: FreshArrays, target: PointArrays, chosen: ChosenArrays, lanes: int,
 ):  # fmt: skip
     """The manifolds that stay, each behind the fresh ones of pairs before it."""
     if wp.tid() == 0:
@@ -261,6 +285,8 @@ def write_kept(
         copy_point(remembered, k, target, place)
         target.place[place] = remembered.place[k]
         target.tilt[place] = remembered.tilt[k]
+        if face_each_other(target, place, poses):
+            stage.counts[slid_slot] = 1
         chosen.link[place] = k
 
 

@@ -70,7 +70,7 @@ class PositionPhase:
         missed get none, and a solve most of which missed is given back at once.
         """
         options, tolerance = self.options(assembly, state)
-        solved = Solved(assembly, *self._solve(assembly, options, last), tolerance, NO_PAIRS)
+        solved = Solved(assembly, *self._solve(assembly, options, tolerance, last), tolerance, NO_PAIRS)
         solved = self._repeat(solved, state, last)
         if solved.check is None or solved.check.found is None:
             return solved
@@ -105,7 +105,7 @@ class PositionPhase:
         if changed is not None:
             done &= ~whole_groups(assembly.island, changed)
         options = replace(options, start=solved.solution.velocity[: len(tolerance)], done=done)
-        solution, statistics, solves = self._solve(assembly, options, last)
+        solution, statistics, solves = self._solve(assembly, options, tolerance, last)
         _keep(done, solved.assembly.problem, solved.solution, solved.statistics, solution, statistics)
         return replace(
             solved, assembly=assembly, solution=solution, statistics=statistics, solves=solved.solves + solves,
@@ -181,8 +181,10 @@ class PositionPhase:
         again = self._again(assembly, solution, None, None, state)
         return self._anew(solved, again, state, last, changed[: len(solved.tolerance)])
 
-    def _solve(self, assembly, options, last):
+    def _solve(self, assembly, options, tolerance, last):
         """(StepSolution, SolveStatistics, number of solves) of the problem of an Assembly.
+
+        tolerance: (n,) [m] that the island of each body is held to.
 
         As the ``last`` resort islands that missed are tried without the impulses they start from: those of before a
         blow may lead far off.  Where contacts push bodies apart that joints hold in each other, impulses grow without
@@ -191,7 +193,11 @@ class PositionPhase:
         """
         problem = assembly.problem
         solution, statistics = self.solver.solve(problem, options)
-        missed, solves = ~(statistics.residual <= self.fast), 1
+        statistics.held, solves, slow = np.zeros(len(tolerance), bool), 1, tolerance < self.fast
+        if some(slow & (statistics.residual > options.tolerance)):
+            solution, statistics, solves = self._held(assembly, options, slow, solution, statistics)
+            statistics.held &= statistics.residual <= tolerance
+        missed = ~(statistics.residual <= self.fast)
         if options.done is not None:
             missed &= ~options.done
         if not last or not some(missed):
@@ -202,7 +208,7 @@ class PositionPhase:
             cold = replace(contacts, impulse=np.zeros_like(contacts.impulse))
             without = replace(problem, contacts=cold)
             solution, statistics = self._instead(without, options, missed, solution, statistics)
-            missed, solves = missed & ~(statistics.residual <= self.fast), 2
+            missed, solves = missed & ~(statistics.residual <= self.fast), solves + 1
         deep = np.flatnonzero(start_gaps(problem) < -self.fast)
         pushed[contacts.body_a[deep]] = pushed[contacts.body_b[deep]] = True
         missed &= whole_groups(assembly.island, pushed[: len(missed)])
@@ -211,12 +217,37 @@ class PositionPhase:
         as_it_lies = replace(problem, push_out_speed=0.0)
         return *self._instead(as_it_lies, options, missed, solution, statistics), solves + 1
 
+    def _held(self, assembly, options, slow, before, earlier):
+        """(StepSolution, SolveStatistics, number of solves): ``before``, ``earlier``, but of ``slow`` (n,) islands that
+        did not come as near as they aim at with the overlap they start with held as it is, where that ends better.
+
+        Friction locks a cup in another one: no force whatever pushes overlap out of such a wedge, and those that try to
+        grow from step to step, until rounding moves both.  Only what a step of fast motion may leave is held.
+        """
+        problem, contacts = assembly.problem, assembly.problem.contacts
+        stuck = slow & (earlier.residual > options.tolerance)
+        if options.done is not None:
+            stuck &= ~options.done
+        if contacts.gap_noise is None or not len(contacts):
+            return before, earlier, 1
+        gap, deep = start_gaps(problem), np.zeros(len(problem.bodies.mass), bool)
+        taken = moves(contacts, stuck, len(deep)) & (gap < -contacts.gap_noise) & (gap >= -self.fast)
+        deep[contacts.body_a[taken]] = deep[contacts.body_b[taken]] = True
+        stuck &= whole_groups(assembly.island, deep[: len(stuck)])
+        if not some(stuck):
+            return before, earlier, 1
+        held = replace(contacts, gap_noise=np.where(taken, -gap, contacts.gap_noise))
+        solution, statistics = self._instead(replace(problem, contacts=held), options, stuck, before, earlier)
+        statistics.held = stuck & (statistics.residual < earlier.residual)
+        return solution, statistics, 2
+
     def _instead(self, problem, options, missed, before, earlier):
         """(StepSolution, SolveStatistics): ``before``, ``earlier``, but of ``problem`` for the bodies ``missed`` (n,)
         where that ends better.
         """
         solution, statistics = self.solver.solve(problem, replace(options, done=~missed))
         worse = ~(missed & (statistics.residual < earlier.residual))
+        statistics.held = np.zeros(len(missed), bool)
         _keep(worse, problem, before, earlier, solution, statistics)
         return solution, statistics
 
@@ -280,7 +311,7 @@ def _keep(done, problem, before, earlier, solution, statistics):
     bodies = np.flatnonzero(done)
     for name in ("velocity", "position", "orientation"):
         getattr(solution, name)[bodies] = getattr(before, name)[bodies]
-    for name in ("newton", "swept", "residual", "eps", "constrained"):
+    for name in ("newton", "swept", "residual", "eps", "constrained", "held"):
         getattr(statistics, name)[bodies] = getattr(earlier, name)[bodies]
     for table, name in ((problem.contacts, "contact_impulse"), (problem.joints, "joint_impulse")):
         kept = np.flatnonzero(moves(table, done, len(before.velocity)))

@@ -62,6 +62,7 @@ class SolveStatistics:
     residual: np.ndarray  # by the solver's own measure [m]; metrics.py is what counts
     eps: np.ndarray
     constrained: np.ndarray  # bool: has a contact or a joint row
+    held: np.ndarray | None = None  # bool: with overlap that nothing pushes out, see PositionPhase; None: nobody asked
 
 
 class ProximalSolver:

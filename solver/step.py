@@ -125,7 +125,7 @@ class Stepper:
         if check is not None:
             residuals.penetration = max(residuals.penetration, check.overlap)
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
-        attempt.tolerance = np.where(judged.speed > SLOW, self.fast, solved.tolerance)
+        attempt.tolerance = np.where((judged.speed > SLOW) | solved.statistics.held, self.fast, solved.tolerance)
         attempt.judge(self.fast)
         if some(attempt.failed) and depth < self.deepest and not few(self, attempt):
             return attempt

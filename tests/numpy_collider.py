@@ -5,6 +5,7 @@ import newton
 import numpy as np
 import warp as wp
 from axion.solver.contact_set import ContactSet, no_manifolds
+from axion.solver.flush import without_flush_edges
 from axion.solver.manifold import GAP_FLOOR, Manifolds, turn, turn_back
 from axion.solver.mesh_detection import with_meshes
 from axion.solver.mesh_sides import Sides
@@ -51,7 +52,8 @@ class NumpyCollider:
             link = index[link]
         found = self._select(manifolds, link, *poses, *motion, step, free)
         falling = self.model.movable if free is None else free
-        return with_impacts(found, self.model, (poses[0], np.asarray(orientation, float)), motion, step, falling)
+        found = with_impacts(found, self.model, (poses[0], np.asarray(orientation, float)), motion, step, falling)
+        return without_flush_edges(found, self.model, poses[0], np.asarray(orientation, float))
 
     def collide_again(self, position, orientation, free=None, angular_velocity=None):
         """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does.
@@ -63,7 +65,8 @@ class NumpyCollider:
         turning = self._angular = still if angular_velocity is None else angular_velocity
         self._fall = 0.0
         manifolds, link = self._manifolds(no_manifolds(), poses)
-        return self._select(manifolds, link, *poses, still, turning, 0.0, free)
+        found = self._select(manifolds, link, *poses, still, turning, 0.0, free)
+        return without_flush_edges(found, self.model, poses[0], np.asarray(orientation, float))
 
     def deform(self, time, step, at_end=False):
         """Give deforming meshes their shape at ``time`` [s], or at the end of a step of ``step`` seconds from it."""
@@ -77,7 +80,7 @@ class NumpyCollider:
     def _manifolds(self, old, poses):
         """Those at (position, rotation), the old ones where a pair has hardly moved, and their links to ``old``."""
         fresh = rounded(self.model, self._detect(*poses), poses[1], self._angular)
-        return renew(old, fresh, *poses, lambda new: with_deepest(self.model, new, *poses))
+        return renew(old, fresh, *poses, self.model.movable, lambda new: with_deepest(self.model, new, *poses))
 
     def _select(self, manifolds, link, position, rotation, linear_velocity, angular_velocity, step, free):
         """The contacts near enough to matter in this step."""

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Manifolds renewed in NumPy, over all contacts at once: what the kernels of the solver are compared with."""
 
+from dataclasses import replace
+
 import numpy as np
 from axion.solver.contact_geometry import ALIKE
 from axion.solver.deepest_corner import FLAT, REDUCED
@@ -24,7 +26,24 @@ def relative_tilt(body_a, body_b, rotation):
     return np.einsum("kji,kjl->kil", rotation[body_b], rotation[body_a])
 
 
-def renew(old, fresh, position, rotation, complete=None, threshold=2e-3):
+def face_each_other(kept, position, rotation, movable):
+    """Manifolds that stay, the two points of each opposite each other: rather those of what stands moved."""
+    a, b = kept.body_a, kept.body_b
+    apart = relative_place(kept, position, rotation) - kept.point_b
+    slid = apart - np.einsum("ki,ki->k", kept.normal, apart)[:, None] * kept.normal
+    slid[np.linalg.norm(slid, axis=1) <= NOISE * kept.size] = 0.0
+    if not slid.any():
+        return kept
+    on_a = (kept.margin_a == 0.0) & ((kept.margin_b > 0.0) | ~movable[a])
+    on_b = ~on_a & (kept.margin_b == 0.0)
+    back = turn_back(rotation[a], turn(rotation[b], slid))
+    return replace(
+        kept, point_a=kept.point_a - on_a[:, None] * back, place=kept.place - on_a[:, None] * slid,
+        point_b=kept.point_b + on_b[:, None] * slid,
+    )  # fmt: skip
+
+
+def renew(old, fresh, position, rotation, movable, complete=None, threshold=2e-3):
     """The manifolds to use now: the old one where a pair has hardly moved since it was made, else the fresh one.
 
     A pair has hardly moved when the farthest way of its points a, seen from b, plus the relative angle times the
@@ -49,10 +68,11 @@ def renew(old, fresh, position, rotation, complete=None, threshold=2e-3):
     kept = (run >= 0) & keep_pair[run]
     keep = np.flatnonzero(np.repeat(keep_pair, np.diff(np.r_[old_start, len(old)])))
     if kept.all():
-        return (old if len(keep) == len(old) else old.take(keep)), keep
+        stay = old if len(keep) == len(old) else old.take(keep)
+        return face_each_other(stay, position, rotation, movable), keep
     new = fresh.take(np.repeat(~kept, np.diff(np.r_[fresh_start, len(fresh)])))
     new = _stamped(new, position, rotation, complete)
-    result, order = Manifolds.join([old.take(keep), new])
+    result, order = Manifolds.join([face_each_other(old.take(keep), position, rotation, movable), new])
     return result, np.concatenate([keep, match(new, old)])[order]
 
 

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Edges in the valley between two shapes: where a slope ends on a floor, or a slab leans against the next one.
+
+The union of the two has no edge there and no side, only the two tops; but the contact with each shape is found as if it
+were alone, and what slides down the one meets the edge of the other and stops dead.  What moves is before the plane of
+its contact with the one, so of the other only that counts which stands out of that plane.  A contact is hidden if
+
+    the place p it touches is at the one:  no farther than NEAR before its faces and before the plane n1 . x = level
+    the one has something before it:       n . x > n . p + FLUSH size      for some x of the one
+    nothing of what it touches, the corner, edge or face where  n . x  is greatest, stands out:  n1 . x <= level + that
+
+and gives way to a contact with the face that does stand out, at the same place of what moves; of several with the one
+farthest below that place, as between any two convex shapes.  Two planes that both hold are all there is at a valley.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from .manifold import along_runs, turn, turn_back
+
+NEAR = 0.05  # of the half extent of what moves, and of the gap: detection finds places no better along what is round
+CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "previous", "face", "face_normal")
+
+
+def with_faces(contacts, touch, pairs, room, model, poses):
+    """The ContactSet with contacts of faces in place of those of hidden edges.
+
+    Args:
+        touch: Touches of contacts, see flush.py.
+        pairs: (edge (P,), plane (P,)) numbers in ``touch`` of two contacts of what moves, with different shapes.
+        room: (K,) what stands out by less is nothing, for each of ``touch`` [m].
+        poses: position (B, 3) and rotation (B, 3, 3) of the bodies' frames.
+    """
+    edge, plane = _at_one_place(contacts, touch, pairs, room, model, poses)
+    if not len(edge):
+        return contacts
+    first = _most(model, touch.still[edge], touch.normal[edge], poses) - room[edge]
+    out = _most(model, touch.still[edge], touch.normal[plane], poses, touch.normal[edge], first)
+    hidden = np.isin(edge, edge[out <= touch.level[plane] + room[edge]])
+    edge, plane = edge[hidden], plane[hidden]
+    # Every face of the shape before every plane: it must stand out of all of them to count.
+    first = model.polygons.first
+    run, offset = along_runs(np.diff(first)[touch.still[edge]])
+    face, edge, plane = first[touch.still[edge]][run] + offset, edge[run], plane[run]
+    high = _of_faces(model, face, touch.still[edge], touch.normal[plane], poses)
+    seen = high > touch.level[plane] + room[edge]
+    return _changed(contacts, touch, _farthest(model, touch, contacts, (edge, face, seen), poses), model, poses)
+
+
+def _at_one_place(contacts, touch, pairs, room, model, poses):
+    """Those of ``pairs`` whose first touches where the shape of the second is, which has something before it."""
+    edge, plane = pairs
+    first = model.polygons.start[model.polygons.first]
+    solid = (np.diff(first) > 0) & (model.shape_side[:, 0] == 0.0)  # boxes and hulls: their faces are all there is
+    flat = (np.diff(model.polygons.first) == 1) & (np.diff(first) == 0)  # planes
+    gap, normal, still = contacts.gap[touch.index], touch.normal, touch.still
+    near = NEAR * model.shape_size[touch.mover] + np.maximum(-gap, NEAR * gap)
+    fits = solid[still[edge]] & (solid | flat)[still[plane]]
+    fits &= _dot(normal[plane], touch.place[edge]) <= touch.level[plane] + near[edge]
+    edge, plane = edge[fits], plane[fits]
+    at = _outside(model, still[plane], touch.place[edge], poses) <= near[edge]
+    edge, plane = edge[at], plane[at]
+    top = _most(model, still[plane], normal[edge], poses)
+    rises = flat[still[plane]] | (top > touch.level[edge] + room[edge])
+    return edge[rises], plane[rises]
+
+
+def _farthest(model, touch, contacts, faces, poses):
+    """Of each hidden contact the face that counts and is farthest below what moves there.
+
+    faces: (contact (Q,), face (Q,), whether it counts (Q,)).  Returns the M contacts that have such a face, its normal
+    (M, 3) in its body's frame, and the gap (M,).
+    """
+    edge, face, seen = faces
+    width = len(model.polygons.normal) + 1
+    key, at = np.unique(edge * width + face, return_inverse=True)
+    counts = np.ones(len(key), bool)
+    np.logical_and.at(counts, at, seen)
+    edge, face = np.divmod(key[counts], width)
+    body, index, on_a = model.shape_body[touch.still[edge]], touch.index[edge], touch.on_a[edge]
+    mover = np.where(on_a, contacts.body_a[index], contacts.body_b[index])
+    point = np.where(on_a[:, None], contacts.point_a[index], contacts.point_b[index])
+    margin = np.where(on_a, contacts.margin_a[index], contacts.margin_b[index])
+    position, rotation = poses
+    local = turn_back(rotation[body], position[mover] + turn(rotation[mover], point) - position[body])
+    gap = _dot(model.polygons.normal[face], local) - model.polygons.offset[face] - margin
+    order = np.lexsort((face, -gap, edge))
+    order = order[np.unique(edge[order], return_index=True)[1]]
+    return edge[order], model.polygons.normal[face[order]], gap[order]
+
+
+def _changed(contacts, touch, found, model, poses):
+    """The ContactSet with contacts of the faces that ``_farthest`` has found."""
+    (hidden, normal, gap), (position, rotation) = found, poses
+    index, on_a, body = touch.index[hidden], touch.on_a[hidden], model.shape_body[touch.still[hidden]]
+    columns = {name: getattr(contacts, name).copy() for name in CHANGED}
+    world, sign = turn(rotation[body], normal), np.where(on_a, 1.0, -1.0)
+    for side, own, other, at in (("a", contacts.body_a, "b", on_a), ("b", contacts.body_b, "a", ~on_a)):
+        k, of, n = index[at], body[at], world[at]
+        margin = columns[f"margin_{side}"][k]
+        point = position[own[k]] + turn(rotation[own[k]], columns[f"point_{side}"][k])
+        point = point - (gap[at] + margin)[:, None] * n
+        columns[f"point_{other}"][k] = turn_back(rotation[of], point - position[of])
+        columns[f"margin_{other}"][k] = 0.0
+    columns["normal"][index] = sign[:, None] * world
+    columns["gap"][index] = gap
+    columns["previous"][index] = -1
+    columns["face"][index] = np.where(model.movable[body], body, -1)
+    columns["face_normal"][index] = sign[:, None] * normal
+    return replace(contacts, **columns)
+
+
+def _dot(a, b):
+    return np.einsum("ki,ki->k", a, b)
+
+
+def _outside(model, shape, place, poses):
+    """(K,) how far world places (K, 3) are before the faces of their shapes, the farthest of them; below 0 inside."""
+    position, rotation = poses
+    body = model.shape_body[shape]
+    local = turn_back(rotation[body], place - position[body])
+    run, offset = along_runs(np.diff(model.polygons.first)[shape])
+    face = model.polygons.first[shape][run] + offset
+    height = _dot(model.polygons.normal[face], local[run]) - model.polygons.offset[face]
+    return np.maximum.reduceat(height, np.flatnonzero(offset == 0)) if len(height) else np.zeros(0)
+
+
+def _most(model, shape, direction, poses, along=None, level=None):
+    """(K,) how far the corners of each shape reach along world directions (K, 3); -inf where it has none.
+
+    along (K, 3), level (K,): of the corners only those with  along . x >= level.
+    """
+    first, last = (model.polygons.start[model.polygons.first[shape + k]] for k in (0, 1))
+    return _reach(model, model.shape_body[shape], first, last, direction, poses, along, level)
+
+
+def _of_faces(model, face, shape, direction, poses):
+    """(K,) how far each face, of its shape, reaches along world directions (K, 3)."""
+    first, last = (model.polygons.start[face + k] for k in (0, 1))
+    return _reach(model, model.shape_body[shape], first, last, direction, poses)
+
+
+def _reach(model, body, first, last, direction, poses, along=None, level=None):
+    position, rotation = poses
+    most = np.full(len(body), -np.inf)
+    some = np.flatnonzero(last > first)
+    if not len(some):
+        return most
+    run, offset = along_runs((last - first)[some])
+    corner = model.polygons.corner[first[some][run] + offset]
+    body = body[some]
+    height = _dot(turn_back(rotation[body], direction[some])[run], corner)
+    if along is not None:
+        limit = level[some] - _dot(along[some], position[body])
+        height[_dot(turn_back(rotation[body], along[some])[run], corner) < limit[run]] = -np.inf
+    most[some] = np.maximum.reduceat(height, np.flatnonzero(offset == 0)) + _dot(direction[some], position[body])
+    return most

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cups and buckets in each other: a wedge that friction locks, whose contacts push with any force, stays at rest.
+
+What two bodies push each other with turns neither of them as a pair, and friction of the ground takes energy.  So a
+pair at rest stays at rest: it may be lifted by what overlap is pushed out, no more than the tolerance.
+"""
+
+import numpy as np
+import pytest
+from axion.solver import Body, Plane, Scene, SolverConfig, TriangleMesh, simulate
+from figures import figure
+
+CPU = SolverConfig(device="cpu")
+FAST = CPU.tolerances()[1]
+WEIGHT = 0.02 * 9.81
+
+
+def turned_profile(profile, sides):
+    """A closed TriangleMesh: (radius, height) pairs from the middle of the outer bottom to that of the inner one."""
+    angle = 2.0 * np.pi * np.arange(sides) / sides
+    corners = [(r * np.cos(a), r * np.sin(a), z) for r, z in profile for a in angle]
+    triangles, after = [], [(k, (k + 1) % sides) for k in range(sides)]
+    for ring in range(0, (len(profile) - 1) * sides, sides):
+        for i, j in after:
+            triangles += [(ring + i, ring + j, ring + sides + j), (ring + i, ring + sides + j, ring + sides + i)]
+    last, middle = (len(profile) - 1) * sides, len(corners)
+    corners += [(0.0, 0.0, profile[0][1]), (0.0, 0.0, profile[-1][1])]
+    for i, j in after:
+        triangles += [(middle, j, i), (middle + 1, last + i, last + j)]
+    return TriangleMesh(np.array(corners), np.array(triangles))
+
+
+def bucket(sides):
+    """25 cm high, walls of 8 mm that lean by 7 degrees."""
+    return turned_profile([(0.1, 0.0), (0.13, 0.25), (0.122, 0.25), (0.093, 0.008)], sides)
+
+
+def cup(sides):
+    """11 cm high, walls of 4 mm that lean by 8 degrees."""
+    return turned_profile([(0.03, 0.0), (0.045, 0.11), (0.041, 0.11), (0.026, 0.004)], sides)
+
+
+@pytest.mark.parametrize("fps", [24, 48])
+def test_a_cup_dropped_into_another_stays_there(fps):
+    scene, shape = Scene(), cup(24)
+    scene.add(Body("Ground", [Plane()], motion="static", friction=0.4))
+    for k in range(2):
+        place = (0.0005 * k, 0, 0.0522 * k)
+        scene.add(Body(f"Cup {k}", [shape], position=place, mass=0.02, friction=0.3))
+    trajectory = simulate(scene, 2 * fps, fps, CPU)
+    reports = trajectory.reports[fps // 2 :]
+    energy = np.array([report.kinetic_energy + report.potential_energy for report in reports])
+    spin = np.abs(trajectory.angular_velocity[fps // 2 :, 1:]).max()
+    name = f"two cups in each other at {fps} fps"
+    assert figure(name, "spin at rest", spin, "0.05", "rad/s") < 0.05
+    assert energy.max() - energy[0] < 2.0 * WEIGHT * FAST
+    assert all(report.converged for report in reports)
+
+
+@pytest.mark.parametrize(
+    ("sides", "count", "offset", "fps"), [(16, 3, 0.002, 96), (16, 3, 0.004, 24), (24, 2, 0.001, 24)]
+)
+def test_buckets_that_stick_in_each_other_gain_nothing(sides, count, offset, fps):
+    # Friction locks what overlap the fall left: nothing can push it out, and it stays as it is.
+    scene, shape = Scene(), bucket(sides)
+    scene.add(Body("Ground", [Plane()], motion="static", friction=0.5))
+    for k in range(count):
+        place = (offset * k, 0.5 * offset * k, 0.001 + 0.15 * k)
+        scene.add(Body(f"Bucket {k}", [shape], position=place, mass=0.2, friction=0.4))
+    trajectory = simulate(scene, round(0.8 * fps), fps, CPU)
+    reports = trajectory.reports[round(0.3 * fps) :]
+    energy = np.array([report.kinetic_energy + report.potential_energy for report in reports])
+    gained = np.diff(energy).max()
+    name = f"{count} buckets of {sides} sides in each other at {fps} fps"
+    bound = count * 0.2 * 9.81 * FAST
+    assert figure(name, "energy gained in a frame", gained, f"{bound:.1e}", "J") < bound
+    assert np.abs(trajectory.angular_velocity[-1]).max() < 0.05
+    assert max(report.penetration for report in reports) < FAST
+    assert all(report.converged for report in reports)
