@@ -99,9 +99,9 @@ def read(item, depsgraph):
 
 
 def read_vertices(item, depsgraph):
-    """Vertices (V, 3) alone, in local space."""
+    """Vertices (V, 3) alone, in local space; none where the object has no mesh at this frame."""
     with mesh_of(item, depsgraph) as mesh:
-        return _vertices(mesh)
+        return np.empty((0, 3)) if mesh is None else _vertices(mesh)
 
 
 def _vertices(mesh):

@@ -75,10 +75,8 @@ class Sampler:
         """
         if can_move(item):
             self.tracks[item.name_full] = (item, Track())
-            _renew(item)
         if can_deform(item):
             self.tracks.setdefault(item.name_full, (item, Track()))
-            _renew(item)
             vertices = geometry.read_vertices(item, self.depsgraph)
             start = _world(item, self.depsgraph, vertices)
             self._deforming[item.name_full] = start, self._matrix(item), keep_vertices
@@ -87,13 +85,11 @@ class Sampler:
         """Note the world matrix of ``item`` alone, whatever becomes of its shape."""
         if can_move(item):
             self.tracks.setdefault(item.name_full, (item, Track()))
-            _renew(item)
 
     def watch_value(self, item, group, name):
         """Note property ``name`` of a group of ``item``: "axion_joint", "motor_lin_target_velocity"."""
         if compat.is_animated(item):
             self._values[item.name_full, name] = (item, group, [])
-            _renew(item)
 
     @property
     def plays(self):
@@ -104,6 +100,7 @@ class Sampler:
         """Run through the frames in slices; does nothing where nothing was found to watch.  Yields the part done."""
         if not self.plays:
             return
+        self._renew()
         for number, frame in enumerate(self.frames.tolist()):
             yield number / len(self.frames)
             whole = int(np.floor(frame))
@@ -114,6 +111,14 @@ class Sampler:
                 track.matrices.append(self._deformed(item, track) if name in self._deforming else self._matrix(item))
             for (_, name), (item, group, values) in self._values.items():
                 values.append(getattr(getattr(item.evaluated_get(self.depsgraph), group), name))
+
+    def _renew(self):
+        """Blender does not copy add-on properties to evaluated objects when they are set: it shall at the next frame.
+
+        Only now, as until that frame a curve, text, surface or metaball that is tagged has no mesh to be read.
+        """
+        for item, *_ in (*self.tracks.values(), *self._values.values()):
+            item.update_tag()
 
     def series(self, item, name):
         """(times, values) of a watched property that changes, else None."""
@@ -224,11 +229,6 @@ class Sampler:
         moved[:3, :3], moved[:3, 3], error = conventions.rigid_motion(start, now)
         track.defect = max(track.defect, error / max(np.ptp(start, axis=0).max(), 1e-30))
         return moved @ matrix
-
-
-def _renew(item):
-    """Blender does not copy add-on properties to evaluated objects when they are set: it shall at the next frame."""
-    item.update_tag()
 
 
 def _world(item, depsgraph, vertices):
