@@ -17,24 +17,6 @@ STILL = 1e-6
 RIGID = 1e-4
 """Change of shape or scale, relative to the size, up to which a motion counts as rigid."""
 
-RESTLESS = {
-    *(
-        "NODES",
-        "WAVE",
-        "BUILD",
-        "OCEAN",
-        "CLOTH",
-        "SOFT_BODY",
-        "FLUID",
-        "DYNAMIC_PAINT",
-        "EXPLODE",
-        "COLLISION",
-        "SURFACE",
-    ),
-    *("PARTICLE_SYSTEM", "PARTICLE_INSTANCE", "MESH_CACHE", "MESH_SEQUENCE_CACHE"),
-}
-"""Modifiers whose result may change with time although nothing they refer to does."""
-
 
 @dataclass
 class Track:
@@ -57,11 +39,12 @@ class Track:
 class Sampler:
     """Plays the frame range once, with sub-frames, and notes what was asked for.
 
-    scene, depsgraph: of Blender.  first, last: frames.  frame_rate: frames per second of simulated time.
+    scene, depsgraph: of Blender.  first, last: frames.  frame_rate: frames per second of simulated time.  reshaped:
+    full names of the objects whose shape may change with the frame.
     """
 
-    def __init__(self, scene, depsgraph, first, last, frame_rate):
-        self.scene, self.depsgraph = scene, depsgraph
+    def __init__(self, scene, depsgraph, first, last, frame_rate, reshaped):
+        self.scene, self.depsgraph, self.reshaped = scene, depsgraph, reshaped
         steps = np.arange((last - first) * SAMPLES_PER_FRAME + 1)
         self.frames = first + steps / SAMPLES_PER_FRAME
         self.times = steps / (SAMPLES_PER_FRAME * frame_rate)
@@ -69,13 +52,13 @@ class Sampler:
         self._is_whole = True
 
     def watch(self, item, keep_vertices=False):
-        """Note the world matrix of ``item``, and its vertices where modifiers or shape keys may move them.
+        """Note the world matrix of ``item``, and its vertices where anything may move them.
 
         keep_vertices: those of whole frames are kept for ``deformation``.
         """
         if can_move(item):
             self.tracks[item.name_full] = (item, Track())
-        if can_deform(item):
+        if item.name_full in self.reshaped and shows_deforming(item):
             self.tracks.setdefault(item.name_full, (item, Track()))
             vertices = geometry.read_vertices(item, self.depsgraph)
             start = _world(item, self.depsgraph, vertices)
@@ -252,34 +235,11 @@ def can_move(item, seen=()):
     return item.parent_type != "OBJECT" or can_move(item.parent, (*seen, item.name_full))
 
 
-def can_deform(item):
-    """Whether anything may move the vertices of ``item`` in its local space over time, as its mesh source sees them."""
+def shows_deforming(item):
+    """Whether the shape of a body is one that follows what moves the vertices of ``item``."""
     if item.type not in geometry.SURFACES or item.axion.mesh_source == "BASE":
         return False
-    if item.axion.collision_shape == "COMPOUND":
-        return False
-    keys = getattr(item.data, "shape_keys", None)
-    if keys is not None and compat.is_animated(keys):
-        return True
-    if compat.is_animated(item.data):
-        return True
-    modifiers = [modifier for modifier in item.modifiers if modifier.show_viewport]
-    if modifiers and compat.is_animated(item):
-        return True
-    return any(modifier.type in RESTLESS or _refers_to_motion(modifier) for modifier in modifiers)
-
-
-def _refers_to_motion(modifier):
-    """Whether an object that a modifier refers to may move or change its shape."""
-    for prop in modifier.bl_rna.properties:
-        if prop.type != "POINTER" or prop.fixed_type.identifier != "Object":
-            continue
-        target = getattr(modifier, prop.identifier)
-        if target is not None and (target.type == "ARMATURE" or target.modifiers or can_move(target)):
-            return True
-        if target is not None and target.data is not None and compat.is_animated(target.data):
-            return True
-    return False
+    return item.axion.collision_shape != "COMPOUND"
 
 
 def may_be_held(item):

@@ -14,7 +14,7 @@ import bpy
 from ...solver import Scene, validate
 from .. import conventions
 from ..slices import run_through
-from . import bodies, checks, deforming, fields, geometry, hand_over, joints, motion
+from . import bodies, checks, deforming, fields, geometry, hand_over, joints, motion, reshaping
 from .meshes import Cook
 
 READ, PLAYED = 0.4, 0.8
@@ -147,12 +147,13 @@ class _Reader:
         yield 0.0
         checks.check(self.scene, self.view_layer, self.items, self.problems, self.warnings)
         self.problems.stop()
+        self.warnings += reshaping.warnings(self.items)
         yield 0.0
         for item in self.joints:
             item.update_tag()  # Blender does not copy add-on properties to evaluated objects when they are set
-        self.scene.frame_set(self.first)
+        reshaped = reshaping.go_to(self.scene, self.view_layer, self.first)
         yield 0.0
-        sampler = motion.Sampler(self.scene, self.depsgraph, self.first, self.last, self.fps)
+        sampler = motion.Sampler(self.scene, self.depsgraph, self.first, self.last, self.fps, reshaped)
         starts = yield from self._read_bodies(sampler)
         ends = self._read_joints(sampler)
         winds = fields.effectors(self.scene, self.view_layer)

@@ -96,10 +96,26 @@ def thickness(item):
         item.data.keyframe_insert("extrude", frame=frame)
 
 
+def ring():
+    bpy.ops.curve.primitive_bezier_circle_add(radius=0.3)
+    return bpy.context.object
+
+
+def bevel_object(item):
+    item.data.bevel_mode, item.data.bevel_object = "OBJECT", ring()
+    key(item.data.bevel_object, "scale", [(1, (1, 1, 1)), (25, (2, 2, 2))])
+
+
+def taper_object(item):
+    item.data.taper_object = ring()
+    shape_keys(item.data.taper_object)
+
+
 @pytest.mark.parametrize(
     ("make", "bend"),
     [
         *((pipe, wave), (pipe, hook), (pipe, nodes), (pipe, shape_keys), (pipe, depth)),
+        *((pipe, bevel_object), (pipe, taper_object)),
         *((text, thickness), (text, nodes), (surface, wave), (surface, shape_keys)),
     ],
 )
@@ -115,6 +131,14 @@ def test_vertices_are_those_that_blender_evaluates(make, bend):
         local = np.array([vertex.co for vertex in seen.to_mesh().vertices])
         seen.to_mesh_clear()
         assert np.abs(shape.vertices_at((frame - 1) / 24) - local).max() < 2e-5
+
+
+def test_a_curve_along_what_the_simulation_moves_is_told():
+    item, other = pipe(), ring()
+    item.data.taper_object = other
+    other.name, other.axion.enabled, other.data.bevel_depth = "Ring", True, 0.1
+    told = "Rail: its curve follows Ring, which the simulation moves"
+    assert any(warning.startswith(told) for warning in extract().warnings)
 
 
 def test_a_metaball_whose_vertices_change_is_named_with_their_numbers():
