@@ -14,7 +14,7 @@ import bpy
 from ...solver import Scene, validate
 from .. import conventions
 from ..slices import run_through
-from . import bodies, checks, deforming, fields, geometry, hand_over, joints, motion, reshaping
+from . import bodies, checks, deforming, fields, geometry, hand_over, holding, joints, motion, reshaping
 from .meshes import Cook
 
 READ, PLAYED = 0.4, 0.8
@@ -213,6 +213,8 @@ class _Reader:
                 pose = poses[number % POSES] or bodies.world_pose(item, self.depsgraph)
                 shapes = bodies.shapes_of(item, children.get(item.name_full, ()), pose, cook)
                 starts.append((item, pose, shapes))
+                if self.settings.output == "KEYFRAMES" and motion.may_be_free(item):
+                    holding.check(item, self.depsgraph, self.first, self.last, self.warnings)
                 if motion.stands(item) or motion.follows_animation(item):
                     sampler.watch(item, keep_vertices=deforming.may_deform(item))
         self.warnings += cook.notes
