@@ -104,6 +104,23 @@ def read_vertices(item, depsgraph):
         return np.empty((0, 3)) if mesh is None else _vertices(mesh)
 
 
+def read_wires(item, depsgraph):
+    """Vertices (V, 3) in local space and edges (E, 2) between them; none where the object has no mesh at this frame."""
+    with mesh_of(item, depsgraph) as mesh:
+        if mesh is None:
+            return np.empty((0, 3)), np.empty((0, 2), np.int32)
+        edges = np.empty(2 * len(mesh.edges), np.int32)
+        mesh.edges.foreach_get("vertices", edges)
+        return _vertices(mesh), edges.reshape(-1, 2)
+
+
+def are_same_edges(first, second):
+    """Whether two arrays (E, 2) hold the same edges, in any order."""
+    if np.array_equal(first, second):
+        return True
+    return len(first) == len(second) and np.array_equal(*(np.unique(np.sort(e), axis=0) for e in (first, second)))
+
+
 def _vertices(mesh):
     values = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", values)

@@ -33,6 +33,7 @@ class Track:
     held: list = field(default_factory=list)
     defect: float = 0.0
     resized: tuple | None = None  # first frame at which the number of vertices differs, number at the start and then
+    rewired: float | None = None  # first frame at which edges join other vertices than at the start
     broken: tuple | None = None  # first frame at which vertices hold no numbers, and how many do
 
 
@@ -60,9 +61,9 @@ class Sampler:
             self.tracks[item.name_full] = (item, Track())
         if item.name_full in self.reshaped and shows_deforming(item):
             self.tracks.setdefault(item.name_full, (item, Track()))
-            vertices = geometry.read_vertices(item, self.depsgraph)
+            vertices, edges = geometry.read_wires(item, self.depsgraph)
             start = _world(item, self.depsgraph, vertices)
-            self._deforming[item.name_full] = start, self._matrix(item), keep_vertices
+            self._deforming[item.name_full] = start, edges, self._matrix(item), keep_vertices
 
     def watch_matrix(self, item):
         """Note the world matrix of ``item`` alone, whatever becomes of its shape."""
@@ -178,6 +179,13 @@ class Sampler:
                 f"{frame:g}: a collider must keep it, so set the mesh source to Base or Deform, or remove the modifier"
             )
 
+        if track.rewired is not None:
+            raise SceneError(
+                f"{item.name}: its edges join other vertices at frame {track.rewired:g} than at the first frame, "
+                "though there are as many: a collider must keep them, so set the mesh source to Base or Deform, or "
+                "remove the modifier"
+            )
+
     def rigid_path(self, item, metres):
         """MotionPath of an object's place and axes, whatever its scale and shape do; one sample if it stands still."""
         if item.name_full in self.tracks:
@@ -196,12 +204,15 @@ class Sampler:
 
     def _deformed(self, item, track):
         """World matrix of the rigid motion that carries the vertices along."""
-        start, matrix, keep = self._deforming[item.name_full]
-        now = _world(item, self.depsgraph, geometry.read_vertices(item, self.depsgraph))
+        start, wires, matrix, keep = self._deforming[item.name_full]
+        vertices, edges = geometry.read_wires(item, self.depsgraph)
+        now = _world(item, self.depsgraph, vertices)
         track.own.append(self._matrix(item))
         if now.shape != start.shape:
             track.resized = track.resized or (self.frames[len(track.own) - 1], len(start), len(now))
             return matrix
+        if track.rewired is None and not geometry.are_same_edges(wires, edges):
+            track.rewired = self.frames[len(track.own) - 1]
         bad = ~np.isfinite(now).all(axis=1)
         if bad.any():
             track.broken = track.broken or (self.frames[len(track.own) - 1], int(bad.sum()))

@@ -187,6 +187,16 @@ def test_a_cutter_that_moves_in_a_collection_is_seen():
     assert len(travel) == 16 and np.allclose(sorted(travel[:, 0]), [0.0] * 8 + [0.5] * 8, atol=1e-5)
 
 
+def test_vertices_that_change_places_are_refused_though_they_are_as_many():
+    item = box("Wall", (4, 4, 1), type="PASSIVE", collision_shape="MESH")
+    cutter = add("Cutter", box("Tool", (1, 1, 1)).data)
+    bpy.data.objects["Tool"].axion.enabled = False
+    item.modifiers.new("Cut", "BOOLEAN").object = cutter
+    key(cutter, "location", [(1, (-0.5, 0, 0.5)), (25, (0.5, 0, 0.5))])
+    with pytest.raises(SceneError, match=r"Wall: its edges join other vertices at frame \d+(\.\d+)? than at the first"):
+        extract()
+
+
 @pytest.mark.parametrize("way", ["object", "collection", "nodes"])
 def test_a_shape_that_follows_what_the_simulation_moves_is_told(way):
     item, ball = grid(), box("Ball", location=(0, 0, 2))
