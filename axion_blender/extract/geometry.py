@@ -86,6 +86,11 @@ def read(item, depsgraph):
                 f"{item.name}: it has no surface of its own (0 vertices), as the first metaball of a family, whose "
                 "names differ by a number only, wears that of all: make that the body, or convert them to meshes"
             )
+        if (mesh is None or len(mesh.vertices) == 0) and _makes_instances(item, depsgraph):
+            raise SceneError(
+                f"{item.name}: its mesh is empty (0 vertices), as its Geometry Nodes make instances alone: put the "
+                "node Realize Instances at their end, or remove it from Axion"
+            )
         if mesh is None or len(mesh.vertices) == 0:
             raise SceneError(f"{item.name}: its mesh is empty (0 vertices): add geometry, or remove it from Axion")
         mesh.calc_loop_triangles()
@@ -96,6 +101,11 @@ def read(item, depsgraph):
         count = int((~np.isfinite(vertices).all(axis=1)).sum())
         raise SceneError(f"{item.name}: {count} of its vertices are NaN or infinite: mend the mesh")
     return Geometry(vertices, triangles.reshape(-1, 3))
+
+
+def _makes_instances(item, depsgraph):
+    seen = (one.parent for one in depsgraph.object_instances if one.is_instance)
+    return any(parent is not None and parent.original == item for parent in seen)
 
 
 def read_vertices(item, depsgraph):

@@ -7,7 +7,6 @@ Constraints that scale, and parents that grow or are stretched, are known before
 import numpy as np
 
 from ...solver import SceneError
-from .. import compat
 from . import motion
 
 DEFECT = 1e-3
@@ -77,16 +76,11 @@ def _check_constraints(item, evaluated):
 def _check_parents(item, first, last):
     parent = item.parent
     while parent is not None and not motion.may_be_free(parent):
-        for curve in compat.curves_of(parent):
-            if curve.data_path not in ("scale", "delta_scale") or curve.mute:
-                continue
-            values = np.array([curve.evaluate(frame) for frame in range(first, last + 1)])
-            change = np.abs(values / values[0] - 1.0) if values[0] else np.abs(values)
-            if change.max() > DEFECT:
+        for path, change, frame in motion.changes_of_scale(parent, first, last):
+            if change > DEFECT:
                 raise SceneError(
-                    f"{item.name}: the {curve.data_path} of its parent {parent.name} is animated and changes by "
-                    f"{change.max():.2g} at frame {first + int(change.argmax())} (limit {DEFECT:g}), which keys of "
-                    "location and rotation cannot hold: remove that animation, clear the parent, or choose the output "
-                    "Point Instances"
+                    f"{item.name}: the {path} of its parent {parent.name} is animated and changes by {change:.2g} at "
+                    f"frame {frame} (limit {DEFECT:g}), which keys of location and rotation cannot hold: remove that "
+                    "animation, clear the parent, or choose the output Point Instances"
                 )
         parent = parent.parent

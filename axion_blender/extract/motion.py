@@ -17,6 +17,9 @@ STILL = 1e-6
 RIGID = 1e-4
 """Change of shape or scale, relative to the size, up to which a motion counts as rigid."""
 
+LOOKS = 10_000
+"""Frames, at most, at which an F-curve is looked at."""
+
 
 @dataclass
 class Track:
@@ -244,6 +247,30 @@ def can_move(item, seen=()):
     if item.parent is None:
         return False
     return item.parent_type != "OBJECT" or can_move(item.parent, (*seen, item.name_full))
+
+
+def changes_of_scale(item, first, last):
+    """[(data path, largest change relative to the first value, frame of it)] of the keys of an object's scale that
+    change it between two frames.
+    """
+    found = []
+    frames = np.unique(np.linspace(first, last, min(max(last - first, 0) + 1, LOOKS)).astype(int))
+    for curve in compat.curves_of(item):
+        if curve.data_path not in ("scale", "delta_scale") or curve.mute or _is_level(curve):
+            continue
+        values = np.array([curve.evaluate(frame) for frame in frames.tolist()])
+        change = np.abs(values - values[0]) / (abs(values[0]) or 1.0)
+        if change.max() > STILL:
+            found.append((curve.data_path, float(change.max()), int(frames[change.argmax()])))
+    return found
+
+
+def _is_level(curve):
+    """Whether an F-curve has one value for all times, as its keys and handles tell."""
+    places = np.empty((3, len(curve.keyframe_points), 2), np.float32)
+    for name, own in zip(("co", "handle_left", "handle_right"), places, strict=True):
+        curve.keyframe_points.foreach_get(name, own.ravel())
+    return not len(curve.modifiers) and places.size > 0 and np.ptp(places[..., 1]) == 0.0
 
 
 def shows_deforming(item):
