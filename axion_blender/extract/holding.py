@@ -16,6 +16,8 @@ SCALING = {
     *("STRETCH_TO", "ACTION", "ARMATURE"),
 }
 """Constraints that can change an object's size."""
+PLACING = ("VERTEX", "VERTEX_3")
+"""Kinds of parents that place and turn their children but do not scale them."""
 
 
 def space(evaluated):
@@ -74,8 +76,8 @@ def _check_constraints(item, evaluated):
 
 
 def _check_parents(item, first, last):
-    parent = item.parent
-    while parent is not None and not motion.may_be_free(parent):
+    child, parent = item, item.parent
+    while parent is not None and child.parent_type not in PLACING and not motion.may_be_free(parent):
         for path, change, frame in motion.changes_of_scale(parent, first, last):
             if change > DEFECT:
                 raise SceneError(
@@ -83,4 +85,4 @@ def _check_parents(item, first, last):
                     f"frame {frame} (limit {DEFECT:g}), which keys of location and rotation cannot hold: remove that "
                     "animation, clear the parent, or choose the output Point Instances"
                 )
-        parent = parent.parent
+        child, parent = parent, parent.parent

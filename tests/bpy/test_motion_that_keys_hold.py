@@ -59,6 +59,15 @@ def test_a_parent_whose_scale_is_animated_is_named(crate, monkeypatch):
     assert bpy.ops.axion.clear_bake() == {"CANCELLED"}
 
 
+def test_a_vertex_as_parent_hands_no_scale_on(crate):
+    cart = box("Cart of vertices", type="PASSIVE")
+    cart.axion.enabled = False
+    key(cart, "scale", [(1, (1, 1, 1)), (7, (1, 1, 1.6))])
+    crate.parent, crate.parent_type, crate.parent_vertices = cart, "VERTEX", (1, 0, 0)
+    assert found() == ([], [])
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+
+
 def test_a_parent_stretched_along_one_axis_is_told(crate):
     assert found() == ([], [])
     crate.parent.scale = 2.0, 1.0, 1.0
