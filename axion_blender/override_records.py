@@ -67,12 +67,18 @@ def _handlers():
 
 
 def attach():
-    """Watch saving and loading."""
+    """Watch saving and loading; a file that is open already was loaded without."""
     for handlers, watcher in _handlers():
         handlers.append(watcher)
+    if hasattr(bpy.data, "scenes"):
+        give_back()
+    else:  # Blender shows no data to what it switches on
+        bpy.app.timers.register(give_back, first_interval=0.0)
 
 
 def detach():
     """Watch them no longer."""
     for handlers, watcher in _handlers():
         handlers.remove(watcher)
+    if bpy.app.timers.is_registered(give_back):
+        bpy.app.timers.unregister(give_back)

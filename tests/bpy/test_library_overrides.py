@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bodies and joints of another file: linked ones are left alone, overrides keep what is set on them."""
 
+import axion
 import bpy
 import pytest
 from axion.axion_blender import override_records
@@ -127,6 +128,21 @@ def test_a_bake_of_an_override_is_known_again_after_the_file_was_opened(shot, ou
     assert portrait(crate()) == before and not left(crate())
     reopened(shot)
     assert portrait(crate()) == before and bpy.ops.axion.clear_bake() == {"CANCELLED"}
+
+
+def test_a_bake_is_known_where_axion_is_switched_on_after_the_file_was_opened(shot):
+    before = portrait(crate())
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    axion.unregister()
+    try:
+        bpy.ops.wm.open_mainfile(filepath=shot)
+        reopened(shot)  # a save without Axion loses nothing
+        assert not left(crate())
+    finally:
+        axion.register()
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert portrait(crate()) == before and not left(crate())
 
 
 def test_apply_keeps_the_motion_of_an_override_of_an_opened_file(shot):
