@@ -124,6 +124,8 @@ def _bake(options, program):
         except OSError as error:
             reason = error.strerror or error
             return _say(program, f"{path} cannot be written: {reason}: choose another folder or name", FAILED)
+    if target.suffix.lower() != ".blend":
+        return _say(program, f"-o {target}: the baked scene is a Blender file: give it a name in .blend", USAGE)
     with _held_back() as pressed:  # bpy swallows an interrupt while it is imported, and the bake would begin
         import bpy
 

@@ -84,3 +84,12 @@ def copy_curve(bag, curve, data_path, index=0):
         new.handle_left, new.handle_right = key.handle_left, key.handle_right
     made.update()
     return made
+
+
+def node_inputs(modifier):
+    """Values that a Geometry Nodes modifier hands to its node group, a list."""
+    kept = getattr(modifier, "properties", None)
+    if kept is None:
+        return [value for _, value in modifier.items()]
+    sockets = [getattr(kept.inputs, prop.identifier) for prop in kept.inputs.bl_rna.properties]
+    return [socket.value for socket in sockets if hasattr(socket, "value")]

@@ -82,11 +82,21 @@ def start_warp(folder=None):
     """
     import warp
 
-    if folder is not None:
+    wanted = None if folder is None else Path(folder).resolve() / warp.config.version
+    if wanted is not None and not _is_kernel_folder(wanted, warp):
         warp.config.kernel_cache_dir = str(folder)
     warp.config.log_level = warp.LOG_WARNING  # its greeting and its list of loaded modules are not for artists
-    warp.init()
+    warp.init()  # its first call appends the version to the folder, later ones do nothing
+    if wanted is not None and not _is_kernel_folder(wanted, warp):
+        wanted.mkdir(parents=True, exist_ok=True)
+        warp.config.kernel_cache_dir = str(wanted)
     return not any(Path(warp.config.kernel_cache_dir).glob("wp_*axion*"))
+
+
+def _is_kernel_folder(folder, warp):
+    """Whether Warp keeps its kernels in a folder, which it may spell in another way."""
+    own = warp.config.kernel_cache_dir
+    return own is not None and Path(own).is_dir() and folder.is_dir() and folder.samefile(own)
 
 
 def settle_newton():

@@ -98,7 +98,14 @@ def check(scene, view_layer, items, problems, warnings):
             f"{scene.name}: Blender was not allowed to run the Python in this file, so what it moves stands still "
             f"({bpy.app.autoexec_fail_message}): start it with --enable-autoexec, or allow execution when it asks"
         )
-    if not items:
+    native = scene.rigidbody_world
+    if not items and native is not None and native.collection is not None and len(native.collection.all_objects):
+        problems.add(
+            scene.name,
+            "the scene has no Axion bodies but rigid bodies of Blender's own: convert them (Convert Rigid Bodies in "
+            "the sidebar, --convert-native on the command line)",
+        )
+    elif not items:
         problems.add(scene.name, "the scene has no Axion bodies: select objects and add them (Object > Axion)")
     for item in view_layer.objects:
         _check_instancer(item, problems)
@@ -108,7 +115,7 @@ def check(scene, view_layer, items, problems, warnings):
                 item.name, "it is linked from another file, so it cannot hold keys: make a library override of it"
             )
         _check_leaders(item, problems)
-        if not motion.stands(item) and "scale" in compat.animated_paths(item):
+        if not motion.stands(item) and _grows(item, first, last):
             warnings.append(f"{item.name} has an animated scale: its shape stays as large as at the first frame")
     for item in scene.objects:
         if item.is_missing:
@@ -121,9 +128,15 @@ def check(scene, view_layer, items, problems, warnings):
     for item in scene.objects:
         if (item.axion.enabled or item.axion_joint.enabled) and item not in layer:
             warnings.append(f"{item.name} lies in a collection that is excluded from the view layer: it takes no part")
-    native = scene.rigidbody_world
     if native is not None and native.enabled and native.collection is not None and len(native.collection.all_objects):
         warnings.append(f"{scene.name} also runs Blender's own rigid body world: switch it off, or convert it to Axion")
+
+
+def _grows(item, first, last):
+    """Whether keys change the scale of an object in a range of frames, or a driver may."""
+    if any(driver.data_path == "scale" for driver in compat.drivers_of(item)):
+        return True
+    return any(change[0] == "scale" for change in motion.changes_of_scale(item, first, last))
 
 
 def _check_instancer(item, problems):

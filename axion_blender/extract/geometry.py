@@ -86,6 +86,11 @@ def read(item, depsgraph):
                 f"{item.name}: it has no surface of its own (0 vertices), as the first metaball of a family, whose "
                 "names differ by a number only, wears that of all: make that the body, or convert them to meshes"
             )
+        if (mesh is None or len(mesh.vertices) == 0) and _makes_instances(item, depsgraph):
+            raise SceneError(
+                f"{item.name}: its mesh is empty (0 vertices), as its Geometry Nodes make instances alone: put the "
+                "node Realize Instances at their end, or remove it from Axion"
+            )
         if mesh is None or len(mesh.vertices) == 0:
             raise SceneError(f"{item.name}: its mesh is empty (0 vertices): add geometry, or remove it from Axion")
         mesh.calc_loop_triangles()
@@ -98,10 +103,32 @@ def read(item, depsgraph):
     return Geometry(vertices, triangles.reshape(-1, 3))
 
 
+def _makes_instances(item, depsgraph):
+    seen = (one.parent for one in depsgraph.object_instances if one.is_instance)
+    return any(parent is not None and parent.original == item for parent in seen)
+
+
 def read_vertices(item, depsgraph):
-    """Vertices (V, 3) alone, in local space."""
+    """Vertices (V, 3) alone, in local space; none where the object has no mesh at this frame."""
     with mesh_of(item, depsgraph) as mesh:
-        return _vertices(mesh)
+        return np.empty((0, 3)) if mesh is None else _vertices(mesh)
+
+
+def read_wires(item, depsgraph):
+    """Vertices (V, 3) in local space and edges (E, 2) between them; none where the object has no mesh at this frame."""
+    with mesh_of(item, depsgraph) as mesh:
+        if mesh is None:
+            return np.empty((0, 3)), np.empty((0, 2), np.int32)
+        edges = np.empty(2 * len(mesh.edges), np.int32)
+        mesh.edges.foreach_get("vertices", edges)
+        return _vertices(mesh), edges.reshape(-1, 2)
+
+
+def are_same_edges(first, second):
+    """Whether two arrays (E, 2) hold the same edges, in any order."""
+    if np.array_equal(first, second):
+        return True
+    return len(first) == len(second) and np.array_equal(*(np.unique(np.sort(e), axis=0) for e in (first, second)))
 
 
 def _vertices(mesh):

@@ -17,23 +17,8 @@ STILL = 1e-6
 RIGID = 1e-4
 """Change of shape or scale, relative to the size, up to which a motion counts as rigid."""
 
-RESTLESS = {
-    *(
-        "NODES",
-        "WAVE",
-        "BUILD",
-        "OCEAN",
-        "CLOTH",
-        "SOFT_BODY",
-        "FLUID",
-        "DYNAMIC_PAINT",
-        "EXPLODE",
-        "COLLISION",
-        "SURFACE",
-    ),
-    *("PARTICLE_SYSTEM", "PARTICLE_INSTANCE", "MESH_CACHE", "MESH_SEQUENCE_CACHE"),
-}
-"""Modifiers whose result may change with time although nothing they refer to does."""
+LOOKS = 10_000
+"""Frames, at most, at which an F-curve is looked at."""
 
 
 @dataclass
@@ -51,17 +36,19 @@ class Track:
     held: list = field(default_factory=list)
     defect: float = 0.0
     resized: tuple | None = None  # first frame at which the number of vertices differs, number at the start and then
+    rewired: float | None = None  # first frame at which edges join other vertices than at the start
     broken: tuple | None = None  # first frame at which vertices hold no numbers, and how many do
 
 
 class Sampler:
     """Plays the frame range once, with sub-frames, and notes what was asked for.
 
-    scene, depsgraph: of Blender.  first, last: frames.  frame_rate: frames per second of simulated time.
+    scene, depsgraph: of Blender.  first, last: frames.  frame_rate: frames per second of simulated time.  reshaped:
+    full names of the objects whose shape may change with the frame.
     """
 
-    def __init__(self, scene, depsgraph, first, last, frame_rate):
-        self.scene, self.depsgraph = scene, depsgraph
+    def __init__(self, scene, depsgraph, first, last, frame_rate, reshaped):
+        self.scene, self.depsgraph, self.reshaped = scene, depsgraph, reshaped
         steps = np.arange((last - first) * SAMPLES_PER_FRAME + 1)
         self.frames = first + steps / SAMPLES_PER_FRAME
         self.times = steps / (SAMPLES_PER_FRAME * frame_rate)
@@ -69,31 +56,27 @@ class Sampler:
         self._is_whole = True
 
     def watch(self, item, keep_vertices=False):
-        """Note the world matrix of ``item``, and its vertices where modifiers or shape keys may move them.
+        """Note the world matrix of ``item``, and its vertices where anything may move them.
 
         keep_vertices: those of whole frames are kept for ``deformation``.
         """
         if can_move(item):
             self.tracks[item.name_full] = (item, Track())
-            _renew(item)
-        if can_deform(item):
+        if item.name_full in self.reshaped and shows_deforming(item):
             self.tracks.setdefault(item.name_full, (item, Track()))
-            _renew(item)
-            vertices = geometry.read_vertices(item, self.depsgraph)
+            vertices, edges = geometry.read_wires(item, self.depsgraph)
             start = _world(item, self.depsgraph, vertices)
-            self._deforming[item.name_full] = start, self._matrix(item), keep_vertices
+            self._deforming[item.name_full] = start, edges, self._matrix(item), keep_vertices
 
     def watch_matrix(self, item):
         """Note the world matrix of ``item`` alone, whatever becomes of its shape."""
         if can_move(item):
             self.tracks.setdefault(item.name_full, (item, Track()))
-            _renew(item)
 
     def watch_value(self, item, group, name):
         """Note property ``name`` of a group of ``item``: "axion_joint", "motor_lin_target_velocity"."""
         if compat.is_animated(item):
             self._values[item.name_full, name] = (item, group, [])
-            _renew(item)
 
     @property
     def plays(self):
@@ -104,6 +87,7 @@ class Sampler:
         """Run through the frames in slices; does nothing where nothing was found to watch.  Yields the part done."""
         if not self.plays:
             return
+        self._renew()
         for number, frame in enumerate(self.frames.tolist()):
             yield number / len(self.frames)
             whole = int(np.floor(frame))
@@ -114,6 +98,14 @@ class Sampler:
                 track.matrices.append(self._deformed(item, track) if name in self._deforming else self._matrix(item))
             for (_, name), (item, group, values) in self._values.items():
                 values.append(getattr(getattr(item.evaluated_get(self.depsgraph), group), name))
+
+    def _renew(self):
+        """Blender does not copy add-on properties to evaluated objects when they are set: it shall at the next frame.
+
+        Only now, as until that frame a curve, text, surface or metaball that is tagged has no mesh to be read.
+        """
+        for item, *_ in (*self.tracks.values(), *self._values.values()):
+            item.update_tag()
 
     def series(self, item, name):
         """(times, values) of a watched property that changes, else None."""
@@ -190,6 +182,13 @@ class Sampler:
                 f"{frame:g}: a collider must keep it, so set the mesh source to Base or Deform, or remove the modifier"
             )
 
+        if track.rewired is not None:
+            raise SceneError(
+                f"{item.name}: its edges join other vertices at frame {track.rewired:g} than at the first frame, "
+                "though there are as many: a collider must keep them, so set the mesh source to Base or Deform, or "
+                "remove the modifier"
+            )
+
     def rigid_path(self, item, metres):
         """MotionPath of an object's place and axes, whatever its scale and shape do; one sample if it stands still."""
         if item.name_full in self.tracks:
@@ -208,12 +207,15 @@ class Sampler:
 
     def _deformed(self, item, track):
         """World matrix of the rigid motion that carries the vertices along."""
-        start, matrix, keep = self._deforming[item.name_full]
-        now = _world(item, self.depsgraph, geometry.read_vertices(item, self.depsgraph))
+        start, wires, matrix, keep = self._deforming[item.name_full]
+        vertices, edges = geometry.read_wires(item, self.depsgraph)
+        now = _world(item, self.depsgraph, vertices)
         track.own.append(self._matrix(item))
         if now.shape != start.shape:
             track.resized = track.resized or (self.frames[len(track.own) - 1], len(start), len(now))
             return matrix
+        if track.rewired is None and not geometry.are_same_edges(wires, edges):
+            track.rewired = self.frames[len(track.own) - 1]
         bad = ~np.isfinite(now).all(axis=1)
         if bad.any():
             track.broken = track.broken or (self.frames[len(track.own) - 1], int(bad.sum()))
@@ -224,11 +226,6 @@ class Sampler:
         moved[:3, :3], moved[:3, 3], error = conventions.rigid_motion(start, now)
         track.defect = max(track.defect, error / max(np.ptp(start, axis=0).max(), 1e-30))
         return moved @ matrix
-
-
-def _renew(item):
-    """Blender does not copy add-on properties to evaluated objects when they are set: it shall at the next frame."""
-    item.update_tag()
 
 
 def _world(item, depsgraph, vertices):
@@ -252,34 +249,35 @@ def can_move(item, seen=()):
     return item.parent_type != "OBJECT" or can_move(item.parent, (*seen, item.name_full))
 
 
-def can_deform(item):
-    """Whether anything may move the vertices of ``item`` in its local space over time, as its mesh source sees them."""
+def changes_of_scale(item, first, last):
+    """[(data path, largest change relative to the first value, frame of it)] of the keys of an object's scale that
+    change it between two frames.
+    """
+    found = []
+    frames = np.unique(np.linspace(first, last, min(max(last - first, 0) + 1, LOOKS)).astype(int))
+    for curve in compat.curves_of(item):
+        if curve.data_path not in ("scale", "delta_scale") or curve.mute or _is_level(curve):
+            continue
+        values = np.array([curve.evaluate(frame) for frame in frames.tolist()])
+        change = np.abs(values - values[0]) / (abs(values[0]) or 1.0)
+        if change.max() > STILL:
+            found.append((curve.data_path, float(change.max()), int(frames[change.argmax()])))
+    return found
+
+
+def _is_level(curve):
+    """Whether an F-curve has one value for all times, as its keys and handles tell."""
+    places = np.empty((3, len(curve.keyframe_points), 2), np.float32)
+    for name, own in zip(("co", "handle_left", "handle_right"), places, strict=True):
+        curve.keyframe_points.foreach_get(name, own.ravel())
+    return not len(curve.modifiers) and places.size > 0 and np.ptp(places[..., 1]) == 0.0
+
+
+def shows_deforming(item):
+    """Whether the shape of a body is one that follows what moves the vertices of ``item``."""
     if item.type not in geometry.SURFACES or item.axion.mesh_source == "BASE":
         return False
-    if item.axion.collision_shape == "COMPOUND":
-        return False
-    keys = getattr(item.data, "shape_keys", None)
-    if keys is not None and compat.is_animated(keys):
-        return True
-    if compat.is_animated(item.data):
-        return True
-    modifiers = [modifier for modifier in item.modifiers if modifier.show_viewport]
-    if modifiers and compat.is_animated(item):
-        return True
-    return any(modifier.type in RESTLESS or _refers_to_motion(modifier) for modifier in modifiers)
-
-
-def _refers_to_motion(modifier):
-    """Whether an object that a modifier refers to may move or change its shape."""
-    for prop in modifier.bl_rna.properties:
-        if prop.type != "POINTER" or prop.fixed_type.identifier != "Object":
-            continue
-        target = getattr(modifier, prop.identifier)
-        if target is not None and (target.type == "ARMATURE" or target.modifiers or can_move(target)):
-            return True
-        if target is not None and target.data is not None and compat.is_animated(target.data):
-            return True
-    return False
+    return item.axion.collision_shape != "COMPOUND"
 
 
 def may_be_held(item):

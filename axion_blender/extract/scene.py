@@ -14,7 +14,7 @@ import bpy
 from ...solver import Scene, validate
 from .. import conventions
 from ..slices import run_through
-from . import bodies, checks, deforming, fields, geometry, hand_over, joints, motion
+from . import bodies, checks, deforming, fields, geometry, hand_over, holding, joints, motion, reshaping
 from .meshes import Cook
 
 READ, PLAYED = 0.4, 0.8
@@ -147,12 +147,13 @@ class _Reader:
         yield 0.0
         checks.check(self.scene, self.view_layer, self.items, self.problems, self.warnings)
         self.problems.stop()
+        self.warnings += reshaping.warnings(self.items)
         yield 0.0
         for item in self.joints:
             item.update_tag()  # Blender does not copy add-on properties to evaluated objects when they are set
-        self.scene.frame_set(self.first)
+        reshaped = reshaping.go_to(self.scene, self.view_layer, self.first)
         yield 0.0
-        sampler = motion.Sampler(self.scene, self.depsgraph, self.first, self.last, self.fps)
+        sampler = motion.Sampler(self.scene, self.depsgraph, self.first, self.last, self.fps, reshaped)
         starts = yield from self._read_bodies(sampler)
         ends = self._read_joints(sampler)
         winds = fields.effectors(self.scene, self.view_layer)
@@ -212,6 +213,8 @@ class _Reader:
                 pose = poses[number % POSES] or bodies.world_pose(item, self.depsgraph)
                 shapes = bodies.shapes_of(item, children.get(item.name_full, ()), pose, cook)
                 starts.append((item, pose, shapes))
+                if self.settings.output == "KEYFRAMES" and motion.may_be_free(item):
+                    holding.check(item, self.depsgraph, self.first, self.last, self.warnings)
                 if motion.stands(item) or motion.follows_animation(item):
                     sampler.watch(item, keep_vertices=deforming.may_deform(item))
         self.warnings += cook.notes

@@ -138,11 +138,15 @@ def _convert_shape(item, around, depsgraph, entry):
         _center_primitive(item, depsgraph, active, entry)
     if own.collision_shape != "MESH":
         entry.needless.append("use_deform")
-    elif native.use_deform and own.type == "ACTIVE" and motion.can_deform(item):
+    elif native.use_deform and own.type == "ACTIVE" and _has_deformers(item):
         entry.lost("use_deform", "deforms during the simulation, which Axion's active bodies do not")
     _mention_scale(item, part, depsgraph, entry)
     if active:
         _mention_flatness(item, depsgraph, entry)
+
+
+def _has_deformers(item):
+    return len(item.modifiers) > 0 or item.data.shape_keys is not None
 
 
 def _center_primitive(item, depsgraph, active, entry):

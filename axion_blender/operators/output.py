@@ -12,6 +12,7 @@ from ..writers import apply, exchange, outputs, shared
 from .bake import refuse
 from .session import in_object_mode
 
+ASKED = "All Axion settings of the scene are removed, and earlier keys of the baked channels are deleted"
 FORMATS = (
     ("NPZ", "NumPy (.npz)", "Places, orientations, velocities and the report, as the solver has them, in metres"),
     ("USD", "USD (.usdc)", "The baked objects, by Blender's own exporter"),
@@ -24,7 +25,10 @@ class AXION_OT_apply_bake(bpy.types.Operator):
 
     bl_idname = "axion.apply_bake"
     bl_label = "Apply Bake"
-    bl_description = "Keep the baked motion as ordinary animation and remove all Axion settings of the scene"
+    bl_description = (
+        "Keep the baked motion as ordinary animation and remove all Axion settings of the scene. Earlier keys of the "
+        "baked channels, which the bake had set aside, are deleted"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -32,7 +36,7 @@ class AXION_OT_apply_bake(bpy.types.Operator):
         return in_object_mode(cls, context)
 
     def invoke(self, context, event):
-        return context.window_manager.invoke_confirm(self, event)
+        return context.window_manager.invoke_confirm(self, event, title=self.bl_label, message=ASKED)
 
     def execute(self, context):
         try:

@@ -22,6 +22,13 @@ def apply(scene):
     for item in [*members, *keyed]:
         if not item.is_editable:
             raise SceneError(f"{item.name} is linked from another file and cannot be changed: make it local first")
+    for item in keyed:
+        fixed = [bag.id_data.name for bag in records.baked_bags(item) if not bag.id_data.is_editable]
+        if fixed:
+            raise SceneError(
+                f"{item.name}: its action {fixed[0]} is linked from another file and cannot be changed: make it local "
+                "first"
+            )
     shared.claim_points(scene)
     for owner in shared.owners_of_points(scene):
         raise SceneError(

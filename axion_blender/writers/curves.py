@@ -99,16 +99,15 @@ def keep(bag, group):
     show(bag)
     for curve in [curve for curve in bag.fcurves if curve.data_path.startswith(ASIDE)]:
         bag.fcurves.remove(curve)
-    baked, old = _grouped(bag), bag.groups.get(GROUP)
-    if old is None:
-        return
-    target = bag.groups.get(group)
-    if target is None:
+    target, old = bag.groups.get(group), bag.groups.get(GROUP)
+    if old is not None and target is None:
         old.name = group
         return
-    for curve in baked:
+    for curve in _grouped(bag):
         curve.group = target
-    bag.groups.remove(old)
+    old = bag.groups.get(GROUP)  # Blender drops a group that its last curve leaves
+    if old is not None:
+        bag.groups.remove(old)
 
 
 def all_baked(bag):

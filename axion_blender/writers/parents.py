@@ -14,6 +14,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...solver import SceneError
+from ..extract import holding
 from ..extract.motion import can_move
 from .records import rotation_path
 
@@ -81,7 +82,7 @@ def sample(scene, view_layer, objects, frames):
                     spaces[item.name] = _own_space(item)
                     continue
                 evaluated = item.evaluated_get(depsgraph)
-                matrix = _space(evaluated)
+                matrix = holding.space(evaluated)
                 above = ancestors[item.name]
                 if above is not None:
                     above_now = names[above].evaluated_get(depsgraph).matrix_world
@@ -163,15 +164,6 @@ def _visible(view_layer, objects):
     finally:
         for owner in hidden:
             owner.hide_viewport = True
-
-
-def _space(evaluated):
-    parent = evaluated.parent
-    if parent is None:
-        return np.eye(4)
-    if evaluated.parent_type == "OBJECT":
-        return np.array(parent.matrix_world) @ np.array(evaluated.matrix_parent_inverse)
-    return np.array(evaluated.matrix_world) @ np.linalg.inv(np.array(evaluated.matrix_basis))  # bone, vertex, lattice
 
 
 def _delta_rotation(evaluated):

@@ -10,11 +10,11 @@ T frames, N objects, Blender units.
 import numpy as np
 
 from ...solver import SceneError
+from ..extract import holding
 from ..slices import part
 from . import channels, parents
 
 CHUNK = 12_000  # matrices at a time: those fit the processor's cache, and no slice grows with the frames
-DEFECT = 1e-3  # of the rotation's orthonormality, beyond float32 noise
 
 
 def plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation):
@@ -84,11 +84,14 @@ def _channels(items, basis, spaces, rotation):
             raise SceneError(f"{item.name}: its scale is ({sizes}): all three must differ from 0")
     turned = basis[..., :3, :3] / scale[:, None, :]
     for item, amount in zip(items, _defects(items, turned), strict=True):
-        if not amount < DEFECT:
-            parent = item.parent.name if item.parent is not None else "none"
+        if not amount < holding.DEFECT:
+            culprit, cure = f"its constraints ({holding.resizers(item)})", "mute them"
+            if item.parent is not None:
+                culprit = f"the scale of its parent ({item.parent.name})"
+                cure = "apply the parent's scale or clear the parent"
             raise SceneError(
-                f"{item.name} cannot hold its motion as location and rotation: the scale of its parent ({parent}) would"
-                f" shear or resize it by {amount:.2g} (limit {DEFECT:g}); apply the parent's scale or clear the parent."
+                f"{item.name} cannot hold its motion as location and rotation: {culprit} would shear or resize it by "
+                f"{amount:.2g} (limit {holding.DEFECT:g}); {cure}."
             )
     delta = np.stack([space.delta_rotation for space in spaces])
     if (delta != np.eye(3)).any():

@@ -115,6 +115,7 @@ def test_bake_in_the_program_keeps_to_blenders_rules(extension, baked, tmp_path)
     kernels = Path(state["kernels"])
     assert kernels.is_relative_to(extension.profile), "compiled kernels lie in the extension's user folder"
     assert any(kernels.rglob("*"))
+    assert state["said"] == [], "Check finds the kernels that the bake compiled"
 
 
 def test_missing_file_is_one_line_and_exit_status_1(extension, tmp_path):

@@ -11,7 +11,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 import blend_scenes as build  # noqa: E402
-from axion.axion_blender import baking, cli  # noqa: E402
+from axion.axion_blender import baking, cli, compat  # noqa: E402
 from axion.axion_blender.writers import keyframes  # noqa: E402
 from axion.solver import SceneError, Trajectory  # noqa: E402
 
@@ -80,6 +80,22 @@ def test_an_animated_scale_of_an_active_body_is_warned_of():
     build.key(build.box("Box"), "scale", ((1, (1, 1, 1)), (9, (2, 2, 2))))
     problems, warnings = baking.check(bpy.context)
     assert not problems and any(text.startswith("Box ") and "scale" in text for text in warnings)
+
+
+@pytest.mark.parametrize("change", ("constant", "late", "noisy", "driven"))
+def test_keys_of_a_scale_that_stays_are_no_word_worth(change):
+    item = build.box("Box")
+    build.key(item, "scale", ((1, (2, 1, 1)), (20, (2, 1, 1))))
+    if change == "late":
+        build.key(item, "scale", ((bpy.context.scene.frame_end + 1, (2, 1, 1)), (99, (1, 1, 1))))
+    if change == "noisy":
+        compat.curves_of(item)[0].modifiers.new("NOISE")
+    if change == "driven":
+        item.animation_data_clear()
+        item.driver_add("scale", 0).driver.expression = "1 + frame / 100"
+    problems, warnings = baking.check(bpy.context)
+    assert not problems
+    assert any("animated scale" in text for text in warnings) == (change in ("noisy", "driven"))
 
 
 @pytest.mark.parametrize("operator", ("bake", "clear_bake", "check_scene", "add_joint", "add_bodies"))

@@ -20,6 +20,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 import axion.solver  # noqa: E402
+import native_scenes  # noqa: E402
 from axion.axion_blender import cli, solving  # noqa: E402
 from axion.solver import FrameResult, StepReport, Trajectory  # noqa: E402
 
@@ -297,6 +298,23 @@ def test_a_missing_or_broken_file_is_1_and_one_line_that_names_it(tmp_path, cont
 def test_wrong_usage_is_2(arguments, capsys):
     assert cli.main(list(arguments)) == 2
     assert "usage: axion_bake" in capsys.readouterr().err
+
+
+def test_a_name_that_is_no_blender_files_is_wrong_usage(blend, tmp_path, capsys):
+    (tmp_path / "out.png").write_bytes(b"a picture")
+    assert run(blend, "-o", tmp_path / "out.png") == 2
+    said = capsys.readouterr().err.strip()
+    assert "out.png" in said and ".blend" in said and len(said.splitlines()) == 1
+    assert (tmp_path / "out.png").read_bytes() == b"a picture"
+
+
+def test_rigid_bodies_of_blenders_own_are_pointed_to_the_option(tmp_path, solver, capsys):
+    bpy.ops.wm.read_homefile(use_empty=True)
+    native_scenes.body("Box", location=(0, 0, 3))
+    blend = save(tmp_path / "in.blend")
+    assert run(blend, "-o", tmp_path / "out.blend") == 1
+    assert "--convert-native" in capsys.readouterr().err
+    assert run(blend, "-o", tmp_path / "out.blend", "--convert-native") == 0
 
 
 def test_help_is_0_and_names_every_option(capsys):

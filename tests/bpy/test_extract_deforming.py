@@ -67,12 +67,56 @@ def wave(item):
     item.modifiers.new("Wave", "WAVE").height = 0.3
 
 
+def target_with_shape_keys(size=6.0):
+    """A square below that is bent by shape keys, and takes no part itself."""
+    target = grid("Target", cells=8, size=size)
+    target.axion.enabled = False
+    shape_keys(target)
+    return target
+
+
+def lattice(item):
+    cage = bpy.data.objects.new("Cage", bpy.data.lattices.new("Cage"))
+    bpy.context.scene.collection.objects.link(cage)
+    cage.location, cage.scale = item.location, (6, 6, 2)
+    cage.shape_key_add(name="Basis")
+    for point in cage.shape_key_add(name="Up").data[:3]:
+        point.co.z += 0.5
+    animate(cage.data.shape_keys, 'key_blocks["Up"].value', [(1, 0.0), (25, 1.0)])
+    item.modifiers.new("Cage", "LATTICE").object = cage
+
+
+def surface_deform(item):
+    modifier = item.modifiers.new("Follow", "SURFACE_DEFORM")
+    modifier.target = target_with_shape_keys()
+    with bpy.context.temp_override(object=item, active_object=item):
+        bpy.ops.object.surfacedeform_bind(modifier="Follow")
+    assert modifier.is_bound
+
+
+def shrinkwrap(item):
+    modifier = item.modifiers.new("Wrap", "SHRINKWRAP")
+    modifier.target, modifier.wrap_method = target_with_shape_keys(), "PROJECT"
+    modifier.use_project_z = modifier.use_negative_direction = modifier.use_positive_direction = True
+
+
+def displace(item):
+    texture = bpy.data.textures.new("Slope", "BLEND")
+    modifier = item.modifiers.new("Slope", "DISPLACE")
+    modifier.texture, modifier.texture_coords, modifier.mid_level = texture, "LOCAL", 0.0
+    for frame, value in ((1, 0.2), (25, 3.0)):
+        texture.contrast = value
+        texture.keyframe_insert("contrast", frame=frame)
+
+
 @pytest.fixture(autouse=True)
 def second():
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 25
 
 
-@pytest.mark.parametrize("bend", [shape_keys, simple_deform, armature, wave])
+@pytest.mark.parametrize(
+    "bend", [shape_keys, simple_deform, armature, wave, lattice, surface_deform, shrinkwrap, displace]
+)
 def test_vertices_are_those_that_blender_evaluates(bend):
     item = grid()
     item.location, item.rotation_euler, item.scale = (1, 2, 3), (0.2, -0.1, 0.4), (1.5, 1.0, 2.0)
@@ -127,6 +171,51 @@ def test_a_number_of_vertices_that_changes_is_named():
     animate(item, 'modifiers["Array"].count', [(1, 1), (25, 4)])
     with pytest.raises(SceneError, match="Floor: its number of vertices changes from 25 at the first frame to 50 at "):
         extract()
+
+
+def test_a_cutter_that_moves_in_a_collection_is_seen():
+    item = box("Wall", (4, 4, 1), type="PASSIVE", collision_shape="MESH")
+    cutter = box("Cutter", (1, 1, 1), (0.5, 0, 0.5))
+    cutter.axion.enabled = False
+    key(cutter, "location", [(1, (0.5, 0.2, 0.5)), (25, (1.0, 0.2, 0.5))])
+    tools = bpy.data.collections.new("Tools")
+    tools.objects.link(cutter)
+    modifier = item.modifiers.new("Cut", "BOOLEAN")
+    modifier.operand_type, modifier.collection = "COLLECTION", tools
+    (shape,) = body("Wall").shapes
+    travel = np.ptp(shape.moving_vertices, axis=0)
+    assert len(travel) == 16 and np.allclose(sorted(travel[:, 0]), [0.0] * 8 + [0.5] * 8, atol=1e-5)
+
+
+def test_vertices_that_change_places_are_refused_though_they_are_as_many():
+    item = box("Wall", (4, 4, 1), type="PASSIVE", collision_shape="MESH")
+    cutter = add("Cutter", box("Tool", (1, 1, 1)).data)
+    bpy.data.objects["Tool"].axion.enabled = False
+    item.modifiers.new("Cut", "BOOLEAN").object = cutter
+    key(cutter, "location", [(1, (-0.5, 0, 0.5)), (25, (0.5, 0, 0.5))])
+    with pytest.raises(SceneError, match=r"Wall: its edges join other vertices at frame \d+(\.\d+)? than at the first"):
+        extract()
+
+
+@pytest.mark.parametrize("way", ["object", "collection", "nodes"])
+def test_a_shape_that_follows_what_the_simulation_moves_is_told(way):
+    item, ball = grid(), box("Ball", location=(0, 0, 2))
+    if way == "nodes":
+        group = bpy.data.node_groups.new("Hole", "GeometryNodeTree")
+        for kind, direction in (("Geometry", "INPUT"), ("Geometry", "OUTPUT"), ("Object", "INPUT")):
+            group.interface.new_socket(kind, in_out=direction, socket_type=f"NodeSocket{kind}")
+        group.links.new(group.nodes.new("NodeGroupInput").outputs[0], group.nodes.new("NodeGroupOutput").inputs[0])
+        group.nodes.new("GeometryNodeObjectInfo").inputs[0].default_value = ball
+        item.modifiers.new("Hole", "NODES").node_group = group
+    else:
+        modifier = item.modifiers.new("Hole", "BOOLEAN")
+        modifier.operand_type = way.upper()
+        modifier.object, modifier.collection = ball, bpy.data.collections.new("Tools")
+        modifier.collection.objects.link(ball)
+    told = "Floor: its modifier Hole follows Ball, which the simulation moves: it collides with the shape that it has"
+    assert any(warning.startswith(told) for warning in extract().warnings)
+    ball.axion.type = "PASSIVE"
+    assert not any("Hole" in warning for warning in extract().warnings)
 
 
 def test_a_floor_bent_by_shape_keys_lifts_a_box():

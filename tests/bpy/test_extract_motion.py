@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from axion.axion_blender import conventions
-from axion.axion_blender.extract import motion
+from axion.axion_blender.extract import motion, reshaping
 from axion.solver import SceneError
 from blend_scenes import add, body, box, box_mesh, extract, key
 
@@ -320,7 +320,8 @@ def test_constant_modifiers_do_not_move():
     item = box("Rounded", type="PASSIVE", collision_shape="MESH")
     item.modifiers.new("Smooth", "SUBSURF")
     item.modifiers.new("Mirror", "MIRROR").mirror_object = add("Mirror")
-    assert not motion.can_deform(item) and not motion.can_move(item)
+    box("Cut", type="PASSIVE").modifiers.new("Cut", "BOOLEAN").object = box("Cutter", location=(0.5, 0, 0))
+    assert not motion.can_move(item) and not reshaped()
     assert body("Rounded").motion == "static"
 
 
@@ -328,7 +329,11 @@ def test_modifiers_that_refer_to_something_moving_are_watched():
     item, mirror = box("Rounded", type="PASSIVE"), add("Mirror")
     item.modifiers.new("Mirror", "MIRROR").mirror_object = mirror
     lift(mirror)
-    assert motion.can_deform(item)
+    assert reshaped() == {"Rounded"}
+
+
+def reshaped():
+    return reshaping.go_to(bpy.context.scene, bpy.context.view_layer, 1)
 
 
 def test_frame_handlers_may_move_anything():

@@ -157,6 +157,38 @@ def test_apply_keeps_the_motion_and_drops_the_setup(scene, output):
     assert bpy.ops.axion.clear_bake() == {"CANCELLED"} and bpy.ops.axion.apply_bake() == {"CANCELLED"}
 
 
+def test_apply_keeps_keys_of_the_scale_that_share_their_group_with_those_that_go(scene):
+    for name in ("Box", "Tilted"):
+        item = bpy.data.objects[name]
+        for path in ("location", "rotation_euler", "scale"):  # as the key I sets them
+            item.keyframe_insert(path, frame=1, group="Object Transforms")
+    bake()
+    baked = {name: motion(name) for name in ("Box", "Tilted")}
+    assert bpy.ops.axion.apply_bake() == {"FINISHED"}
+    for name, matrices in baked.items():
+        own = curves(bpy.data.objects[name])
+        assert np.array_equal(motion(name), matrices)
+        groups = {curve.data_path: curve.group.name for curve in own if curve.data_path != "show_name"}
+        assert groups == dict.fromkeys(("location", "rotation_euler", "scale"), "Object Transforms")
+        assert not marks(bpy.data.objects[name])
+
+
+def test_apply_changes_nothing_where_an_action_was_made_of_another_file(scene, tmp_path):
+    bake()
+    item = bpy.data.objects["Box"]
+    path = str(tmp_path / "actions.blend")
+    bpy.data.libraries.write(path, {item.animation_data.action}, fake_user=True)
+    with bpy.data.libraries.load(path, link=True) as (held, wanted):
+        wanted.actions = held.actions
+    slot = item.animation_data.action_slot.identifier
+    item.animation_data.action = wanted.actions[0]
+    item.animation_data.action_slot = wanted.actions[0].slots[slot]
+    with pytest.raises(RuntimeError, match="Box: its action .* is linked from another file"):
+        bpy.ops.axion.apply_bake()
+    for name in ("Box", "Tilted"):
+        assert bpy.data.objects[name].axion.enabled and "axion_bake" in bpy.data.objects[name]
+
+
 def curves(item):
     data = item.animation_data
     if data is None or data.action is None:

@@ -16,7 +16,9 @@ bpy.ops.axion.add_bodies(type="ACTIVE")
 status = bpy.ops.axion.bake()
 scene.frame_set(7)
 warp = sys.modules["warp"]
+bpy.ops.axion.check_scene()
 found = {
+    "said": [entry.text for entry in bpy.context.window_manager.axion.findings],
     "status": sorted(status),
     "moved": box.matrix_world.translation.z - 10,
     "warnings": {str(name): str(said) for name, said in addon_utils._extensions_warnings_get().items()},
