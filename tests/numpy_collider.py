@@ -5,6 +5,7 @@ import newton
 import numpy as np
 import warp as wp
 from axion.solver.contact_set import ContactSet, no_manifolds
+from axion.solver.convex_impacts import ConvexImpacts
 from axion.solver.flush import without_flush_edges
 from axion.solver.manifold import GAP_FLOOR, Manifolds, turn, turn_back
 from axion.solver.mesh_detection import with_meshes
@@ -52,7 +53,8 @@ class NumpyCollider:
             link = index[link]
         found = self._select(manifolds, link, *poses, *motion, step, free)
         falling = self.model.movable if free is None else free
-        found = with_impacts(found, self.model, (poses[0], np.asarray(orientation, float)), motion, step, falling)
+        flight = (poses[0], np.asarray(orientation, float)), motion, step, falling
+        found = ConvexImpacts(self.model).change(with_impacts(found, self.model, *flight), *flight)
         return without_flush_edges(found, self.model, poses[0], np.asarray(orientation, float))
 
     def collide_again(self, position, orientation, free=None, angular_velocity=None):
