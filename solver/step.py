@@ -29,6 +29,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from . import curves
 from .assemble import Assembler
 from .attempt import NOTHING, Attempt, Spent, StepOutcome
 from .collision import Collider
@@ -127,6 +128,8 @@ class Stepper:
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
         attempt.tolerance = np.where((judged.speed > SLOW) | solved.statistics.held, self.fast, solved.tolerance)
         attempt.judge(self.fast)
+        if depth < min(curves.DEEPEST, self.deepest) and len(assembly.problem.contacts):
+            attempt.failed |= curves.carried_along(assembly, solution, self.fast, self.model.body_radius)
         if some(attempt.failed) and depth < self.deepest and not few(self, attempt):
             return attempt
         end = end_velocity(

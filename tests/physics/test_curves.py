@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What rolls and slides along curves at 24 fps keeps its energy, but for what small steps lose of it, too."""
+
+import numpy as np
+import pytest
+from axion.solver import Body, Box, Plane, Scene, SolverConfig, Sphere, TriangleMesh, simulate
+from figures import figure
+
+CPU = SolverConfig(device="cpu")
+RADIUS = 0.1
+
+
+def track(drop, radius=1.0, slope=3.0, facets=96):
+    """A sheet 0.8 m wide: down an arc of ``slope`` from ``drop`` [m], then four fifths of a loop, in X and Z."""
+    start = np.arccos(1.0 - drop / slope)
+    down, up = start * (1.0 - np.arange(60) / 60), 2.0 * np.pi * np.arange(int(0.8 * facets)) / facets
+    x = np.concatenate([-slope * np.sin(down), radius * np.sin(up)])
+    z = np.concatenate([slope * (1.0 - np.cos(down)), radius * (1.0 - np.cos(up))])
+    vertices = np.stack([np.repeat(x, 2), np.tile([-0.4, 0.4], len(x)), np.repeat(z, 2)], axis=1)
+    first = 2 * np.arange(len(x) - 1)[:, None]
+    triangles = np.concatenate([first + (0, 2, 3), first + (0, 3, 1)])
+    place = np.array([-(slope - RADIUS - 1e-3) * np.sin(0.995 * start), 0.0, 0.0])
+    place[2] = slope - (slope - RADIUS - 1e-3) * np.cos(0.995 * start)
+    return TriangleMesh(vertices, triangles), place
+
+
+def test_a_ball_goes_round_a_loop():
+    # Smooth, from 2.5 m above its lowest place: 2.25 m suffice.  It fell back from 1.2 m.
+    mesh, place = track(2.6)
+    scene = Scene()
+    scene.add(Body("Track", [mesh], motion="static", friction=0.0))
+    scene.add(Body("Ball", [Sphere(RADIUS)], position=place, friction=0.0))
+    trajectory = simulate(scene, 42, 24, CPU)
+    x, z = trajectory.position[:, 1, 0], trajectory.position[:, 1, 2]
+    highest = z[np.argmax(x > 0.0) :].max()
+    assert figure("ball in a loop at 24 fps", "highest place of its middle", highest, "> 1.85 of 1.9", "m") > 1.85
+    assert all(report.converged for report in trajectory.reports)
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_a_ball_that_circles_in_a_pipe_keeps_its_energy(friction):
+    # A level pipe of 192 sides across its way: weightless, it would circle for ever.  One step a frame
+    # left two thirds of its energy after a second at 24 fps.
+    angle = 2.0 * np.pi * np.arange(192) / 192
+    ring = 1.1 * np.stack([np.cos(angle), 0.0 * angle, np.sin(angle)], axis=1)
+    vertices = np.concatenate([ring - (0, 0.5, 0), ring + (0, 0.5, 0)])
+    k = np.arange(192)
+    after = (k + 1) % 192
+    triangles = np.concatenate(
+        [np.stack(each, axis=1) for each in ((k, after, k + 192), (after, after + 192, k + 192))]
+    )
+    scene, speed = Scene(gravity=(0, 0, 0)), 2.5
+    scene.add(Body("Pipe", [TriangleMesh(vertices, triangles)], motion="static", friction=friction))
+    spin = (0, speed / RADIUS, 0) if friction else (0, 0, 0)
+    facet = 1.1 * np.cos(np.pi / 192)
+    lowest = np.array([np.cos(np.pi / 192 - 0.5 * np.pi), 0.0, np.sin(np.pi / 192 - 0.5 * np.pi)])
+    along = np.array([-lowest[2], 0.0, lowest[0]])
+    scene.add(Body("Ball", [Sphere(RADIUS)], position=(facet - RADIUS) * lowest, friction=friction,
+                   linear_velocity=speed * along, angular_velocity=spin))  # fmt: skip
+    trajectory = simulate(scene, 24, 24, CPU)
+    left = (np.linalg.norm(trajectory.linear_velocity[-1, 1]) / speed) ** 2
+    name = f"ball in a pipe at 24 fps, friction {friction:g}"
+    assert figure(name, "energy left after a second", left, "> 0.85") > 0.85
+    assert left < 1.001
+
+
+def test_what_rolls_or_slides_level_takes_one_step_a_frame():
+    scene = Scene()
+    scene.add(Body("Floor", [Plane()], motion="static", friction=0.5))
+    scene.add(Body("Ball", [Sphere(RADIUS)], position=(0, 0, RADIUS), linear_velocity=(2, 0, 0)))
+    scene.add(Body("Box", [Box((0.1, 0.1, 0.1))], position=(0, 1, 0.1), linear_velocity=(2, 0, 0), friction=0.1))
+    trajectory = simulate(scene, 24, 24, CPU)
+    assert [report.substeps for report in trajectory.reports[2:]] == [1] * 22
+    assert trajectory.position[-1, 1, 2] == pytest.approx(RADIUS, abs=1e-5)
