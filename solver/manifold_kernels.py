@@ -257,10 +257,10 @@ def face_each_other(points: PointArrays, k: int, poses: PoseArrays):
         return False
     on_a = points.margin_a[k] == zero and (points.margin_b[k] > zero or not poses.movable[a])
     if on_a:
-        points.point_a[k] -= turned_back(poses.rotation[a], poses.rotation[b] * slid)
-        points.place[k] -= slid
+        points.point_a[k] = points.point_a[k] - turned_back(poses.rotation[a], poses.rotation[b] * slid)
+        points.place[k] = points.place[k] - slid
     elif points.margin_b[k] == zero:
-        points.point_b[k] += slid
+        points.point_b[k] = points.point_b[k] + slid  # no +=, which is atomic
     return on_a or points.margin_b[k] == zero
 
 
