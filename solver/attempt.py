@@ -62,6 +62,7 @@ class Attempt:
     spurious: np.ndarray | None = None  # (n,) bool: energy out of nothing
     sound: np.ndarray | None = None  # (n,) bool: within the loose tolerance
     failed: np.ndarray | None = None  # (B,) bool: scene bodies of islands with a body that missed
+    curved: np.ndarray | None = None  # (B,) bool: see curves.carried_along; None: nobody asked
     end: object = None  # EndVelocity
     again: bool = False  # the step must be put together anew: a joint broke, or what rested was struck
 
@@ -72,6 +73,8 @@ class Attempt:
         if self.check is not None:
             bad = bad | (self.check.excess[self.dynamic()] > fast)
         self.failed = of_islands(self.assembly, bad)
+        if self.curved is not None:
+            self.failed |= self.curved
 
     def finish(self, end, fast):
         """Take over the EndVelocity, and judge by it, too.  fast: the loose tolerance [m]."""

@@ -15,6 +15,7 @@ from .cores import core_table
 from .host import HostKernel, HostTable
 from .manifold import along_runs, segments
 from .round_impacts import unheld
+from .shapes import Box, ConvexHull
 from .touch_features import meeting_places
 from .touch_time import Side
 from .touching import Touching
@@ -33,7 +34,7 @@ class ConvexImpacts:
         self._cores = core_table(model.shapes, model.shape_position, model.shape_rotation)
         self._convex = np.diff(self._cores.views.first[: len(model.shapes) + 1]) > 0
         self._plane = self._cores.views.plane[: len(model.shapes)] == 1
-        self._edges = (np.diff(model.solids.first) > 0) | (model.meshes.shape_mesh >= 0)
+        self._edges = np.array([isinstance(shape, (Box, ConvexHull)) for shape in model.shapes], bool)
         self._flights = HostTable(FlightArrays, count=1, step=1)
         self._kernel = HostKernel(first_touch, self._flights, self._cores)
 

@@ -40,4 +40,6 @@ def _discs(shape):
         top = shape.radius if isinstance(shape, Cylinder) else 0.0
         return shape.half_height * np.stack([-up, up]), np.array([shape.radius, top], float)
     corner = corners_of(shape) if isinstance(shape, (Box, ConvexHull)) else np.zeros((0, 3))
+    if isinstance(shape, ConvexHull):
+        corner = corner[np.unique(shape.triangles)]  # it may be given with all that is inside
     return np.asarray(corner, float), np.zeros(len(corner))

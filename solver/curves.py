@@ -10,10 +10,14 @@ are halved; at a kink, where that share is lost by law, they find the same.
 import numpy as np
 
 from .bounces import moving_first
+from .manifold import along_runs
 from .parts import of_islands
+from .rotations import rotate
 
 TURN = 0.035  # [rad] by which a surface may turn in a step
 DEEPEST = 4  # a step is halved for it at most this often
+ROUND = 1e-6  # of its radius: what is rounded by less has corners
+ALONG = 0.2  # of its speed: what it moves away from or into by less carries it; meshes have facets
 TUMBLING = 0.5  # of its speed: what has corners and turns faster at its rim lands on one after the other
 
 
@@ -24,29 +28,30 @@ def carried_along(assembly, solution, fast, radius):
     """
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
     contacts, bodies, h = problem.contacts, problem.bodies, problem.step
-    out = np.zeros(n, bool)
-    alone = (np.bincount(assembly.island, minlength=n)[assembly.island] == 1) & ~assembly.island_jointed[
-        assembly.island
-    ]
+    alone = (np.bincount(assembly.island)[assembly.island] == 1) & ~assembly.island_jointed[assembly.island]
     own, other = moving_first(contacts)
+    ours = np.append(alone, False)[np.minimum(own, n)] & (other >= n)
     first = contacts.body_a == own
     normal = np.where(first[:, None], contacts.normal, -contacts.normal)
-    ours = (own < n) & (other >= n)
-    ours[ours] = alone[own[ours]]
-    before = ours & contacts.impulse.any(axis=1) & (contacts.start_gap <= fast)
-    after = ours & (solution.contact_impulse[:, 0] > 0.0) & (contacts.rebound_speed == 0.0)
-    if not before.any() or not after.any():
-        return of_islands(assembly, out)
-    velocity = bodies.velocity[:, :3]
-    towards = -(normal * (velocity[np.minimum(own, n - 1)] - velocity[other])).sum(axis=1)
-    after &= h * towards > fast
-    speed = np.sqrt((velocity[:n] * velocity[:n]).sum(axis=1))
-    rim = radius[assembly.numbering.scene[:n]] * np.sqrt((bodies.velocity[:n, 3:] ** 2).sum(axis=1))
-    round_ = np.where(first, contacts.margin_a, contacts.margin_b) > 0.0
-    for k in np.flatnonzero(after & np.isin(own, own[before])).tolist():
-        body = own[k]
-        if not round_[k] and rim[body] > TUMBLING * speed[body]:
-            continue
-        known = before & (own == body)
-        out[body] |= (normal[known] @ normal[k]).max() < np.cos(TURN) and towards[k] > np.sin(TURN) * speed[body]
+    arm = rotate(bodies.orientation[other], np.where(first[:, None], contacts.point_b, contacts.point_a))
+    surface = bodies.velocity[other, :3] + np.cross(bodies.velocity[other, 3:], arm)
+    past = bodies.velocity[own, :3] - surface
+    towards, speed = -(normal * past).sum(axis=1), np.sqrt((past * past).sum(axis=1))
+    spin, size = bodies.velocity[own, 3:], radius[assembly.numbering.scene[np.minimum(own, n - 1)]]
+    margin = np.where(first, contacts.margin_a, contacts.margin_b)
+    rolls = (margin > ROUND * size) | (size * np.sqrt((spin * spin).sum(axis=1)) <= TUMBLING * speed)
+    known = np.arange(len(own)) < len(assembly.contacts)  # others came up on the way
+    carries = np.flatnonzero(ours & known & (contacts.start_gap <= fast) & (np.abs(towards) <= ALONG * speed))
+    carries = carries[np.argsort(own[carries], kind="stable")]
+    held = ours & rolls & (solution.contact_impulse[:, 0] > 0.0) & (contacts.rebound_speed == 0.0)
+    held = np.flatnonzero(held & (h * towards > fast))
+    begin, end = (np.searchsorted(own[carries], own[held], side) for side in ("left", "right"))
+    held, begin, count = (each[end > begin] for each in (held, begin, end - begin))
+    out = np.zeros(n, bool)
+    if len(held):
+        run, offset = along_runs(count)
+        cosine = (normal[held[run]] * normal[carries[begin[run] + offset]]).sum(axis=1)
+        nearest = np.maximum.reduceat(cosine, np.flatnonzero(offset == 0))
+        turns = (nearest < np.cos(TURN)) & (towards[held] > np.sin(TURN) * speed[held])
+        out[own[held[turns]]] = True
     return of_islands(assembly, out)

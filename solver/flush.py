@@ -49,22 +49,24 @@ def without_flush_edges(contacts, model, position, orientation):
         return contacts
     shape_b, shape_a = np.divmod(contacts.pair[index], shapes)
     mover, still = np.where(on_a, shape_a, shape_b), np.where(on_a, shape_b, shape_a)
-    several = _touch_several(mover, still, shapes)
+    # what stands belongs together; what moves is one with its own parts alone
+    owner = np.where(movable[model.shape_body[still]], model.shape_body[still], -1)
+    group = mover.astype(np.int64) * (len(movable) + 1) + owner + 1
+    several = _touch_several(group, still, shapes)
     if not several.any():
         return contacts
-    index, on_a, mover, still = index[several], on_a[several], mover[several], still[several]
+    index, on_a, mover, still, group = (each[several] for each in (index, on_a, mover, still, group))
     rotation = matrices(orientation)
-    order = np.argsort(mover, kind="stable")
+    order = np.argsort(group, kind="stable")
     touch = _touches(contacts, model, [each[order] for each in (index, on_a, mover, still)], (position, rotation))
-    mover, still, body = touch.mover, touch.still, model.shape_body[touch.still]
+    mover, still = touch.mover, touch.still
     # every contact (edge) with every other of the same shape that moves (plane)
-    start = segments(mover)[0]
+    start = segments(group[order])[0]
     count = np.diff(np.r_[start, len(mover)])
     run, offset = along_runs(count * count)
     edge, plane = start[run] + offset // count[run], start[run] + offset % count[run]
     cosine = np.einsum("ki,ki->k", touch.normal[edge], touch.normal[plane])
     other = (still[edge] != still[plane]) & (cosine < ALIKE)
-    other &= (body[edge] == body[plane]) | ~(movable[body[edge]] | movable[body[plane]])
     edge, plane, cosine = edge[other], plane[other], cosine[other]
     if not len(edge):
         return contacts
@@ -110,10 +112,11 @@ def _each_side(contacts, model):
     return index, np.arange(len(index)) < over_b.sum()
 
 
-def _touch_several(mover, still, shapes):
-    """(K,) bool: contacts whose shape that moves touches more than one that stands."""
-    pairs = np.unique(mover * shapes + still) // shapes
-    return np.bincount(pairs, minlength=shapes)[mover] > 1
+def _touch_several(group, still, shapes):
+    """(K,) bool: contacts of groups (K,) int64 in which more than one shape is touched."""
+    groups, number = np.unique(group, return_inverse=True)
+    touched = np.unique(number * shapes + still) // shapes
+    return np.bincount(touched, minlength=len(groups))[number] > 1
 
 
 def _support(model, shape, direction, position, rotation):

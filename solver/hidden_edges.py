@@ -20,7 +20,7 @@ import numpy as np
 from .manifold import along_runs, turn, turn_back
 
 NEAR = 0.05  # of the half extent of what moves, and of the gap: detection finds places no better along what is round
-CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "previous", "face", "face_normal")
+CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "previous", "face", "face_normal", "first")
 
 
 def with_faces(contacts, touch, pairs, room, model, poses):
@@ -93,6 +93,8 @@ def _farthest(model, touch, contacts, faces, poses):
 def _changed(contacts, touch, found, model, poses):
     """The ContactSet with contacts of the faces that ``_farthest`` has found."""
     (hidden, normal, gap), (position, rotation) = found, poses
+    one = np.unique(touch.index[hidden], return_index=True)[1]  # of two bodies that move, either may be the one hidden
+    hidden, normal, gap = hidden[one], normal[one], gap[one]
     index, on_a, body = touch.index[hidden], touch.on_a[hidden], model.shape_body[touch.still[hidden]]
     columns = {name: getattr(contacts, name).copy() for name in CHANGED}
     world, sign = turn(rotation[body], normal), np.where(on_a, 1.0, -1.0)
@@ -106,7 +108,8 @@ def _changed(contacts, touch, found, model, poses):
     columns["normal"][index] = sign[:, None] * world
     columns["gap"][index] = gap
     columns["previous"][index] = -1
-    columns["face"][index] = np.where(model.movable[body], body, -1)
+    columns["face"][index] = np.where(model.movable[body] | (contacts.face[index] == body), body, -1)
+    columns["first"][index] = 0
     columns["face_normal"][index] = sign[:, None] * normal
     return replace(contacts, **columns)
 

@@ -127,9 +127,9 @@ class Stepper:
             residuals.penetration = max(residuals.penetration, check.overlap)
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
         attempt.tolerance = np.where((judged.speed > SLOW) | solved.statistics.held, self.fast, solved.tolerance)
-        attempt.judge(self.fast)
         if depth < min(curves.DEEPEST, self.deepest) and len(assembly.problem.contacts):
-            attempt.failed |= curves.carried_along(assembly, solution, self.fast, self.model.body_radius)
+            attempt.curved = curves.carried_along(assembly, solution, self.fast, self.model.body_radius)
+        attempt.judge(self.fast)
         if some(attempt.failed) and depth < self.deepest and not few(self, attempt):
             return attempt
         end = end_velocity(

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .manifold import along_runs
+from .problem import tangents
 
 POINT, EDGE, FACE = range(3)
 ALONG = 0.02  # sine of the angle between two edges below which they lie along each other
+RIM = 16  # places on the rim of an end that is touched flat
 NEAR = 1e-3  # of the pair's size: what is that much behind the foremost place touches with it
+SAME = 1e-6  # square of the distance of corners that are one, over that of the farthest ones
 SHORTEST = 0.05  # of the pair's size: edges that are side by side for less meet in one place
 
 
@@ -38,10 +41,18 @@ def features(cores, shape, outward, near):
     disc = cores.first[shape][run] + offset
     axis = cores.axis[shape]
     across = outward - (outward * axis).sum(axis=1)[:, None] * axis
-    across /= np.maximum(np.sqrt((across * across).sum(axis=1)), 1e-300)[:, None]
-    place = cores.middle[disc] + cores.disc[disc][:, None] * across[run]
+    sine = np.sqrt((across * across).sum(axis=1))
+    across /= np.maximum(sine, 1e-300)[:, None]
+    # The end of a cylinder that lies flat has all of its rim.
+    flat = (cores.disc[disc] > 0.0) & (2.0 * cores.disc[disc] * sine[run] < near[run])
+    each, k = along_runs(np.where(flat, RIM, 1))
+    run, disc, flat = run[each], disc[each], flat[each]
+    angle = (2.0 * np.pi / RIM * k)[:, None]
+    u = tangents(axis)[0][run]
+    rim = np.cos(angle) * u + np.sin(angle) * np.cross(axis[run], u)
+    place = cores.middle[disc] + cores.disc[disc][:, None] * np.where(flat[:, None], rim, across[run])
     height = (outward[run] * place).sum(axis=1)
-    top = height > np.maximum.reduceat(height, np.flatnonzero(offset == 0))[run] - near[run]
+    top = height > np.maximum.reduceat(height, np.flatnonzero(np.diff(run, prepend=-1)))[run] - near[run]
     run, place = run[top], place[top]
     begin = np.flatnonzero(np.diff(run, prepend=-1))
     start = _farthest(place, run, begin, place[begin])
@@ -74,15 +85,16 @@ def meeting_places(cores, touch, size, room):
         features(cores, side.shape, out, NEAR * size) for side, out in zip(touch.sides, touch.outward(), strict=True)
     ]
     lines, low, high = _side_by_side(found, moved, size)
-    faces = np.flatnonzero((found[0].kind == FACE) & (found[1].kind == FACE) & (room > 1))
-    if not len(lines) and not len(faces):
-        return np.arange(len(size)), touch
+    kinds = np.minimum(found[0].kind, found[1].kind), np.maximum(found[0].kind, found[1].kind)
+    faces = np.flatnonzero((kinds[0] != POINT) & (kinds[1] == FACE))
     two = room[lines] > 1
     which, place = [lines, lines[two]], [np.where(two[:, None], low, 0.5 * (low + high)), high[two]]
     for number in faces.tolist():
         corners = _shared_corners(found, moved, number, touch.normal[number], int(room[number]))
-        which.append(np.full(len(corners), number))
-        place.append(corners)
+        if len(corners) and np.ptp(corners, axis=0).max() > SHORTEST * size[number]:
+            corners = corners if room[number] > 1 else corners.mean(axis=0)[None]
+            which.append(np.full(len(corners), number))
+            place.append(corners)
     which, place = np.concatenate(which), np.concatenate(place)
     alone = np.setdiff1d(np.arange(len(size)), which)
     both = [
@@ -104,7 +116,7 @@ def _onto(own, body, which, place, normal):
 
 
 def _side_by_side(found, moved, size):
-    """Where edges lie along edges or on faces: which of N (M,), and both ends of what they share (M, 3) in the world.
+    """Where edges lie along edges: which of N (M,), and both ends of what they share (M, 3) in the world.
 
     found: Features, Features that touch; moved: Moved bodies of both at that time; size: (N,) [m] of the pairs.
     """
@@ -112,10 +124,8 @@ def _side_by_side(found, moved, size):
     ways = [body.place(own.end) - start for own, body, start in zip(found, moved, starts, strict=True)]
     lengths = [np.maximum(np.sqrt((way * way).sum(axis=1)), 1e-300) for way in ways]
     along_each_other = np.sqrt((np.cross(*ways) ** 2).sum(axis=1)) < ALONG * lengths[0] * lengths[1]
-    edge, face = ([own.kind == kind for own in found] for kind in (EDGE, FACE))
-    good = (edge[0] & edge[1] & along_each_other) | (edge[0] & face[1]) | (face[0] & edge[1])
-    start = np.where(edge[0][:, None], *starts)
-    along = np.where(edge[0][:, None], *(way / length[:, None] for way, length in zip(ways, lengths, strict=True)))
+    good = (found[0].kind == EDGE) & (found[1].kind == EDGE) & along_each_other
+    start, along = starts[0], ways[0] / lengths[0][:, None]
     spans = [_span(own, body, along) for own, body in zip(found, moved, strict=True)]
     low, high = np.maximum(spans[0][0], spans[1][0]), np.minimum(spans[0][1], spans[1][1])
     some = np.flatnonzero(good & (high - low > SHORTEST * size))
@@ -128,31 +138,33 @@ def _span(own, body, along):
     repeated = body.take(own.run)
     at = (repeated.place(own.place) * along[own.run]).sum(axis=1)
     begin = np.flatnonzero(np.diff(own.run, prepend=-1))
-    least, most = np.minimum.reduceat(at, begin), np.maximum.reduceat(at, begin)
-    return np.where(own.endless, -np.inf, least), np.where(own.endless, np.inf, most)
+    return np.minimum.reduceat(at, begin), np.maximum.reduceat(at, begin)
 
 
 def _shared_corners(found, moved, number, normal, most):
-    """(K, 3) in the world: at most ``most`` corners, far from each other, of where two faces lie on each other.
+    """(K, 3) in the world: corners, far from each other, of where a face and another, or an edge, lie on each other.
 
-    number: of the two Features; normal: (3,) of the faces.
+    number: of the two Features; normal: (3,) of the faces; most: how many corners, or 1 for all of them that matter.
     """
-    u = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
-    frame = np.stack([u / np.linalg.norm(u), np.cross(normal, u / np.linalg.norm(u))])
+    u = tangents(normal[None])[0][0]
+    frame = np.stack([u, np.cross(normal, u)])
+    order = sorted(zip(found, moved, strict=True), key=lambda each: (each[0].kind[number], each[0].endless[number]))
     flat = []
-    for own, body in zip(found, moved, strict=True):
-        index = np.full((own.run == number).sum(), number)
-        flat.append(None if own.endless[number] else body.take(index).place(own.place[own.run == number]))
-    places = [each for each in flat if each is not None]
-    level = (places[0] @ normal).mean() * normal
-    polygon = _ringed(places[0] @ frame.T)
-    if len(places) > 1:
-        polygon = _clipped(polygon, _ringed(places[1] @ frame.T))
+    for own, body in order:
+        if not own.endless[number]:
+            run = slice(*np.searchsorted(own.run, [number, number + 1]))
+            flat.append(body.take(own.run[run]).place(own.place[run]))
+    level, polygon = (flat[0] @ normal).mean() * normal, _ringed(flat[0] @ frame.T)
+    if len(flat) > 1:
+        polygon = _clipped(polygon, _ringed(flat[1] @ frame.T))
     if not len(polygon):
         return np.zeros((0, 3))
-    taken = [int(np.argmax(((polygon - polygon.mean(axis=0)) ** 2).sum(axis=1)))]
-    while len(taken) < min(most, len(polygon)):
+    far = ((polygon - polygon.mean(axis=0)) ** 2).sum(axis=1)
+    taken, most, widest = [int(np.argmax(far))], max(most, 2), 4.0 * far.max()
+    while len(taken) < most:
         far = ((polygon[:, None] - polygon[taken]) ** 2).sum(axis=2).min(axis=1)
+        if far.max() <= SAME * widest:
+            break
         taken.append(int(np.argmax(far)))
     return level + polygon[taken] @ frame
 

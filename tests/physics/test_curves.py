@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Plane, Scene, SolverConfig, Sphere, TriangleMesh, simulate
+from axion.solver import Body, Box, Joint, Plane, Scene, SolverConfig, Sphere, TriangleMesh, simulate
 from figures import figure
 
 CPU = SolverConfig(device="cpu")
@@ -62,6 +62,21 @@ def test_a_ball_that_circles_in_a_pipe_keeps_its_energy(friction):
     name = f"ball in a pipe at 24 fps, friction {friction:g}"
     assert figure(name, "energy left after a second", left, "> 0.85") > 0.85
     assert left < 1.001
+
+
+def test_others_in_the_scene_change_nothing():
+    # A ball that bounces and one that hangs ask for the velocity phase: the one in the loop is solved again by itself.
+    mesh, place = track(2.6)
+    scene = Scene()
+    scene.add(Body("Track", [mesh], motion="static", friction=0.0))
+    scene.add(Body("Ball", [Sphere(RADIUS)], position=place, friction=0.0))
+    scene.add(Body("Floor", [Box((0.5, 0.5, 0.1))], motion="static", position=(0, 3, 0), restitution=0.9))
+    scene.add(Body("Bouncing", [Sphere(RADIUS)], position=(0, 3, 1)))
+    scene.add(Body("Bob", [Sphere(RADIUS)], position=(1, 5, 1)))
+    scene.add(Joint("Pin", "ball", None, "Bob", (0, 5, 1)))
+    trajectory = simulate(scene, 42, 24, CPU)
+    x, z = trajectory.position[:, 1, 0], trajectory.position[:, 1, 2]
+    assert z[np.argmax(x > 0.0) :].max() > 1.85
 
 
 def test_what_rolls_or_slides_level_takes_one_step_a_frame():

@@ -101,12 +101,13 @@ def test_drawbridge_that_is_level_lets_pass():
 
 @pytest.mark.parametrize("height", [0.002, 0.02])
 def test_what_stands_out_stops_a_box(height):
-    # e = 0 and no friction: it comes to rest at the edge, x = 1.5 - 0.2.
+    # e = 0 and no friction: it comes to rest at the edge, x = 1.5 - 0.2.  Pushed below its middle it tips a little on
+    # the way: at 960 fps its middle gets 2 mm farther.
     scene = Scene()
     row(scene, TILES["boxes"], lifted=(2, height))
     scene.add(Body("Box", [Box((0.2, 0.2, 0.1))], position=(0.1, 0, 0.1), friction=0.0, linear_velocity=(1, 0, 0)))
     trajectory = simulate(scene, 48, 24, CPU)
-    assert trajectory.position[:, 4, 0].max() < 1.3 + FAST
+    assert trajectory.position[:, 4, 0].max() < 1.3 + 3e-3
 
 
 def test_box_slides_off_the_end_of_a_slab_onto_the_next_below():
