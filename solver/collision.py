@@ -45,6 +45,8 @@ class Collider:
     ``collide`` never changes what is remembered; only ``accept`` does.  So a step may be halved or retried freely.
     """
 
+    jointed = None  # (B,) bool: bodies that joints hold, which do not fly freely; None: none are
+
     def __init__(self, model):
         self.model = model
         self._impacts = ConvexImpacts(model) if model.may_touch else None
@@ -195,7 +197,7 @@ class Collider:
         )  # fmt: skip
         if falling is not None:
             flight = (position, orientation), (linear, angular), step, falling
-            found = self._impacts.change(with_impacts(found, self.model, *flight), *flight)
+            found = self._impacts.change(with_impacts(found, self.model, *flight), *flight, self.jointed)
         return without_flush_edges(found, self.model, position, orientation)
 
     def _move_origin(self, position):

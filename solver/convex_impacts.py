@@ -38,12 +38,13 @@ class ConvexImpacts:
         self._flights = HostTable(FlightArrays, count=1, step=1)
         self._kernel = HostKernel(first_touch, self._flights, self._cores)
 
-    def change(self, found, poses, velocity, step, free):
+    def change(self, found, poses, velocity, step, free, jointed=None):
         """The ContactSet ``found``, what touches first in the step as it does then; arguments of ``with_impacts``.
 
-        What would have stopped the two before, or along another normal, is left out.
+        What would have stopped the two before, or along another normal, is left out.  ``jointed`` (B,) bool: bodies
+        whose contacts stay as they are, for they do not fly freely; None: there are none.
         """
-        runs = self._runs(found)
+        runs = self._runs(found, jointed)
         if runs is None:
             return found
         pull = free[:, None] * self._model.gravity
@@ -57,8 +58,8 @@ class ConvexImpacts:
             return found
         return self._tell(found, runs.take(hit), touch.take(hit), apart[hit])
 
-    def _runs(self, found):
-        """Runs of contacts of two convex shapes that are apart, or None."""
+    def _runs(self, found, jointed):
+        """Runs of contacts of two convex shapes that are apart, of bodies that fly freely or stand, or None."""
         model = self._model
         if not len(found):
             return None
@@ -67,6 +68,8 @@ class ConvexImpacts:
         gap = np.minimum.reduceat(found.gap, start)
         size = np.minimum(model.shape_size[a], model.shape_size[b])
         good = self._convex[a] & self._convex[b] & (gap > NEAR * size)
+        if jointed is not None:
+            good &= ~(jointed[model.shape_body[a]] | jointed[model.shape_body[b]])
         if not good.any():
             return None
         count = np.diff(np.append(start, len(found)))

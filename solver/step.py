@@ -61,6 +61,9 @@ class Stepper:
         slow, self.fast = config.tolerances()
         self.rest = Rest(self.assembler, joints, model, slow, solver.stirring * slow)
         self.state, self.joint_damping, self.deepest, self.failures = None, config.joint_damping, DEEPEST, 0
+        number = {body.name: index for index, body in enumerate(scene.bodies)}
+        ends = [[number.get(name, -1) for name in (joint.body_a, joint.body_b)] for joint in scene.joints]
+        self._ends = np.array(ends, int).reshape(-1, 2)  # scene bodies of each joint, -1 for the world
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
         self.carried = None  # parts.Carried that only went along in the step last accepted
         self.records = []  # Attempts accepted in the step under way, with the bodies (B,) bool they are kept for
@@ -162,12 +165,21 @@ class Stepper:
         position, orientation = self.frames.to_body(state.position, state.orientation)
         free = self.assembler.free(self.state.time)
         self.collider.deform(state.time, step)
+        self.collider.jointed = self._jointed()
         contacts = self.collider.collide(position, orientation, velocity[:, :3], velocity[:, 3:], step, free)
         if (old := state.contacts) is None:
             return contacts, np.zeros((len(contacts), 3))
         known = PairOverlap(old.body_a, old.body_b, old.gap, len(state.way))
         contacts = plausible(contacts, known, state.way, self.model)
         return contacts, carry_impulses(old, state.contact_force * step, contacts)
+
+    def _jointed(self):
+        """(B,) bool: bodies that joints hold now, or None."""
+        if not some(alive := self.joints.alive):
+            return None
+        held = np.zeros(len(self.model.names) + 1, bool)
+        held[self._ends[alive]] = True
+        return held[:-1]
 
     def touching(self):
         """The ContactSet of the present state."""
