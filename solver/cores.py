@@ -8,8 +8,6 @@ from .host import HostTable
 from .outline import corners_of
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere
 
-CONVEX = Box, Sphere, Capsule, Cylinder, Cone, ConvexHull, Plane
-
 
 def core_table(shapes, position, rotation):
     """HostTable of CoreArrays of scene shapes at ``position`` (S, 3), ``rotation`` (S, 3, 3) in their bodies' frames.

@@ -31,6 +31,9 @@ def carried_along(assembly, solution, fast, radius):
     alone = (np.bincount(assembly.island)[assembly.island] == 1) & ~assembly.island_jointed[assembly.island]
     own, other = moving_first(contacts)
     ours = np.append(alone, False)[np.minimum(own, n)] & (other >= n)
+    out = np.zeros(n, bool)
+    if not ours.any():
+        return of_islands(assembly, out)
     first = contacts.body_a == own
     normal = np.where(first[:, None], contacts.normal, -contacts.normal)
     arm = rotate(bodies.orientation[other], np.where(first[:, None], contacts.point_b, contacts.point_a))
@@ -47,7 +50,6 @@ def carried_along(assembly, solution, fast, radius):
     held = np.flatnonzero(held & (h * towards > fast))
     begin, end = (np.searchsorted(own[carries], own[held], side) for side in ("left", "right"))
     held, begin, count = (each[end > begin] for each in (held, begin, end - begin))
-    out = np.zeros(n, bool)
     if len(held):
         run, offset = along_runs(count)
         cosine = (normal[held[run]] * normal[carries[begin[run] + offset]]).sum(axis=1)

@@ -61,9 +61,6 @@ class Stepper:
         slow, self.fast = config.tolerances()
         self.rest = Rest(self.assembler, joints, model, slow, solver.stirring * slow)
         self.state, self.joint_damping, self.deepest, self.failures = None, config.joint_damping, DEEPEST, 0
-        number = {body.name: index for index, body in enumerate(scene.bodies)}
-        ends = [[number.get(name, -1) for name in (joint.body_a, joint.body_b)] for joint in scene.joints]
-        self._ends = np.array(ends, int).reshape(-1, 2)  # scene bodies of each joint, -1 for the world
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
         self.carried = None  # parts.Carried that only went along in the step last accepted
         self.records = []  # Attempts accepted in the step under way, with the bodies (B,) bool they are kept for
@@ -175,10 +172,11 @@ class Stepper:
 
     def _jointed(self):
         """(B,) bool: bodies that joints hold now, or None."""
-        if not some(alive := self.joints.alive):
+        rows, alive = self.joints.fixed, self.joints.alive
+        if not some(alive):
             return None
-        held = np.zeros(len(self.model.names) + 1, bool)
-        held[self._ends[alive]] = True
+        held, holds = np.zeros(len(self.model.names) + 1, bool), alive[rows.joint]
+        held[rows.body_a[holds]] = held[rows.body_b[holds]] = True
         return held[:-1]
 
     def touching(self):

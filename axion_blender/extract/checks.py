@@ -99,7 +99,8 @@ def check(scene, view_layer, items, problems, warnings):
             f"({bpy.app.autoexec_fail_message}): start it with --enable-autoexec, or allow execution when it asks"
         )
     native = scene.rigidbody_world
-    if not items and native is not None and native.collection is not None and len(native.collection.all_objects):
+    has_native = native is not None and native.collection is not None and len(native.collection.all_objects) > 0
+    if not items and has_native:
         problems.add(
             scene.name,
             "the scene has no Axion bodies but rigid bodies of Blender's own: convert them (Convert Rigid Bodies in "
@@ -128,7 +129,7 @@ def check(scene, view_layer, items, problems, warnings):
     for item in scene.objects:
         if (item.axion.enabled or item.axion_joint.enabled) and item not in layer:
             warnings.append(f"{item.name} lies in a collection that is excluded from the view layer: it takes no part")
-    if native is not None and native.enabled and native.collection is not None and len(native.collection.all_objects):
+    if has_native and native.enabled:
         warnings.append(f"{scene.name} also runs Blender's own rigid body world: switch it off, or convert it to Axion")
 
 
