@@ -62,7 +62,8 @@ class Attempt:
     spurious: np.ndarray | None = None  # (n,) bool: energy out of nothing
     sound: np.ndarray | None = None  # (n,) bool: within the loose tolerance
     failed: np.ndarray | None = None  # (B,) bool: scene bodies of islands with a body that missed
-    curved: np.ndarray | None = None  # (B,) bool: see curves.carried_along; None: nobody asked
+    curved: np.ndarray | None = None  # (B,) bool: see Solved.curved; None: nobody asked
+    bent: np.ndarray | None = None  # (n,) bool: see Solved.bent; None: none
     end: object = None  # EndVelocity
     again: bool = False  # the step must be put together anew: a joint broke, or what rested was struck
 
@@ -101,7 +102,7 @@ class Attempt:
 
     def moved(self):
         """The State it leads to, as far as poses and velocities go."""
-        return moved_state(self.state, self.assembly, self.solution, self.statistics, self.end.velocity)
+        return moved_state(self.state, self.assembly, self.solution, self.statistics, self.end.velocity, self.bent)
 
     def _kept(self):
         return ~self.spurious & (self.error <= self.tolerance)

@@ -18,6 +18,8 @@ may part there by themselves: then free motion has more energy at the end pose t
 Such an island keeps the velocity of its way, which has the impulses of the impact; if that is too fast as well, nothing
 at this end pose is right, and the step is done again as two halves.
 
+What a curve carries keeps its energy in mid-step but for what facets add or take; it is slowed to what there is.
+
 A corner that is rolled over bears the weight before and behind the middle; put at the end pose alone, the weight's
 impulse drives on what ends behind it.  Such an island, whose excess is no more than its weights could do, keeps the
 directions of its velocity and is slowed to the energy there is.
@@ -106,6 +108,21 @@ class EnergyLimit:
         """(islands,) bool: those with no more excess than weights may do in a step at velocity (n, 6)."""
         work = np.linalg.norm(velocity[:, :3], axis=1) * self._weight
         return self.energy(velocity) - self.limit <= self._sum(work)
+
+    def slow(self, velocity, bodies):
+        """Take from ``velocity`` (n, 6), in place, what single ``bodies`` (n,) bool that a curve carries have beyond.
+
+        Returns (islands,) bool: whose it changed.
+        """
+        slowed = np.zeros(self._count, bool)
+        if not self._any or not some(bodies):
+            return slowed
+        mine = np.flatnonzero(bodies & self.held[self.assembly.island])
+        limit, energy = self.limit[self.assembly.island[mine]], self.energies(velocity)[mine]
+        over = (energy > limit) & (limit > 0.0)
+        velocity[mine[over]] *= np.sqrt(limit[over] / energy[over])[:, None]
+        slowed[self.assembly.island[mine[over]]] = True
+        return slowed
 
     def energy(self, velocity):
         """(islands,) kinetic energy at the end pose [J]."""

@@ -53,4 +53,7 @@ def _joined(state, moved, kept):
     for name in ("position", "orientation", "velocity", "eps", "swept"):
         columns[name] = getattr(state, name).copy()
         columns[name][kept] = getattr(moved, name)[kept]
+    if state.along is not None or moved.along is not None:
+        along, other = (np.zeros(len(kept)) if each.along is None else each.along for each in (state, moved))
+        columns["along"] = np.where(kept, other, along)
     return replace(state, **columns)

@@ -15,6 +15,7 @@ import numpy as np
 from . import rotations
 from .constraints.breaking import row_forces
 from .flags import some
+from .gliding import whole_impulses
 from .problem import Coordinate, world_impulses
 from .rest import KINDS
 from .topology import whole_groups
@@ -130,7 +131,8 @@ def kept_forces(joints, attempt, part=None):
     assembly, solution, sleep = attempt.assembly, attempt.solution, attempt.sleep
     problem, count = assembly.problem, len(assembly.contacts)
     contacts, rows = problem.contacts, problem.joints
-    impulse, taken = world_impulses(contacts.normal[:count], solution.contact_impulse[:count]), slice(None)
+    impulse = whole_impulses(problem, world_impulses(contacts.normal, solution.contact_impulse))
+    impulse, taken = impulse[:count], slice(None)
     if part is not None:
         wide = np.append(part, False)[assembly.numbering.scene]
         own = wide[contacts.body_a[:count]] | wide[contacts.body_b[:count]]

@@ -14,9 +14,12 @@ import numpy as np
 from .arrays import usual_room
 from .assemble import HELD
 from .constraints.breaking import row_forces
+from .curves import KINK, MOST, bends, curves, middle_pose
 from .effort import Effort
 from .flags import some
 from .ghosts import NO_PAIRS, met, pushed_from_afar
+from .gliding import whole_impulses
+from .passing import scene_poses
 from .plausible import pair_number
 from .problem import joined, world_impulses
 from .proximal import SolveOptions
@@ -47,6 +50,8 @@ class Solved:
     left_out: np.ndarray  # (P,) numbers of pairs of scene bodies, see ghosts.py
     check: object = None  # EndCheck or None
     done: object = None  # (n,) bool: bodies that go the same way as when ``check`` was made; None: before that
+    bent: object = None  # (n,) bool: bodies carried along a curve; None: none
+    curved: object = None  # (n,) bool: those whose step is too long for it
 
 
 class PositionPhase:
@@ -71,7 +76,7 @@ class PositionPhase:
         """
         options, tolerance = self.options(assembly, state)
         solved = Solved(assembly, *self._solve(assembly, options, tolerance, last), tolerance, NO_PAIRS)
-        solved = self._repeat(solved, state, last)
+        solved = self._along_curves(self._repeat(solved, state, last), state, last)
         if solved.check is None or solved.check.found is None:
             return solved
         return self._without_ghosts(solved, state, last)
@@ -93,6 +98,31 @@ class PositionPhase:
             if repeat == REPEATS or (missed is None and pressed is None):
                 return solved
             solved = self._anew(solved, self._again(assembly, solution, missed, pressed, state), state, last)
+
+    def _along_curves(self, solved, state, last):
+        """The Solved step with bodies that are carried along a curve by mid-step; those that turn too far are told."""
+        assembly, solution, n = solved.assembly, solved.solution, solved.assembly.problem.bodies.dynamic_count
+        found = bends(assembly, solution, self.fast, self.collider.model.body_radius)
+        if found is None:
+            return solved
+        order, (bent, smooth, too_long) = assembly.numbering.scene, np.zeros((3, n), bool)
+        moved = np.zeros(len(order) - 1, bool)
+        moved[order[found.body]] = bent[found.body] = True
+        middle = scene_poses(order[:-1], *middle_pose(found, assembly.problem.bodies, solution))
+        half_way = self.collider.collide_again(*self.frames.to_body(*middle), moved, None, moved)
+        curve, far = curves(found, half_way, order), found.turn() > MOST
+        too_long[found.body[curve & far | ~curve & (assembly.problem.step > KINK)]] = True
+        smooth[found.body[curve & ~far]] = True
+        smooth &= ~too_long
+        if some(smooth):
+            before = np.zeros(n, int) if assembly.curved is None else assembly.curved
+            again = self._again(assembly, solution, None, None, state, np.where(smooth, 2, before))
+            trial = self._repeat(self._anew(solved, again, state, last, smooth), state, last)
+            if np.all(trial.statistics.residual[smooth] <= self.fast):
+                solved = trial
+            else:
+                too_long |= smooth
+        return replace(solved, bent=bent, curved=too_long)
 
     def _anew(self, solved, assembly, state, last, changed=None):
         """The Solved step of another ``assembly``, whose islands that are as before keep what they have.
@@ -251,11 +281,14 @@ class PositionPhase:
         _keep(worse, problem, before, earlier, solution, statistics)
         return solution, statistics
 
-    def _again(self, assembly, solution, missed, pressed, state):
-        """The step put together anew, with more contacts or other loads; impulses found so far to start from."""
+    def _again(self, assembly, solution, missed, pressed, state, curved=None):
+        """The step put together anew, with more contacts, other loads or other bodies ``curved`` as in
+        ``Assembler.build``; impulses found so far to start from.
+        """
         contacts, problem, joints = assembly.contacts, assembly.problem, self.joints
         count = len(contacts)
-        carried = replace(problem.contacts, impulse=world_impulses(problem.contacts.normal, solution.contact_impulse))
+        impulse = whole_impulses(problem, world_impulses(problem.contacts.normal, solution.contact_impulse))
+        carried = replace(problem.contacts, impulse=impulse)
         earlier = carried.take(np.arange(count, len(carried))) if len(carried) > count else None
         pressed = assembly.pressed if pressed is None else pressed
         if missed is not None:
@@ -263,7 +296,9 @@ class PositionPhase:
             earlier = missed if earlier is None else joined(earlier, missed)
         force = joints.force.copy()
         force[assembly.row_number] = row_forces(assembly, solution)
-        return self.assembler.build(state, problem.step, contacts, carried.impulse[:count], earlier, force, pressed)
+        curved = assembly.curved if curved is None else curved
+        impulses = carried.impulse[:count]
+        return self.assembler.build(state, problem.step, contacts, impulses, earlier, force, pressed, curved)
 
     def options(self, assembly, state, swept=None):
         """SolveOptions, and the tolerance (n,) each body's island is held to.

@@ -38,7 +38,7 @@ from .flags import some
 from .force_recorder import ForceRecorder
 from .given_up import deliver
 from .halving import few, halve_part
-from .parts import ReachedError, kept_forces, pressed
+from .parts import ReachedError, kept_forces, of_islands, pressed
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
@@ -127,8 +127,9 @@ class Stepper:
             residuals.penetration = max(residuals.penetration, check.overlap)
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
         attempt.tolerance = np.where((judged.speed > SLOW) | solved.statistics.held, self.fast, solved.tolerance)
-        if depth < min(curves.DEEPEST, self.deepest) and len(assembly.problem.contacts):
-            attempt.curved = curves.carried_along(assembly, solution, self.fast, self.model.body_radius)
+        attempt.bent = solved.bent
+        if depth < min(curves.DEEPEST, self.deepest) and solved.curved is not None:
+            attempt.curved = of_islands(assembly, solved.curved)
         attempt.judge(self.fast)
         if some(attempt.failed) and depth < self.deepest and not few(self, attempt):
             return attempt

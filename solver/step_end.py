@@ -15,6 +15,7 @@ from .velocity_phase import velocity_problem
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
 EPS_FACTORS = np.array([1.0, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0, 10.0])
 """Of eps, by the Newton iterations of the step, the last: and more.  None: sweeps alone solved it, and tell nothing."""
+RIDE = 0.25  # [s] for which a body counts as carried along a curve: as long as a facet may take
 LONGEST_STEP = 1.0 / 24.0  # [s] end velocities are held to tolerance / this, so that short steps do not loosen them
 
 
@@ -59,6 +60,9 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
         result = solve(problem, None)
         limit.add_drives(problem.joints, result.joint_impulse)
         problem, result, kept = held_to(limit, problem, result, velocity, solve)
+        if assembly.curved is not None:
+            by_middle = assembly.problem.bodies.midpoint[:n] > 0.0
+            kept |= limit.slow(result.velocity[:n], by_middle & (assembly.curved > 0))
         if some(judged.rolls & limit.held & ~kept):
             ended = problem, result, loaded, taken
             kept |= roll_on(limit, judged.rolls & ~kept, ended, solve, phase)
@@ -73,8 +77,11 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
     return out
 
 
-def moved_state(state, assembly, solution, statistics, velocity):
-    """The State a step leads to: time, poses, velocities, and the proximal strength each body's island goes on with."""
+def moved_state(state, assembly, solution, statistics, velocity, bent):
+    """The State a step leads to: time, poses, velocities, what each body's island goes on with, and who is on a curve.
+
+    bent: (n,) bool, bodies that a curve carried in it, or None.
+    """
     number, bodies, n = assembly.numbering, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     place = number.solver[:-1]
     moved = replace(
@@ -88,4 +95,9 @@ def moved_state(state, assembly, solution, statistics, velocity):
         eps[~statistics.constrained] = FIRST_EPS
     moved.eps[number.scene[:n]] = eps
     moved.swept[number.scene[:n]] = statistics.swept
+    if state.along is not None or bent is not None:
+        along = np.zeros(len(state.eps)) if state.along is None else state.along
+        moved.along = np.maximum(along - assembly.problem.step, 0.0)
+        if bent is not None:
+            moved.along[number.scene[:n][bent]] = RIDE
     return moved

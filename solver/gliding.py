@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies that go by mid-step though contacts hold them: a box on a swing, a stack that tumbles, a marble in a bowl.
+
+What contacts hold ends a step by backward Euler, which takes energy from all that turns: a box on a swing of 2 m lost
+a seventh of its amplitude with every half swing at 24 frames a second.  Bodies that only carry each other go by
+mid-step instead, as joints without contacts do, and so do those that are carried along a curve (curves.py):
+
+    u = (u- + u+) / 2        the velocity of the way
+    u+ = u_free + 2 M^-1 J^T p        J: normal and levers half way between the start and the free pose
+    phi(q+) >= 0        the gap at the end, with the normal there
+
+and the velocity phase ends what is left of v_n(q+), with p turned on to the end pose.  A contact glides that touches
+and neither approaches nor runs; bodies go by mid-step where all that press on them, themselves or through others, do.
+What stands still, and what moves by keyframes, holds where its surface does not curve.
+"""
+
+import numpy as np
+
+from .bounces import moving_first
+from .curves import ALONG, MOST, SAGITTA, nearest, passing, square_to
+from .numbering import held
+from .reference.rotation import dot, halfway
+from .reference.rows import contact_jacobians, normals
+from .rotations import conjugate, rotate
+
+
+def carried(state, number):
+    """(n,) int: 1 for the dynamic bodies of a Numbering that curves carried in the last steps; None: nobody knows."""
+    return None if state.along is None else (state.along[number.scene[: number.dynamic_count]] > 0.0).astype(int)
+
+
+def by_middle(problem, contacts, links, loads, noise, curved=None):
+    """(B + 1,) float, Bodies.midpoint: 1 for moving bodies that go by mid-step; and which contacts ``able`` names.
+
+    links: numbering.Links; loads: (C,) bool contacts that carry load and (joints,) bool joints beyond a limit; the
+    others as in ``able``.
+    """
+    may, middle, n = able(problem, contacts, noise, curved), np.zeros(len(links.group)), problem.bodies.dynamic_count
+    middle[:n] = ~held(links, problem.contacts, *loads, may)[:n]
+    return middle, may
+
+
+def able(problem, contacts, noise, curved=None):
+    """(C,) bool: contacts of a StepProblem that may glide; None where there are none.
+
+    contacts: the ContactSet that comes first in them; noise: [m] that gaps are known to, and speeds times the step;
+    curved: (n,) int, 1 for bodies that are carried along curves, 2 where their normals are those half way, or None.
+    """
+    touches, bodies, count = problem.contacts, problem.bodies, len(contacts)
+    if not count or touches.face is None:
+        return None
+    n, found = bodies.dynamic_count, np.zeros(len(touches), bool)
+    if curved is not None and curved.any():
+        found = _carried(touches, bodies, curved, np.arange(len(touches)) < count, (noise, problem.step))
+    index = np.flatnonzero(
+        (touches.body_a[:count] < n) & (touches.body_b[:count] < n) & (touches.face[:count] >= 0)
+        & (np.abs(contacts.gap) <= noise)
+    )  # fmt: skip
+    if len(index):
+        near = touches.take(index)
+        j_a, j_b = (j[:, 0] for j in contact_jacobians(near, bodies.position, bodies.orientation))
+        speed = dot(j_a, bodies.velocity[near.body_a]) + dot(j_b, bodies.velocity[near.body_b])
+        found[index] = _neither_runs_nor_rebounds(near) & (np.abs(speed) * problem.step <= noise)
+    return found if found.any() else None
+
+
+def _carried(touches, bodies, curved, known, limits):
+    """(C,) bool: contacts with what is not solved of the bodies ``curved`` that something carries at the start.
+
+    known: (C,) bool, contacts of the start; limits: noise [m], and the step [s].
+    """
+    n, (own, other) = bodies.dynamic_count, moving_first(touches)
+    ours = np.append(curved > 0, False)[np.minimum(own, n)] & (other >= n)
+    index, (noise, step) = np.flatnonzero(ours), limits
+    mine = touches.take(index)
+    normal, past = np.where((mine.body_a == own[index])[:, None], mine.normal, -mine.normal), passing(mine, bodies)
+    towards, speed = np.abs(dot(normal, past)), np.sqrt(dot(past, past))
+    carries = known[index] & (towards <= ALONG * speed + noise / step)
+    carries &= mine.start_gap <= noise + SAGITTA * MOST * step * speed
+    held = np.zeros(n + 1, bool)
+    held[own[index[carries]]] = True
+    bad = np.zeros(n + 1, bool)
+    bad[own[index[~_neither_runs_nor_rebounds(mine) | (mine.start_gap < -noise)]]] = True  # overlap is pushed out
+    return ours & (held & ~bad)[np.minimum(own, n)]
+
+
+def _neither_runs_nor_rebounds(touches):
+    """(C,) bool."""
+    quiet = (touches.rebound_speed == 0.0) & (touches.rebound_gap == 0.0)
+    return quiet if touches.surface_velocity is None else quiet & ~touches.surface_velocity.any(axis=1)
+
+
+def take_middle(problem, contacts, may, curved):
+    """Let the contacts ``may`` (C,) bool of a StepProblem glide whose bodies go by mid-step: fill in, in place, their
+    normals half way, and start impulses of mid-step, which count twice.
+
+    contacts, curved: as in ``able``.
+    """
+    touches, bodies = problem.contacts, problem.bodies
+    n, (own, other) = bodies.dynamic_count, moving_first(touches)
+    glides = may & (bodies.midpoint[own] > 0.0)
+    index = np.flatnonzero(glides)
+    if not len(index):
+        return
+    for name in ("normal", "impulse", "face", "face_normal"):
+        setattr(touches, name, getattr(touches, name).copy())
+    touches.glides = glides
+    touches.impulse[index] *= 0.5
+    with_face = index[other[index] < n]
+    face = touches.face[with_face]
+    middle = halfway(bodies.orientation[face], bodies.free_orientation[face])
+    touches.normal[with_face] = rotate(middle, touches.face_normal[with_face])
+    along = index[other[index] >= n]
+    if len(along):
+        _along_curve(touches, bodies, along, np.arange(len(own)) < len(contacts), curved)
+
+
+def _along_curve(touches, bodies, along, known, curved):
+    """Normals of contacts ``along``, in place: those of the end, or half way between those and what carried the body.
+
+    known: (C,) bool, contacts of the start.
+    """
+    own, other = moving_first(touches)
+    normal = normals(touches, bodies.orientation)
+    touches.normal[along], touches.face[along] = normal[along], other[along]
+    touches.face_normal[along] = rotate(conjugate(bodies.orientation[other[along]]), normal[along])
+    turns = along[curved[own[along]] > 1]
+    towards = np.where((touches.body_a == own)[:, None], normal, -normal)
+    held, carrier = nearest(own, towards, turns[known[turns]], turns)
+    before = square_to(towards[carrier], passing(touches, bodies)[carrier])
+    middle = normal[held] + np.where((touches.body_a == own)[held, None], before, -before)
+    touches.normal[held] = middle / np.linalg.norm(middle, axis=1, keepdims=True)
+
+
+def whole_impulses(problem, impulse):
+    """(C, 3) impulses of the position phase over the whole step: those of contacts that glide count twice."""
+    glides = problem.contacts.glides
+    return impulse if glides is None else np.where(glides[:, None], 2.0 * impulse, impulse)
