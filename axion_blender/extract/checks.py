@@ -98,6 +98,8 @@ def check(scene, view_layer, items, problems, warnings):
             f"{scene.name}: Blender was not allowed to run the Python in this file, so what it moves stands still "
             f"({bpy.app.autoexec_fail_message}): start it with --enable-autoexec, or allow execution when it asks"
         )
+    instanced = _instance_warnings(view_layer)
+    warnings += instanced
     native = scene.rigidbody_world
     has_native = native is not None and native.collection is not None and len(native.collection.all_objects) > 0
     if not items and has_native:
@@ -106,10 +108,14 @@ def check(scene, view_layer, items, problems, warnings):
             "the scene has no Axion bodies but rigid bodies of Blender's own: convert them (Convert Rigid Bodies in "
             "the sidebar, --convert-native on the command line)",
         )
+    elif not items and instanced:
+        problems.add(
+            scene.name,
+            "the scene has no Axion bodies but those that are instanced, and only real objects are simulated: make the "
+            "instances real (Object > Apply > Make Instances Real)",
+        )
     elif not items:
         problems.add(scene.name, "the scene has no Axion bodies: select objects and add them (Object > Axion)")
-    for item in view_layer.objects:
-        _check_instancer(item, problems)
     for item in items:
         if not motion.stands(item) and not item.is_editable:
             problems.add(
@@ -140,23 +146,23 @@ def _grows(item, first, last):
     return any(change[0] == "scale" for change in motion.changes_of_scale(item, first, last))
 
 
-def _check_instancer(item, problems):
-    if item.instance_type == "COLLECTION" and item.instance_collection is not None:
-        inside = next((o for o in _instanced(item.instance_collection) if o.axion.enabled), None)
+def _instance_warnings(view_layer):
+    """Sentences on the instances of bodies, one a collection: like Blender's own, they are shown and not simulated."""
+    shows, found = {}, []
+    for item in view_layer.objects:
+        if item.instance_type == "COLLECTION" and item.instance_collection is not None:
+            shows.setdefault(item.instance_collection, []).append(item.name)
+        elif item.instance_type in ("VERTS", "FACES"):
+            inside = next((child for child in item.children if child.axion.enabled), None)
+            if inside is not None:
+                found.append(f"{item.name} instances the body {inside.name} on its {item.instance_type.lower()}")
+    for collection, names in shows.items():
+        inside = next((item for item in _instanced(collection) if item.axion.enabled), None)
         if inside is not None:
-            problems.add(
-                item.name,
-                f"it instances collection {item.instance_collection.name} with the body {inside.name}, and instances "
-                "cannot move on their own: make them real (Object > Apply > Make Instances Real)",
-            )
-    elif item.instance_type in ("VERTS", "FACES"):
-        inside = next((child for child in item.children if child.axion.enabled), None)
-        if inside is not None:
-            problems.add(
-                item.name,
-                f"it instances the body {inside.name} on its {item.instance_type.lower()}, and instances cannot move "
-                "on their own: make them real (Object > Apply > Make Instances Real)",
-            )
+            who = names[0] if len(names) == 1 else f"{names[0]} (and {len(names) - 1} more like it)"
+            found.append(f"{who} instances collection {collection.name} with the body {inside.name}")
+    cure = "to let each move or collide, make them real (Object > Apply > Make Instances Real)"
+    return [f"{who}: instances are shown but take no part, only real objects do; {cure}" for who in found]
 
 
 def _instanced(collection, seen=None):
