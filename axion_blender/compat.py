@@ -51,6 +51,11 @@ def animated_paths(owner):
     return {curve.data_path for curve in curves_of(owner) + drivers_of(owner)}
 
 
+def played_paths(owner):
+    """``animated_paths``, with those that NLA strips animate which are not muted."""
+    return {curve.data_path for bag in channelbags(owner) for curve in bag.fcurves} | animated_paths(owner)
+
+
 def is_animated(owner):
     """Whether an action, an NLA track or a driver may change a property of ``owner`` (an ID)."""
     animation = owner.animation_data

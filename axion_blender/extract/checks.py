@@ -52,7 +52,7 @@ def frame_range(scene):
 
 def animated_gravity(scene):
     """[(property, words that follow the scene's name)] of what is animated of its gravity and not followed."""
-    names = sorted(compat.animated_paths(scene) & {"gravity", "use_gravity"})
+    names = sorted(compat.played_paths(scene) & {"gravity", "use_gravity"})
     return [(name, f"animates {name}, which is read at the first frame only") for name in names]
 
 
@@ -124,6 +124,8 @@ def check(scene, view_layer, items, problems, warnings):
         _check_leaders(item, problems)
         if not motion.stands(item) and _grows(item, first, last):
             warnings.append(f"{item.name} has an animated scale: its shape stays as large as at the first frame")
+    for item in view_layer.objects:
+        warnings += _unplayed(item)
     for item in scene.objects:
         if item.is_missing:
             library = item.library.filepath if item.library is not None else "another file"
@@ -144,6 +146,24 @@ def _grows(item, first, last):
     if any(driver.data_path == "scale" for driver in compat.drivers_of(item)):
         return True
     return any(change[0] == "scale" for change in motion.changes_of_scale(item, first, last))
+
+
+def _unplayed(item):
+    """Sentences on curves of settings that cannot be keyed in Blender; a script may make them all the same."""
+    found = []
+    for path in sorted(compat.played_paths(item)) if item.animation_data is not None else ():
+        group, _, name = path.partition(".")
+        if group in ("axion", "axion_joint") and getattr(item, group).enabled:
+            owner = getattr(item, group)
+            prop = owner.bl_rna.properties.get(name)
+            if prop is not None and not prop.is_animatable:
+                value = getattr(owner, name)
+                stays = f", it stays {value:g}" if isinstance(value, float) else ""
+                found.append(
+                    f"{item.name} has an F-curve of {path}, which neither Blender nor Axion follows{stays}: "
+                    "only Animated and the targets of motors can be keyed"
+                )
+    return found
 
 
 def _instance_warnings(view_layer):
