@@ -50,8 +50,9 @@ def read(scene):
         if scene is None:
             return None
         items = scene.objects[start : start + SLICE]
+        slots = compat.Slots(items)
         for item in items:
-            entry = _of_object(item, watched)
+            entry = _of_object(item, watched, slots)
             if entry is not None:
                 found[item.name_full] = entry
         start += SLICE
@@ -99,7 +100,7 @@ def is_tree(value):
 
 def _of_scene(scene):
     """{label: digest}; what has one label, such as Blender's gravity and the factor on it, counts as one."""
-    paths, group = _animated(scene), scene.axion
+    paths, group = {curve.data_path for curve in _curves(scene)}, scene.axion
     found = {"Frame Range": [frame_range(scene)]}
     for label, (owner, names) in OF_SCENE.items():
         holder = scene if owner is None else getattr(scene, owner)
@@ -110,13 +111,14 @@ def _of_scene(scene):
     return {label: _digest(values) for label, values in found.items()}
 
 
-def _of_object(item, watched):
+def _of_object(item, watched, slots):
     """[digest of the settings, of the place or "", names], or None of an object that takes no part."""
     body, joint, field = item.axion.enabled, item.axion_joint.enabled, item.field
     field = field is not None and field.type != "NONE"
     if not (body or joint or field):
         return None
-    paths, keys = _animated(item), _keys(item)
+    curves = _curves(item, slots)
+    paths, keys = {curve.data_path for curve in curves}, _keys(curves)
     settings, others = [keys], [item.parent.name_full if item.parent is not None else ""]
     for takes_part, name in ((body, "axion"), (joint, "axion_joint"), (field, "field")):
         if takes_part:
@@ -170,23 +172,17 @@ def _value(value):
     return sorted(value) if isinstance(value, set) else tuple(value)
 
 
-def _animated(owner):
-    """Data paths of ``owner`` that something animates, a set: their values change with the frame."""
+def _curves(owner, slots=None):
+    """F-curves and drivers of ``owner``: the values of what they animate change with the frame."""
     if owner.animation_data is None:
-        return set()
-    return {curve.data_path for curve in _curves(owner)}
-
-
-def _curves(owner):
-    return [*(curve for bag in compat.channelbags(owner) for curve in bag.fcurves), *compat.drivers_of(owner)]
-
-
-def _keys(item):
-    """What animates settings of an object."""
-    if item.animation_data is None:
         return []
+    return [*(curve for bag in compat.channelbags(owner, slots) for curve in bag.fcurves), *compat.drivers_of(owner)]
+
+
+def _keys(curves):
+    """What animates settings of an object."""
     found = set()
-    for curve in _curves(item):
+    for curve in curves:
         if curve.data_path.startswith(("axion.", "axion_joint.", "field.")):
             places = [0.0] * (2 * len(curve.keyframe_points))
             curve.keyframe_points.foreach_get("co", places)

@@ -2,8 +2,8 @@
 """Whether the bake that a scene holds is out of date.
 
 A panel that draws asks for a look and shows what the last one found.  The look is taken a little later by a timer, in
-slices of milliseconds, at most twice a second: drawing stays cheap, and as undo, operators and scripts redraw the
-panels, too, there is nothing that has to notice them.
+slices of milliseconds, at most twice a second and never in more than a part of the time: drawing stays cheap, and as
+undo, operators and scripts redraw the panels, too, there is nothing that has to notice them.
 """
 
 import time
@@ -13,7 +13,9 @@ import bpy
 from . import bake_inputs, identity, last_bake, running
 
 PAUSE = 0.5
-"""Seconds between two looks."""
+"""Seconds between two looks, at least."""
+REPOSE = 4.0
+"""Times as long as a look has worked, until the next one."""
 WORK, REST = 0.004, 0.02
 """Seconds that a slice takes, and between two slices."""
 NAMED = 3
@@ -21,17 +23,16 @@ NAMED = 3
 CLASSES = ()
 
 _found = {}  # scene's session number -> (stamp of the bake, sentence)
-_asked = None  # session number of the scene that a panel has asked about
-_look = None  # (scene's session number, generator)
+_asked = {}  # session numbers of the scenes that panels have asked about, the oldest first
+_look = None  # the _Look that is being taken
 
 
 def sentence(scene):
     """What a panel shows of the scene's bake, empty where it is not known to be out of date; asks for another look."""
-    global _asked
     stamp = last_bake.stamp(scene)
     if not stamp:
         return ""
-    _asked = scene.session_uid
+    _asked[scene.session_uid] = True
     if not bpy.app.timers.is_registered(_tick):
         bpy.app.timers.register(_tick, first_interval=PAUSE)
     known, text = _found.get(scene.session_uid, ("", ""))
@@ -51,32 +52,48 @@ def look(scene):
     return f"Bake is out of date, settings changed since: {', '.join(names[:NAMED])}{more}"
 
 
+class _Look:
+    """One look through a scene that is under way."""
+
+    def __init__(self, scene):
+        self.uid, self.stamp, self.slices, self.spent = scene.session_uid, last_bake.stamp(scene), look(scene), 0.0
+
+    def go_on(self):
+        """One slice; returns the sentence at the end, until then None."""
+        began = time.perf_counter()
+        try:
+            while time.perf_counter() - began < WORK:
+                next(self.slices)
+        except StopIteration as end:
+            return end.value
+        finally:
+            self.spent += time.perf_counter() - began
+        return None
+
+
 def _tick():
     """The timer: one slice.  Returns the seconds until the next one, None when nobody waits for any."""
-    global _asked, _look
+    global _look
     if running.current() is not None:
         _look = None
-        return PAUSE if _asked is not None else None
+        return PAUSE if _asked else None
     if _look is None:
-        scene, _asked = identity.scene_of(_asked), None
+        scene = next(filter(None, map(identity.scene_of, list(_asked))), None)
         if scene is None:
+            _asked.clear()
             return None
-        _look = scene.session_uid, last_bake.stamp(scene), look(scene)
-    uid, stamp, slices = _look
-    began = time.perf_counter()
-    try:
-        while time.perf_counter() - began < WORK:
-            next(slices)
-    except StopIteration as end:
-        _look = None
-        if _found.get(uid, ("", ""))[1] != end.value:
-            redraw()
-        _found[uid] = stamp, end.value
-        return PAUSE if _asked is not None else None
-    except BaseException:
-        _look = None
-        raise
-    return REST
+        del _asked[scene.session_uid]
+        _look = _Look(scene)
+    own, _look = _look, None  # a look that fails is not gone on with
+    text = own.go_on()
+    if text is None:
+        _look = own
+        return REST
+    stamp, shown = _found.get(own.uid, ("", ""))
+    if text != (shown if stamp == own.stamp else ""):
+        redraw()
+    _found[own.uid] = own.stamp, text
+    return max(PAUSE, REPOSE * own.spent) if _asked else None
 
 
 def redraw():
@@ -93,8 +110,9 @@ def attach():
 
 def detach():
     """Stop looking."""
-    global _asked, _look
-    _asked = _look = None
+    global _look
+    _look = None
+    _asked.clear()
     _found.clear()
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)

@@ -145,6 +145,17 @@ def test_the_panel_shows_what_the_timer_found(baked):
     assert shown() == []
 
 
+def test_scenes_wait_for_each_other_and_those_that_went_are_left_out(baked):
+    bpy.data.objects["First"].axion.mass = 2.0
+    gone = bpy.data.scenes.new("Gone")
+    out_of_date._asked.update({gone.session_uid: True, baked.session_uid: True})
+    bpy.data.scenes.remove(gone)
+    while out_of_date._tick() == out_of_date.REST:
+        pass
+    assert out_of_date.sentence(baked) == f"{START}First"
+    out_of_date.detach()
+
+
 def test_a_scene_that_goes_during_a_look(baked):
     slices = bake_inputs.read(baked)
     next(slices)
