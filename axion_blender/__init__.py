@@ -8,7 +8,17 @@ imports bpy, Warp or newton: bpy comes with ``register``, the other two with the
 import importlib
 from contextlib import ExitStack
 
-MODULES = ("properties", "preferences", "operators", "ui", "running", "cli", "override_saving", "override_records")
+MODULES = (
+    "properties",
+    "preferences",
+    "operators",
+    "ui",
+    "running",
+    "out_of_date",
+    "cli",
+    "override_saving",
+    "override_records",
+)
 
 _registered = None
 

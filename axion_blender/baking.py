@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 import bpy
 
 from ..solver import SceneError
-from . import cache_place, child, identity, kept_motion, last_bake, paths, report, solving
+from . import bake_inputs, cache_place, child, identity, kept_motion, last_bake, paths, report, solving
 from .extract import extraction_slices, solver_config
 from .job import Job
 from .slices import part, run_through
@@ -38,6 +38,7 @@ def make_job(
 
     def gather():
         scene = context.scene
+        job.inputs = yield from bake_inputs.read(scene)
         with outputs.below(scene, first) as moved:
             with nullcontext() if frames is None else _frame_range(scene, first, last):
                 extraction = yield from _extract(context)
@@ -193,7 +194,7 @@ def keep_report(scene, job):
     text = last_bake.text_of(scene) or bpy.data.texts.new(f"{TEXT} {scene.name}")
     text[SUMMARY] = scene
     text.from_string(report.to_json(document, indent=1))
-    last_bake.keep(text, job.forces)
+    last_bake.keep(text, job.forces, job.inputs)
     return document
 
 

@@ -65,7 +65,7 @@ class Job:
             behind, the second time when that is gone.
         first_frame: Blender's number of the frame that the motion begins at.
         phase, error, trajectory, reports, warnings, wall_time: the outcome; ``error`` is the exception of a FAILED job.
-        forces: whatever ``solve_scene`` leaves there for who keeps the report.
+        inputs, forces: whatever ``gather`` and ``solve_scene`` leave there for who keeps the report.
         latest: the newest FrameResult.
         said: what takes long besides frames, such as the compiling of kernels; empty most of the time.
         pace: Pace of the frames.
@@ -91,6 +91,7 @@ class Job:
     wall_time: float = 0.0
     on_found: object = None
     on_end: object = None
+    inputs: object = None
     forces: object = None
     latest: object = None
     said: str = ""

@@ -10,12 +10,12 @@ import uuid
 
 import bpy
 
-from . import recording, report
+from . import bake_inputs, recording, report
 
 SUMMARY = "axion_bake_summary"
 """Custom property of a baked scene: the summary of its report, JSON; of its text: the scene."""
-FORCES, STAMP = "axion_bake_forces", "axion_bake_stamp"
-"""Custom properties of the text: bytes of a Recording, and a name that no other bake has."""
+FORCES, STAMP, INPUTS = "axion_bake_forces", "axion_bake_stamp", "axion_bake_inputs"
+"""Custom properties of the text: bytes of a Recording, a name that no other bake has, and what ``bake_inputs`` read."""
 REMEMBERED = 4
 
 _read = {}  # (stamp, what) -> what was read
@@ -36,9 +36,10 @@ def packed(trajectory, first_frame, tolerance, metres):
     return recording.pack(recording.Recording(trajectory.forces, trajectory.names, first_frame, tolerance, metres))
 
 
-def keep(text, forces):
-    """Put what ``packed`` made beside the report in ``text``; earlier forces go."""
+def keep(text, forces, inputs):
+    """Put what ``packed`` made and the tree of ``bake_inputs.read`` beside the report in ``text``; earlier ones go."""
     text[STAMP] = uuid.uuid4().hex
+    text[INPUTS] = json.dumps(inputs)
     if FORCES in text:
         del text[FORCES]  # Blender 5.2 ends bytes that replace others at the first zero
     if forces is not None:
@@ -55,6 +56,11 @@ def forces(scene):
     return _remembered(scene, "forces", lambda text: recording.unpack(text[FORCES]) if FORCES in text else None)
 
 
+def inputs(scene):
+    """What ``bake_inputs`` read for the last bake; None where there is none or somebody broke it."""
+    return _remembered(scene, "inputs", _inputs)
+
+
 def stamp(scene):
     """A name of the scene's last bake that no other bake has, or ""."""
     text = text_of(scene)
@@ -67,6 +73,14 @@ def _parsed(text):
     except (ValueError, RecursionError):
         return None
     return tree if report.is_document(tree) else None
+
+
+def _inputs(text):
+    try:
+        tree = json.loads(text.get(INPUTS, ""))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return tree if bake_inputs.is_tree(tree) else None
 
 
 def _remembered(scene, what, read):

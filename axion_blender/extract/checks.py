@@ -52,7 +52,7 @@ def frame_range(scene):
 
 def animated_gravity(scene):
     """[(property, words that follow the scene's name)] of what is animated of its gravity and not followed."""
-    names = sorted(compat.animated_paths(scene) & {"gravity", "use_gravity"})
+    names = sorted(compat.played_paths(scene) & {"gravity", "use_gravity"})
     return [(name, f"animates {name}, which is read at the first frame only") for name in names]
 
 
@@ -98,6 +98,8 @@ def check(scene, view_layer, items, problems, warnings):
             f"{scene.name}: Blender was not allowed to run the Python in this file, so what it moves stands still "
             f"({bpy.app.autoexec_fail_message}): start it with --enable-autoexec, or allow execution when it asks"
         )
+    instanced = _instance_warnings(view_layer)
+    warnings += instanced
     native = scene.rigidbody_world
     has_native = native is not None and native.collection is not None and len(native.collection.all_objects) > 0
     if not items and has_native:
@@ -106,10 +108,14 @@ def check(scene, view_layer, items, problems, warnings):
             "the scene has no Axion bodies but rigid bodies of Blender's own: convert them (Convert Rigid Bodies in "
             "the sidebar, --convert-native on the command line)",
         )
+    elif not items and instanced:
+        problems.add(
+            scene.name,
+            "the scene has no Axion bodies but those that are instanced, and only real objects are simulated: make the "
+            "instances real (Object > Apply > Make Instances Real)",
+        )
     elif not items:
         problems.add(scene.name, "the scene has no Axion bodies: select objects and add them (Object > Axion)")
-    for item in view_layer.objects:
-        _check_instancer(item, problems)
     for item in items:
         if not motion.stands(item) and not item.is_editable:
             problems.add(
@@ -118,6 +124,8 @@ def check(scene, view_layer, items, problems, warnings):
         _check_leaders(item, problems)
         if not motion.stands(item) and _grows(item, first, last):
             warnings.append(f"{item.name} has an animated scale: its shape stays as large as at the first frame")
+    for item in view_layer.objects:
+        warnings += _unplayed(item)
     for item in scene.objects:
         if item.is_missing:
             library = item.library.filepath if item.library is not None else "another file"
@@ -140,23 +148,41 @@ def _grows(item, first, last):
     return any(change[0] == "scale" for change in motion.changes_of_scale(item, first, last))
 
 
-def _check_instancer(item, problems):
-    if item.instance_type == "COLLECTION" and item.instance_collection is not None:
-        inside = next((o for o in _instanced(item.instance_collection) if o.axion.enabled), None)
+def _unplayed(item):
+    """Sentences on curves of settings that cannot be keyed in Blender; a script may make them all the same."""
+    found = []
+    for path in sorted(compat.played_paths(item)) if item.animation_data is not None else ():
+        group, _, name = path.partition(".")
+        if group in ("axion", "axion_joint") and getattr(item, group).enabled:
+            owner = getattr(item, group)
+            prop = owner.bl_rna.properties.get(name)
+            if prop is not None and not prop.is_animatable:
+                value = getattr(owner, name)
+                stays = f", it stays {value:g}" if isinstance(value, float) else ""
+                found.append(
+                    f"{item.name} has an F-curve of {path}, which neither Blender nor Axion follows{stays}: "
+                    "only Animated and the targets of motors can be keyed"
+                )
+    return found
+
+
+def _instance_warnings(view_layer):
+    """Sentences on the instances of bodies, one a collection: like Blender's own, they are shown and not simulated."""
+    shows, found = {}, []
+    for item in view_layer.objects:
+        if item.instance_type == "COLLECTION" and item.instance_collection is not None:
+            shows.setdefault(item.instance_collection, []).append(item.name)
+        elif item.instance_type in ("VERTS", "FACES"):
+            inside = next((child for child in item.children if child.axion.enabled), None)
+            if inside is not None:
+                found.append(f"{item.name} instances the body {inside.name} on its {item.instance_type.lower()}")
+    for collection, names in shows.items():
+        inside = next((item for item in _instanced(collection) if item.axion.enabled), None)
         if inside is not None:
-            problems.add(
-                item.name,
-                f"it instances collection {item.instance_collection.name} with the body {inside.name}, and instances "
-                "cannot move on their own: make them real (Object > Apply > Make Instances Real)",
-            )
-    elif item.instance_type in ("VERTS", "FACES"):
-        inside = next((child for child in item.children if child.axion.enabled), None)
-        if inside is not None:
-            problems.add(
-                item.name,
-                f"it instances the body {inside.name} on its {item.instance_type.lower()}, and instances cannot move "
-                "on their own: make them real (Object > Apply > Make Instances Real)",
-            )
+            who = names[0] if len(names) == 1 else f"{names[0]} (and {len(names) - 1} more like it)"
+            found.append(f"{who} instances collection {collection.name} with the body {inside.name}")
+    cure = "to let each move or collide, make them real (Object > Apply > Make Instances Real)"
+    return [f"{who}: instances are shown but take no part, only real objects do; {cure}" for who in found]
 
 
 def _instanced(collection, seen=None):

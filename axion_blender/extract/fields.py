@@ -73,7 +73,7 @@ class FieldReader:
             notes.append(f"{item.name} is a force field of shape {_words(own.shape)}: Axion takes it as a point")
         if own.use_absorption:
             notes.append(f"{item.name} is a force field with absorption: Axion lets nothing stand in its way")
-        for path in sorted(compat.animated_paths(item)):
+        for path in sorted(compat.played_paths(item)):
             if path.startswith("field.") and path.removeprefix("field.") not in FOLLOWED:
                 notes.append(f"{item.name} animates {path}, which is read at the first frame only")
         made = ForceField(

@@ -8,9 +8,15 @@ import numpy as np
 
 from ...solver import MotionPath, guide
 from .. import conventions
+from .motion import SAMPLES_PER_FRAME
 
 EARLY = 0.05
 """Part of a sample interval before a release at which the path gets one more sample, see ``_with_end_slope``."""
+
+QUICK = 0.5
+"""Speed in m/s, shortly before a release where the animation rests, from which a throw may be meant."""
+RESTS = 0.1
+"""Part of that speed below which it counts as rest."""
 
 
 def intervals(held):
@@ -37,6 +43,37 @@ def held_path(item, metres, sampler, held):
     beyond = 2.0 * sampler.times[-1] + 1.0  # a body that is not let go within the bake
     times = np.array([(sampler.times[a], sampler.times[b] if b < count else beyond) for a, b in runs])
     return path, None if runs[0][0] == 0 and len(runs) == 1 else times
+
+
+def dropped(item, metres, sampler, held):
+    """Sentences on releases of a body where its animation has just come to rest, so that it is dropped, not thrown.
+
+    Eased keys come to rest at the last one, and Blender's own rigid bodies, which heed the switch a frame earlier and
+    take the mean velocity of the frame before, throw a body there all the same.
+    """
+    if item.name_full not in sampler.tracks:
+        return []
+    place = metres * np.array(sampler.tracks[item.name_full][1].matrices)[:, :3, 3]
+    step, found = SAMPLES_PER_FRAME, []
+    tick = sampler.times[1] - sampler.times[0]
+
+    def velocity(first, last):
+        return (place[last] - place[first]) / ((last - first) * tick)
+
+    for first, last in intervals(held):
+        if last - first < step or last + step >= len(place):
+            continue
+        starts = range(last - step, max(first, last - 2 * step) - 1, -step)
+        before = max(np.linalg.norm(velocity(start, start + step)) for start in starts)
+        slope = 1.5 * velocity(last - 1, last) - 0.5 * velocity(last - 2, last - 1)
+        after = velocity(last, last + step)
+        if before > QUICK and max(np.linalg.norm(slope), np.linalg.norm(after)) < RESTS * before:
+            found.append(
+                f"{item.name} is let go at frame {sampler.frames[last]:g}, where its animation has come to rest from "
+                f"{before:.2g} m/s, so it drops: to throw it, key Animated off where it still moves (eased keys rest "
+                "at the last one)"
+            )
+    return found
 
 
 def _with_end_slope(path, at):

@@ -266,4 +266,5 @@ class _Reader:
             return "dynamic", None, None
         if held.all():
             return "static", sampler.path(item, self.metres), None
+        self.warnings += hand_over.dropped(item, self.metres, sampler, held)
         return "dynamic", *hand_over.held_path(item, self.metres, sampler, held)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bake and Clear Bake, or in their place the running bake: bar, time left, Cancel."""
 
-from .. import progress, running
+from .. import out_of_date, progress, running
+from .texts import note
 
 
 def draw_bake(layout, context):
@@ -17,6 +18,9 @@ def draw_bake(layout, context):
     column.operator("axion.clear_bake")
     column.operator("axion.apply_bake")
     column.operator_menu_enum("axion.export_motion", "format", text="Export Motion")
+    sentence = out_of_date.sentence(context.scene)
+    if sentence:
+        note(layout, context, sentence, "ERROR")
 
 
 def draw_progress(layout, context, job):

@@ -55,10 +55,10 @@ class AXION_PT_joint_settings(JointPanel, bpy.types.Panel):
         column.prop(joint, "use_breaking")
         thresholds = column.column(align=True)
         thresholds.active = joint.use_breaking
-        thresholds.prop(joint, "break_force", text="Force Threshold")
+        thresholds.prop(joint, "break_force", text="Break Force")
         thresholds.prop(joint, "break_torque", text="Torque")
         column = flow.column(align=True)
-        column.prop(joint, "compliance", text="Compliance Linear")
+        column.prop(joint, "compliance", text="Compliance")
         column.prop(joint, "angular_compliance", text="Angular")
 
 
@@ -124,7 +124,7 @@ def draw_motor(panel, joint, kind, place, strength):
     flow.column().prop(joint, f"motor_{kind}_type", text="Type")
     column = flow.column(align=True)
     if positional:
-        column.prop(joint, f"motor_{kind}_{place}")
+        column.prop(joint, f"motor_{kind}_{place}", text="Target")
     else:
         column.prop(joint, f"motor_{kind}_target_velocity", text="Target Velocity")
     flow.column(align=True).prop(joint, f"motor_{kind}_{strength}", text=strength.replace("_", " ").title())
@@ -181,14 +181,14 @@ class AXION_PT_joint_objects(JointPanel, bpy.types.Panel):
 
     def draw(self, context):
         joint, column = context.object.axion_joint, self.column()
-        column.prop(joint, "object1", text="First")
-        column.prop(joint, "object2", text="Second")
+        for number, word in ((1, "First"), (2, "Second")):
+            column.prop(joint, f"object{number}", text=word)
+            if joint.type in ANCHORED:
+                column.prop(joint, f"anchor{number}", text="Anchor")
         warning = amiss(joint)
         if warning:
             note(column, context, warning, "ERROR", alert=True)
         if joint.type in ANCHORED:
-            column.prop(joint, "anchor1", text="First Anchor")
-            column.prop(joint, "anchor2", text="Second Anchor")
             column.prop(joint, "use_length")
             length = column.column()
             length.active = joint.use_length

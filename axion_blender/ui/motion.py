@@ -20,10 +20,10 @@ class AXION_PT_body_guide(BodyPanel, bpy.types.Panel):
         column.prop(body, "use_guide")
         if not body.use_guide:
             return
-        column.prop(body, "guide_stiffness", text="Stiffness")
-        column.prop(body, "guide_damping", text="Damping")
-        column.prop(body, "guide_angular_stiffness", text="Angular Stiffness")
-        column.prop(body, "guide_angular_damping", text="Angular Damping")
+        for word in ("stiffness", "damping"):
+            pair = column.column(align=True)
+            pair.prop(body, f"guide_{word}", text=word.title())
+            pair.prop(body, f"guide_angular_{word}", text="Angular")
         column.prop(body, "use_guide_limit", text="Limit Force")
         if body.use_guide_limit:
             column.prop(body, "guide_max_force", text="Max Force")

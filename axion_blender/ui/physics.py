@@ -107,7 +107,7 @@ class AXION_PT_body_settings(BodyPanel, bpy.types.Panel):
         column.prop(body, "dynamic")
         column.prop(body, "kinematic")
         column.prop(body, "blend_frames")
-        column.prop(body, "use_density")
+        column.prop(body, "use_density", text="Use Density")
         if body.use_density:
             draw_mass(column, context)
         row = column.row(align=True)
@@ -159,7 +159,7 @@ class AXION_PT_body_surface(BodyPanel, bpy.types.Panel):
         body, flow = context.object.axion, self.flow()
         flow.column().prop(body, "friction")
         flow.column().prop(body, "restitution", text="Bounciness")
-        flow.column().prop(body, "surface_velocity")
+        flow.column().prop(body, "surface_velocity", text="Velocity")
 
 
 class AXION_PT_body_sensitivity(BodyPanel, bpy.types.Panel):

@@ -34,7 +34,7 @@ def draw_surfaces(layout, settings):
 def draw_frames(layout, settings):
     """Which frames are baked."""
     column = layout.column()
-    column.prop(settings, "use_frame_range")
+    column.prop(settings, "use_frame_range", text="Custom Range")
     pair = column.column(align=True)
     pair.active = settings.use_frame_range
     pair.prop(settings, "frame_start", text="Simulation Start")
@@ -68,7 +68,7 @@ def draw_forces(layout, settings):
     column = layout.column()
     column.prop(settings, "record_forces")
     column.prop(settings, "use_keyed_speed")
-    column.prop(settings, "use_keyed_forces")
+    column.prop(settings, "use_keyed_forces", text="Keyframe Joints")
 
 
 PARTS = (draw_settings, draw_surfaces, draw_frames, draw_output, draw_fields, draw_forces)

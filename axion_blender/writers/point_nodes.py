@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The geometry nodes that play baked points: they need no handler and no extension, so they render anywhere.
 
-The mesh of the object has a vertex for each body, with attributes ``prototype`` and ``scale``.  A second object holds
-the motion: its mesh has a vertex for each body and state, state after state, at the body's place, and the attribute
-``rotation``; a frame has one state or several.  The scene's time picks the state; between two states both are mixed,
-which costs the double, so times of states take a way of their own.
+The mesh of the object has a vertex for each body, with attributes ``prototype`` and ``scale``, and where some body is
+hidden ``hide_viewport`` and ``hide_render``.  A second object holds the motion: its mesh has a vertex for each body and
+state, state after state, at the body's place, and the attribute ``rotation``; a frame has one state or several.  The
+scene's time picks the state; between two states both are mixed, which costs the double, so times of states take a way
+of their own.
 """
 
 import bpy
+
+from .hiding import FLAGS
 
 PROTOTYPE, SCALE, ROTATION = "prototype", "scale", "rotation"
 
@@ -42,9 +45,10 @@ class _Builder:
         return self.out("ShaderNodeMath", dict(enumerate(values)), operation=operation)
 
 
-def build(name, bodies, states, frame_start, motion, prototypes, per_frame=1):
+def build(name, bodies, states, frame_start, motion, prototypes, per_frame=1, some_hidden=False):
     """A node group of that name.  bodies, states: their numbers, states beyond the first; motion: object; prototypes:
-    collection, whose objects count by name; per_frame: states a frame.
+    collection, whose objects count by name; per_frame: states a frame; some_hidden: whether the attributes of
+    ``hiding.FLAGS`` are there.
     """
     tree = bpy.data.node_groups.new(name, "GeometryNodeTree")
     tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
@@ -67,6 +71,11 @@ def build(name, bodies, states, frame_start, motion, prototypes, per_frame=1):
     shown = {"Instance": children, "Scale": _attribute(make, "FLOAT_VECTOR", SCALE)}
     if len(prototypes.objects) > 1:  # picking among one takes half the time of a frame
         shown |= {"Pick Instance": True, "Instance Index": _attribute(make, "INT", PROTOTYPE)}
+    if some_hidden:
+        on_screen, in_render = (_attribute(make, "BOOLEAN", flag) for flag in FLAGS)
+        ways = {"Switch": make.out("GeometryNodeIsViewport"), "False": in_render, "True": on_screen}
+        hidden = make.out("GeometryNodeSwitch", ways, input_type="BOOLEAN")
+        shown["Selection"] = make.out("FunctionNodeBooleanMath", {0: hidden}, operation="NOT")
     place, turn = make.out("GeometryNodeInputPosition"), _attribute(make, "QUATERNION", ROTATION)
     number = make.out("GeometryNodeInputIndex")
 

@@ -14,15 +14,23 @@ import numpy as np
 from ...solver import SceneError
 from .. import compat, conventions
 from ..slices import part
-from . import parents, point_nodes, records
+from . import hiding, parents, point_nodes, records
+from .hiding import FLAGS
 
 OWNER = "axion_points_scene"  # custom property of the object that shows the points: the scene they are of
 PARTS = {"motion": "axion_points_motion", "nodes": "axion_points_nodes", "prototypes": "axion_points_prototypes"}
 HIDDEN = records.POINTS_RECORD
-FLAGS = ("hide_viewport", "hide_render")
 
+RAYS = (
+    *("visible_camera", "visible_diffuse", "visible_glossy", "visible_transmission", "visible_volume_scatter"),
+    *("visible_shadow", "is_holdout", "is_shadow_catcher"),
+)
+"""What an object is to the rays of a render."""
 
 MATRICES = 8_000  # that one slice works out, in some 10 ms
+RAYS = ("visible_camera", "visible_diffuse", "visible_glossy", "visible_transmission", "visible_volume_scatter")
+RAYS += ("visible_shadow", "is_holdout", "is_shadow_catcher")
+"""What an object is to the rays of a render."""
 COPY = 20  # times as long it takes to copy an object as to look at one
 POSED = 0.8
 """Part of the writing until the motion is worked out."""
@@ -55,9 +63,13 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
         )
         yield 1.0
         states, count = place.shape[:2]
-        nodes = point_nodes.build(name, count, states - 1, frame_start, motion, prototypes, per_frame)
+        hidden = hiding.hidden(scene, items)
+        some = any(flags.any() for flags in hidden.values())
+        nodes = point_nodes.build(name, count, states - 1, frame_start, motion, prototypes, per_frame, some)
         made[nodes] = name
         looks = {point_nodes.PROTOTYPE: ("INT", kinds), point_nodes.SCALE: ("FLOAT_VECTOR", scale)}
+        if some:
+            looks |= {flag: ("BOOLEAN", flags) for flag, flags in hidden.items()}
         player = _mesh_object(name, place[0], looks, made)
         player.modifiers.new("Axion Points", "NODES").node_group = nodes
         for key, thing in (("motion", motion), ("nodes", nodes), ("prototypes", prototypes)):
@@ -259,7 +271,8 @@ def _looks(item):
     if item.data is None or item.type != "MESH" or len(item.modifiers) or compat.is_animated(item.data):
         return (item.session_uid,)
     own = [slot.material if slot.link == "OBJECT" else None for slot in item.material_slots]
-    return (item.data.session_uid, "shared", *(material and material.session_uid for material in own))
+    own = [material and material.session_uid for material in own]
+    return (item.data.session_uid, "shared", *own, *(getattr(item, name) for name in RAYS))
 
 
 def _prototype(item, name):
@@ -303,6 +316,20 @@ def _warnings(scene, items):
         for child in scene.objects
         if child.parent is not None and child.parent.name_full in hidden and child.name_full not in hidden
     ]
+    shows = {item.instance_collection: item for item in scene.objects if item.instance_type == "COLLECTION"}
+    for collection, item in shows.items():
+        gone = (
+            next((own.name for own in collection.all_objects if own.name_full in hidden), None) if collection else None
+        )
+        if gone is not None:
+            found.append(f"{item.name} no longer shows {gone} of its collection, which is shown as a point")
+    shows = {item.instance_collection: item for item in scene.objects if item.instance_type == "COLLECTION"}
+    for collection, item in shows.items():
+        gone = (
+            next((own.name for own in collection.all_objects if own.name_full in hidden), None) if collection else None
+        )
+        if gone is not None:
+            found.append(f"{item.name} no longer shows {gone} of its collection, which is shown as a point")
     for item in items:
         if not compat.animated_paths(item).isdisjoint(FLAGS):
             found.append(f"{item.name} animates its visibility, so it may show beside its point")

@@ -135,7 +135,7 @@ def test_a_scene_that_was_renamed_keeps_hold_of_its_report():
     class Done:
         trajectory = Trajectory([], [0], [[]], [[]], [[]], [[]], [], {})
         first_frame, fps, wall_time, warnings, config = 1, 24.0, 0.0, [], axion.solver.SolverConfig()
-        forces = None
+        forces = inputs = None
 
     baking.keep_report(scene, Done)
     scene.name = "Renamed"

@@ -280,23 +280,52 @@ def test_linked_active_object(tmp_path):
     refused("Linked", "linked", "override")
 
 
-def test_instanced_collection():
+def instanced(count=1):
+    """A collection with the body "Inside", which is not in the scene itself, and instances of it that stand apart."""
     group = bpy.data.collections.new("Group")
     item = box("Inside")
     bpy.context.scene.collection.objects.unlink(item)
     group.objects.link(item)
-    instance = add("Instance")
-    instance.instance_type, instance.instance_collection = "COLLECTION", group
+    for number in range(count):
+        empty = add(f"Instance {number}", location=(4 * number, 0, 0))
+        empty.instance_type, empty.instance_collection = "COLLECTION", group
+    return item
+
+
+def test_instances_take_no_part_and_that_is_said_once_a_collection():
+    item = instanced(3)
     box("Outside")
-    problems = refused("Instance", "Group", "Inside")
-    assert [problem.object_name for problem in problems] == ["Instance"]
+    read = extract()
+    assert [made.name for made in read.scene.bodies] == ["Outside"]
+    (sentence,) = read.warnings
+    for words in ("Instance 0 (and 2 more", "Group", "Inside", "take no part", "Make Instances Real"):
+        assert words in sentence
+    item.axion.enabled = False
+    assert extract().warnings == [], "instances without bodies do not matter"
+
+
+def test_a_body_that_is_also_instanced_is_simulated_itself():
+    item = instanced()
+    bpy.context.scene.collection.objects.link(item)
+    item.location = (1, 2, 3)
+    made = body("Inside")
+    assert np.allclose(made.position, (1, 2, 3)) and made.motion == "dynamic"
+    assert "Inside" in extract().warnings[0]
+
+
+def test_a_scene_whose_only_bodies_are_instanced():
+    instanced()
+    (problem,) = refused("Scene", "Make Instances Real")
+    assert problem.object_name == "Scene"
 
 
 def test_bodies_instanced_on_faces():
-    item = box("Inside")
-    carrier = add("Carrier", box_mesh())
+    item = box("Inside", location=(0, 0, 2))
+    carrier = add("Carrier", box_mesh(), (0, 0, 1))
     item.parent, carrier.instance_type = carrier, "FACES"
-    refused("Carrier", "Inside")
+    assert np.allclose(body("Inside").position, (0, 0, 3))
+    (sentence,) = extract().warnings
+    assert "Carrier" in sentence and "Inside on its faces" in sentence
 
 
 def test_passive_child_of_active_body():

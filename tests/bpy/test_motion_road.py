@@ -5,7 +5,7 @@ import axion
 import bpy
 import numpy as np
 import pytest
-from blend_scenes import add, box, key
+from blend_scenes import add, box, extract, key
 from test_outputs import motion
 from test_writers_points import fingerprint
 
@@ -39,6 +39,37 @@ def test_a_box_is_thrown_and_caught_again(scene):
     assert bpy.ops.axion.clear_bake() == {"FINISHED"}
     assert fingerprint() == before
     assert np.array_equal(motion("Box", range(1, LAST + 1))[:, :3, 3], animated)
+
+
+def keyed_throw(end, off, interpolation="BEZIER", way=5.0):
+    """A box whose keys take it ``way`` metres to frame ``end``, let go at frame ``off``; warnings, its speed then."""
+    item = box("Box", location=(0, 0, 5))
+    key(item, "location", [(1, (0, 0, 5)), (end, (way, 0, 5))], interpolation)
+    key(item, "axion.kinematic", [(1, True), (off, False)], "CONSTANT")
+    bpy.context.scene.frame_set(1)
+    read = extract()
+    (made,) = read.scene.bodies
+    return read.warnings, np.linalg.norm(made.path.velocity(made.path.times[-1] - 1e-6)[0])
+
+
+@pytest.mark.parametrize(("end", "off", "interpolation"), [(10, 10, "BEZIER"), (10, 11, "BEZIER"), (10, 11, "LINEAR")])
+def test_a_release_where_a_quick_motion_has_just_ended_is_named(scene, end, off, interpolation):
+    (sentence,), speed = keyed_throw(end, off, interpolation)
+    assert speed < 0.1 and sentence.startswith(f"Box is let go at frame {off}") and "still moves" in sentence
+
+
+@pytest.mark.parametrize(
+    ("end", "off", "interpolation", "way", "least"),
+    [
+        (10, 8, "BEZIER", 5.0, 13.0),  # the slope of the ease, as the animation shows it
+        (10, 10, "LINEAR", 5.0, 13.3),
+        (10, 20, "BEZIER", 5.0, 0.0),  # held at rest for a while
+        (30, 30, "BEZIER", 1.0, 0.0),  # put down slowly
+    ],
+)
+def test_other_releases_are_as_they_seem(scene, end, off, interpolation, way, least):
+    warnings, speed = keyed_throw(end, off, interpolation, way)
+    assert warnings == [] and speed >= least
 
 
 def test_a_guided_box_is_blown_off_by_as_much_as_the_spring_gives(scene):

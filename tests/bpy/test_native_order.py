@@ -27,7 +27,7 @@ NAMES = {
 }
 """Properties that are called otherwise, because they mean forces instead of impulses or lie elsewhere."""
 LABELS = {
-    "break_force": ("Threshold", "Force Threshold"),
+    "break_force": ("Threshold", "Break Force"),
     "motor_ang_max_torque": ("Max Impulse", "Max Torque"),
     "motor_lin_max_force": ("Max Impulse", "Max Force"),
     "spring_stiffness_y": ("Stiffness", "Y Stiffness"),

@@ -179,6 +179,79 @@ def test_children_that_stay_behind_are_named():
     assert any("Lamp" in sentence and "Twin" in sentence for sentence in bake(items, trajectory_of(items)))
 
 
+class Looker(bpy.types.RenderEngine):
+    """Notes what a render is given to draw."""
+
+    bl_idname, bl_label = "AXION_TEST_LOOKER", "Looker"
+    seen = ()
+
+    def render(self, depsgraph):
+        Looker.seen = places(depsgraph)
+
+
+def places(depsgraph):
+    """Where the bodies stand that are drawn, along X, in order."""
+    bodies = (one for one in depsgraph.object_instances if one.is_instance or one.object.name.startswith("Box"))
+    return sorted(round(one.matrix_world.translation.x, 3) for one in bodies)
+
+
+def drawn():
+    """Places of the bodies in a render, and in the viewport."""
+    bpy.ops.render.render()
+    return Looker.seen, places(bpy.context.evaluated_depsgraph_get())
+
+
+@pytest.fixture
+def looker():
+    bpy.utils.register_class(Looker)
+    scene = bpy.context.scene
+    scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(scene.camera)
+    scene.render.engine, scene.render.resolution_x, scene.render.resolution_y = Looker.bl_idname, 8, 8
+    yield scene
+    bpy.utils.unregister_class(Looker)
+
+
+def test_bodies_are_hidden_from_render_and_viewport_as_keyed_ones_are(looker):
+    data = box_mesh()
+    items = [add(f"Box {k}", data, (k, 0, 0), collision_shape="BOX") for k in range(6)]
+    items[1].hide_render = items[2].hide_viewport = True
+    groups = [bpy.data.collections.new(name) for name in ("No Render", "No Viewport", "Inner")]
+    for group, above, item in zip(groups, (looker, looker, groups[0]), items[3:], strict=True):
+        getattr(above, "collection", above).children.link(group)
+        looker.collection.objects.unlink(item)
+        group.objects.link(item)
+    groups[0].hide_render = groups[1].hide_viewport = True
+    expected = [0, 2, 4], [0, 1, 3, 5]
+    assert drawn() == expected, "Blender itself"
+    trajectory = trajectory_of(items)
+    trajectory.position[:] = trajectory.position[0]
+    for _ in range(2):  # the second time they are hidden already
+        bake(items, trajectory)
+        assert drawn() == expected
+    bake(items, trajectory, "KEYFRAMES")
+    assert drawn() == expected
+
+
+def test_what_rays_see_is_kept_apart():
+    data = box_mesh()
+    items = [add(f"Box {k}", data, (k, 0, 0), collision_shape="BOX") for k in range(3)]
+    items[1].visible_camera = False
+    bake(items, trajectory_of(items))
+    bpy.context.scene.frame_set(1)
+    made = bpy.context.evaluated_depsgraph_get().object_instances
+    assert [one.object.visible_camera for one in made if one.is_instance] == [True, False, True]
+
+
+def test_instances_of_what_became_a_point_are_named():
+    items = scene_of_all_sorts()
+    group = bpy.data.collections.new("Group")
+    group.objects.link(items[0])
+    empty = add("Copy")
+    empty.instance_type, empty.instance_collection = "COLLECTION", group
+    assert any("Copy" in sentence and "Box" in sentence for sentence in bake(items, trajectory_of(items)))
+
+
 def test_thousands_of_points_play_fast():
     data = box_mesh()
     items = [add(f"b{k:04}", data, collision_shape="BOX") for k in range(2000)]
