@@ -187,7 +187,7 @@ class Assembler:
         missed: more Contacts, numbered as in this step, that follow those; row_force: (rows of the table,) [N, N m] to
         start from instead of the last step's; pressed: (C,) bool, which contacts carry load, missed ones included, or
         None to guess: those that carried some before, those that free motion closes, and new ones that touch.
-        curved: (n,) int, as in ``gliding.able``; None: bodies that were carried along curves in the last steps.
+        curved: (n,) int, as in ``gliding.by_middle``; None: bodies that were carried along curves in the last steps.
         """
         number = self.numbering(state.time)
         links = self._links(number)

@@ -30,32 +30,47 @@ def carried(state, number):
 
 
 def by_middle(problem, contacts, links, loads, noise, curved=None):
-    """(B + 1,) float, Bodies.midpoint: 1 for moving bodies that go by mid-step; and which contacts ``able`` names.
+    """(B + 1,) float, Bodies.midpoint: 1 for moving bodies that go by mid-step; and (C,) bool, which contacts glide if
+    their bodies do, or None where none does.
 
-    links: numbering.Links; loads: (C,) bool contacts that carry load and (joints,) bool joints beyond a limit; the
-    others as in ``able``.
+    contacts: the ContactSet that comes first in those of the StepProblem; links: numbering.Links; loads: (C,) bool
+    contacts that carry load and (joints,) bool joints beyond a limit; noise: [m] that gaps are known to, and speeds
+    times the step; curved: (n,) int, 1 for bodies that are carried along curves, 2 where their normals are those half
+    way, or None.
     """
-    may, middle, n = able(problem, contacts, noise, curved), np.zeros(len(links.group)), problem.bodies.dynamic_count
-    middle[:n] = ~held(links, problem.contacts, *loads, may)[:n]
+    touches, n, middle = problem.contacts, problem.bodies.dynamic_count, np.zeros(len(links.group))
+    may = _near(touches, contacts, n, noise, curved)
+    if may is not None:
+        # Where the ground holds all that touches, as in heaps, nobody need look closer.
+        loose = ~held(links, touches, *loads, may)
+        may &= loose[moving_first(touches)[0]]
+        may = _able(problem, may, len(contacts), noise, curved) if may.any() else None
+    middle[:n] = ~held(links, touches, *loads, may)[:n]
     return middle, may
 
 
-def able(problem, contacts, noise, curved=None):
-    """(C,) bool: contacts of a StepProblem that may glide; None where there are none.
-
-    contacts: the ContactSet that comes first in them; noise: [m] that gaps are known to, and speeds times the step;
-    curved: (n,) int, 1 for bodies that are carried along curves, 2 where their normals are those half way, or None.
-    """
-    touches, bodies, count = problem.contacts, problem.bodies, len(contacts)
+def _near(touches, contacts, n, noise, curved):
+    """(C,) bool: contacts that may glide as far as a glance tells; None where there are none."""
+    count = len(contacts)
     if not count or touches.face is None:
         return None
-    n, found = bodies.dynamic_count, np.zeros(len(touches), bool)
+    known = slice(None, count)
+    found = np.zeros(len(touches), bool)
+    found[known] = (touches.body_a[known] < n) & (touches.body_b[known] < n) & (touches.face[known] >= 0)
+    found[known] &= np.abs(contacts.gap) <= noise
     if curved is not None and curved.any():
-        found = _carried(touches, bodies, curved, np.arange(len(touches)) < count, (noise, problem.step))
-    index = np.flatnonzero(
-        (touches.body_a[:count] < n) & (touches.body_b[:count] < n) & (touches.face[:count] >= 0)
-        & (np.abs(contacts.gap) <= noise)
-    )  # fmt: skip
+        own, other = moving_first(touches)
+        found |= np.append(curved > 0, False)[np.minimum(own, n)] & (other >= n)
+    return found if found.any() else None
+
+
+def _able(problem, may, count, noise, curved):
+    """(C,) bool: those of the contacts ``may`` that do not approach, run or rebound; None where there are none."""
+    touches, bodies = problem.contacts, problem.bodies
+    found, along = np.zeros(len(touches), bool), may & (moving_first(touches)[1] >= bodies.dynamic_count)
+    if along.any():
+        found = _carried(touches, bodies, along, np.arange(len(touches)) < count, (noise, problem.step))
+    index = np.flatnonzero(may & ~along)
     if len(index):
         near = touches.take(index)
         j_a, j_b = (j[:, 0] for j in contact_jacobians(near, bodies.position, bodies.orientation))
@@ -64,24 +79,22 @@ def able(problem, contacts, noise, curved=None):
     return found if found.any() else None
 
 
-def _carried(touches, bodies, curved, known, limits):
-    """(C,) bool: contacts with what is not solved of the bodies ``curved`` that something carries at the start.
+def _carried(touches, bodies, ours, known, limits):
+    """(C,) bool: those of the contacts ``ours`` (C,) whose bodies something carries at the start.
 
     known: (C,) bool, contacts of the start; limits: noise [m], and the step [s].
     """
-    n, (own, other) = bodies.dynamic_count, moving_first(touches)
-    ours = np.append(curved > 0, False)[np.minimum(own, n)] & (other >= n)
+    n, own = bodies.dynamic_count, moving_first(touches)[0]
     index, (noise, step) = np.flatnonzero(ours), limits
     mine = touches.take(index)
     normal, past = np.where((mine.body_a == own[index])[:, None], mine.normal, -mine.normal), passing(mine, bodies)
     towards, speed = np.abs(dot(normal, past)), np.sqrt(dot(past, past))
     carries = known[index] & (towards <= ALONG * speed + noise / step)
     carries &= mine.start_gap <= noise + SAGITTA * MOST * step * speed
-    held = np.zeros(n + 1, bool)
-    held[own[index[carries]]] = True
-    bad = np.zeros(n + 1, bool)
+    rides, bad = np.zeros((2, n + 1), bool)
+    rides[own[index[carries]]] = True
     bad[own[index[~_neither_runs_nor_rebounds(mine) | (mine.start_gap < -noise)]]] = True  # overlap is pushed out
-    return ours & (held & ~bad)[np.minimum(own, n)]
+    return ours & (rides & ~bad)[np.minimum(own, n)]
 
 
 def _neither_runs_nor_rebounds(touches):
@@ -94,7 +107,7 @@ def take_middle(problem, contacts, may, curved):
     """Let the contacts ``may`` (C,) bool of a StepProblem glide whose bodies go by mid-step: fill in, in place, their
     normals half way, and start impulses of mid-step, which count twice.
 
-    contacts, curved: as in ``able``.
+    contacts, curved: as in ``by_middle``.
     """
     touches, bodies = problem.contacts, problem.bodies
     n, (own, other) = bodies.dynamic_count, moving_first(touches)

@@ -77,7 +77,7 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
     return out
 
 
-def moved_state(state, assembly, solution, statistics, velocity, bent):
+def moved_state(state, assembly, solution, statistics, velocity, bent=None):
     """The State a step leads to: time, poses, velocities, what each body's island goes on with, and who is on a curve.
 
     bent: (n,) bool, bodies that a curve carried in it, or None.
