@@ -24,7 +24,7 @@ def halve_part(stepper, step, depth, attempt):
     spent = attempt.spent
     while True:
         kept = dynamic & ~failed
-        stepper.state = kept_state(stepper.joints, attempt, kept)
+        stepper.state = kept_state(stepper.joints, stepper.frames, attempt, kept)
         stepper.collider.accept(attempt.sleep.contacts)
         stepper.assembler.carried = Carried.over(stepper.state, moved, kept, before.carried)
         if stepper.recorder is not None:
