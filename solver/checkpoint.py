@@ -136,7 +136,8 @@ class _Reader:
             name = f"state.{item.name}"
             if item.default is None and name in self.arrays:
                 shape = np.shape(self.arrays[name])
-                setattr(state, item.name, self.floats(name, (count, *shape[1:])))
+                kind = "b" if item.name == "held" else "f"
+                setattr(state, item.name, self.array(name, kind, (count, *shape[1:])))
         if "state.contacts.pair" in self.arrays:
             state.contacts = self.contacts()
         state.contact_force = self.floats("state.contact_force", (0 if state.contacts is None else None, 3))

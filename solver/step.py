@@ -60,7 +60,7 @@ class Stepper:
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
         self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
         slow, self.fast = config.tolerances()
-        self.rest = Rest(self.assembler, joints, model, slow, solver.stirring * slow)
+        self.rest = Rest(self.assembler, joints, model, config.tolerances(), solver.stirring * slow)
         self.state, self.joint_damping, self.deepest, self.failures = None, config.joint_damping, DEEPEST, 0
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
         self.carried = None  # parts.Carried that only went along in the step last accepted
