@@ -12,7 +12,7 @@ from .bounces import Flights
 from .contact_frames import ContactFrames
 from .flags import some
 from .force_fields import ForceTable
-from .held import HandOver, Holding
+from .hand_over import HandOver, Holding
 from .impact import Impacts
 from .knock_on import KnockOn
 from .manifold import NOISE

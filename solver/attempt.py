@@ -102,9 +102,9 @@ class Attempt:
     def moved(self):
         """The State it leads to, as far as poses, velocities and what solves go on with."""
         moved = moved_state(self.state, self.assembly, self.solution, self.statistics, self.end.velocity)
-        if moved.held is not None or some(self.statistics.held):
-            moved.held = np.zeros(len(self.failed), bool) if moved.held is None else moved.held.copy()
-            moved.held[self.dynamic()] = self.statistics.held
+        if moved.locked is not None or some(self.statistics.held):
+            moved.locked = np.zeros(len(self.failed), bool) if moved.locked is None else moved.locked.copy()
+            moved.locked[self.dynamic()] = self.statistics.held
         return moved
 
     def _kept(self):

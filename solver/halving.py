@@ -53,6 +53,6 @@ def _joined(state, moved, kept):
     for name in ("position", "orientation", "velocity", "eps", "swept"):
         columns[name] = getattr(state, name).copy()
         columns[name][kept] = getattr(moved, name)[kept]
-    if moved.held is not None:
-        columns["held"] = np.where(kept, moved.held, False if state.held is None else state.held)
+    if moved.locked is not None:
+        columns["locked"] = np.where(kept, moved.locked, False if state.locked is None else state.locked)
     return replace(state, **columns)

@@ -4,9 +4,9 @@
 A body is quiet once it has stayed at one pose for REST seconds, but for what solves at rest leave.  An island (bodies
 linked by joints or by contacts) whose bodies are all quiet is put to the judge as it stands: velocity zero, pose as it
 is, the impulses that its contacts and joints carry.  Where every residual is within the tolerance, but for overlap that
-friction locks and that solves leave (State.held), the island rests: it keeps that pose, exactly, those forces and those
-residuals.  It is solved again in the very step in which detection finds a contact with something awake, something it
-touches or hangs on begins to move, a drive's target or a field's force changes, or one of its bodies is taken or let
+friction locks and that solves leave (State.locked), the island rests: it keeps that pose, exactly, those forces and
+those residuals.  It is solved again in the very step in which detection finds a contact with something awake, something
+it touches or hangs on begins to move, a drive's target or a field's force changes, or one of its bodies is taken or let
 go.
 """
 
@@ -292,7 +292,7 @@ class Rest:
         proof[:, RESIDUAL] = body_residuals(problem, residuals, penetration=False)
         state.proof[scene] = proof[:n]
         bad, missed = ~(proof[:n, RESIDUAL] <= self.tolerance), np.zeros(len(free), bool)
-        if state.held is not None and some(bad & state.held[scene]):
+        if state.locked is not None and some(bad & state.locked[scene]):
             left = replace(residuals, contact_gap=np.where(self._locked(state, assembly), 0.0, residuals.contact_gap))
             bad = ~(body_residuals(problem, left, penetration=False)[:n] <= self.tolerance)
         missed[scene] = bad
@@ -303,8 +303,8 @@ class Rest:
     def _locked(self, state, assembly):
         """(C,) bool: contacts of an Assembly that start with overlap such as a solve leaves where friction locks it."""
         contacts, gap = assembly.problem.contacts, start_gaps(assembly.problem)
-        held = np.append(state.held, False)[assembly.numbering.scene]
-        return (held[contacts.body_a] | held[contacts.body_b]) & (gap < 0.0) & (gap >= -self.fast)
+        locked = np.append(state.locked, False)[assembly.numbering.scene]
+        return (locked[contacts.body_a] | locked[contacts.body_b]) & (gap < 0.0) & (gap >= -self.fast)
 
 
 def _runs(axis):
