@@ -83,12 +83,8 @@ class Collider:
         """``collide`` from the same poses with other velocities; of pairs of bodies numbered ``known`` (P,), see
         ``pair_number``, contacts with meshes may be missing.
         """
-        motion = linear_velocity, angular_velocity
-
-        def asked(body_a, body_b):
-            return ~np.isin(pair_number(body_a, body_b, len(position)), known)
-
-        return self._detect(self.accepted, position, orientation, *motion, step, free, None, asked)
+        motion, others = (linear_velocity, angular_velocity), _among(known, len(position), invert=True)
+        return self._detect(self.accepted, position, orientation, *motion, step, free, None, others)
 
     def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None, pairs=None):
         """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does.
@@ -104,13 +100,8 @@ class Collider:
             self._move_origin(position)
         still = np.zeros((len(position), 3))
         turning = still if angular_velocity is None else angular_velocity
-
-        matter = _with_one_of(free, moved)
-
-        def asked(body_a, body_b):
-            wanted = matter(body_a, body_b)
-            return wanted if pairs is None else wanted & np.isin(pair_number(body_a, body_b, len(position)), pairs)
-
+        among = None if pairs is None else _among(pairs, len(position))
+        asked = _with_one_of(free, moved, among=among)
         return self._detect(None, position, orientation, still, turning, 0.0, free, moved, asked)
 
     def pierced(self, position, orientation):
@@ -334,11 +325,23 @@ def _make_kernels_once():
                 setattr(module, name, cache(made))
 
 
-def _with_one_of(*masks):
-    """Function of pairs of bodies (N,), (N,): which have one in each of the masks (B,) bool; None: all bodies are."""
+def _among(pairs, count, invert=False):
+    """Function of pairs of bodies (N,), (N,): which are among those numbered ``pairs`` (P,), or are not."""
 
     def asked(body_a, body_b):
-        wanted = np.ones(len(body_a), bool)
+        return np.isin(pair_number(body_a, body_b, count), pairs, invert=invert)
+
+    return asked
+
+
+def _with_one_of(*masks, among=None):
+    """Function of pairs of bodies (N,), (N,): which have one in each of the masks (B,) bool; None: all bodies are.
+
+    among: a function like it, for which they must hold as well; None: for all they do.
+    """
+
+    def asked(body_a, body_b):
+        wanted = np.ones(len(body_a), bool) if among is None else among(body_a, body_b)
         for mask in masks:
             if mask is not None:
                 wanted &= mask[body_a] | mask[body_b]
