@@ -22,6 +22,7 @@ from .contact_set import ContactSet, no_contacts, still_surface
 from .contact_stage import ContactStage
 from .convex_impacts import ConvexImpacts
 from .flush import without_flush_edges
+from .free_flight import FreeFlight
 from .manifold import turn
 from .mesh_detection import with_meshes
 from .mesh_sides import Sides
@@ -187,8 +188,9 @@ class Collider:
             previous, face, face_normal, deforms, shift, drift, np.zeros(len(near), np.int32), manifolds, source,
         )  # fmt: skip
         if falling is not None:
-            flight = (position, orientation), (linear, angular), step, falling
-            found = self._impacts.change(with_impacts(found, self.model, *flight), *flight, self.jointed)
+            pull = falling[:, None] * self.model.gravity
+            flight = FreeFlight((position, orientation), (linear, angular), step, pull, found)
+            found = self._impacts.change(with_impacts(found, self.model, flight), flight, self.jointed)
         return without_flush_edges(found, self.model, position, orientation)
 
     def _move_origin(self, position):

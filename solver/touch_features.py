@@ -80,10 +80,8 @@ def meeting_places(cores, touch, size, room):
         touch: Touching of N pairs, at one place each.
         size: (N,) [m] of the pairs; room: (N,) how many places there may be; of one along edges it is in the middle.
     """
-    moved = touch.moved()
-    found = [
-        features(cores, side.shape, out, NEAR * size) for side, out in zip(touch.sides, touch.outward(), strict=True)
-    ]
+    moved, each = touch.moved, zip(touch.sides, touch.outward, strict=True)
+    found = [features(cores, side.shape, out, NEAR * size) for side, out in each]
     lines, low, high = _side_by_side(found, moved, size)
     kinds = np.minimum(found[0].kind, found[1].kind), np.maximum(found[0].kind, found[1].kind)
     faces = np.flatnonzero((kinds[0] != POINT) & (kinds[1] == FACE))

@@ -34,9 +34,9 @@ class Side:
     pull: np.ndarray  # (N, 3) acceleration
 
     @classmethod
-    def of(cls, model, shape, poses, velocity, pull):
-        """Those of ``shape`` (N,); pull: (B, 3) acceleration of bodies; the rest: see ``with_impacts``."""
-        body, (position, orientation) = model.shape_body[shape], poses
+    def of(cls, model, shape, flight, pull):
+        """Those of ``shape`` (N,) in a FreeFlight with the accelerations ``pull`` (B, 3)."""
+        body, (position, orientation) = model.shape_body[shape], flight.poses
         radius, center = model.shape_rounding[shape], model.center_of_mass[body]
         half = np.where(radius > 0.0, model.shape_half[shape, 2] - radius, 0.0)
         return cls(
@@ -48,8 +48,8 @@ class Side:
             center=center,
             heart=position[body] + rotate(orientation[body], center),
             turn=orientation[body],
-            linear=velocity[0][body],
-            angular=velocity[1][body],
+            linear=flight.velocity[0][body],
+            angular=flight.velocity[1][body],
             pull=pull[body],
         )
 
