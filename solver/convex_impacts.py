@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .convex_touch import FlightArrays, first_touch
+from .convex_touch import FlightArrays, follow_pairs
 from .cores import core_table
 from .host import HostKernel, HostTable
 from .manifold import along_runs, segments
@@ -19,7 +19,7 @@ from .touch_features import meeting_places
 from .touch_time import Side
 from .touching import Touching
 
-NEAR = 1e-3  # of the smaller half extent: what is nearer at the start of a step meets as it is
+AS_IT_IS = 1e-3  # of the smaller half extent: what is nearer at the start of a step meets as it is
 STRAIGHT = 5e-3  # of it: way past each other until they meet that does not matter
 TOLD = 1e-3  # of it: so near a contact is to the place where shapes touch, at that time
 LIKE = 1.0 - 1e-4  # cosine of its normal and theirs: 0.8 degrees
@@ -35,7 +35,7 @@ class ConvexImpacts:
         self._plane = self._cores.views.plane[: len(model.shapes)] == 1
         self._edges = np.array([isinstance(shape, (Box, ConvexHull)) for shape in model.shapes], bool)
         self._flights = HostTable(FlightArrays, count=1, step=1)
-        self._kernel = HostKernel(first_touch, self._flights, self._cores)
+        self._kernel = HostKernel(follow_pairs, self._flights, self._cores)
 
     def change(self, found, flight, jointed=None):
         """The ContactSet ``found``, what touches first in the step as it does then; flight: FreeFlight.
@@ -65,7 +65,7 @@ class ConvexImpacts:
         b, a = np.divmod(pair, len(model.shapes))
         gap = np.minimum.reduceat(found.gap, start)
         size = np.minimum(model.shape_size[a], model.shape_size[b])
-        good = self._convex[a] & self._convex[b] & (gap > NEAR * size)
+        good = self._convex[a] & self._convex[b] & (gap > AS_IT_IS * size)
         if jointed is not None:
             good &= ~(jointed[model.shape_body[a]] | jointed[model.shape_body[b]])
         if not good.any():

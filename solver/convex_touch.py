@@ -244,7 +244,7 @@ def velocity(f: FlightArrays, side: int, q: wp.quatd, point: wp.vec3d, time: wp.
 
 
 @kernel
-def first_touch(f: FlightArrays, cores: CoreArrays):
+def follow_pairs(f: FlightArrays, cores: CoreArrays):
     """Fill in what is marked ``out``."""
     pair = wp.tid()
     if pair >= f.count[0]:

@@ -5,7 +5,7 @@ The union of the two has no edge there and no side, only the two tops; but the c
 were alone, and what slides down the one meets the edge of the other and stops dead.  What moves is before the plane of
 its contact with the one, so of the other only that counts which stands out of that plane.  A contact is hidden if
 
-    the place p it touches is at the one:  no farther than NEAR before its faces and before the plane n1 . x = level
+    the place p it touches is at the one:  no farther than AT_ONE_PLACE before its faces and the plane n1 . x = level
     the one has something before it:       n . x > n . p + FLUSH size      for some x of the one
     nothing of what it touches, the corner, edge or face where  n . x  is greatest, stands out:  n1 . x <= level + that
 
@@ -20,7 +20,7 @@ import numpy as np
 from .manifold import along_runs, turn, turn_back
 from .reach import has_corners, reach_of_corners, reach_of_faces
 
-NEAR = 0.05  # of the half extent of what moves, and of the gap: detection finds places no better along what is round
+AT_ONE_PLACE = 0.05  # of the half extent of what moves, and of the gap: places along what is round are no better
 CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "previous", "face", "face_normal", "first")
 
 
@@ -56,7 +56,7 @@ def _at_one_place(contacts, touch, pairs, room, model, poses):
     corners = np.diff(model.polygons.start[model.polygons.first])
     flat = (np.diff(model.polygons.first) == 1) & (corners == 0)  # planes
     gap, normal, still = contacts.gap[touch.index], touch.normal, touch.still
-    near = NEAR * model.shape_size[touch.mover] + np.maximum(-gap, NEAR * gap)
+    near = AT_ONE_PLACE * model.shape_size[touch.mover] + np.maximum(-gap, AT_ONE_PLACE * gap)
     fits = solid[still[edge]] & (solid | flat)[still[plane]]
     fits &= _dot(normal[plane], touch.place[edge]) <= touch.level[plane] + near[edge]
     edge, plane = edge[fits], plane[fits]

@@ -11,9 +11,8 @@ import numpy as np
 
 from .contact_geometry import ALIKE
 from .rotations import rotate
-from .touch_time import Side, first_touch, may_meet, round_touch, solid_touch
+from .touch_time import EDGE_RADIUS, Side, may_meet, round_touch, solid_touch, touch_in_flight
 
-EDGE = 1e-9  # of a ball's radius: that of an edge it hits, which so is round as well and hit along one normal only
 CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "face", "face_normal")
 
 
@@ -65,20 +64,20 @@ def _pairs(found, model):
 def _change(changed, found, model, some, sign, sides, touch, one, step):
     """Put what touches in the step into the columns ``changed``, in place.
 
-    some: (N,) contacts; sign, sides: of them, the first side round; touch: see ``first_touch``; one: whether of what a
-    shape touches only the first counts.
+    some: (N,) contacts; sign, sides: of them, the first side round; touch: see ``touch_in_flight``; one: whether of
+    what a shape touches only the first counts.
     """
     on_a = sign[:, None] > 0.0
     ends = found.point_a[some], found.point_b[some]
     start = sign[:, None] * found.normal[some]
     contact = [np.where(on_a, *ends), np.where(on_a, *ends[::-1])], start, found.gap[some]
-    time, at, good = first_touch(sides, touch, contact, step)
+    time, at, good = touch_in_flight(sides, touch, contact, step)
     on_face, body = at.face.any(axis=1), model.shape_body[sides[1].shape]
     # The normal of a face turns with its body, as contacts have it anyway.
     normal = np.where(on_face[:, None], rotate(sides[1].turn, at.face), at.normal)
     now = [side.after(np.zeros(len(some))).place(point) for side, point in zip(sides, at.points, strict=True)]
     stays = on_face & ~model.movable[body]
-    margins = sides[0].radius, np.where(stays, 0.0, np.maximum(sides[1].radius, EDGE * sides[0].radius))
+    margins = sides[0].radius, np.where(stays, 0.0, np.maximum(sides[1].radius, EDGE_RADIUS * sides[0].radius))
     gap = (normal * (now[0] - now[1])).sum(axis=1) - margins[0] - margins[1]
     good &= gap > 0.0
     if one:

@@ -15,6 +15,9 @@ ROUNDS = 8  # of Newton's method for the time of the impact; two balls without g
 CLOSE = 1e-6  # of their radii: as near they must be at that time
 GRAZING = 1e-2  # share of its speed with which one comes nearer that but passes: so balls pass from tile to tile
 STRAIGHT = 1e-3  # [rad] less does not matter
+EDGE_RADIUS = 1e-9
+"""Of the size of what hits it: radius of edges, and of what flies itself, which so is round as well and hit along one
+normal only."""
 
 
 @dataclass
@@ -161,7 +164,7 @@ def may_meet(sides, normal, gap, step):
     return (way > gap) & turns
 
 
-def first_touch(sides, touch, contact, step):
+def touch_in_flight(sides, touch, contact, step):
     """(time (N,) [s] at which both sides touch, the Touch then, (N,) bool: whether that is within the step).
 
     Args:

@@ -9,9 +9,9 @@ import numpy as np
 from .contact_faces import face_towards, whose_face
 from .rotations import conjugate, rotate
 from .round_sides import axis_points
+from .touch_time import EDGE_RADIUS
 
 OUTWARD = -1.0, 1.0  # of the first and the second shape, along the normal that points to the first
-EDGE = 1e-9  # of the smaller half extent: radius of what is hit along one normal only, edges and what flies as well
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Touching:
         """{name: (N, ...)} of a ContactSet; sign: (N,) as in ``of_contacts``; size: (N,) [m] of the pairs."""
         model, (whose, faces) = self.model, self.faces
         moves = [model.movable[model.shape_body[side.shape]] for side in self.sides]
-        edge = np.where((whose < 0) | (moves[0] & moves[1]), EDGE * size, 0.0)
+        edge = np.where((whose < 0) | (moves[0] & moves[1]), EDGE_RADIUS * size, 0.0)
         points, margins = [], []
         for k, (side, out) in enumerate(zip(self.sides, self.outward, strict=True)):
             spin = rotate(conjugate(self.moved[k].turn), side.angular - self.sides[1 - k].angular)

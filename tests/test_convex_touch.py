@@ -7,7 +7,7 @@ Two convex sets are as far apart as two of their places if no place of either is
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Capsule, Cone, Cylinder, Plane, Scene, Sphere
-from axion.solver.convex_touch import FlightArrays, first_touch
+from axion.solver.convex_touch import FlightArrays, follow_pairs
 from axion.solver.cores import core_table
 from axion.solver.host import HostKernel, HostTable
 from axion.solver.model import build_model
@@ -61,7 +61,7 @@ class Pairs:
             v.heart[own], v.q[own], v.v[own], v.w[own] = self.heart[k], self.turn[k], self.velocity[k], self.spin[k]
             v.pull[own], v.size[own] = self.pull[k], SIZE
             v.rim[own] = np.linalg.norm(self.spin[k], axis=1)
-        HostKernel(first_touch, table, core_table(model.shapes, model.shape_position, model.shape_rotation)).run()
+        HostKernel(follow_pairs, table, core_table(model.shapes, model.shape_position, model.shape_rotation)).run()
         one = slice(0, 2 * COUNT, 2)
         self.point = [v.point[one].copy(), v.point[1 : 2 * COUNT : 2].copy()]
         self.normal, self.time, self.apart = v.normal[one].copy(), v.time[one].copy(), v.apart[one].copy()
