@@ -13,7 +13,7 @@ from .contact_frames import ContactFrames
 from .flags import some
 from .force_fields import ForceTable
 from .gliding import by_middle, carried, take_middle
-from .held import HandOver, Holding
+from .hand_over import HandOver, Holding
 from .impact import Impacts
 from .knock_on import KnockOn
 from .manifold import NOISE

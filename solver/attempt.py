@@ -101,8 +101,12 @@ class Attempt:
         return still
 
     def moved(self):
-        """The State it leads to, as far as poses and velocities go."""
-        return moved_state(self.state, self.assembly, self.solution, self.statistics, self.end.velocity, self.bent)
+        """The State it leads to, as far as poses, velocities and what solves go on with."""
+        moved = moved_state(self.state, self.assembly, self.solution, self.statistics, self.end.velocity, self.bent)
+        if moved.locked is not None or some(self.statistics.held):
+            moved.locked = np.zeros(len(self.failed), bool) if moved.locked is None else moved.locked.copy()
+            moved.locked[self.dynamic()] = self.statistics.held
+        return moved
 
     def _kept(self):
         return ~self.spurious & (self.error <= self.tolerance)

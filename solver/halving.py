@@ -24,7 +24,7 @@ def halve_part(stepper, step, depth, attempt):
     spent = attempt.spent
     while True:
         kept = dynamic & ~failed
-        stepper.state = kept_state(stepper.joints, attempt, kept)
+        stepper.state = kept_state(stepper.joints, stepper.frames, attempt, kept)
         stepper.collider.accept(attempt.sleep.contacts)
         stepper.assembler.carried = Carried.over(stepper.state, moved, kept, before.carried)
         if stepper.recorder is not None:
@@ -56,4 +56,6 @@ def _joined(state, moved, kept):
     if state.along is not None or moved.along is not None:
         along, other = (np.zeros(len(kept)) if each.along is None else each.along for each in (state, moved))
         columns["along"] = np.where(kept, other, along)
+    if moved.locked is not None:
+        columns["locked"] = np.where(kept, moved.locked, False if state.locked is None else state.locked)
     return replace(state, **columns)

@@ -26,7 +26,7 @@ from .config import SolverConfig
 from .constraints.breaking import row_forces
 from .frames import BodyFrames, principal_axes
 from .given_up import calm, held_back
-from .held import Holding
+from .hand_over import Holding
 from .metrics import step_residuals
 from .newton_contacts import ContactReader
 from .newton_joints import NewtonJoints
