@@ -67,6 +67,17 @@ def test_a_loaded_swing_keeps_its_amplitude(friction, boxes):
     assert_kept(name, trajectory, heights, 0.002 if friction else 9.81 / LENGTH / 24.0**2)
 
 
+def test_forces_in_mid_step_account_for_the_motion():
+    # m (v+ - v-) = (contact forces + m g) h, though what acts in mid-step is turned on to the end and solved anew.
+    trajectory = simulate(swing(0.5, 0.8), 24, 24, SolverConfig(device="cpu", record_forces=True))
+    for frame in range(1, 25):
+        forces = trajectory.forces.frame(frame)
+        sign = (forces.contact_body[:, 0] == 1).astype(float) - (forces.contact_body[:, 1] == 1)
+        push = (sign @ forces.contact_force - (0, 0, 4.0 * 9.81)) / 24.0
+        change = 4.0 * (trajectory.linear_velocity[frame, 1] - trajectory.linear_velocity[frame - 1, 1])
+        np.testing.assert_allclose(push, change, atol=4.0 * 2e-4)
+
+
 def test_a_swing_goes_round_with_its_load():
     # 13 m/s at the bottom, 4.5 g outwards at the top: a turn by 0.2 to 0.27 rad in each frame.
     trajectory = simulate(swing(0.0, 0.6, rate=6.5), 120, 24, CPU)

