@@ -52,7 +52,9 @@ class Bends:
 
 
 def bends(assembly, solution, fast, radius):
-    """The Bends of single bodies on what is not solved, in a solved step; None where there are none.
+    """The Bends of bodies on what is not solved, in a solved step; None where there are none.
+
+    Of single bodies, and of those that joints hold together, where only what is not solved presses on any of them.
 
     fast: [m] way into the surface in the step that does not matter; radius: (B,) around scene bodies' origins [m].
     """
@@ -61,8 +63,9 @@ def bends(assembly, solution, fast, radius):
     own, other = moving_first(contacts)
     if not (other >= n).any():
         return None
-    alone = (np.bincount(assembly.island)[assembly.island] == 1) & ~assembly.island_jointed[assembly.island]
-    ours = np.append(alone, False)[np.minimum(own, n)] & (other >= n)
+    loaded, island = solution.contact_impulse[:, 0] > 0.0, assembly.island
+    among = np.bincount(island[own[loaded & (other < n)]], minlength=len(assembly.island_jointed)) > 0
+    ours = np.append(~among[island], False)[np.minimum(own, n)] & (other >= n)
     if contacts.surface_velocity is not None:
         ours &= ~contacts.surface_velocity.any(axis=1)
     if not ours.any():
@@ -76,7 +79,7 @@ def bends(assembly, solution, fast, radius):
     rolls = (margin > ROUND * size) | (size * np.sqrt((spin * spin).sum(axis=1)) <= TUMBLING * speed)
     known = np.arange(len(own)) < len(assembly.contacts)  # others came up on the way
     carries = np.flatnonzero(ours & known & (np.abs(towards) <= ALONG * speed))
-    held = ours & rolls & (solution.contact_impulse[:, 0] > 0.0) & (contacts.rebound_speed == 0.0)
+    held = ours & rolls & loaded & (contacts.rebound_speed == 0.0)
     held = np.flatnonzero(held & (h * towards > fast))
     held, carrier = nearest(own, normal, carries, held)
     found = Bends(own[held], square_to(normal[carrier], past[carrier]), normal[held])

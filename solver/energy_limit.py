@@ -110,19 +110,18 @@ class EnergyLimit:
         return self.energy(velocity) - self.limit <= self._sum(work)
 
     def slow(self, velocity, bodies):
-        """Take from ``velocity`` (n, 6), in place, what single ``bodies`` (n,) bool that a curve carries have beyond.
+        """Take from ``velocity`` (n, 6), in place, what islands of ``bodies`` (n,) that a curve carries have beyond.
 
-        Returns (islands,) bool: whose it changed.
+        bodies: (n,) bool.  Returns (islands,) bool: whose it changed.
         """
-        slowed = np.zeros(self._count, bool)
         if not self._any or not some(bodies):
-            return slowed
-        mine = np.flatnonzero(bodies & self.held[self.assembly.island])
-        limit, energy = self.limit[self.assembly.island[mine]], self.energies(velocity)[mine]
-        over = (energy > limit) & (limit > 0.0)
-        velocity[mine[over]] *= np.sqrt(limit[over] / energy[over])[:, None]
-        slowed[self.assembly.island[mine[over]]] = True
-        return slowed
+            return np.zeros(self._count, bool)
+        carried, energy = np.zeros(self._count, bool), self.energy(velocity)
+        carried[self.assembly.island[bodies]] = True
+        over = carried & self.held & (energy > self.limit) & (self.limit > 0.0)
+        factor = np.sqrt(np.where(over, self.limit, 1.0) / np.where(over, energy, 1.0))
+        velocity *= factor[self.assembly.island][:, None]
+        return over
 
     def energy(self, velocity):
         """(islands,) kinetic energy at the end pose [J]."""

@@ -105,23 +105,28 @@ class PositionPhase:
         found = bends(assembly, solution, self.fast, self.collider.model.body_radius)
         if found is None:
             return solved
-        order, (bent, smooth, too_long) = assembly.numbering.scene, np.zeros((3, n), bool)
-        moved = np.zeros(len(order) - 1, bool)
-        moved[order[found.body]] = bent[found.body] = True
+        order, (smooth, too_long, moved) = assembly.numbering.scene, np.zeros((3, n), bool)
+        moved[found.body] = True
+        scene_moved = np.zeros(len(order) - 1, bool)
+        scene_moved[order[found.body]] = True
         middle = scene_poses(order[:-1], *middle_pose(found, assembly.problem.bodies, solution))
-        half_way = self.collider.collide_again(*self.frames.to_body(*middle), moved, None, moved)
+        half_way = self.collider.collide_again(*self.frames.to_body(*middle), scene_moved, None, scene_moved)
         curve, far = curves(found, half_way, order), found.turn() > MOST
         too_long[found.body[curve & far | ~curve & (assembly.problem.step > KINK)]] = True
+        too_long &= ~assembly.island_jointed[assembly.island]  # carts are not to be cut at each stone
         smooth[found.body[curve & ~far]] = True
         smooth &= ~too_long
+        bent = whole_groups(assembly.island, moved)
         if some(smooth):
-            before = np.zeros(n, int) if assembly.curved is None else assembly.curved
-            again = self._again(assembly, solution, None, None, state, np.where(smooth, 2, before))
+            modes = np.where(smooth, 2, np.where(whole_groups(assembly.island, smooth), 1, 0))
+            if assembly.curved is not None:
+                modes = np.maximum(modes, assembly.curved)
+            again = self._again(assembly, solution, None, None, state, modes)
             trial = self._repeat(self._anew(solved, again, state, last, smooth), state, last)
             if np.all(trial.statistics.residual[smooth] <= self.fast):
                 solved = trial
             else:
-                too_long |= smooth
+                too_long |= smooth & ~assembly.island_jointed[assembly.island]
         return replace(solved, bent=bent, curved=too_long)
 
     def _anew(self, solved, assembly, state, last, changed=None):

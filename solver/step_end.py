@@ -59,10 +59,12 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
 
         result = solve(problem, None)
         limit.add_drives(problem.joints, result.joint_impulse)
-        problem, result, kept = held_to(limit, problem, result, velocity, solve)
+        slowed = np.zeros(len(need), bool)
         if assembly.curved is not None:
             by_middle = assembly.problem.bodies.midpoint[:n] > 0.0
-            kept |= limit.slow(result.velocity[:n], by_middle & (assembly.curved > 0))
+            slowed = limit.slow(result.velocity[:n], by_middle & (assembly.curved > 0))
+        problem, result, kept = held_to(limit, problem, result, velocity, solve)
+        kept |= slowed
         if some(judged.rolls & limit.held & ~kept):
             ended = problem, result, loaded, taken
             kept |= roll_on(limit, judged.rolls & ~kept, ended, solve, phase)
