@@ -75,7 +75,9 @@ def test_forces_in_mid_step_account_for_the_motion():
         sign = (forces.contact_body[:, 0] == 1).astype(float) - (forces.contact_body[:, 1] == 1)
         push = (sign @ forces.contact_force - (0, 0, 4.0 * 9.81)) / 24.0
         change = 4.0 * (trajectory.linear_velocity[frame, 1] - trajectory.linear_velocity[frame - 1, 1])
-        np.testing.assert_allclose(push, change, atol=4.0 * 2e-4)
+        report = trajectory.reports[frame - 1]
+        allowed = 4.0 * (2.0 * report.momentum_residual + report.velocity_residual + 1e-9)
+        assert allowed < 0.02 and np.abs(push - change).max() < allowed, frame
 
 
 def test_a_swing_goes_round_with_its_load():
