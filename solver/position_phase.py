@@ -76,10 +76,10 @@ class PositionPhase:
         """
         options, tolerance = self.options(assembly, state)
         solved = Solved(assembly, *self._solve(assembly, options, tolerance, last), tolerance, NO_PAIRS)
-        solved = self._along_curves(self._repeat(solved, state, last), state, last)
+        solved = self._repeat(solved, state, last)
         if solved.check is None or solved.check.found is None:
             return solved
-        return self._without_ghosts(solved, state, last)
+        return self._without_ghosts(self._along_curves(solved, state, last), state, last)
 
     def _repeat(self, solved, state, last):
         """The Solved step with more contacts or other loads, as long as it asks for them."""
