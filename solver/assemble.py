@@ -197,7 +197,7 @@ class Assembler:
         if missed is not None:
             touches = joined(touches, missed)
         problem = StepProblem(step, bodies, touches, NO_ROWS)
-        n, bodies.midpoint, bounces = number.dynamic_count, number.loose, None
+        n, bodies.midpoint, bounces, may = number.dynamic_count, number.loose, None, None
         if len(touches):
             pressed, bounces = self._rebound(problem, contacts, end_velocity, pressed, (links, number, acceleration))
         else:
@@ -205,11 +205,11 @@ class Assembler:
         passed = self.joints.passed(step)
         if len(touches) or some(passed):
             bodies.midpoint, may = by_middle(problem, contacts, links, (pressed, passed), self.noise, curved)
-            if may is not None:
-                take_middle(problem, contacts, may, curved)
         self._take_mean_velocity(bodies, end_velocity, bodies.midpoint[:n], step)
         if bounces is not None:
             bounces.set_free_motion(bodies, end_velocity)
+        if may is not None:
+            take_middle(problem, contacts, may, curved)
         if self.spinning is not None:
             bodies.spin = fast_spins(bodies, self.spinning[number.scene[:n]])
         problem.joints, row_number, rate, end = self._rows(state, bodies, step, links, row_force)

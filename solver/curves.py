@@ -17,6 +17,7 @@ import numpy as np
 from .bounces import moving_first
 from .manifold import along_runs
 from .reference.rotation import halfway
+from .reference.rows import normals
 from .rotations import rotate
 
 TURN = 0.01  # [rad] by which a surface may turn in a step
@@ -70,25 +71,31 @@ def bends(assembly, solution, fast, radius):
         ours &= ~contacts.surface_velocity.any(axis=1)
     if not ours.any():
         return None
-    first = contacts.body_a == own
-    normal = np.where(first[:, None], contacts.normal, -contacts.normal)
+    normal = outwards(contacts, contacts.normal)
     past = passing(contacts, bodies)
     towards, speed = -(normal * past).sum(axis=1), np.sqrt((past * past).sum(axis=1))
     spin, size = bodies.velocity[own, 3:], radius[assembly.numbering.scene[np.minimum(own, n - 1)]]
-    margin = np.where(first, contacts.margin_a, contacts.margin_b)
+    margin = np.where(contacts.body_a == own, contacts.margin_a, contacts.margin_b)
     rolls = (margin > ROUND * size) | (size * np.sqrt((spin * spin).sum(axis=1)) <= TUMBLING * speed)
     known = np.arange(len(own)) < len(assembly.contacts)  # others came up on the way
     carries = np.flatnonzero(ours & known & (np.abs(towards) <= ALONG * speed))
     held = ours & rolls & loaded & (contacts.rebound_speed == 0.0)
     held = np.flatnonzero(held & (h * towards > fast))
     held, carrier = nearest(own, normal, carries, held)
-    found = Bends(own[held], square_to(normal[carrier], past[carrier]), normal[held])
+    end = outwards(contacts, normals(contacts, solution.orientation))
+    found = Bends(own[held], square_to(normal[carrier], past[carrier]), end[held])
     turn = found.turn()
     turns = (turn > TURN) & (towards[held] > np.sin(TURN) * speed[held])
     turns &= contacts.start_gap[carrier] <= fast + SAGITTA * h * speed[held] * turn  # facets part from what rolls on
     if not turns.any():
         return None
     return Bends(*(values[turns] for values in (found.body, found.before, found.after)))
+
+
+def outwards(contacts, normal):
+    """(C, 3) normals ``normal`` (C, 3) of contacts from what is touched towards the body that moves."""
+    own = moving_first(contacts)[0]
+    return np.where((contacts.body_a == own)[:, None], normal, -normal)
 
 
 def passing(contacts, bodies):

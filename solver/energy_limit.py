@@ -62,7 +62,8 @@ class EnergyLimit:
         self.gain, self._weight = change, mass * pull
         self.start = start = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
         self.work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
-        self.limit = self._sum(start + self.work) + judged.work[0]
+        self._rows = judged.work[0]
+        self.limit = self._sum(start + self.work) + self._rows
         # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.
         noise = tolerance * pull / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
         self.noise = mass * noise
@@ -98,6 +99,7 @@ class EnergyLimit:
         island = self.assembly.island[np.minimum(rows.body_a, rows.body_b)[drives]]
         work = np.bincount(island, work, self._count)
         self.limit += work
+        self._rows = self._rows + work
         self._most += work + SPARE * np.abs(work)
 
     def exceeded(self, velocity):
@@ -110,18 +112,17 @@ class EnergyLimit:
         return self.energy(velocity) - self.limit <= self._sum(work)
 
     def slow(self, velocity, bodies):
-        """Take from ``velocity`` (n, 6), in place, what islands of ``bodies`` (n,) that a curve carries have beyond.
-
-        bodies: (n,) bool.  Returns (islands,) bool: whose it changed.
+        """Take from ``velocity`` (n, 6), in place, what ``bodies`` (n,) bool that a curve carries have beyond, together
+        where they are of one island.
         """
-        if not self._any or not some(bodies):
-            return np.zeros(self._count, bool)
-        carried, energy = np.zeros(self._count, bool), self.energy(velocity)
-        carried[self.assembly.island[bodies]] = True
-        over = carried & self.held & (energy > self.limit) & (self.limit > 0.0)
-        factor = np.sqrt(np.where(over, self.limit, 1.0) / np.where(over, energy, 1.0))
-        velocity *= factor[self.assembly.island][:, None]
-        return over
+        if not self._any:
+            return
+        island = self.assembly.island
+        energy = np.bincount(island, np.where(bodies, self.energies(velocity), 0.0), self._count)
+        limit = np.bincount(island, np.where(bodies, self.start + self.work, 0.0), self._count) + self._rows
+        over = self.held & (energy > limit) & (limit > 0.0)
+        factor = np.sqrt(np.where(over, limit, 1.0) / np.where(over, energy, 1.0))
+        velocity *= np.where(bodies, factor[island], 1.0)[:, None]
 
     def energy(self, velocity):
         """(islands,) kinetic energy at the end pose [J]."""
@@ -139,15 +140,18 @@ class EnergyLimit:
         return np.bincount(self.assembly.island, values, self._count)
 
 
-def held_to(limit, problem, result, first, solve):
+def held_to(limit, problem, result, first, solve, spared=None):
     """(StepProblem, StepSolution) of the velocity phase with rebounds that no island lacks the energy for, and
     (islands,) bool: those that are left with the velocity of their way instead.
 
     limit: EnergyLimit; problem, result: of the phase as Newton's law of impact asks for it; first: (n, 6) velocity that
-    the position phase ends with; solve(problem, done) -> StepSolution, done: (n,) bool, bodies that need no solution.
+    the position phase ends with; solve(problem, done) -> StepSolution, done: (n,) bool, bodies that need no solution;
+    spared: (islands,) bool, islands to be left alone, or None.
     """
     n, island, contacts = problem.bodies.dynamic_count, limit.assembly.island, problem.contacts
     over = limit.exceeded(result.velocity[:n])
+    if spared is not None:
+        over &= ~spared
     if not some(over):
         return problem, result, over
     of_contact = limit.island_of(contacts)

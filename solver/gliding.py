@@ -17,7 +17,7 @@ What stands still, and what moves by keyframes, holds where its surface does not
 import numpy as np
 
 from .bounces import moving_first
-from .curves import ALONG, MOST, SAGITTA, nearest, passing, square_to
+from .curves import ALONG, MOST, SAGITTA, nearest, outwards, passing, square_to
 from .numbering import held
 from .reference.rotation import dot, halfway
 from .reference.rows import contact_jacobians, normals
@@ -72,11 +72,18 @@ def _able(problem, may, count, noise, curved):
         found = _carried(touches, bodies, along, np.arange(len(touches)) < count, (noise, problem.step))
     index = np.flatnonzero(may & ~along)
     if len(index):
-        near = touches.take(index)
+        near = _at_start(touches, bodies, index)
         j_a, j_b = (j[:, 0] for j in contact_jacobians(near, bodies.position, bodies.orientation))
         speed = dot(j_a, bodies.velocity[near.body_a]) + dot(j_b, bodies.velocity[near.body_b])
         found[index] = _neither_runs_nor_rebounds(near) & (np.abs(speed) * problem.step <= noise)
     return found if found.any() else None
+
+
+def _at_start(touches, bodies, index):
+    """Contacts at ``index`` with their normals at the start, also where they have got those of mid-step already."""
+    near = touches.take(index)
+    near.normal = normals(near, bodies.orientation)
+    return near
 
 
 def _carried(touches, bodies, ours, known, limits):
@@ -86,9 +93,9 @@ def _carried(touches, bodies, ours, known, limits):
     """
     n, own = bodies.dynamic_count, moving_first(touches)[0]
     index, (noise, step) = np.flatnonzero(ours), limits
-    mine = touches.take(index)
-    normal, past = np.where((mine.body_a == own[index])[:, None], mine.normal, -mine.normal), passing(mine, bodies)
-    towards, speed = np.abs(dot(normal, past)), np.sqrt(dot(past, past))
+    mine = _at_start(touches, bodies, index)
+    past = passing(mine, bodies)
+    towards, speed = np.abs(dot(mine.normal, past)), np.sqrt(dot(past, past))
     carries = known[index] & (towards <= ALONG * speed + noise / step)
     carries &= mine.start_gap <= noise + SAGITTA * MOST * step * speed
     rides, bad = np.zeros((2, n + 1), bool)
@@ -105,13 +112,13 @@ def _neither_runs_nor_rebounds(touches):
 
 def take_middle(problem, contacts, may, curved):
     """Let the contacts ``may`` (C,) bool of a StepProblem glide whose bodies go by mid-step: fill in, in place, their
-    normals half way, and start impulses of mid-step, which count twice.
+    faces, their normals half way, and start impulses of mid-step, which count twice.
 
     contacts, curved: as in ``by_middle``.
     """
     touches, bodies = problem.contacts, problem.bodies
     n, (own, other) = bodies.dynamic_count, moving_first(touches)
-    glides = may & (bodies.midpoint[own] > 0.0)
+    glides = may & (bodies.midpoint[own] > 0.0) & ((other >= n) | (bodies.midpoint[other] > 0.0))
     index = np.flatnonzero(glides)
     if not len(index):
         return
@@ -134,15 +141,21 @@ def _along_curve(touches, bodies, along, known, curved):
     known: (C,) bool, contacts of the start.
     """
     own, other = moving_first(touches)
-    normal = normals(touches, bodies.orientation)
-    touches.normal[along], touches.face[along] = normal[along], other[along]
-    touches.face_normal[along] = rotate(conjugate(bodies.orientation[other[along]]), normal[along])
-    turns = along[curved[own[along]] > 1]
-    towards = np.where((touches.body_a == own)[:, None], normal, -normal)
-    held, carrier = nearest(own, towards, turns[known[turns]], turns)
-    before = square_to(towards[carrier], passing(touches, bodies)[carrier])
-    middle = normal[held] + np.where((touches.body_a == own)[held, None], before, -before)
-    touches.normal[held] = middle / np.linalg.norm(middle, axis=1, keepdims=True)
+    start = normals(touches, bodies.orientation)
+    touches.face[along] = other[along]
+    touches.face_normal[along] = rotate(conjugate(bodies.orientation[other[along]]), start[along])
+    end = normals(touches, bodies.free_orientation)  # what moves by keyframes turns in the step
+    touches.normal[along] = end[along]
+    turns, past = along[curved[own[along]] > 1], passing(touches, bodies)
+    start, end = outwards(touches, start), outwards(touches, end)
+    into, speed = np.abs(dot(start, past)), np.sqrt(dot(past, past))
+    carries = turns[known[turns] & (into <= ALONG * speed)[turns]]
+    held, carrier = nearest(own, end, carries, turns)
+    before = square_to(start[carrier], past[carrier])
+    smooth = dot(end[held], before) >= np.cos(MOST)  # beside a curve there may be a wall
+    middle = end[held[smooth]] + before[smooth]
+    middle /= np.linalg.norm(middle, axis=1, keepdims=True)
+    touches.normal[held[smooth]] = np.where((touches.body_a == own)[held[smooth], None], middle, -middle)
 
 
 def whole_impulses(problem, impulse):

@@ -14,6 +14,8 @@ from .gliding import whole_impulses
 from .manifold import carry
 from .problem import world_impulses
 
+MOST = 4.0  # times what weight and fields give a body in a step: more is an impact
+
 
 @dataclass
 class LateForces:
@@ -37,6 +39,7 @@ class LateForces:
             wide = np.append(part, False)
             own = wide[bodies[0]] | wide[bodies[1]]
             index, bodies = index[own], [body[own] for body in bodies]
+        bodies, index = _lasting(assembly, solution, bodies, index)
         if not len(index):
             return None
         points = [
@@ -58,3 +61,18 @@ class LateForces:
         others, out = replace(contacts.take(new), pair=new_pair[new]), np.zeros((len(contacts), 3))
         out[new] = carry(self.force[old], mine, others, np.full(len(new), -1))
         return out
+
+
+def _lasting(assembly, solution, bodies, index):
+    """(bodies, index) without impacts: more than what a few times the weight of either body gives in the step.
+
+    A block that rocks lands on an edge that only shows at the step's end; its blow is no guess at what comes next.
+    """
+    problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
+    pull = problem.bodies.mass[:n] * np.linalg.norm(
+        (assembly.end_velocity - problem.bodies.velocity[:n])[:, :3], axis=1
+    )
+    most = np.append(MOST * pull, np.zeros(len(problem.bodies.mass) - n))
+    a, b = problem.contacts.body_a[index], problem.contacts.body_b[index]
+    lasting = np.linalg.norm(solution.contact_impulse[index], axis=1) <= np.maximum(most[a], most[b])
+    return [body[lasting] for body in bodies], index[lasting]

@@ -24,7 +24,7 @@ from .plausible import pair_number
 from .problem import joined, world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end, unchecked
-from .reference.rows import start_gaps
+from .reference.rows import normals, start_gaps
 from .residuals import Judge
 from .topology import whole_groups
 from .velocity_phase import moves
@@ -105,29 +105,38 @@ class PositionPhase:
         found = bends(assembly, solution, self.fast, self.collider.model.body_radius)
         if found is None:
             return solved
-        order, (smooth, too_long, moved) = assembly.numbering.scene, np.zeros((3, n), bool)
-        moved[found.body] = True
-        scene_moved = np.zeros(len(order) - 1, bool)
-        scene_moved[order[found.body]] = True
+        order, (smooth, too_long, bent) = assembly.numbering.scene, np.zeros((3, n), bool)
+        moved = np.zeros(len(order) - 1, bool)
+        moved[order[found.body]] = True
         middle = scene_poses(order[:-1], *middle_pose(found, assembly.problem.bodies, solution))
-        half_way = self.collider.collide_again(*self.frames.to_body(*middle), scene_moved, None, scene_moved)
+        half_way = self.collider.collide_again(*self.frames.to_body(*middle), moved, None, moved)
         curve, far = curves(found, half_way, order), found.turn() > MOST
+        bent[found.body[~far]] = True
         too_long[found.body[curve & far | ~curve & (assembly.problem.step > KINK)]] = True
         too_long &= ~assembly.island_jointed[assembly.island]  # carts are not to be cut at each stone
         smooth[found.body[curve & ~far]] = True
+        smooth[found.body[~curve | far]] = False  # what meets a kink, too, takes its share by law
         smooth &= ~too_long
-        bent = whole_groups(assembly.island, moved)
-        if some(smooth):
-            modes = np.where(smooth, 2, np.where(whole_groups(assembly.island, smooth), 1, 0))
-            if assembly.curved is not None:
-                modes = np.maximum(modes, assembly.curved)
-            again = self._again(assembly, solution, None, None, state, modes)
-            trial = self._repeat(self._anew(solved, again, state, last, smooth), state, last)
-            if np.all(trial.statistics.residual[smooth] <= self.fast):
+        for _ in range(2):  # once more without those that miss
+            if not some(smooth):
+                break
+            trial = self._by_middle(solved, smooth, state, last)
+            missed = whole_groups(assembly.island, smooth & ~(trial.statistics.residual <= self.fast))
+            if not some(missed):
                 solved = trial
-            else:
-                too_long |= smooth & ~assembly.island_jointed[assembly.island]
-        return replace(solved, bent=bent, curved=too_long)
+                break
+            too_long |= missed & smooth & ~assembly.island_jointed[assembly.island]
+            smooth &= ~missed
+        return replace(solved, bent=whole_groups(assembly.island, bent), curved=too_long)
+
+    def _by_middle(self, solved, smooth, state, last):
+        """The Solved step with bodies ``smooth`` (n,) bool along curves, and what joints hold to them, by mid-step."""
+        assembly = solved.assembly
+        modes = np.where(smooth, 2, np.where(whole_groups(assembly.island, smooth), 1, 0))
+        if assembly.curved is not None:
+            modes = np.maximum(modes, assembly.curved)
+        again = self._again(assembly, solved.solution, None, None, state, modes)
+        return self._repeat(self._anew(solved, again, state, last, smooth), state, last)
 
     def _anew(self, solved, assembly, state, last, changed=None):
         """The Solved step of another ``assembly``, whose islands that are as before keep what they have.
@@ -295,6 +304,8 @@ class PositionPhase:
         impulse = whole_impulses(problem, world_impulses(problem.contacts.normal, solution.contact_impulse))
         carried = replace(problem.contacts, impulse=impulse)
         earlier = carried.take(np.arange(count, len(carried))) if len(carried) > count else None
+        if earlier is not None and earlier.glides is not None:
+            earlier.normal = normals(earlier, problem.bodies.orientation)
         pressed = assembly.pressed if pressed is None else pressed
         if missed is not None:
             pressed = np.append(pressed, np.ones(len(missed), bool))

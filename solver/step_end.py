@@ -10,6 +10,7 @@ from .flags import every, some
 from .joint_damping import damp_joints
 from .proximal import SolveOptions
 from .strokes import roll_on
+from .topology import whole_groups
 from .velocity_phase import velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
@@ -59,24 +60,32 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
 
         result = solve(problem, None)
         limit.add_drives(problem.joints, result.joint_impulse)
-        slowed = np.zeros(len(need), bool)
-        if assembly.curved is not None:
-            by_middle = assembly.problem.bodies.midpoint[:n] > 0.0
-            slowed = limit.slow(result.velocity[:n], by_middle & (assembly.curved > 0))
-        problem, result, kept = held_to(limit, problem, result, velocity, solve)
-        kept |= slowed
-        if some(judged.rolls & limit.held & ~kept):
-            ended = problem, result, loaded, taken
-            kept |= roll_on(limit, judged.rolls & ~kept, ended, solve, phase)
+        along = _along_curves(assembly)
+        spared = np.bincount(assembly.island[along], minlength=len(need)) > 0
+        problem, result, kept = held_to(limit, problem, result, velocity, solve, spared)
+        rolls = judged.rolls & ~kept & ~spared
+        if some(rolls & limit.held):
+            kept |= roll_on(limit, rolls, (problem, result, loaded, taken), solve, phase)
         ruled = mask & ~kept[assembly.island]
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
         residuals, body = phase.judge.end(problem, result, loaded)
+        if some(along):
+            limit.slow(result.velocity[:n], along)
         out.velocity = result.velocity[:n] if every(mask) else np.where(mask[:, None], result.velocity[:n], velocity)
         out.body = body[:n] if every(ruled) else np.where(ruled, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
         out.phase = problem, result, taken
         out.gained = limit.exceeded(out.velocity)[assembly.island]
     return out
+
+
+def _along_curves(assembly):
+    """(n,) bool: bodies that go by mid-step along a curve, and those that joints hold to them."""
+    n = assembly.problem.bodies.dynamic_count
+    if assembly.curved is None:
+        return np.zeros(n, bool)
+    along = (assembly.curved > 0) & (assembly.problem.bodies.midpoint[:n] > 0.0)
+    return along | (whole_groups(assembly.island, along) & assembly.island_jointed[assembly.island])
 
 
 def moved_state(state, assembly, solution, statistics, velocity, bent=None):

@@ -143,9 +143,8 @@ def test_what_rolls_or_slides_level_takes_one_step_a_frame():
     assert trajectory.position[-1, 1, 2] == pytest.approx(RADIUS, abs=1e-5)
 
 
-@pytest.mark.parametrize("wheel", ["cylinder", "ball"])
-def test_a_cart_swings_to_and_fro_in_a_half_pipe(wheel):
-    # Four wheels on hinges, 3 m of radius: it comes back to 2.11 m at 480 fps; by backward Euler to 1.72 m at 24 fps.
+def cart(shape, length=0.35):
+    """A cart on four wheels of ``shape`` in a half-pipe of 3 m, 52 degrees up its side."""
     angle, radius, size, scene = 0.9, 3.0, 0.15, Scene()
     scene.add(Body("Pipe", [half_pipe(radius, 128)], motion="static", friction=0.8))
 
@@ -154,13 +153,21 @@ def test_a_cart_swings_to_and_fro_in_a_half_pipe(wheel):
 
     arm = radius - size - 1e-3
     tilt = (0, -np.sin(angle / 2), 0, np.cos(angle / 2))
-    scene.add(Body("Cart", [Box((0.35, 0.2, 0.06))], position=place(angle, arm - 0.12), orientation=tilt, mass=8.0))
-    shape = Cylinder(size, 0.04, orientation=LYING) if wheel == "cylinder" else Sphere(size)
+    scene.add(Body("Cart", [Box((length, 0.2, 0.06))], position=place(angle, arm - 0.12), orientation=tilt, mass=8.0))
     for k, (side, y) in enumerate(((-1, -0.28), (-1, 0.28), (1, -0.28), (1, 0.28))):
         where = place(angle + side * 0.25 / arm, arm, y)
         scene.add(Body(f"Wheel {k}", [shape], position=where, mass=1.0, friction=0.8))
         scene.add(Joint(f"Axle {k}", "hinge", "Cart", f"Wheel {k}", where, orientation=LYING))
-    trajectory = simulate(scene, 96, 24, CPU)
+    return scene
+
+
+WHEELS = {"cylinder": Cylinder(0.15, 0.04, orientation=LYING), "ball": Sphere(0.15)}
+
+
+@pytest.mark.parametrize("wheel", WHEELS)
+def test_a_cart_swings_to_and_fro_in_a_half_pipe(wheel):
+    # It comes back to 2.11 m at 480 fps; by backward Euler to 1.72 m at 24 fps.
+    trajectory = simulate(cart(WHEELS[wheel]), 96, 24, CPU)
     x = trajectory.position[:, 1, 0]
     name = f"cart with {wheel} wheels in a half pipe at 24 fps"
     assert figure(name, "how far it goes to the other side", -x.min(), "> 2.05 of 2.138", "m") > 2.05
@@ -168,3 +175,15 @@ def test_a_cart_swings_to_and_fro_in_a_half_pipe(wheel):
     assert all(report.converged for report in trajectory.reports)
     energy = np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
     assert np.diff(energy).max() < 0.01
+
+
+def test_a_wall_beside_a_curve_stops_a_cart():
+    # A hit takes what it takes by law, 92 % of 122 J here at 480 fps: with the normal half way to that of the
+    # ground, the cart left upwards with 106 J.
+    scene = cart(WHEELS["ball"], 0.2)
+    scene.add(Body("Wall", [Box((0.5, 1.0, 2.0))], motion="static", position=(-1.1, 0, 0), friction=0.0))
+    trajectory = simulate(scene, 29, 24, CPU)
+    kinetic = np.array([report.kinetic_energy for report in trajectory.reports])
+    assert kinetic.max() > 110.0 and all(report.converged for report in trajectory.reports)
+    left = kinetic[np.argmax(kinetic) + 1 :].max()
+    assert figure("cart at a wall in a half pipe, 24 fps", "energy left", left, "< 15 of 122", "J") < 15.0
