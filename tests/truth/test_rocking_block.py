@@ -127,7 +127,7 @@ def test_ratio_converges_with_the_step():
 
 def test_block_rocks_to_the_other_side_and_back():
     # Next peak: 5.428 degrees on the other side.  0.1 % off in the angular velocity before and 0.1 % in its ratio are
-    # 0.4 % of the energy, and 0.004 (2 a - p) / (2 (a - p)) = 0.53 % of the peak p: the potential goes with 2 a p - p^2.
+    # 0.4 % of the energy, and 0.004 (2 a - p) / (2 (a - p)) = 0.53 % of the peak p: the potential is 2 a p - p^2.
     # At this tolerance the weight of the whole step was taken at its end pose where gaps are known to 1e-7 only: 5.1.
     scene, _ = block(0.2, 0.8)
     trajectory = simulate(scene, 300, 480.0, CPU)
