@@ -24,7 +24,8 @@ TURN = 0.01  # [rad] by which a surface may turn in a step
 FACET = 0.105  # [rad] by which a curve may turn at once
 MOST = 0.6  # [rad] by which it may turn in a step by mid-step
 DEEPEST = 4  # a step is halved at most this often for what turns more
-KINK = 0.0105  # [s] to which it is halved at kinks: what carries the body before and after pushes in turn
+COARSE = 0.035  # [rad] by which what moves by keyframes may turn in a step: along that, energy is not told
+KINK = 0.0053  # [s] to which it is halved at kinks: what carries the body before and after pushes in turn
 SMOOTH = 0.3  # of the turn: how far the normal half way may be off
 HAIR = 5e-3  # [rad] and by this much in any case
 SAGITTA = 0.125  # of way times turn: how far an arc is from its chord
@@ -40,6 +41,7 @@ class Bends:
     body: np.ndarray  # (K,) dynamic body
     before: np.ndarray  # (K, 3) normal of what carried it at the start, from there to the body
     after: np.ndarray  # (K, 3) normal of what holds it at the end
+    moves: np.ndarray  # (K,) bool: that moves itself, by keyframes
 
     def middle(self):
         """(K, 3) normal half way between the two."""
@@ -83,13 +85,14 @@ def bends(assembly, solution, fast, radius):
     held = np.flatnonzero(held & (h * towards > fast))
     held, carrier = nearest(own, normal, carries, held)
     end = outwards(contacts, normals(contacts, solution.orientation))
-    found = Bends(own[held], square_to(normal[carrier], past[carrier]), end[held])
+    moves = bodies.velocity[other[held]].any(axis=1)
+    found = Bends(own[held], square_to(normal[carrier], past[carrier]), end[held], moves)
     turn = found.turn()
     turns = (turn > TURN) & (towards[held] > np.sin(TURN) * speed[held])
     turns &= contacts.start_gap[carrier] <= fast + SAGITTA * h * speed[held] * turn  # facets part from what rolls on
     if not turns.any():
         return None
-    return Bends(*(values[turns] for values in (found.body, found.before, found.after)))
+    return Bends(*(values[turns] for values in vars(found).values()))
 
 
 def outwards(contacts, normal):

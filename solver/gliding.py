@@ -39,7 +39,7 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     way, or None.
     """
     touches, n, middle = problem.contacts, problem.bodies.dynamic_count, np.zeros(len(links.group))
-    may = _near(touches, contacts, n, noise, curved)
+    may = _near(problem, contacts, noise, curved)
     if may is not None:
         # Where the ground holds all that touches, as in heaps, nobody need look closer.
         loose = ~held(links, touches, *loads, may)
@@ -49,9 +49,9 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     return middle, may
 
 
-def _near(touches, contacts, n, noise, curved):
+def _near(problem, contacts, noise, curved):
     """(C,) bool: contacts that may glide as far as a glance tells; None where there are none."""
-    count = len(contacts)
+    touches, n, count = problem.contacts, problem.bodies.dynamic_count, len(contacts)
     if not count or touches.face is None:
         return None
     known = slice(None, count)
@@ -60,7 +60,8 @@ def _near(touches, contacts, n, noise, curved):
     found[known] &= np.abs(contacts.gap) <= noise
     if curved is not None and curved.any():
         own, other = moving_first(touches)
-        found |= np.append(curved > 0, False)[np.minimum(own, n)] & (other >= n)
+        still = ~problem.bodies.velocity.any(axis=1)  # nobody knows what moving facets add
+        found |= np.append(curved > 0, False)[np.minimum(own, n)] & (other >= n) & still[other]
     return found if found.any() else None
 
 

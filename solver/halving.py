@@ -53,9 +53,11 @@ def _joined(state, moved, kept):
     for name in ("position", "orientation", "velocity", "eps", "swept"):
         columns[name] = getattr(state, name).copy()
         columns[name][kept] = getattr(moved, name)[kept]
-    if state.along is not None or moved.along is not None:
-        along, other = (np.zeros(len(kept)) if each.along is None else each.along for each in (state, moved))
-        columns["along"] = np.where(kept, other, along)
+    for name in ("along", "beyond"):
+        own, other = getattr(state, name), getattr(moved, name)
+        if own is not None or other is not None:
+            none = np.zeros(len(kept))
+            columns[name] = np.where(kept, none if other is None else other, none if own is None else own)
     if moved.locked is not None:
         columns["locked"] = np.where(kept, moved.locked, False if state.locked is None else state.locked)
     return replace(state, **columns)

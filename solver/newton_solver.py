@@ -164,7 +164,7 @@ class SolverAxion(newton.solvers.SolverBase):
             way = step * solution.velocity.take(assembly.numbering.solver[:-1], 0)
             self._joints.go_on(state.position, state.orientation, way)
         force = world_impulses(assembly.problem.contacts.normal, solution.contact_impulse) / step
-        return moved_state(state, assembly, solution, statistics, end.velocity), force
+        return moved_state(state, assembly, solution, statistics, end), force
 
     # Newton's state and ours
 

@@ -14,7 +14,7 @@ import numpy as np
 from .arrays import usual_room
 from .assemble import HELD
 from .constraints.breaking import row_forces
-from .curves import KINK, MOST, bends, curves, middle_pose
+from .curves import COARSE, KINK, MOST, bends, curves, middle_pose
 from .effort import Effort
 from .flags import some
 from .ghosts import NO_PAIRS, met, pushed_from_afar
@@ -79,7 +79,10 @@ class PositionPhase:
         solved = self._repeat(solved, state, last)
         if solved.check is None or solved.check.found is None:
             return solved
-        return self._without_ghosts(self._along_curves(solved, state, last), state, last)
+        solved = self._along_curves(solved, state, last)
+        if solved.check is None or solved.check.found is None:
+            return solved
+        return self._without_ghosts(solved, state, last)
 
     def _repeat(self, solved, state, last):
         """The Solved step with more contacts or other loads, as long as it asks for them."""
@@ -111,8 +114,10 @@ class PositionPhase:
         middle = scene_poses(order[:-1], *middle_pose(found, assembly.problem.bodies, solution))
         half_way = self.collider.collide_again(*self.frames.to_body(*middle), moved, None, moved)
         curve, far = curves(found, half_way, order), found.turn() > MOST
-        bent[found.body[~far]] = True
-        too_long[found.body[curve & far | ~curve & (assembly.problem.step > KINK)]] = True
+        bent[found.body[~far & ~found.moves]] = True
+        short = found.moves & (found.turn() <= COARSE)
+        too_long[found.body[~short & (curve & far | found.moves | ~curve & (assembly.problem.step > KINK))]] = True
+        curve &= ~found.moves
         too_long &= ~assembly.island_jointed[assembly.island]  # carts are not to be cut at each stone
         smooth[found.body[curve & ~far]] = True
         smooth[found.body[~curve | far]] = False  # what meets a kink, too, takes its share by law

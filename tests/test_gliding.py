@@ -178,6 +178,6 @@ class HalfWay:
 )  # fmt: skip
 def test_half_way_a_curve_has_the_normal_half_way(turn, half_way, curve):
     before, after = np.array([[0.0, 0.0, 1.0]]), np.array([[np.sin(turn), 0.0, np.cos(turn)]])
-    found = Bends(np.array([0]), before, after)
+    found = Bends(np.array([0]), before, after, np.array([False]))
     assert found.turn()[0] == pytest.approx(turn)
     assert curves(found, HalfWay(*half_way), np.array([3, 0])).tolist() == [curve]

@@ -83,9 +83,10 @@ def test_forces_in_mid_step_account_for_the_motion():
 
 def test_a_swing_goes_round_with_its_load():
     # 13 m/s at the bottom, 4.5 g outwards at the top: a turn by 0.2 to 0.27 rad in each frame.
-    trajectory = simulate(swing(0.0, 0.6, rate=6.5), 120, 24, CPU)
+    # Mid-step gives some 1e-5 of the energy in such a step; it stops at a hundredth, and was at 4 % after these 50 s.
+    trajectory = simulate(swing(0.0, 0.6, rate=6.5), 1200, 24, CPU)
     assert trajectory.position[:, 1, 2].max() > PIVOT[2] + 1.85
-    assert_kept("swing that goes round", trajectory, 14.0 * 0.5 * 13.0**2)
+    assert_kept("swing that goes round", trajectory, 14.0 * 0.5 * 13.0**2, 0.0105)
 
 
 def test_friction_carries_boxes_round_on_a_disc():
