@@ -12,12 +12,13 @@ from .bounces import Flights
 from .contact_frames import ContactFrames
 from .flags import some
 from .force_fields import ForceTable
-from .held import HandOver, Holding
+from .gliding import by_middle, carried, take_middle
+from .hand_over import HandOver, Holding
 from .impact import Impacts
 from .knock_on import KnockOn
 from .manifold import NOISE
 from .materials import combine
-from .numbering import Links, Numbering, held
+from .numbering import Links, Numbering
 from .outline import Outlines
 from .predict import FreeMotion
 from .problem import Bodies, Contacts, JointRows, StepProblem, frozen, joined
@@ -64,6 +65,7 @@ class Assembly:
     joint_links: tuple  # solver bodies of both ends of every row of joints that hold
     pressed: np.ndarray  # (C,) bool: contacts taken to carry load when the integrator was chosen
     bounces: object  # bounces.Bounces: impacts in the free motion, or None
+    curved: np.ndarray | None  # (n,) int: see ``build``; None: none is
     rigid: JointRows | None  # the rows as the velocity phase takes them, where they are the same in every step
     row_end: object  # springs.EndLaw of the rows, or None where nothing is damped
 
@@ -178,41 +180,43 @@ class Assembler:
             velocity[self.carried.mask] = self.carried.velocity[self.carried.mask]
         return velocity
 
-    def build(self, state, step, contacts, impulses, missed=None, row_force=None, pressed=None):
+    def build(self, state, step, contacts, impulses, missed=None, row_force=None, pressed=None, curved=None):
         """The Assembly of one step.
 
         contacts: ContactSet found at the state; impulses: (C, 3) world start impulses on body a [N s].
         missed: more Contacts, numbered as in this step, that follow those; row_force: (rows of the table,) [N, N m] to
         start from instead of the last step's; pressed: (C,) bool, which contacts carry load, missed ones included, or
         None to guess: those that carried some before, those that free motion closes, and new ones that touch.
+        curved: (n,) int, as in ``gliding.by_middle``; None: bodies that were carried along curves in the last steps.
         """
         number = self.numbering(state.time)
         links = self._links(number)
+        curved = carried(state, number) if curved is None else curved
         bodies, end_velocity, acceleration = self._bodies(state, step, number)
         touches = self.contacts(contacts, impulses, number, bodies.orientation)
         if missed is not None:
             touches = joined(touches, missed)
         problem = StepProblem(step, bodies, touches, NO_ROWS)
-        n, bodies.midpoint, bounces = number.dynamic_count, number.loose, None
+        n, bodies.midpoint, bounces, may = number.dynamic_count, number.loose, None, None
         if len(touches):
-            flying = links, number, acceleration
-            pressed, bounces = self._rebound(problem, contacts, end_velocity, pressed, flying)
+            pressed, bounces = self._rebound(problem, contacts, end_velocity, pressed, (links, number, acceleration))
         else:
             touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
         passed = self.joints.passed(step)
         if len(touches) or some(passed):
-            bodies.midpoint = number.loose.copy()
-            bodies.midpoint[:n][held(links, touches, pressed, passed)[:n]] = 0.0
+            bodies.midpoint, may = by_middle(problem, contacts, links, (pressed, passed), self.noise, curved)
         self._take_mean_velocity(bodies, end_velocity, bodies.midpoint[:n], step)
         if bounces is not None:
             bounces.set_free_motion(bodies, end_velocity)
+        if may is not None:
+            take_middle(problem, contacts, may, curved)
         if self.spinning is not None:
             bodies.spin = fast_spins(bodies, self.spinning[number.scene[:n]])
         problem.joints, row_number, rate, end = self._rows(state, bodies, step, links, row_force)
         topology = build_topology(problem)
         return Assembly(
             problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
-            (links.a, links.b), pressed, bounces, self._rigid(links), end,
+            (links.a, links.b), pressed, bounces, curved, self._rigid(links), end,
         )  # fmt: skip
 
     def _rebound(self, problem, contacts, end_velocity, pressed, flying):
@@ -272,11 +276,10 @@ class Assembler:
         """
         if not len(solution.contact_impulse):
             return None
-        loaded = solution.contact_impulse[:, 0] > 0.0
-        number, bodies = assembly.numbering, assembly.problem.bodies
-        passed = self.joints.passed(assembly.problem.step)
-        ends = held(self._links(number), assembly.problem.contacts, loaded, passed)[: number.dynamic_count]
-        return None if np.array_equal(ends, bodies.midpoint[: number.dynamic_count] == 0.0) else loaded
+        problem, loaded = assembly.problem, solution.contact_impulse[:, 0] > 0.0
+        loads, links = (loaded, self.joints.passed(problem.step)), self._links(assembly.numbering)
+        middle = by_middle(problem, assembly.contacts, links, loads, self.noise, assembly.curved)[0]
+        return None if np.array_equal(middle > 0.0, problem.bodies.midpoint > 0.0) else loaded
 
     def _links(self, number):
         """The Links of the joints that hold now."""

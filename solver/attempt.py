@@ -62,7 +62,8 @@ class Attempt:
     spurious: np.ndarray | None = None  # (n,) bool: energy out of nothing
     sound: np.ndarray | None = None  # (n,) bool: within the loose tolerance
     failed: np.ndarray | None = None  # (B,) bool: scene bodies of islands with a body that missed
-    curved: np.ndarray | None = None  # (B,) bool: see curves.carried_along; None: nobody asked
+    curved: np.ndarray | None = None  # (B,) bool: see Solved.curved; None: nobody asked
+    bent: np.ndarray | None = None  # (n,) bool: see Solved.bent; None: none
     end: object = None  # EndVelocity
     again: bool = False  # the step must be put together anew: a joint broke, or what rested was struck
 
@@ -100,8 +101,12 @@ class Attempt:
         return still
 
     def moved(self):
-        """The State it leads to, as far as poses and velocities go."""
-        return moved_state(self.state, self.assembly, self.solution, self.statistics, self.end.velocity)
+        """The State it leads to, as far as poses, velocities and what solves go on with."""
+        moved = moved_state(self.state, self.assembly, self.solution, self.statistics, self.end, self.bent)
+        if moved.locked is not None or some(self.statistics.held):
+            moved.locked = np.zeros(len(self.failed), bool) if moved.locked is None else moved.locked.copy()
+            moved.locked[self.dynamic()] = self.statistics.held
+        return moved
 
     def _kept(self):
         return ~self.spurious & (self.error <= self.tolerance)

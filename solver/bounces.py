@@ -11,6 +11,7 @@ import numpy as np
 
 from .bounce_kernel import FlyingBodies, FlyingContacts, bounce_bodies
 from .contact_faces import face_table, triangle_normals
+from .contact_geometry import ALIKE
 from .host import HostKernel, HostTable
 from .reference.bounce import Planes
 from .reference.impact import approach
@@ -18,7 +19,6 @@ from .reference.knock_on import central, reflections
 from .rotations import rotate
 from .shapes import TriangleMesh
 
-ALIKE = 1.0 - 1e-6  # cosine above which a contact's normal is a face's: 0.08 degrees
 APART = np.sqrt(2.0 * (1.0 - ALIKE))  # length of the difference of two such normals
 
 

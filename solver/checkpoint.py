@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """All that a simulation carries from frame to frame, as plain arrays: a run resumed from them gives the same bits.
 
-Carried are the State with the contacts and manifolds last accepted, twists and forces of the joints and which of them
-broke, the step counts that were learned, and the detector's origin and capacities (places are handed to newton in
-single precision relative to that origin).  The state of frame 0 comes along, so that the whole motion can be put
-together.  Everything else is made from the scene, or anew in each step; ``tests/test_checkpoint.py`` keeps the list
-of which attribute is what.
+Carried are the State with the contacts and manifolds last accepted and what late ones carried, twists and forces of the
+joints and which of them broke, the step counts that were learned, and the detector's origin and capacities (places are
+handed to newton in single precision relative to that origin).  The state of frame 0 comes along, so that the whole
+motion can be put together.  Everything else is made from the scene, or anew in each step; ``tests/test_checkpoint.py``
+keeps the list of which attribute is what.
 """
 
 from dataclasses import fields, is_dataclass
@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 
 from .contact_set import ContactSet
+from .late_forces import LateForces
 from .manifold import Manifolds
 from .state import State
 from .trajectory import START, Checkpoint, CheckpointError
@@ -135,12 +136,15 @@ class _Reader:
             name = f"state.{item.name}"
             if item.default is None and name in self.arrays:
                 shape = np.shape(self.arrays[name])
-                setattr(state, item.name, self.floats(name, (count, *shape[1:])))
+                kind = "b" if item.name == "locked" else "f"
+                setattr(state, item.name, self.array(name, kind, (count, *shape[1:])))
         if "state.contacts.pair" in self.arrays:
             state.contacts = self.contacts()
         state.contact_force = self.floats("state.contact_force", (0 if state.contacts is None else None, 3))
         if state.contacts is not None and len(state.contact_force) != len(state.contacts):
             raise CheckpointError("the checkpoint has other contacts than contact forces: begin at the start")
+        if "state.late.force" in self.arrays:
+            state.late = LateForces(**self._fields(LateForces, "state.late"))
         return state
 
     def contacts(self):
@@ -176,7 +180,7 @@ class _Reader:
 LEAST = {"body_a": 0, "body_b": 0, "face": -1, "pair": 0, "previous": -1, "source": 0}
 """Columns of whole numbers, and their least value; others may count bodies, with -1 for none."""
 TRAILING = {
-    **dict.fromkeys(("point_a", "point_b", "normal", "face_normal", "place", "shift", "drift"), (3,)),
+    **dict.fromkeys(("point_a", "point_b", "normal", "force", "face_normal", "place", "shift", "drift"), (3,)),
     "tilt": (3, 3),
 }
 """Columns of vectors and matrices; all others hold one number each."""

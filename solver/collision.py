@@ -22,6 +22,7 @@ from .contact_set import ContactSet, no_contacts, still_surface
 from .contact_stage import ContactStage
 from .convex_impacts import ConvexImpacts
 from .flush import without_flush_edges
+from .free_flight import FreeFlight
 from .manifold import turn
 from .mesh_detection import with_meshes
 from .mesh_sides import Sides
@@ -83,12 +84,8 @@ class Collider:
         """``collide`` from the same poses with other velocities; of pairs of bodies numbered ``known`` (P,), see
         ``pair_number``, contacts with meshes may be missing.
         """
-        motion = linear_velocity, angular_velocity
-
-        def asked(body_a, body_b):
-            return ~np.isin(pair_number(body_a, body_b, len(position)), known)
-
-        return self._detect(self.accepted, position, orientation, *motion, step, free, None, asked)
+        motion, others = (linear_velocity, angular_velocity), _among(known, len(position), invert=True)
+        return self._detect(self.accepted, position, orientation, *motion, step, free, None, others)
 
     def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None, pairs=None):
         """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does.
@@ -104,13 +101,8 @@ class Collider:
             self._move_origin(position)
         still = np.zeros((len(position), 3))
         turning = still if angular_velocity is None else angular_velocity
-
-        matter = _with_one_of(free, moved)
-
-        def asked(body_a, body_b):
-            wanted = matter(body_a, body_b)
-            return wanted if pairs is None else wanted & np.isin(pair_number(body_a, body_b, len(position)), pairs)
-
+        among = None if pairs is None else _among(pairs, len(position))
+        asked = _with_one_of(free, moved, among=among)
         return self._detect(None, position, orientation, still, turning, 0.0, free, moved, asked)
 
     def pierced(self, position, orientation):
@@ -196,8 +188,9 @@ class Collider:
             previous, face, face_normal, deforms, shift, drift, np.zeros(len(near), np.int32), manifolds, source,
         )  # fmt: skip
         if falling is not None:
-            flight = (position, orientation), (linear, angular), step, falling
-            found = self._impacts.change(with_impacts(found, self.model, *flight), *flight, self.jointed)
+            pull = falling[:, None] * self.model.gravity
+            flight = FreeFlight((position, orientation), (linear, angular), step, pull, found)
+            found = self._impacts.change(with_impacts(found, self.model, flight), flight, self.jointed)
         return without_flush_edges(found, self.model, position, orientation)
 
     def _move_origin(self, position):
@@ -334,11 +327,23 @@ def _make_kernels_once():
                 setattr(module, name, cache(made))
 
 
-def _with_one_of(*masks):
-    """Function of pairs of bodies (N,), (N,): which have one in each of the masks (B,) bool; None: all bodies are."""
+def _among(pairs, count, invert=False):
+    """Function of pairs of bodies (N,), (N,): which are among those numbered ``pairs`` (P,), or are not."""
 
     def asked(body_a, body_b):
-        wanted = np.ones(len(body_a), bool)
+        return np.isin(pair_number(body_a, body_b, count), pairs, invert=invert)
+
+    return asked
+
+
+def _with_one_of(*masks, among=None):
+    """Function of pairs of bodies (N,), (N,): which have one in each of the masks (B,) bool; None: all bodies are.
+
+    among: a function like it, for which they must hold as well; None: for all they do.
+    """
+
+    def asked(body_a, body_b):
+        wanted = np.ones(len(body_a), bool) if among is None else among(body_a, body_b)
         for mask in masks:
             if mask is not None:
                 wanted &= mask[body_a] | mask[body_b]

@@ -7,13 +7,15 @@ domino of 1 m, and the contacts that detection at the end pose then adds stand i
 
 No face: where two edges cross, and a face that stands still.  Where both bodies have a face, it is that of the one that
 is held, or else of the one that turns less: of a box that tips on another, edges touch.  (``touched_body`` of
-contact_geometry.py decides; this is the table of faces.)
+contact_geometry.py decides it of contacts as detection finds them; ``whose_face`` below of where convex shapes meet.)
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from .contact_geometry import ALIKE
+from .manifold import along_runs
 from .shapes import Box, Cone, ConvexHull, Cylinder, Plane, TriangleMesh
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -57,3 +59,27 @@ def triangle_normals(vertices, triangles):
     size = np.linalg.norm(normal, axis=1)
     normal = normal[size > 0.0] / size[size > 0.0, None]
     return normal[np.unique(np.round(normal, 5), axis=0, return_index=True)[1]]
+
+
+def face_towards(table, shape, outward):
+    """(N, 3) normals of flat faces of shapes (N,) that point ``outward`` (N, 3), in their bodies' frames, or 0.
+
+    table: FaceTable.
+    """
+    run, offset = along_runs(table.first[shape + 1] - table.first[shape])
+    out, normal = np.zeros_like(outward), table.normal[table.first[shape][run] + offset]
+    alike = (normal * outward[run]).sum(axis=1) > ALIKE
+    out[run[alike]] = normal[alike]
+    return out
+
+
+def whose_face(faces, stands, spins):
+    """(N,) 0 or 1, which of two sides has the face that counts, or -1 for none.
+
+    Of each side: faces (N, 3) of ``face_towards``; stands (N,) bool, what is held; spins (N, 3), angular velocity.
+    """
+    rank = [
+        np.where(face.any(axis=1), np.where(held, 1.0, -(spin * spin).sum(axis=1)), -np.inf)
+        for face, held, spin in zip(faces, stands, spins, strict=True)
+    ]
+    return np.where(np.isinf(rank[0]) & np.isinf(rank[1]), -1, np.where(rank[0] > rank[1], 0, 1))

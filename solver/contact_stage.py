@@ -253,7 +253,8 @@ class ContactStage:
         )  # fmt: skip
 
     def read_counts(self):
-        """Points remembered, fresh, kept and added, and whether the fresh ones came out of order.
+        """Points remembered, fresh, kept and added, whether the fresh ones came out of order, and whether any of what
+        stays slid along (see ``face_each_other``); in the order of contact_arrays.py.
 
         As a list of its own, read once for all after a detection and after what came out of order was put right.
         """

@@ -10,17 +10,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .convex_touch import FlightArrays, first_touch
+from .convex_touch import FlightArrays, follow_pairs
 from .cores import core_table
 from .host import HostKernel, HostTable
 from .manifold import along_runs, segments
-from .round_impacts import unheld
 from .shapes import Box, ConvexHull
 from .touch_features import meeting_places
 from .touch_time import Side
 from .touching import Touching
 
-NEAR = 1e-3  # of the smaller half extent: what is nearer at the start of a step meets as it is
+AS_IT_IS = 1e-3  # of the smaller half extent: what is nearer at the start of a step meets as it is
 STRAIGHT = 5e-3  # of it: way past each other until they meet that does not matter
 TOLD = 1e-3  # of it: so near a contact is to the place where shapes touch, at that time
 LIKE = 1.0 - 1e-4  # cosine of its normal and theirs: 0.8 degrees
@@ -36,10 +35,10 @@ class ConvexImpacts:
         self._plane = self._cores.views.plane[: len(model.shapes)] == 1
         self._edges = np.array([isinstance(shape, (Box, ConvexHull)) for shape in model.shapes], bool)
         self._flights = HostTable(FlightArrays, count=1, step=1)
-        self._kernel = HostKernel(first_touch, self._flights, self._cores)
+        self._kernel = HostKernel(follow_pairs, self._flights, self._cores)
 
-    def change(self, found, poses, velocity, step, free, jointed=None):
-        """The ContactSet ``found``, what touches first in the step as it does then; arguments of ``with_impacts``.
+    def change(self, found, flight, jointed=None):
+        """The ContactSet ``found``, what touches first in the step as it does then; flight: FreeFlight.
 
         What would have stopped the two before, or along another normal, is left out.  ``jointed`` (B,) bool: bodies
         whose contacts stay as they are, for they do not fly freely; None: there are none.
@@ -47,13 +46,12 @@ class ConvexImpacts:
         runs = self._runs(found, jointed)
         if runs is None:
             return found
-        pull = free[:, None] * self._model.gravity
-        near = self._may_meet(found, runs, [self._side(runs, k, poses, velocity, pull) for k in range(2)], step)
+        near = self._may_meet(found, runs, [self._side(runs, k, flight, flight.pull) for k in range(2)], flight.step)
         if not near.any():
             return found
-        runs, pull = runs.take(near), unheld(pull, found, velocity[0], step)
-        sides = [self._side(runs, k, poses, velocity, pull) for k in range(2)]
-        touch, apart, hit = self._fly(runs, sides, step)
+        runs = runs.take(near)
+        sides = [self._side(runs, k, flight, flight.unheld) for k in range(2)]
+        touch, apart, hit = self._fly(runs, sides, flight.step)
         if not hit.any():
             return found
         return self._tell(found, runs.take(hit), touch.take(hit), apart[hit])
@@ -67,7 +65,7 @@ class ConvexImpacts:
         b, a = np.divmod(pair, len(model.shapes))
         gap = np.minimum.reduceat(found.gap, start)
         size = np.minimum(model.shape_size[a], model.shape_size[b])
-        good = self._convex[a] & self._convex[b] & (gap > NEAR * size)
+        good = self._convex[a] & self._convex[b] & (gap > AS_IT_IS * size)
         if jointed is not None:
             good &= ~(jointed[model.shape_body[a]] | jointed[model.shape_body[b]])
         if not good.any():
@@ -87,9 +85,9 @@ class ConvexImpacts:
         one = (is_round[a] & known[b]) | (is_round[b] & known[a])
         return ((count == 1) & one) | (self._plane[a] & is_round[b]) | (self._plane[b] & is_round[a])
 
-    def _side(self, runs, number, poses, velocity, pull):
+    def _side(self, runs, number, flight, pull):
         """Side of the first shapes of Runs, or of the second ones."""
-        side = Side.of(self._model, (runs.first, runs.second)[number], poses, velocity, pull)
+        side = Side.of(self._model, (runs.first, runs.second)[number], flight, pull)
         side.reach[~np.isfinite(side.reach)] = 0.0
         return side
 
@@ -119,14 +117,14 @@ class ConvexImpacts:
         self._kernel.run()
         one, other = slice(0, 2 * count, 2), slice(1, 2 * count, 2)
         points, normal, time = [v.point[one].copy(), v.point[other].copy()], v.normal[one].copy(), v.time[one].copy()
-        return Touching(sides, time, points, normal), v.apart[one].copy(), v.touches[one] == 1
+        return Touching(self._model, sides, time, points, normal), v.apart[one].copy(), v.touches[one] == 1
 
     def _tell(self, found, hits, touch, apart):
         """``found`` with the N Touches of Runs ``hits``, of those of which it has none; apart: (N,) [m] then."""
         run, offset = along_runs(hits.count)
         contact, begin = hits.start[run] + offset, np.cumsum(hits.count) - hits.count
-        gap, aside, normal = touch.of_contacts(found.take(contact), self._model, run, hits.sign[run])
-        on_face = touch.faces(self._model)[0] >= 0
+        gap, aside, normal = touch.of_contacts(found.take(contact), run, hits.sign[run])
+        on_face = touch.faces[0] >= 0
         close, like = TOLD * hits.size[run], (normal * touch.normal[run]).sum(axis=1) > LIKE
         told = like & (np.abs(gap - apart[run]) < close) & (on_face[run] | (aside < close))
         told = np.logical_or.reduceat(told, begin)
@@ -136,7 +134,7 @@ class ConvexImpacts:
             new = np.flatnonzero(~told)
             room = hits.count[new]
             of, touch = meeting_places(self._cores.views, touch.take(new), hits.size[new], room)
-            columns = touch.columns(self._model, hits.sign[new][of], hits.size[new][of])
+            columns = touch.columns(hits.sign[new][of], hits.size[new][of])
             first = np.searchsorted(of, np.arange(len(new)))
             good = np.logical_and.reduceat(columns["gap"] > 0.0, first)
             lowest = contact[np.lexsort((gap, run))]  # they give way first

@@ -25,7 +25,9 @@ GRAZING = wp.constant(wp.float64(1e-2))  # share of its speed with which one com
 AHEAD = wp.constant(wp.float64(2.0))  # times the surely free time: one that turns may have met and parted beyond
 INSIDE = wp.constant(wp.float64(1e-10))  # share of each corner from which on a tetrahedron is taken to hold a place
 MOST_PLACES = wp.constant(64)  # of the Minkowski difference; round rims take some 30
-MOST_TIMES = wp.constant(40)
+MOST_TIMES = wp.constant(512)
+"""Looks at one pair in a step.  Each goes a share of the way that is left, the smaller the faster the two turn.
+Of 5652 pairs in eleven scenes half took up to 10, six of 100 more than 40, and none more than 511."""
 
 
 @wp.struct
@@ -242,7 +244,7 @@ def velocity(f: FlightArrays, side: int, q: wp.quatd, point: wp.vec3d, time: wp.
 
 
 @kernel
-def first_touch(f: FlightArrays, cores: CoreArrays):
+def follow_pairs(f: FlightArrays, cores: CoreArrays):
     """Fill in what is marked ``out``."""
     pair = wp.tid()
     if pair >= f.count[0]:

@@ -236,6 +236,8 @@ class DeviceProblem:
         running = contacts.surface_velocity
         into.put("surface_velocity", np.zeros((count, 3)) if running is None else running, order)
         into.put("start_impulse", contacts.impulse, order)
+        glides = contacts.glides
+        into.put("glides", _nothing(count) if glides is None else glides, order)
         if loaded is not None:
             into.put("loaded", loaded, order)
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from .hidden_edges import with_faces
 from .manifold import along_runs, segments, turn
+from .reach import reach
 from .rotations import matrices
 
 FLUSH = 1e-3  # of the smallest half extent of what moves: what stands out by less is no obstacle
@@ -71,7 +72,7 @@ def without_flush_edges(contacts, model, position, orientation):
     if not len(edge):
         return contacts
     room = FLUSH * model.shape_size[mover]
-    highest = _support(model, still[edge], touch.normal[plane], position, rotation)
+    highest = reach(model, still[edge], touch.normal[plane], (position, rotation))
     behind = highest <= touch.level[plane] + room[edge]
     gone = np.zeros(len(mover), bool)
     gone[edge[behind & (cosine > FACING)]] = True
@@ -117,19 +118,3 @@ def _touch_several(group, still, shapes):
     groups, number = np.unique(group, return_inverse=True)
     touched = np.unique(number * shapes + still) // shapes
     return np.bincount(touched, minlength=len(groups))[number] > 1
-
-
-def _support(model, shape, direction, position, rotation):
-    """(K,) how far each shape reaches along world directions (K, 3): exactly for boxes and hulls, else its box."""
-    body = model.shape_body[shape]
-    local = np.einsum("kji,kj->ki", rotation[body], direction)
-    own = np.einsum("kji,kj->ki", model.shape_rotation[shape], local)
-    far = np.einsum("ki,ki->k", np.abs(own), model.shape_half[shape])
-    reach = np.einsum("ki,ki->k", local, model.shape_middle[shape]) + far
-    first, last = (model.polygons.start[model.polygons.first[shape + k]] for k in (0, 1))
-    known = np.flatnonzero((last > first) & (model.shape_side[shape, 0] == 0.0))
-    if len(known):
-        run, offset = along_runs((last - first)[known])
-        height = np.einsum("ki,ki->k", model.polygons.corner[first[known][run] + offset], local[known][run])
-        reach[known] = np.maximum.reduceat(height, np.flatnonzero(offset == 0))
-    return reach + np.einsum("ki,ki->k", direction, position[body])

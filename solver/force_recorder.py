@@ -47,7 +47,10 @@ class ForceRecorder:
         impulse *= (1.0 + np.maximum(midpoint[contacts.body_a], midpoint[contacts.body_b]))[:, None]
         if end.phase is not None:
             velocity_problem, velocity_solution, taken = end.phase
-            impulse[taken] = world_impulses(velocity_problem.contacts.normal, velocity_solution.contact_impulse)
+            ended = world_impulses(velocity_problem.contacts.normal, velocity_solution.contact_impulse)
+            if contacts.glides is not None:  # what acted in mid-step was only turned on to be solved anew at the end
+                ended += np.where(contacts.glides[taken, None], impulse[taken] - velocity_problem.contacts.impulse, 0.0)
+            impulse[taken] = ended
         if assembly.bounces is not None:
             impulse += assembly.bounces.impulse
         pose = solution.position, solution.orientation

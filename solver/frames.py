@@ -45,6 +45,10 @@ class BodyFrames:
         """Points in body frames -> in solver frames.  body (N,), point (N, 3)."""
         return rotations.rotate(rotations.conjugate(self.principal[body]), point - self.center[body])
 
+    def outward(self, body, point):
+        """Points in solver frames -> in body frames.  body (N,), point (N, 3)."""
+        return rotations.rotate(self.principal[body], point) + self.center[body]
+
 
 def body_frames(scene):
     """The BodyFrames of a scene.  Raises SceneError where a dynamic body's mass cannot be told."""

@@ -24,7 +24,7 @@ def halve_part(stepper, step, depth, attempt):
     spent = attempt.spent
     while True:
         kept = dynamic & ~failed
-        stepper.state = kept_state(stepper.joints, attempt, kept)
+        stepper.state = kept_state(stepper.joints, stepper.frames, attempt, kept)
         stepper.collider.accept(attempt.sleep.contacts)
         stepper.assembler.carried = Carried.over(stepper.state, moved, kept, before.carried)
         if stepper.recorder is not None:
@@ -53,4 +53,11 @@ def _joined(state, moved, kept):
     for name in ("position", "orientation", "velocity", "eps", "swept"):
         columns[name] = getattr(state, name).copy()
         columns[name][kept] = getattr(moved, name)[kept]
+    for name in ("along", "beyond"):
+        own, other = getattr(state, name), getattr(moved, name)
+        if own is not None or other is not None:
+            none = np.zeros(len(kept))
+            columns[name] = np.where(kept, none if other is None else other, none if own is None else own)
+    if moved.locked is not None:
+        columns["locked"] = np.where(kept, moved.locked, False if state.locked is None else state.locked)
     return replace(state, **columns)

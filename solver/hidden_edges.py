@@ -5,7 +5,7 @@ The union of the two has no edge there and no side, only the two tops; but the c
 were alone, and what slides down the one meets the edge of the other and stops dead.  What moves is before the plane of
 its contact with the one, so of the other only that counts which stands out of that plane.  A contact is hidden if
 
-    the place p it touches is at the one:  no farther than NEAR before its faces and before the plane n1 . x = level
+    the place p it touches is at the one:  no farther than AT_ONE_PLACE before its faces and the plane n1 . x = level
     the one has something before it:       n . x > n . p + FLUSH size      for some x of the one
     nothing of what it touches, the corner, edge or face where  n . x  is greatest, stands out:  n1 . x <= level + that
 
@@ -18,8 +18,9 @@ from dataclasses import replace
 import numpy as np
 
 from .manifold import along_runs, turn, turn_back
+from .reach import has_corners, reach_of_corners, reach_of_faces
 
-NEAR = 0.05  # of the half extent of what moves, and of the gap: detection finds places no better along what is round
+AT_ONE_PLACE = 0.05  # of the half extent of what moves, and of the gap: places along what is round are no better
 CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "previous", "face", "face_normal", "first")
 
 
@@ -35,15 +36,15 @@ def with_faces(contacts, touch, pairs, room, model, poses):
     edge, plane = _at_one_place(contacts, touch, pairs, room, model, poses)
     if not len(edge):
         return contacts
-    first = _most(model, touch.still[edge], touch.normal[edge], poses) - room[edge]
-    out = _most(model, touch.still[edge], touch.normal[plane], poses, touch.normal[edge], first)
+    first = reach_of_corners(model, touch.still[edge], touch.normal[edge], poses) - room[edge]
+    out = reach_of_corners(model, touch.still[edge], touch.normal[plane], poses, touch.normal[edge], first)
     hidden = np.isin(edge, edge[out <= touch.level[plane] + room[edge]])
     edge, plane = edge[hidden], plane[hidden]
     # Every face of the shape before every plane: it must stand out of all of them to count.
     first = model.polygons.first
     run, offset = along_runs(np.diff(first)[touch.still[edge]])
     face, edge, plane = first[touch.still[edge]][run] + offset, edge[run], plane[run]
-    high = _of_faces(model, face, touch.still[edge], touch.normal[plane], poses)
+    high = reach_of_faces(model, face, touch.still[edge], touch.normal[plane], poses)
     seen = high > touch.level[plane] + room[edge]
     return _changed(contacts, touch, _farthest(model, touch, contacts, (edge, face, seen), poses), model, poses)
 
@@ -51,17 +52,17 @@ def with_faces(contacts, touch, pairs, room, model, poses):
 def _at_one_place(contacts, touch, pairs, room, model, poses):
     """Those of ``pairs`` whose first touches where the shape of the second is, which has something before it."""
     edge, plane = pairs
-    first = model.polygons.start[model.polygons.first]
-    solid = (np.diff(first) > 0) & (model.shape_side[:, 0] == 0.0)  # boxes and hulls: their faces are all there is
-    flat = (np.diff(model.polygons.first) == 1) & (np.diff(first) == 0)  # planes
+    solid = has_corners(model)
+    corners = np.diff(model.polygons.start[model.polygons.first])
+    flat = (np.diff(model.polygons.first) == 1) & (corners == 0)  # planes
     gap, normal, still = contacts.gap[touch.index], touch.normal, touch.still
-    near = NEAR * model.shape_size[touch.mover] + np.maximum(-gap, NEAR * gap)
+    near = AT_ONE_PLACE * model.shape_size[touch.mover] + np.maximum(-gap, AT_ONE_PLACE * gap)
     fits = solid[still[edge]] & (solid | flat)[still[plane]]
     fits &= _dot(normal[plane], touch.place[edge]) <= touch.level[plane] + near[edge]
     edge, plane = edge[fits], plane[fits]
     at = _outside(model, still[plane], touch.place[edge], poses) <= near[edge]
     edge, plane = edge[at], plane[at]
-    top = _most(model, still[plane], normal[edge], poses)
+    top = reach_of_corners(model, still[plane], normal[edge], poses)
     rises = flat[still[plane]] | (top > touch.level[edge] + room[edge])
     return edge[rises], plane[rises]
 
@@ -127,35 +128,3 @@ def _outside(model, shape, place, poses):
     face = model.polygons.first[shape][run] + offset
     height = _dot(model.polygons.normal[face], local[run]) - model.polygons.offset[face]
     return np.maximum.reduceat(height, np.flatnonzero(offset == 0)) if len(height) else np.zeros(0)
-
-
-def _most(model, shape, direction, poses, along=None, level=None):
-    """(K,) how far the corners of each shape reach along world directions (K, 3); -inf where it has none.
-
-    along (K, 3), level (K,): of the corners only those with  along . x >= level.
-    """
-    first, last = (model.polygons.start[model.polygons.first[shape + k]] for k in (0, 1))
-    return _reach(model, model.shape_body[shape], first, last, direction, poses, along, level)
-
-
-def _of_faces(model, face, shape, direction, poses):
-    """(K,) how far each face, of its shape, reaches along world directions (K, 3)."""
-    first, last = (model.polygons.start[face + k] for k in (0, 1))
-    return _reach(model, model.shape_body[shape], first, last, direction, poses)
-
-
-def _reach(model, body, first, last, direction, poses, along=None, level=None):
-    position, rotation = poses
-    most = np.full(len(body), -np.inf)
-    some = np.flatnonzero(last > first)
-    if not len(some):
-        return most
-    run, offset = along_runs((last - first)[some])
-    corner = model.polygons.corner[first[some][run] + offset]
-    body = body[some]
-    height = _dot(turn_back(rotation[body], direction[some])[run], corner)
-    if along is not None:
-        limit = level[some] - _dot(along[some], position[body])
-        height[_dot(turn_back(rotation[body], along[some])[run], corner) < limit[run]] = -np.inf
-    most[some] = np.maximum.reduceat(height, np.flatnonzero(offset == 0)) + _dot(direction[some], position[body])
-    return most

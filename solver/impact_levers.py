@@ -30,6 +30,8 @@ def as_they_hit(at_end, problem, solution, needed):
         return at_end
     flies = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0)
     taken = flies | ((contacts.margin_a > 0.0) & (contacts.margin_b > 0.0))
+    if contacts.glides is not None:
+        taken = taken & ~contacts.glides
     some = np.flatnonzero(needed & taken & (solution.contact_impulse[:, 0] > 0.0) & (contacts.start_gap > 0.0))
     if not len(some):
         return at_end

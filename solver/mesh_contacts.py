@@ -28,7 +28,7 @@ BESIDE = 1e-3  # times that way: what is nearest instead is another place
 BESIDE_AXIS = 0.05  # the same of sides, whose normals are found step by step; for balls and capsules there are formulas
 TIPPING = 0.1  # of its roll, that a cylinder may turn otherwise: what tips may come down anywhere on its rim
 NOISE = 1e-6  # of a mesh's extent: how far off a place may be in float32
-EDGE = 0.1  # times the smallest half extent: how far newton spreads the points of one place of an edge
+SPREAD = 0.1  # times the smallest half extent: how far newton spreads the points of one place of an edge
 AVERTED = -0.2  # cosine between a corner's way outward and the surface's inward, below which it came from elsewhere
 DEEPEST = 4.0  # times the smallest half extent: what sticks in farther does not leave so
 INWARD = -0.2  # a normal that points into a flat surface this much belongs to the other side
@@ -72,7 +72,7 @@ def straighten(model, found, position, rotation, angular, sides):
         if on_a:
             away = -turn_back(rotation[part.body_a], turn(rotation[part.body_b], away))
         towards = np.where(back, -1.0, 1.0)[:, None] * turn_back(frame, away)
-        feature, local = _touched(table, table.shape_mesh[shape], face, weight, local, towards, EDGE * part.size)
+        feature, local = _touched(table, table.shape_mesh[shape], face, weight, local, towards, SPREAD * part.size)
         place = model.shape_position[shape] + turn(frame, local)
         flat, normal = table.flat[feature], turn(frame, table.normal[feature])
         if on_a:

@@ -7,7 +7,7 @@ of that surface the ring is, it says inside.  A place in the middle of the ring'
 
 import numpy as np
 
-NEAR = 0.1  # of the smallest half extent: a centre so far inside stands for its mesh
+HEART_INSIDE = 0.1  # of the smallest half extent: a centre so far inside stands for its mesh
 LINES = 16  # that are looked along for the thickest place
 TRIED = 4  # of the longest parts of those lines inside the mesh
 INSIDE = 0.5  # of a turn: how often a surface with small holes goes around what is inside
@@ -41,7 +41,7 @@ def heart(vertices, corner, center):
     outside or near the surface [m].
     """
     tips = vertices[corner]
-    enough = 0.5 * NEAR * np.ptp(vertices, axis=0).min()
+    enough = 0.5 * HEART_INSIDE * np.ptp(vertices, axis=0).min()
     if _depth(tips, center[None])[0] >= enough:
         return center
     places = np.concatenate([center[None], _middles(tips)])

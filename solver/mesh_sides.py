@@ -7,7 +7,9 @@ from .closest_points import closest_points
 from .manifold import turn, turn_back
 from .mesh_features import features
 
-NEAR = 0.1  # times the smallest half extent: nearer to a sheet, the place that stands for another tells no side
+TELLS_NO_SIDE = (
+    0.1  # times the smallest half extent: nearer to a sheet, the place that stands for another tells no side
+)
 
 
 class Sides:
@@ -57,7 +59,7 @@ def _before(model, shape, other, position, rotation, contacts):
         place = model.shape_position[two] + turn(model.shape_rotation[two], place)
         middle[sheet] = _within(model, one, position[body] + turn(rotation[body], place), position, rotation)
     height = _height(model, shape, middle)
-    near = NEAR * np.minimum(model.shape_size[shape], model.shape_size[other])
+    near = TELLS_NO_SIDE * np.minimum(model.shape_size[shape], model.shape_size[other])
     for k in sheet[np.abs(height[sheet]) < near[sheet]]:
         height[k] = _remembered(model, shape[k], other[k], rotation, contacts, near[k]) or height[k]
     return height >= 0.0

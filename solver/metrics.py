@@ -308,7 +308,7 @@ def row_velocity(j_a, j_b, pair, velocity):
 def _contact_rows(problem, masses, velocity, impulse, push):
     """Velocities (C, 3) along (normal, t1, t2) and w (C,) of contacts; adds their impulses to ``push``."""
     contacts, bodies = problem.contacts, problem.bodies
-    j_a, j_b = contact_jacobians(contacts, bodies.position, bodies.orientation)
+    j_a, j_b = contact_jacobians(contacts, bodies.position, bodies.orientation, bodies.free_orientation)
     pair = (contacts.body_a, contacts.body_b)
     _scatter(push, pair, (np.einsum("cki,ck->ci", j_a, impulse), np.einsum("cki,ck->ci", j_b, impulse)))
     weight = masses.effective(j_a, contacts.body_a[:, None]) + masses.effective(j_b, contacts.body_b[:, None])

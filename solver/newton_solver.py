@@ -26,7 +26,7 @@ from .config import SolverConfig
 from .constraints.breaking import row_forces
 from .frames import BodyFrames, principal_axes
 from .given_up import calm, held_back
-from .held import Holding
+from .hand_over import Holding
 from .metrics import step_residuals
 from .newton_contacts import ContactReader
 from .newton_joints import NewtonJoints
@@ -164,7 +164,7 @@ class SolverAxion(newton.solvers.SolverBase):
             way = step * solution.velocity.take(assembly.numbering.solver[:-1], 0)
             self._joints.go_on(state.position, state.orientation, way)
         force = world_impulses(assembly.problem.contacts.normal, solution.contact_impulse) / step
-        return moved_state(state, assembly, solution, statistics, end.velocity), force
+        return moved_state(state, assembly, solution, statistics, end), force
 
     # Newton's state and ours
 

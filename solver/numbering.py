@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .problem import frozen
-from .topology import connected_components
+from .topology import connected_components, whole_groups
 
 
 @dataclass(eq=False)
@@ -57,19 +57,25 @@ class Links:
         return cls(a, b, joint, loose, None if take.all() else take, group, count)
 
 
-def held(links, contacts, pressed, passed):
+def held(links, contacts, pressed, passed, glides=None):
     """(B + 1,) bool: moving bodies with a pressed contact or a joint beyond a limit, or linked to one with it by joints
     and pressed contacts.
 
-    A group of jointed bodies that a pressed contact links to another has one itself: groups say it all.
-    pressed: (C,) bool; passed: (joints,) bool.
+    pressed: (C,) bool; passed: (joints,) bool; glides: (C,) bool, contacts that hold nothing by themselves, or None.
     """
     mark = np.zeros(links.group_count + 1, bool)
-    if pressed.any():
+    holds = pressed if glides is None else pressed & ~glides
+    if holds.any():
         for side in (contacts.body_a, contacts.body_b):
-            mark[links.group.take(side[pressed])] = True
+            mark[links.group.take(side[holds])] = True
     if passed.any():
         for side in (links.a, links.b):
             mark[links.group.take(side[passed[links.joint]])] = True
+    if glides is not None and mark[:-1].any():
+        # Without any that glide, a group of bodies that a pressed contact links to another has one itself.
+        a, b = (links.group.take(side[pressed]) for side in (contacts.body_a, contacts.body_b))
+        linked = (a < links.group_count) & (b < links.group_count)
+        label = connected_components(links.group_count, a[linked], b[linked])
+        mark[:-1] = whole_groups(label, mark[:-1])
     mark[-1] = False
     return mark.take(links.group)

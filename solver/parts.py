@@ -15,6 +15,8 @@ import numpy as np
 from . import rotations
 from .constraints.breaking import row_forces
 from .flags import some
+from .gliding import whole_impulses
+from .late_forces import LateForces
 from .problem import Coordinate, world_impulses
 from .rest import KINDS
 from .topology import whole_groups
@@ -130,7 +132,8 @@ def kept_forces(joints, attempt, part=None):
     assembly, solution, sleep = attempt.assembly, attempt.solution, attempt.sleep
     problem, count = assembly.problem, len(assembly.contacts)
     contacts, rows = problem.contacts, problem.joints
-    impulse, taken = world_impulses(contacts.normal[:count], solution.contact_impulse[:count]), slice(None)
+    impulse = whole_impulses(problem, world_impulses(contacts.normal, solution.contact_impulse))
+    impulse, taken = impulse[:count], slice(None)
     if part is not None:
         wide = np.append(part, False)[assembly.numbering.scene]
         own = wide[contacts.body_a[:count]] | wide[contacts.body_b[:count]]
@@ -146,10 +149,11 @@ def kept_forces(joints, attempt, part=None):
     return sleep.impulses_after(impulse) / problem.step
 
 
-def kept_state(joints, attempt, part):
+def kept_state(joints, frames, attempt, part):
     """The State an Attempt started from, with the contacts of the attempt and what those and the joints of the scene
-    bodies ``part`` (B,) bool carry at its end.
+    bodies ``part`` (B,) bool carry at its end; frames: BodyFrames.
     """
     force, way = kept_forces(joints, attempt, part), attempt.state.way
     way = np.zeros(len(part)) if way is None else np.where(np.isfinite(way), 0.0, way)  # they were found where it is
-    return replace(attempt.state, contacts=attempt.sleep.contacts, contact_force=force, way=way)
+    late = LateForces.of(attempt.assembly, attempt.solution, frames, part)
+    return replace(attempt.state, contacts=attempt.sleep.contacts, contact_force=force, late=late, way=way)

@@ -14,14 +14,17 @@ import numpy as np
 from .arrays import usual_room
 from .assemble import HELD
 from .constraints.breaking import row_forces
+from .curves import COARSE, KINK, MOST, bends, curves, middle_pose
 from .effort import Effort
 from .flags import some
 from .ghosts import NO_PAIRS, met, pushed_from_afar
+from .gliding import whole_impulses
+from .passing import scene_poses
 from .plausible import pair_number
 from .problem import joined, world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end, unchecked
-from .reference.rows import start_gaps
+from .reference.rows import normals, start_gaps
 from .residuals import Judge
 from .topology import whole_groups
 from .velocity_phase import moves
@@ -47,6 +50,8 @@ class Solved:
     left_out: np.ndarray  # (P,) numbers of pairs of scene bodies, see ghosts.py
     check: object = None  # EndCheck or None
     done: object = None  # (n,) bool: bodies that go the same way as when ``check`` was made; None: before that
+    bent: object = None  # (n,) bool: bodies carried along a curve; None: none
+    curved: object = None  # (n,) bool: those whose step is too long for it
 
 
 class PositionPhase:
@@ -74,6 +79,9 @@ class PositionPhase:
         solved = self._repeat(solved, state, last)
         if solved.check is None or solved.check.found is None:
             return solved
+        solved = self._along_curves(solved, state, last)
+        if solved.check is None or solved.check.found is None:
+            return solved
         return self._without_ghosts(solved, state, last)
 
     def _repeat(self, solved, state, last):
@@ -93,6 +101,47 @@ class PositionPhase:
             if repeat == REPEATS or (missed is None and pressed is None):
                 return solved
             solved = self._anew(solved, self._again(assembly, solution, missed, pressed, state), state, last)
+
+    def _along_curves(self, solved, state, last):
+        """The Solved step with bodies that are carried along a curve by mid-step; those that turn too far are told."""
+        assembly, solution, n = solved.assembly, solved.solution, solved.assembly.problem.bodies.dynamic_count
+        found = bends(assembly, solution, self.fast, self.collider.model.body_radius)
+        if found is None:
+            return solved
+        order, (smooth, too_long, bent) = assembly.numbering.scene, np.zeros((3, n), bool)
+        moved = np.zeros(len(order) - 1, bool)
+        moved[order[found.body]] = True
+        middle = scene_poses(order[:-1], *middle_pose(found, assembly.problem.bodies, solution))
+        half_way = self.collider.collide_again(*self.frames.to_body(*middle), moved, None, moved)
+        curve, far = curves(found, half_way, order), found.turn() > MOST
+        bent[found.body[~far & ~found.moves]] = True
+        short = found.moves & (found.turn() <= COARSE)
+        too_long[found.body[~short & (curve & far | found.moves | ~curve & (assembly.problem.step > KINK))]] = True
+        curve &= ~found.moves
+        too_long &= ~assembly.island_jointed[assembly.island]  # carts are not to be cut at each stone
+        smooth[found.body[curve & ~far]] = True
+        smooth[found.body[~curve | far]] = False  # what meets a kink, too, takes its share by law
+        smooth &= ~too_long
+        for _ in range(2):  # once more without those that miss
+            if not some(smooth):
+                break
+            trial = self._by_middle(solved, smooth, state, last)
+            missed = whole_groups(assembly.island, smooth & ~(trial.statistics.residual <= self.fast))
+            if not some(missed):
+                solved = trial
+                break
+            too_long |= missed & smooth & ~assembly.island_jointed[assembly.island]
+            smooth &= ~missed
+        return replace(solved, bent=whole_groups(assembly.island, bent), curved=too_long)
+
+    def _by_middle(self, solved, smooth, state, last):
+        """The Solved step with bodies ``smooth`` (n,) bool along curves, and what joints hold to them, by mid-step."""
+        assembly = solved.assembly
+        modes = np.where(smooth, 2, np.where(whole_groups(assembly.island, smooth), 1, 0))
+        if assembly.curved is not None:
+            modes = np.maximum(modes, assembly.curved)
+        again = self._again(assembly, solved.solution, None, None, state, modes)
+        return self._repeat(self._anew(solved, again, state, last, smooth), state, last)
 
     def _anew(self, solved, assembly, state, last, changed=None):
         """The Solved step of another ``assembly``, whose islands that are as before keep what they have.
@@ -251,19 +300,26 @@ class PositionPhase:
         _keep(worse, problem, before, earlier, solution, statistics)
         return solution, statistics
 
-    def _again(self, assembly, solution, missed, pressed, state):
-        """The step put together anew, with more contacts or other loads; impulses found so far to start from."""
+    def _again(self, assembly, solution, missed, pressed, state, curved=None):
+        """The step put together anew, with more contacts, other loads or other bodies ``curved`` as in
+        ``Assembler.build``; impulses found so far to start from.
+        """
         contacts, problem, joints = assembly.contacts, assembly.problem, self.joints
         count = len(contacts)
-        carried = replace(problem.contacts, impulse=world_impulses(problem.contacts.normal, solution.contact_impulse))
+        impulse = whole_impulses(problem, world_impulses(problem.contacts.normal, solution.contact_impulse))
+        carried = replace(problem.contacts, impulse=impulse)
         earlier = carried.take(np.arange(count, len(carried))) if len(carried) > count else None
+        if earlier is not None and earlier.glides is not None:
+            earlier.normal = normals(earlier, problem.bodies.orientation)
         pressed = assembly.pressed if pressed is None else pressed
         if missed is not None:
             pressed = np.append(pressed, np.ones(len(missed), bool))
             earlier = missed if earlier is None else joined(earlier, missed)
         force = joints.force.copy()
         force[assembly.row_number] = row_forces(assembly, solution)
-        return self.assembler.build(state, problem.step, contacts, carried.impulse[:count], earlier, force, pressed)
+        curved = assembly.curved if curved is None else curved
+        impulses = carried.impulse[:count]
+        return self.assembler.build(state, problem.step, contacts, impulses, earlier, force, pressed, curved)
 
     def options(self, assembly, state, swept=None):
         """SolveOptions, and the tolerance (n,) each body's island is held to.

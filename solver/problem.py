@@ -90,6 +90,7 @@ class Contacts:
     gap_noise: np.ndarray | None = (
         None  # (C,) contacts that start nearer than that to touching are held there [m]; None: 0
     )
+    glides: np.ndarray | None = None  # (C,) bool: normal and levers of mid-step (gliding.py); has a face
 
     @classmethod
     def empty(cls):

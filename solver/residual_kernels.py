@@ -60,8 +60,8 @@ def residual_kernels():
     doubt = laws.doubt
     act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
     momentum, kinetic, carried, gap = laws.momentum, laws.kinetic, laws.carried, contact_kernels(real).gap
-    lever, rank, push, world = laws.lever, laws.rank, laws.push, contact_kernels(real).world
-    measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
+    lever, rank, push, turned_with = laws.lever, laws.rank, laws.push, laws.turned_with
+    world, measure, stepped, demand = contact_kernels(real).world, of_rows.measure, of_rows.stepped, of_rows.demand
     spins, halfway = of_rows.spins, of_rows.halfway
     fischer_burmeister = complementarity_functions(real).fischer_burmeister
     kernel, func = wp.kernel(module="axion_residuals", enable_backward=False), wp.func(module="axion_residuals")
@@ -202,7 +202,7 @@ def residual_kernels():
         if p[0] > ZERO:
             # What is round on both sides has another normal in the next step: it must not be pushed once more then.
             lands = con.start_gap[c] > judged.settings[tolerance_slot]
-            lands = lands and con.margin_a[c] > ZERO and con.margin_b[c] > ZERO
+            lands = (lands and con.margin_a[c] > ZERO and con.margin_b[c] > ZERO) or con.glides[c] == 1
             if rebounds or lands or con.start_gap[c] < -judged.settings[tolerance_slot]:
                 mark(judged.need, 1, bodies, dynamic, a, b)
             force = world(con.n[c], p)
@@ -227,7 +227,8 @@ def residual_kernels():
     def turn(bodies: BodyArrays, con: ContactArrays, judged: Judged):
         """Contacts at the end pose: world impulse on body a, normal, points as meeting.at_one_point puts them.
 
-        The impulses go to the bodies with the levers of the start pose, which the position phase took.
+        The impulses go to the bodies with the levers of the start pose, which the position phase took.  Those that
+        glide go on having acted in mid-step: they go to them as those that are solved anew at the end pose will.
         """
         c = wp.tid()
         if c >= judged.counts[contacts_slot]:
@@ -238,9 +239,12 @@ def residual_kernels():
         force = world(n, con.p[c])
         share_a = ONE + bodies.midpoint[a]
         share_b = ONE + bodies.midpoint[b]
-        push(judged, a, share_a * force, lever(n, bodies.q0[a], con.point_a[c], con.margin_a[c]))
-        push(judged, b, -share_b * force, lever(n, bodies.q0[b], con.point_b[c], -con.margin_b[c]))
         face = con.face[c]
+        if con.glides[c] == 1:
+            force = turned_with(bodies, face, con.face_normal[c], n, wp.max(share_a, share_b) * force)
+        else:
+            push(judged, a, share_a * force, lever(n, bodies.q0[a], con.point_a[c], con.margin_a[c]))
+            push(judged, b, -share_b * force, lever(n, bodies.q0[b], con.point_b[c], -con.margin_b[c]))
         if face >= 0:
             n = wp.quat_rotate(bodies.q[face], con.face_normal[c])
         on_a = bodies.x[a] + lever(n, bodies.q[a], con.point_a[c], con.margin_a[c])
@@ -254,6 +258,9 @@ def residual_kernels():
         elif rank_b > rank_a:
             on_b = on_a - apart
         middle = scalar(0.5) * (on_a + on_b)
+        if con.glides[c] == 1:
+            push(judged, a, force, middle - bodies.x[a])
+            push(judged, b, -force, middle - bodies.x[b])
         judged.contact_end[0, c] = force
         judged.contact_end[1, c] = n
         judged.contact_end[2, c] = wp.quat_rotate_inv(bodies.q[a], middle - bodies.x[a])

@@ -78,6 +78,7 @@ def residual_laws():
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     tangent, six, linear, angular = math.tangent, math.six, math.linear, math.angular
     point_velocity, components, world = math.point_velocity, of_contacts.components, of_contacts.world
+    lever_turn, midway = of_contacts.lever_turn, math.midway
     DOT, TWIST = wp.constant(int(Coordinate.DOT)), wp.constant(int(Coordinate.TWIST))
     round_side, other_side, standing_side, face_side = (wp.constant(side) for side in (ROUND, OTHER, STANDS, FACE))
     ZERO, ONE = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
@@ -154,6 +155,16 @@ def residual_laws():
         return other_side
 
     @func
+    def turned_with(bodies: BodyArrays, face: int, normal: vec3, n: vec3, force: vec3):
+        """A force with normal ``n`` in mid-step, turned on to the end pose of the face that has ``normal`` there."""
+        on = bodies.q[face] * wp.quat_inverse(midway(bodies.q0[face], bodies.q_free[face]))
+        before = wp.quat_rotate(on, n)
+        after = wp.quat_rotate(bodies.q[face], normal)
+        axis = wp.cross(before, after)
+        rest = wp.normalize(quat(axis[0], axis[1], axis[2], ONE + wp.dot(before, after)))
+        return wp.quat_rotate(rest, wp.quat_rotate(on, force))
+
+    @func
     def push(judged: Judged, i: int, force: vec3, at: vec3):
         wp.atomic_add(judged.push, i, six(force, wp.cross(at, force)))
 
@@ -168,8 +179,8 @@ def residual_laws():
         a = con.a[c]
         b = con.b[c]
         n = con.n[c]
-        arm_a = lever(n, bodies.q0[a], con.point_a[c], con.margin_a[c])
-        arm_b = lever(n, bodies.q0[b], con.point_b[c], -con.margin_b[c])
+        arm_a = lever(n, lever_turn(bodies, a, con.glides[c]), con.point_a[c], con.margin_a[c])
+        arm_b = lever(n, lever_turn(bodies, b, con.glides[c]), con.point_b[c], -con.margin_b[c])
         force = world(n, con.p[c])
         push(judged, a, force, arm_a)
         push(judged, b, -force, arm_b)
@@ -254,6 +265,7 @@ def residual_laws():
 
     return SimpleNamespace(
         least=least, most=most, doubt=doubt, note=note, spread=spread, mark=mark, lever=lever, rank=rank, push=push,
+        turned_with=turned_with,
         act=act, friction_error=friction_error, of_joint=of_joint, clip_error=clip_error, momentum=momentum,
         kinetic=kinetic, carried=carried,
     )  # fmt: skip

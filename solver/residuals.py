@@ -38,7 +38,7 @@ from .spinning import no_spin, spinning_kernels
 
 # Columns that are taken over from the tables of problem.py, by their names on the device; those of a step's end first.
 # Counts are in the order of the slots of arrays.py, and of ``residual_laws.BODIES``.
-_SAME = ("point_a", "point_b", "margin_a", "margin_b", "surface_velocity", "rebound_speed")
+_SAME = ("point_a", "point_b", "margin_a", "margin_b", "surface_velocity", "rebound_speed", "glides")
 COLUMNS = {
     "bodies": (
         ColumnSet(

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Islands at rest: what has come to rest is proven to be in equilibrium once, and not solved again until disturbed.
 
-A body is quiet once it has stayed at one pose for REST seconds, but for what solves at rest leave.  An island
-(bodies linked by joints or by contacts) whose bodies are all quiet is put to the judge as it stands: velocity zero,
-pose as it is, the impulses that its contacts and joints carry.  Where every residual is within the tolerance the
-island rests: it keeps that pose, exactly, those forces and those residuals.  It is solved again in the very step in
-which detection finds a contact with something awake, something it touches or hangs on begins to move, a drive's target
-or a field's force changes, or one of its bodies is taken or let go.
+A body is quiet once it has stayed at one pose for REST seconds, but for what solves at rest leave.  An island (bodies
+linked by joints or by contacts) whose bodies are all quiet is put to the judge as it stands: velocity zero, pose as it
+is, the impulses that its contacts and joints carry.  Where every residual is within the tolerance, but for overlap that
+friction locks and that solves leave (State.locked), the island rests: it keeps that pose, exactly, those forces and
+those residuals.  It is solved again in the very step in which detection finds a contact with something awake, something
+it touches or hangs on begins to move, a drive's target or a field's force changes, or one of its bodies is taken or let
+go.
 """
 
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from .flags import some
 from .metrics import body_residuals, step_residuals
 from .plausible import pair_number
 from .problem import StepSolution, frozen, tangents
+from .reference.rows import start_gaps
 from .topology import connected_components, whole_groups
 
 REST = 0.5  # [s]
@@ -85,10 +87,10 @@ class Sleep:
 class Rest:
     """Decides which islands of one scene rest.  Keeps nothing itself: State.still and State.proof do."""
 
-    def __init__(self, assembler, joints, model, tolerance, noise):
-        """tolerance: [m] of slow islands; noise: [m] that solves of islands at rest may be off."""
+    def __init__(self, assembler, joints, model, tolerances, noise):
+        """tolerances: [m] of slow and of fast islands; noise: [m] that solves of islands at rest may be off."""
         self.assembler, self.joints, self.model = assembler, joints, model
-        self.tolerance, self.noise = tolerance, noise
+        (self.tolerance, self.fast), self.noise = tolerances, noise
         self._awake = None  # State.proof where nothing rests
         axes = [[joint.axis(name) for name in joint.axes] for joint in joints.joints]
         self._series = [
@@ -127,8 +129,8 @@ class Rest:
         state = replace(state, proof=state.proof.copy())
         wanted = asleep & whole_groups(group, asleep & np.isinf(state.proof[:, RESIDUAL]))
         if wanted.any():
-            self._prove(state, contacts, impulses, wanted, step)
-            again = asleep & whole_groups(group, wanted & ~(state.proof[:, RESIDUAL] <= self.tolerance))
+            missed = self._prove(state, contacts, impulses, wanted, step)
+            again = asleep & whole_groups(group, missed)
             state.proof[again] = np.inf
             state.still = state.still.copy()
             state.still[again, 0] = state.time
@@ -257,7 +259,10 @@ class Rest:
         return self.assembler.force_fields.on(bodies, still, step)[0]
 
     def _prove(self, state, contacts, impulses, wanted, step):
-        """Fill State.proof, in place, for the bodies ``wanted`` (B,) bool: the judge's residuals of standing still."""
+        """Fill State.proof, in place, for the bodies ``wanted`` (B,) bool: the judge's residuals of standing still.
+
+        Returns (B,) bool, which of them miss the tolerance.  Overlap that friction locks stays as it is: no miss.
+        """
         assembler, free = self.assembler, self.assembler.free(state.time)
         standing = replace(state, velocity=np.where(wanted[:, None], 0.0, state.velocity))
         part = wanted[contacts.body_a] | wanted[contacts.body_b]
@@ -286,8 +291,20 @@ class Rest:
         proof[:, KINDS.index("momentum_residual")] = residuals.body_momentum
         proof[:, RESIDUAL] = body_residuals(problem, residuals, penetration=False)
         state.proof[scene] = proof[:n]
+        bad, missed = ~(proof[:n, RESIDUAL] <= self.tolerance), np.zeros(len(free), bool)
+        if state.locked is not None and some(bad & state.locked[scene]):
+            left = replace(residuals, contact_gap=np.where(self._locked(state, assembly), 0.0, residuals.contact_gap))
+            bad = ~(body_residuals(problem, left, penetration=False)[:n] <= self.tolerance)
+        missed[scene] = bad
         if assembler.force_fields is not None:
             state.proof[scene, FIELD] = self._field(state, scene, step)
+        return missed
+
+    def _locked(self, state, assembly):
+        """(C,) bool: contacts of an Assembly that start with overlap such as a solve leaves where friction locks it."""
+        contacts, gap = assembly.problem.contacts, start_gaps(assembly.problem)
+        locked = np.append(state.locked, False)[assembly.numbering.scene]
+        return (locked[contacts.body_a] | locked[contacts.body_b]) & (gap < 0.0) & (gap >= -self.fast)
 
 
 def _runs(axis):

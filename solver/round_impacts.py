@@ -11,41 +11,32 @@ import numpy as np
 
 from .contact_geometry import ALIKE
 from .rotations import rotate
-from .touch_time import Side, first_touch, may_meet, round_touch, solid_touch
+from .touch_time import EDGE_RADIUS, Side, may_meet, round_touch, solid_touch, touch_in_flight
 
-HELD_BY = 3  # rounds: things that hold a body, or stand on each other
-EDGE = 1e-9  # of a ball's radius: that of an edge it hits, which so is round as well and hit along one normal only
 CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "face", "face_normal")
 
 
-def with_impacts(found, model, poses, velocity, step, free):
+def with_impacts(found, model, flight):
     """The ContactSet ``found``, what balls and capsules meet in the step as they do then; gaps are along normals.
 
     That is each other, boxes and hulls, and balls meet meshes as well: of what has edges each ball or capsule meets the
-    first one only, for what comes after it is met on another way.
-
-    Args:
-        poses: position (B, 3) and orientation (B, 4) of the body frames.
-        velocity: linear (B, 3) of the centres of mass [m/s] and angular (B, 3) [rad/s].
-        step: [s]; free: (B,) bool, bodies that gravity moves.
+    first one only, for what comes after it is met on another way.  flight: FreeFlight.
     """
     if not (model.shape_rounding > 0.0).any():
         return found
     some, first, second, sign = _pairs(found, model)
     if not len(some):
         return found
-    pull = free[:, None] * model.gravity
-    sides = [Side.of(model, shape, poses, velocity, pull) for shape in (first, second)]
-    near = may_meet(sides, sign[:, None] * found.normal[some], found.gap[some], step)
+    sides = [Side.of(model, shape, flight, flight.pull) for shape in (first, second)]
+    near = may_meet(sides, sign[:, None] * found.normal[some], found.gap[some], flight.step)
     if not near.any():
         return found
-    pull = unheld(pull, found, velocity[0], step)
     changed = {name: getattr(found, name).copy() for name in CHANGED}
     solid = model.shape_rounding[second] == 0.0
     for kind, touch, one in ((near & ~solid, round_touch, False), (near & solid, solid_touch(model), True)):
         if kind.any():
-            sides = [Side.of(model, shape[kind], poses, velocity, pull) for shape in (first, second)]
-            _change(changed, found, model, some[kind], sign[kind], sides, touch, one, step)
+            sides = [Side.of(model, shape[kind], flight, flight.unheld) for shape in (first, second)]
+            _change(changed, found, model, some[kind], sign[kind], sides, touch, one, flight.step)
     return replace(found, **changed)
 
 
@@ -70,43 +61,23 @@ def _pairs(found, model):
     return some, np.where(sign > 0.0, a, b), np.where(sign > 0.0, b, a), sign
 
 
-def unheld(pull, found, linear, step):
-    """(B, 3) the accelerations ``pull`` (B, 3) but for what contacts take of them: bodies rest or roll on something.
-
-    linear (B, 3): velocity.  A contact holds where free motion would gather more speed in half a step than it has.
-    """
-    pull, a, b, normal = pull.copy(), found.body_a, found.body_b, found.normal
-    rate = np.abs((normal * (linear[a] - linear[b])).sum(axis=1))
-    for _ in range(HELD_BY):
-        fall = -0.5 * step * (normal * (pull[a] - pull[b])).sum(axis=1)
-        holds = (rate < fall) & (found.gap < step * fall)
-        if not holds.any():
-            break
-        for body, out in ((a[holds], normal[holds]), (b[holds], -normal[holds])):
-            into, most = np.minimum((pull[body] * out).sum(axis=1), 0.0), np.zeros(len(pull))
-            np.minimum.at(most, body, into)
-            one = into == most[body]  # of several with one normal
-            pull[body[one]] -= into[one, None] * out[one]
-    return pull
-
-
 def _change(changed, found, model, some, sign, sides, touch, one, step):
     """Put what touches in the step into the columns ``changed``, in place.
 
-    some: (N,) contacts; sign, sides: of them, the first side round; touch: see ``first_touch``; one: whether of what a
-    shape touches only the first counts.
+    some: (N,) contacts; sign, sides: of them, the first side round; touch: see ``touch_in_flight``; one: whether of
+    what a shape touches only the first counts.
     """
     on_a = sign[:, None] > 0.0
     ends = found.point_a[some], found.point_b[some]
     start = sign[:, None] * found.normal[some]
     contact = [np.where(on_a, *ends), np.where(on_a, *ends[::-1])], start, found.gap[some]
-    time, at, good = first_touch(sides, touch, contact, step)
+    time, at, good = touch_in_flight(sides, touch, contact, step)
     on_face, body = at.face.any(axis=1), model.shape_body[sides[1].shape]
     # The normal of a face turns with its body, as contacts have it anyway.
     normal = np.where(on_face[:, None], rotate(sides[1].turn, at.face), at.normal)
     now = [side.after(np.zeros(len(some))).place(point) for side, point in zip(sides, at.points, strict=True)]
     stays = on_face & ~model.movable[body]
-    margins = sides[0].radius, np.where(stays, 0.0, np.maximum(sides[1].radius, EDGE * sides[0].radius))
+    margins = sides[0].radius, np.where(stays, 0.0, np.maximum(sides[1].radius, EDGE_RADIUS * sides[0].radius))
     gap = (normal * (now[0] - now[1])).sum(axis=1) - margins[0] - margins[1]
     good &= gap > 0.0
     if one:

@@ -18,8 +18,12 @@ class State:
     swept: np.ndarray  # (B,) sweeps of Gauss-Seidel that the last solve of its island took
     contacts: object = None  # ContactSet of the last step, or None
     contact_force: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))  # (C, 3) world, on body a [N]
+    locked: np.ndarray | None = None  # (B,) bool: bodies of islands whose last solve left overlap that friction locks
+    late: object = None  # LateForces of the last step, or None
     way: np.ndarray | None = None  # (B,) how far any point of each body moved in the last step [m]
-    glide: np.ndarray | None = None  # (B, 13) what bodies taken back still have to go to their paths (held.py)
+    along: np.ndarray | None = None  # (B,) [s] for which each body still counts as carried along a curve (curves.py)
+    beyond: np.ndarray | None = None  # (B,) energy that mid-step gave each body's island [J] (energy_limit.py)
+    glide: np.ndarray | None = None  # (B, 13) what bodies taken back still have to go to their paths (hand_over.py)
     still: np.ndarray | None = (
         None  # (B, 8) the pose each body has hardly left, after the time since when [s] (rest.py)
     )

@@ -38,7 +38,8 @@ from .flags import some
 from .force_recorder import ForceRecorder
 from .given_up import deliver
 from .halving import few, halve_part
-from .parts import ReachedError, kept_forces, pressed
+from .late_forces import LateForces
+from .parts import ReachedError, kept_forces, of_islands, pressed
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
@@ -59,7 +60,7 @@ class Stepper:
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
         self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
         slow, self.fast = config.tolerances()
-        self.rest = Rest(self.assembler, joints, model, slow, solver.stirring * slow)
+        self.rest = Rest(self.assembler, joints, model, config.tolerances(), solver.stirring * slow)
         self.state, self.joint_damping, self.deepest, self.failures = None, config.joint_damping, DEEPEST, 0
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
         self.carried = None  # parts.Carried that only went along in the step last accepted
@@ -127,8 +128,9 @@ class Stepper:
             residuals.penetration = max(residuals.penetration, check.overlap)
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
         attempt.tolerance = np.where((judged.speed > SLOW) | solved.statistics.held, self.fast, solved.tolerance)
-        if depth < min(curves.DEEPEST, self.deepest) and len(assembly.problem.contacts):
-            attempt.curved = curves.carried_along(assembly, solution, self.fast, self.model.body_radius)
+        attempt.bent = solved.bent
+        if depth < min(curves.DEEPEST, self.deepest) and solved.curved is not None:
+            attempt.curved = of_islands(assembly, solved.curved)
         attempt.judge(self.fast)
         if some(attempt.failed) and depth < self.deepest and not few(self, attempt):
             return attempt
@@ -168,7 +170,10 @@ class Stepper:
             return contacts, np.zeros((len(contacts), 3))
         known = PairOverlap(old.body_a, old.body_b, old.gap, len(state.way))
         contacts = plausible(contacts, known, state.way, self.model)
-        return contacts, carry_impulses(old, state.contact_force * step, contacts)
+        impulses = carry_impulses(old, state.contact_force * step, contacts)
+        if state.late is not None:
+            impulses += step * state.late.laid_on(contacts, len(state.way))
+        return contacts, impulses
 
     def _jointed(self):
         """(B,) bool: bodies that joints hold now, or None."""
@@ -212,6 +217,7 @@ class Stepper:
             way[self.model.movable & ~self.assembler.free(self.state.time)] = np.inf  # nobody looked at their overlaps
         moved.contacts = sleep.contacts
         moved.contact_force = kept_forces(self.joints, attempt)
+        moved.late = LateForces.of(assembly, solution, self.frames)
         self.collider.accept(sleep.contacts)
         self.carried = self.assembler.carried
         self.assembler.hand_over.apply(self.state, moved)

@@ -10,11 +10,13 @@ from .flags import every, some
 from .joint_damping import damp_joints
 from .proximal import SolveOptions
 from .strokes import roll_on
+from .topology import whole_groups
 from .velocity_phase import velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
 EPS_FACTORS = np.array([1.0, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0, 10.0])
 """Of eps, by the Newton iterations of the step, the last: and more.  None: sweeps alone solved it, and tell nothing."""
+RIDE = 0.25  # [s] for which a body counts as carried along a curve: as long as a facet may take
 LONGEST_STEP = 1.0 / 24.0  # [s] end velocities are held to tolerance / this, so that short steps do not loosen them
 
 
@@ -28,6 +30,7 @@ class EndVelocity:
     body: np.ndarray  # (n,) worst residual each body has a part in [m/s]; 0 where nothing asked for the phase
     joint: np.ndarray  # (joints,) that of each joint's rows [m/s or rad/s]
     gained: np.ndarray  # (n,) bool: bodies of islands that end with more energy than there is
+    beyond: np.ndarray | None = None  # (n,) see State.beyond; None: as it was
     phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
 
 
@@ -58,13 +61,18 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
 
         result = solve(problem, None)
         limit.add_drives(problem.joints, result.joint_impulse)
-        problem, result, kept = held_to(limit, problem, result, velocity, solve)
-        if some(judged.rolls & limit.held & ~kept):
-            ended = problem, result, loaded, taken
-            kept |= roll_on(limit, judged.rolls & ~kept, ended, solve, phase)
+        middle, along = _by_middle(assembly)
+        spared = np.bincount(assembly.island[along], minlength=len(need)) > 0
+        problem, result, kept = held_to(limit, problem, result, velocity, solve, spared)
+        rolls = judged.rolls & ~kept & ~spared
+        if some(rolls & limit.held):
+            kept |= roll_on(limit, rolls, (problem, result, loaded, taken), solve, phase)
         ruled = mask & ~kept[assembly.island]
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
         residuals, body = phase.judge.end(problem, result, loaded)
+        if some(middle):
+            beyond = np.zeros(n) if state.beyond is None else state.beyond[assembly.numbering.scene[:n]]
+            out.beyond = limit.slow(result.velocity[:n], middle, along, beyond)
         out.velocity = result.velocity[:n] if every(mask) else np.where(mask[:, None], result.velocity[:n], velocity)
         out.body = body[:n] if every(ruled) else np.where(ruled, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
@@ -73,14 +81,35 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
     return out
 
 
-def moved_state(state, assembly, solution, statistics, velocity):
-    """The State a step leads to: time, poses, velocities, and the proximal strength each body's island goes on with."""
+def _by_middle(assembly):
+    """Two (n,) bool: bodies that go by mid-step though contacts hold them, if something that does not move holds their
+    island, with those that joints hold to them; and those of them that a curve carries.
+    """
+    problem, island, jointed = assembly.problem, assembly.island, assembly.island_jointed
+    n, contacts, along = problem.bodies.dynamic_count, problem.contacts, np.zeros(problem.bodies.dynamic_count, bool)
+    if contacts.glides is None:
+        return along, along
+    if assembly.curved is not None:
+        along = (assembly.curved > 0) & (problem.bodies.midpoint[:n] > 0.0)
+        along |= whole_groups(island, along) & jointed[island]
+    a, b = assembly.joint_links
+    anchored = np.minimum(a, b)[np.maximum(a, b) >= n]
+    glide = np.minimum(contacts.body_a, contacts.body_b)[contacts.glides]
+    swings = whole_groups(island, anchored[anchored < n]) & whole_groups(island, glide)
+    return along | swings, along
+
+
+def moved_state(state, assembly, solution, statistics, end, bent=None):
+    """The State a step leads to: time, poses, velocities, what each body's island goes on with, and who is on a curve.
+
+    end: its EndVelocity; bent: (n,) bool, bodies that a curve carried in it, or None.
+    """
     number, bodies, n = assembly.numbering, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     place = number.solver[:-1]
     moved = replace(
         state, time=state.time + assembly.problem.step, position=solution.position.take(place, 0),
         orientation=solution.orientation.take(place, 0), eps=state.eps.copy(), swept=np.zeros(len(state.eps)),
-        velocity=np.concatenate([velocity, bodies.velocity[n:]]).take(place, 0),
+        velocity=np.concatenate([end.velocity, bodies.velocity[n:]]).take(place, 0),
     )  # fmt: skip
     factor = EPS_FACTORS.take(statistics.newton, mode="clip")
     eps = np.minimum(np.maximum(factor * statistics.eps, EPS_SMALLEST), FIRST_EPS)
@@ -88,4 +117,12 @@ def moved_state(state, assembly, solution, statistics, velocity):
         eps[~statistics.constrained] = FIRST_EPS
     moved.eps[number.scene[:n]] = eps
     moved.swept[number.scene[:n]] = statistics.swept
+    if end.beyond is not None:
+        moved.beyond = np.zeros(len(state.eps)) if state.beyond is None else state.beyond.copy()
+        moved.beyond[number.scene[:n]] = end.beyond
+    if state.along is not None or bent is not None:
+        along = np.zeros(len(state.eps)) if state.along is None else state.along
+        moved.along = np.maximum(along - assembly.problem.step, 0.0)
+        if bent is not None:
+            moved.along[number.scene[:n][bent]] = RIDE
     return moved

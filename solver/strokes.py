@@ -24,6 +24,7 @@ from .reference.impact import time_to_zero
 from .reference.rows import contact_jacobians, gaps
 from .rotations import conjugate, rotate
 
+ROUNDING = 1e-6  # of a body's radius: gaps are detected in single precision
 STICKS = 0.999  # of the friction there is
 SURE = 2.0  # times the energy that poses known to a tolerance may hide
 TRUSTED = 0.5, 2.0  # of the energy in the velocity phase; beyond, weight turns the motion round within the step
@@ -46,7 +47,9 @@ def roll_on(limit, rolls, ended, solve, phase):
     before = step.contacts.take(np.flatnonzero(taken))
     start = gaps(before, step.bodies.position, step.bodies.orientation)
     way = step.step * _speeds(before, step.bodies, step.bodies.velocity)[0]
-    stood = (start <= phase.fast) & (way[:, 0] >= -phase.fast)
+    scene = limit.assembly.numbering.scene[np.minimum(contacts.body_a, contacts.body_b)]
+    radius = phase.collider.model.body_radius[scene]
+    stood = (start <= np.maximum(phase.fast, ROUNDING * radius)) & (way[:, 0] >= -phase.fast)
     lands = loaded & ~stood
     body = np.minimum(contacts.body_a, contacts.body_b)  # what stands still comes last
 

@@ -15,7 +15,7 @@ from .problem import tangents
 POINT, EDGE, FACE = range(3)
 ALONG = 0.02  # sine of the angle between two edges below which they lie along each other
 RIM = 16  # places on the rim of an end that is touched flat
-NEAR = 1e-3  # of the pair's size: what is that much behind the foremost place touches with it
+FOREMOST = 1e-3  # of the pair's size: what is that much behind the foremost place touches with it
 SAME = 1e-6  # square of the distance of corners that are one, over that of the farthest ones
 SHORTEST = 0.05  # of the pair's size: edges that are side by side for less meet in one place
 
@@ -80,10 +80,8 @@ def meeting_places(cores, touch, size, room):
         touch: Touching of N pairs, at one place each.
         size: (N,) [m] of the pairs; room: (N,) how many places there may be; of one along edges it is in the middle.
     """
-    moved = touch.moved()
-    found = [
-        features(cores, side.shape, out, NEAR * size) for side, out in zip(touch.sides, touch.outward(), strict=True)
-    ]
+    moved, each = touch.moved, zip(touch.sides, touch.outward, strict=True)
+    found = [features(cores, side.shape, out, FOREMOST * size) for side, out in each]
     lines, low, high = _side_by_side(found, moved, size)
     kinds = np.minimum(found[0].kind, found[1].kind), np.maximum(found[0].kind, found[1].kind)
     faces = np.flatnonzero((kinds[0] != POINT) & (kinds[1] == FACE))

@@ -15,6 +15,9 @@ ROUNDS = 8  # of Newton's method for the time of the impact; two balls without g
 CLOSE = 1e-6  # of their radii: as near they must be at that time
 GRAZING = 1e-2  # share of its speed with which one comes nearer that but passes: so balls pass from tile to tile
 STRAIGHT = 1e-3  # [rad] less does not matter
+EDGE_RADIUS = 1e-9
+"""Of the size of what hits it: radius of edges, and of what flies itself, which so is round as well and hit along one
+normal only."""
 
 
 @dataclass
@@ -34,9 +37,9 @@ class Side:
     pull: np.ndarray  # (N, 3) acceleration
 
     @classmethod
-    def of(cls, model, shape, poses, velocity, pull):
-        """Those of ``shape`` (N,); pull: (B, 3) acceleration of bodies; the rest: see ``with_impacts``."""
-        body, (position, orientation) = model.shape_body[shape], poses
+    def of(cls, model, shape, flight, pull):
+        """Those of ``shape`` (N,) in a FreeFlight with the accelerations ``pull`` (B, 3)."""
+        body, (position, orientation) = model.shape_body[shape], flight.poses
         radius, center = model.shape_rounding[shape], model.center_of_mass[body]
         half = np.where(radius > 0.0, model.shape_half[shape, 2] - radius, 0.0)
         return cls(
@@ -48,8 +51,8 @@ class Side:
             center=center,
             heart=position[body] + rotate(orientation[body], center),
             turn=orientation[body],
-            linear=velocity[0][body],
-            angular=velocity[1][body],
+            linear=flight.velocity[0][body],
+            angular=flight.velocity[1][body],
             pull=pull[body],
         )
 
@@ -161,7 +164,7 @@ def may_meet(sides, normal, gap, step):
     return (way > gap) & turns
 
 
-def first_touch(sides, touch, contact, step):
+def touch_in_flight(sides, touch, contact, step):
     """(time (N,) [s] at which both sides touch, the Touch then, (N,) bool: whether that is within the step).
 
     Args:

@@ -2,22 +2,23 @@
 """Places where convex shapes touch in the coming step, and the contacts that stand for them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from .contact_geometry import ALIKE
-from .manifold import along_runs
+from .contact_faces import face_towards, whose_face
 from .rotations import conjugate, rotate
 from .round_sides import axis_points
+from .touch_time import EDGE_RADIUS
 
 OUTWARD = -1.0, 1.0  # of the first and the second shape, along the normal that points to the first
-EDGE = 1e-9  # of the smaller half extent: radius of what is hit along one normal only, edges and what flies as well
 
 
 @dataclass
 class Touching:
-    """Where both sides of N pairs touch."""
+    """Where both sides of N pairs touch.  What follows from that is found once, and taken along by ``take``."""
 
+    model: object  # CollisionModel
     sides: list  # Side, Side: at the step's start
     time: np.ndarray  # (N,) [s] after which they do
     points: list  # (N, 3), (N, 3) of their cores, in the bodies' frames
@@ -25,42 +26,45 @@ class Touching:
 
     def take(self, index):
         """Those at ``index``."""
-        sides, points = [side.take(index) for side in self.sides], [each[index] for each in self.points]
-        return Touching(sides, self.time[index], points, self.normal[index])
+        points, known = [each[index] for each in self.points], vars(self)
+        moved = [each.take(index) for each in self.moved] if "moved" in known else None
+        sides = [side.take(index) for side in self.sides] if moved is None else [each.side for each in moved]
+        taken = Touching(self.model, sides, self.time[index], points, self.normal[index])
+        if moved is not None:
+            taken.moved = moved
+        if "faces" in known:
+            taken.outward = [each[index] for each in self.outward]
+            taken.faces = self.faces[0][index], [each[index] for each in self.faces[1]]
+        return taken
 
+    @cached_property
     def moved(self):
         """[Moved, Moved] of both sides at that time."""
         return [side.after(self.time) for side in self.sides]
 
+    @cached_property
     def outward(self):
         """[(N, 3), (N, 3)] out of both sides at that time, in the bodies' frames."""
-        return [
-            rotate(conjugate(each.turn), out * self.normal) for each, out in zip(self.moved(), OUTWARD, strict=True)
-        ]
+        return [rotate(conjugate(each.turn), out * self.normal) for each, out in zip(self.moved, OUTWARD, strict=True)]
 
-    def faces(self, model):
-        """(0 or 1 (N,): the side whose face is touched, or -1; normals [(N, 3), (N, 3)] of faces of both, or 0).
+    @cached_property
+    def faces(self):
+        """(0 or 1 (N,): the side whose face is touched, or -1; normals [(N, 3), (N, 3)] of faces of both, or 0)."""
+        model, pairs = self.model, zip(self.sides, self.outward, strict=True)
+        faces = [face_towards(model.faces, side.shape, out) for side, out in pairs]
+        stands = [~model.movable[model.shape_body[side.shape]] for side in self.sides]
+        return whose_face(faces, stands, [side.angular for side in self.sides]), faces
 
-        Of two faces it is that of the side that is held, or else of the one that turns less, as in contact_faces.py.
-        """
-        faces = [_face(model.faces, side.shape, out) for side, out in zip(self.sides, self.outward(), strict=True)]
-        rank = []
-        for side, face in zip(self.sides, faces, strict=True):
-            held = ~model.movable[model.shape_body[side.shape]]
-            spin = (side.angular * side.angular).sum(axis=1)
-            rank.append(np.where(face.any(axis=1), np.where(held, 1.0, -spin), -np.inf))
-        return np.where(np.isinf(rank[0]) & np.isinf(rank[1]), -1, np.where(rank[0] > rank[1], 0, 1)), faces
-
-    def of_contacts(self, contacts, model, of, sign):
+    def of_contacts(self, contacts, of, sign):
         """Gaps (K,), how far their points are past each other (K,), and normals (K, 3) from the second to the first, of
         ``contacts`` at the time of the touches ``of`` (K,); sign: (K,) 1 where the first side is on side a, else -1.
         """
         on_a = sign[:, None] > 0.0
         ends = np.where(on_a, contacts.point_a, contacts.point_b), np.where(on_a, contacts.point_b, contacts.point_a)
         normal, places = contacts.normal, []
-        for side, end in zip(self.sides, ends, strict=True):
-            moved = side.take(of).after(self.time[of])
-            turns = contacts.face == model.shape_body[side.shape[of]]
+        for each, end in zip(self.moved, ends, strict=True):
+            moved = each.take(of)
+            turns = contacts.face == self.model.shape_body[moved.side.shape]
             normal = np.where(turns[:, None], rotate(moved.turn, contacts.face_normal), normal)
             places.append(moved.place(end))
         normal = sign[:, None] * normal
@@ -69,14 +73,14 @@ class Touching:
         aside = np.sqrt(((way - gap[:, None] * normal) ** 2).sum(axis=1))
         return gap - contacts.margin_a - contacts.margin_b, aside, normal
 
-    def columns(self, model, sign, size):
+    def columns(self, sign, size):
         """{name: (N, ...)} of a ContactSet; sign: (N,) as in ``of_contacts``; size: (N,) [m] of the pairs."""
-        whose, faces = self.faces(model)
+        model, (whose, faces) = self.model, self.faces
         moves = [model.movable[model.shape_body[side.shape]] for side in self.sides]
-        edge = np.where((whose < 0) | (moves[0] & moves[1]), EDGE * size, 0.0)
+        edge = np.where((whose < 0) | (moves[0] & moves[1]), EDGE_RADIUS * size, 0.0)
         points, margins = [], []
-        for k, (side, out) in enumerate(zip(self.sides, self.outward(), strict=True)):
-            spin = rotate(conjugate(side.after(self.time).turn), side.angular - self.sides[1 - k].angular)
+        for k, (side, out) in enumerate(zip(self.sides, self.outward, strict=True)):
+            spin = rotate(conjugate(self.moved[k].turn), side.angular - self.sides[1 - k].angular)
             point, rim = axis_points(model, side.shape, self.points[k], out, spin)
             points.append(point)
             margins.append(np.maximum(side.radius + rim, edge))
@@ -100,12 +104,3 @@ class Touching:
             "face_normal": face_normal,
             "first": np.ones(len(sign), np.int32),
         }
-
-
-def _face(table, shape, outward):
-    """(N, 3) normals of flat faces of shapes (N,) that point ``outward`` (N, 3), in their bodies' frames, or 0."""
-    run, offset = along_runs(table.first[shape + 1] - table.first[shape])
-    out, normal = np.zeros_like(outward), table.normal[table.first[shape][run] + offset]
-    alike = (normal * outward[run]).sum(axis=1) > ALIKE
-    out[run[alike]] = normal[alike]
-    return out

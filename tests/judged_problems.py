@@ -11,7 +11,9 @@ from step_problems import random_problem, unit
 
 
 def everything(seed, **sizes):
-    """A random problem with what random_problem leaves out: joints of several rows, faces, rebounds, overlap, spins."""
+    """A random problem with what random_problem leaves out: joints of several rows, faces, rebounds, overlap, spins,
+    contacts that glide.
+    """
     problem = random_problem(seed, **sizes)
     rng = np.random.default_rng(seed)
     contacts, rows, bodies = problem.contacts, problem.joints, problem.bodies
@@ -28,6 +30,7 @@ def everything(seed, **sizes):
         contacts.face = np.where(rng.random(count) < 0.7, contacts.body_a, contacts.body_b).astype(np.int32)
         contacts.face[rng.random(count) < 0.3] = -1
         contacts.face_normal = unit(rng, count, 3)
+        contacts.glides = (contacts.face >= 0) & (np.random.default_rng(seed + 2000).random(count) < 0.5)
     if seed % 3 == 0:
         contacts.surface_velocity = None
     return problem

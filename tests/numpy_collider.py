@@ -7,6 +7,7 @@ import warp as wp
 from axion.solver.contact_set import ContactSet, no_manifolds
 from axion.solver.convex_impacts import ConvexImpacts
 from axion.solver.flush import without_flush_edges
+from axion.solver.free_flight import FreeFlight
 from axion.solver.manifold import GAP_FLOOR, Manifolds, turn, turn_back
 from axion.solver.mesh_detection import with_meshes
 from axion.solver.mesh_sides import Sides
@@ -53,8 +54,9 @@ class NumpyCollider:
             link = index[link]
         found = self._select(manifolds, link, *poses, *motion, step, free)
         falling = self.model.movable if free is None else free
-        flight = (poses[0], np.asarray(orientation, float)), motion, step, falling
-        found = ConvexImpacts(self.model).change(with_impacts(found, self.model, *flight), *flight)
+        pull = falling[:, None] * self.model.gravity
+        flight = FreeFlight((poses[0], np.asarray(orientation, float)), motion, step, pull, found)
+        found = ConvexImpacts(self.model).change(with_impacts(found, self.model, flight), flight)
         return without_flush_edges(found, self.model, poses[0], np.asarray(orientation, float))
 
     def collide_again(self, position, orientation, free=None, angular_velocity=None):

@@ -228,7 +228,7 @@ def test_contacts_between_bodies_that_cannot_move_now_are_left_out():
         Body("Free", [Box((0.5,) * 3)], position=(0.0, 0.0, 1.5)),
     )
     still = np.zeros((3, 3))
-    held = collider.collide(x, q, still, still, 0.01, free=[False, False, True])
+    held = collider.collide(x, q, still, still, 0.01, free=np.array([False, False, True]))
     assert set(zip(held.body_a, held.body_b, strict=True)) <= {(1, 2), (2, 1)} and len(held) == 4
     collider.accept(held)
     assert len(collider.collide(x, q, still, still, 0.01)) == 8

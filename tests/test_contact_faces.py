@@ -17,6 +17,7 @@ from axion.solver import (
     Sphere,
     simulate,
 )
+from axion.solver.contact_faces import whose_face
 from axion.solver.problem import Contacts
 from axion.solver.reference.rows import gaps, normals
 from axion.solver.rotations import exponential, multiply, rotate
@@ -120,3 +121,18 @@ def test_ball_that_slides_along_a_tilting_platform_keeps_touching_it(speed):
     normal = rotate(turn, np.broadcast_to([0.0, 0.0, 1.0], (13, 3)))
     distance = np.einsum("fi,fi->f", normal, trajectory.position[:, 1]) - 0.2
     assert np.abs(distance).max() < config.tolerances()[1]
+
+
+def test_of_two_faces_that_of_the_held_side_counts_or_of_the_one_that_turns_less():
+    up, none = np.array([0.0, 0.0, 1.0]), np.zeros(3)
+    cases = [  # faces, held, speed of turn, whose
+        ((none, none), (False, True), (0.0, 0.0), -1),
+        ((up, none), (False, True), (3.0, 0.0), 0),
+        ((none, up), (True, False), (0.0, 3.0), 1),
+        ((up, up), (True, False), (2.0, 0.0), 0),
+        ((up, up), (False, False), (1.0, 2.0), 0),
+        ((up, up), (False, False), (2.0, 1.0), 1),
+    ]
+    faces, stands, spins = ([np.array([case[k][side] for case in cases]) for side in (0, 1)] for k in range(3))
+    spins = [speed[:, None] * up for speed in spins]
+    assert whose_face(faces, stands, spins).tolist() == [case[3] for case in cases]

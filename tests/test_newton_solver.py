@@ -103,6 +103,24 @@ def test_rebound_shows_at_the_surface_and_keeps_its_height():
     assert top == pytest.approx(e * e * 1.0, abs=G * step**2 / 8 + 1e-4)
 
 
+def test_what_rolls_into_a_wall_is_not_looked_at_where_it_ends():
+    # The contacts are newton's: whether a wall is a curve would take a look at the bodies half way.
+    builder = newton.ModelBuilder()
+    builder.add_ground_plane()
+    ball = builder.add_body(xform=wp.transform((0.0, 0.0, 0.1), wp.quat_identity()))
+    builder.add_shape_sphere(ball, radius=0.1)
+    builder.add_shape_box(-1, xform=wp.transform((1.0, 0.0, 0.5), wp.quat_identity()), hx=0.5, hy=1.0, hz=0.5)
+    model = builder.finalize(device="cpu")
+    solver, pipeline = SolverAxion(model), newton.CollisionPipeline(model)
+    contacts, state, out = pipeline.contacts(), model.state(), model.state()
+    state.body_qd.assign(np.array([[2.0, 0.0, 0.0, 0.0, 20.0, 0.0]], np.float32))
+    for _ in range(40):
+        pipeline.collide(state, contacts)
+        solver.step(state, out, None, contacts, 1.0 / 120.0)
+        state, out = out, state
+    assert state.body_q.numpy()[0, 0] < 0.4 + 1e-3  # the wall begins at 0.5
+
+
 def test_halved_steps_keep_armature_and_limits():
     """The halves of a step that missed know where they start: v = F t / (m + armature), then the limit."""
     missed = []

@@ -238,6 +238,8 @@ def needs_velocity_phase(assembly, solution, tolerance):
     bounce = np.zeros(len(contacts), bool)
     if contacts.rebound_speed is not None:
         bounce = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0)
+    if contacts.glides is not None:
+        bounce |= contacts.glides
     ask = (solution.contact_impulse[:, 0] > 0.0) & (bounce | (start_gaps(problem) < -tolerance))
     need[assembly.island[np.minimum(contacts.body_a, contacts.body_b)[ask]]] = True
     alone = np.bincount(assembly.island, minlength=len(need)) == 1
@@ -274,7 +276,7 @@ def total_velocity(assembly, solution, sound):
     """(n, 6): free velocity at the end plus (1 + midpoint) times the change, at the end pose's inertia."""
     problem, bodies, n = assembly.problem, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     push = np.zeros((len(bodies.mass), 6))
-    j_a, j_b = contact_jacobians(problem.contacts, bodies.position, bodies.orientation)
+    j_a, j_b = contact_jacobians(problem.contacts, bodies.position, bodies.orientation, bodies.free_orientation)
     for body, jac in ((problem.contacts.body_a, j_a), (problem.contacts.body_b, j_b)):
         np.add.at(push, body, np.einsum("cki,ck->ci", jac, solution.contact_impulse))
     j_a, j_b = joint_directions(problem, solution.position, solution.orientation)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from axion.solver import Body, Box, ConvexHull, Cylinder, Plane, Scene
 from axion.solver.cores import core_table
+from axion.solver.free_flight import FreeFlight
 from axion.solver.model import build_model
 from axion.solver.touch_features import meeting_places
 from axion.solver.touch_time import Side
@@ -23,14 +24,15 @@ def places(upper, lower, at=(0.0, 0.0, 0.0), turn=UPRIGHT, base=(0.0, 0.0, -0.5)
     model = build_model(Scene(bodies=bodies))
     poses = np.array([at, base], float), np.array([turn, UPRIGHT], float)
     still = np.zeros((2, 3))
-    sides = [Side.of(model, np.array([k]), poses, (still, still), still) for k in range(2)]
+    flight = FreeFlight(poses, (still, still), 0.0, still, None)
+    sides = [Side.of(model, np.array([k]), flight, still) for k in range(2)]
     for side in sides:
         side.reach[:] = 1.0
-    touch = Touching(sides, np.zeros(1), [np.zeros((1, 3))] * 2, np.array([[0.0, 0.0, 1.0]]))
+    touch = Touching(model, sides, np.zeros(1), [np.zeros((1, 3))] * 2, np.array([[0.0, 0.0, 1.0]]))
     cores = core_table(model.shapes, model.shape_position, model.shape_rotation).views
     of, found = meeting_places(cores, touch, np.array([0.3]), np.array([room]))
     assert (of == 0).all() and len(of) <= room
-    ends = [moved.place(point) for moved, point in zip(found.moved(), found.points, strict=True)]
+    ends = [moved.place(point) for moved, point in zip(found.moved, found.points, strict=True)]
     assert np.abs(ends[0] - ends[1])[:, :2].max() < 1e-9, "one below the other"
     return np.array(sorted(ends[0][:, :2].tolist()))
 

@@ -81,18 +81,8 @@ def mesh_of(item, depsgraph):
 def read(item, depsgraph):
     """Geometry of an object at the current frame.  Raises SceneError where there are no vertices, or broken ones."""
     with mesh_of(item, depsgraph) as mesh:
-        if (mesh is None or len(mesh.vertices) == 0) and item.type == "META":
-            raise SceneError(
-                f"{item.name}: it has no surface of its own (0 vertices), as the first metaball of a family, whose "
-                "names differ by a number only, wears that of all: make that the body, or convert them to meshes"
-            )
-        if (mesh is None or len(mesh.vertices) == 0) and _makes_instances(item, depsgraph):
-            raise SceneError(
-                f"{item.name}: its mesh is empty (0 vertices), as its Geometry Nodes make instances alone: put the "
-                "node Realize Instances at their end, or remove it from Axion"
-            )
         if mesh is None or len(mesh.vertices) == 0:
-            raise SceneError(f"{item.name}: its mesh is empty (0 vertices): add geometry, or remove it from Axion")
+            raise SceneError(f"{item.name}: {_why_empty(item, depsgraph)}")
         mesh.calc_loop_triangles()
         triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
         mesh.loop_triangles.foreach_get("vertices", triangles)
@@ -101,6 +91,21 @@ def read(item, depsgraph):
         count = int((~np.isfinite(vertices).all(axis=1)).sum())
         raise SceneError(f"{item.name}: {count} of its vertices are NaN or infinite: mend the mesh")
     return Geometry(vertices, triangles.reshape(-1, 3))
+
+
+def _why_empty(item, depsgraph):
+    """What an object without vertices is told: the reason, and the cure."""
+    if item.type == "META":
+        return (
+            "it has no surface of its own (0 vertices), as the first metaball of a family, whose names differ by a "
+            "number only, wears that of all: make that the body, or convert them to meshes"
+        )
+    if _makes_instances(item, depsgraph):
+        return (
+            "its mesh is empty (0 vertices), as its Geometry Nodes make instances alone: put the node Realize "
+            "Instances at their end, or remove it from Axion"
+        )
+    return "its mesh is empty (0 vertices): add geometry, or remove it from Axion"
 
 
 def _makes_instances(item, depsgraph):

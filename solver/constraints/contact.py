@@ -4,7 +4,8 @@
     gap      phi = n+ . (x_a - x_b) - margin_a - margin_b                      [m], n+: n turned with the face touched
     rows     v = ((phi(q+) - allowed) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a's surface
                                                                                relative to b's, running or not
-    J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop)
+    J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop),
+              or half way to the free pose where it glides (gliding.py)
     impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
 
 In law 1 of friction.py the gap velocity is v_n + shift, shift = mu |v_t| of the last round (De Saxce and Feng 1998):
@@ -35,7 +36,7 @@ def contact_kernels(real):
     arrays = structs(real)
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     math, law = rotation_functions(real), contact_law(real)
-    tangent, point_velocity, measured = math.tangent, math.point_velocity, math.measured
+    tangent, midway, point_velocity, measured = math.tangent, math.midway, math.point_velocity, math.measured
     impulse, curvature, next_dual, going_on = law.impulse, law.curvature, law.next_dual, law.going_on
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
@@ -68,6 +69,13 @@ def contact_kernels(real):
         return wp.dot(n, apart) - con.margin_a[c] - con.margin_b[c]
 
     @wp.func(module=f"axion_contact_{real.name}")
+    def lever_turn(bodies: BodyArrays, i: int, glides: int):
+        """Orientation of body i at which its contacts' levers are taken."""
+        if glides == 1:
+            return midway(bodies.q0[i], bodies.q_free[i])
+        return bodies.q0[i]
+
+    @wp.func(module=f"axion_contact_{real.name}")
     def proximal_point(con: ContactArrays, c: int, v: vec3, mode: int, sigma: scalar):
         if mode == 1:
             v = v + vec3(con.shift[c], scalar(0.0), scalar(0.0))
@@ -86,8 +94,8 @@ def contact_kernels(real):
         n = con.n[c]
         t1 = tangent(n)
         t2 = wp.cross(n, t1)
-        ra = wp.quat_rotate(bodies.q0[a], con.point_a[c])
-        rb = wp.quat_rotate(bodies.q0[b], con.point_b[c])
+        ra = wp.quat_rotate(lever_turn(bodies, a, con.glides[c]), con.point_a[c])
+        rb = wp.quat_rotate(lever_turn(bodies, b, con.glides[c]), con.point_b[c])
         ra = ra - n * con.margin_a[c]
         rb = rb + n * con.margin_b[c]
         con.arm_a[c] = ra
@@ -341,4 +349,5 @@ def contact_kernels(real):
         components=components,
         world=world,
         gap=gap,
+        lever_turn=lever_turn,
     )

@@ -2,6 +2,7 @@
 """Warp functions for rotations and frames, one set per real type.
 
 exponential(w)    quaternion xyzw of the rotation vector w [rad]
+midway(p, q)      orientation in the middle between p and q on the shorter way
 tangent(n)        a unit vector at right angles to n (Duff et al. 2017); the second one is cross(n, tangent(n))
 linear(u), angular(u)   the two halves of a six-vector
 point_velocity(u, r)    velocity of a point of a body, r from the centre of mass, world axes
@@ -27,6 +28,10 @@ def rotation_functions(real):
         if angle > scalar(1.0e-4):
             scale = wp.sin(scalar(0.5) * angle) / angle
         return wp.normalize(quat(w[0] * scale, w[1] * scale, w[2] * scale, wp.cos(scalar(0.5) * angle)))
+
+    @wp.func(module=module)
+    def midway(p: quat, q: quat):
+        return wp.normalize(p + wp.where(wp.dot(p, q) < scalar(0.0), -scalar(1.0), scalar(1.0)) * q)
 
     @wp.func(module=module)
     def tangent(n: vec3):
@@ -62,6 +67,7 @@ def rotation_functions(real):
     return SimpleNamespace(
         measured=measured,
         exponential=exponential,
+        midway=midway,
         tangent=tangent,
         linear=linear,
         angular=angular,

@@ -215,13 +215,14 @@ def normals(contacts, orientation):
     return np.where((contacts.face >= 0)[:, None], turned, contacts.normal)
 
 
-def contact_jacobians(contacts, position, orientation):
+def contact_jacobians(contacts, position, orientation, free=None):
     """Velocity of body a's surface relative to b's along (normal, t1, t2), as a function of the body velocities.
 
     Args:
         contacts: Contacts with C entries.
         position: (B, 3) world positions of the solver frames [m].
         orientation: (B, 4) their unit quaternions, xyzw.
+        free: (B, 4) likewise, after free motion: contacts that glide have their levers half way.  None: nothing glides.
 
     Returns:
         J_a (C, 3, 6), J_b (C, 3, 6).  The levers end on the surfaces: the rotated point minus n margin_a on a, plus
@@ -232,8 +233,15 @@ def contact_jacobians(contacts, position, orientation):
     orientation = np.asarray(orientation, float)
     n = np.asarray(contacts.normal, float).reshape(-1, 3)
     axes = np.stack([n, *tangents(n)], axis=1)
-    r_a = rotate(orientation[contacts.body_a], contacts.point_a) - n * np.reshape(contacts.margin_a, (-1, 1))
-    r_b = rotate(orientation[contacts.body_b], contacts.point_b) + n * np.reshape(contacts.margin_b, (-1, 1))
+    turn_a, turn_b = orientation[contacts.body_a], orientation[contacts.body_b]
+    if free is not None and contacts.glides is not None:
+        glides, middle = contacts.glides[:, None], halfway(orientation, np.asarray(free, float))
+        turn_a, turn_b = (
+            np.where(glides, middle[body], turn)
+            for body, turn in ((contacts.body_a, turn_a), (contacts.body_b, turn_b))
+        )
+    r_a = rotate(turn_a, contacts.point_a) - n * np.reshape(contacts.margin_a, (-1, 1))
+    r_b = rotate(turn_b, contacts.point_b) + n * np.reshape(contacts.margin_b, (-1, 1))
     j_a = np.concatenate([axes, cross(r_a[:, None, :], axes)], axis=2)
     j_b = -np.concatenate([axes, cross(r_b[:, None, :], axes)], axis=2)
     return j_a, j_b

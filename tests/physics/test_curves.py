@@ -3,7 +3,19 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Joint, Plane, Scene, SolverConfig, Sphere, TriangleMesh, simulate
+from axion.solver import (
+    Body,
+    Box,
+    Capsule,
+    Cylinder,
+    Joint,
+    Plane,
+    Scene,
+    SolverConfig,
+    Sphere,
+    TriangleMesh,
+    simulate,
+)
 from figures import figure
 
 CPU = SolverConfig(device="cpu")
@@ -25,7 +37,7 @@ def track(drop, radius=1.0, slope=3.0, facets=96):
 
 
 def test_a_ball_goes_round_a_loop():
-    # Smooth, from 2.5 m above its lowest place: 2.25 m suffice.  It fell back from 1.2 m.
+    # Smooth, from 2.5 m above its lowest place: 2.25 m suffice.  By backward Euler it fell back from 1.2 m.
     mesh, place = track(2.6)
     scene = Scene()
     scene.add(Body("Track", [mesh], motion="static", friction=0.0))
@@ -33,13 +45,16 @@ def test_a_ball_goes_round_a_loop():
     trajectory = simulate(scene, 42, 24, CPU)
     x, z = trajectory.position[:, 1, 0], trajectory.position[:, 1, 2]
     highest = z[np.argmax(x > 0.0) :].max()
-    assert figure("ball in a loop at 24 fps", "highest place of its middle", highest, "> 1.85 of 1.9", "m") > 1.85
+    assert figure("ball in a loop at 24 fps", "highest place of its middle", highest, "> 1.89 of 1.9", "m") > 1.89
+    energy = 0.5 * (trajectory.linear_velocity[:, 1] ** 2).sum(axis=1) + 9.81 * z
+    lost = (energy[0] - energy[35]) / (9.81 * 2.5)
+    assert figure("ball in a loop at 24 fps", "energy lost until the top", lost, "< 0.05") < 0.05
     assert all(report.converged for report in trajectory.reports)
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.5])
 def test_a_ball_that_circles_in_a_pipe_keeps_its_energy(friction):
-    # A level pipe of 192 sides across its way: weightless, it would circle for ever.  One step a frame
+    # A level pipe of 192 sides across its way: weightless, it would circle for ever.  Backward Euler
     # left two thirds of its energy after a second at 24 fps.
     angle = 2.0 * np.pi * np.arange(192) / 192
     ring = 1.1 * np.stack([np.cos(angle), 0.0 * angle, np.sin(angle)], axis=1)
@@ -60,8 +75,47 @@ def test_a_ball_that_circles_in_a_pipe_keeps_its_energy(friction):
     trajectory = simulate(scene, 24, 24, CPU)
     left = (np.linalg.norm(trajectory.linear_velocity[-1, 1]) / speed) ** 2
     name = f"ball in a pipe at 24 fps, friction {friction:g}"
-    assert figure(name, "energy left after a second", left, "> 0.85") > 0.85
-    assert left < 1.001
+    assert figure(name, "energy left after a second", left, "> 0.97") > 0.97
+    assert left < 1.0 + 1e-6
+    assert all(report.converged and report.substeps <= 4 for report in trajectory.reports)
+
+
+def half_pipe(radius=1.5, sides=96):
+    """A sheet across Y: the lower half of a pipe that lies on the origin."""
+    angle = -np.pi + np.pi * np.arange(sides + 1) / sides
+    x, z = radius * np.cos(angle), radius + radius * np.sin(angle)
+    vertices = np.stack([np.repeat(x, 2), np.tile([-1.0, 1.0], len(x)), np.repeat(z, 2)], axis=1)
+    first = 2 * np.arange(sides)[:, None]
+    return TriangleMesh(vertices, np.concatenate([first + (0, 2, 3), first + (0, 3, 1)]))
+
+
+LYING = np.sin(np.pi / 4), 0.0, 0.0, np.cos(np.pi / 4)
+SHAPES = {
+    "ball": (Sphere(RADIUS), RADIUS, 0.5), "smooth ball": (Sphere(RADIUS), RADIUS, 0.0),
+    "capsule": (Capsule(RADIUS, 0.2, orientation=LYING), RADIUS, 0.5),
+    "cylinder": (Cylinder(RADIUS, 0.2, orientation=LYING), RADIUS, 0.5),
+    "smooth box": (Box((0.1, 0.1, 0.05)), 0.0535, 0.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_what_goes_to_and_fro_in_a_half_pipe_keeps_its_energy(name):
+    # From 69 degrees, 3 s at 24 fps: 0.83 to 0.95 are left, as at 960 fps, for facets of 1.9 degrees are no circle.
+    # Steps cut in four by backward Euler left 65 to 70 % of it, in 4 solves a frame.
+    (shape, off, friction), angle, scene = SHAPES[name], 1.2, Scene()
+    arm = 1.5 - off - 1.5e-3
+    scene.add(Body("Pipe", [half_pipe()], motion="static", friction=friction))
+    tilt = (0, -np.sin(angle / 2), 0, np.cos(angle / 2)) if name == "smooth box" else (0, 0, 0, 1)
+    scene.add(Body("Body", [shape], position=(arm * np.sin(angle), 0, 1.5 - arm * np.cos(angle)), orientation=tilt,
+                   friction=friction, mass=1.0))  # fmt: skip
+    trajectory = simulate(scene, 72, 24, CPU)
+    energy = np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
+    lowest = 9.81 * (1.5 - arm)
+    left = (energy[-1] - lowest) / (energy[0] - lowest)
+    assert figure(f"{name} in a half pipe at 24 fps", "energy left after 3 s", left, "> 0.8") > 0.8
+    assert np.diff(energy).max() < 1e-3
+    assert all(report.converged for report in trajectory.reports)
+    assert sum(report.substeps for report in trajectory.reports) < 3.5 * 72
 
 
 def test_others_in_the_scene_change_nothing():
@@ -76,7 +130,7 @@ def test_others_in_the_scene_change_nothing():
     scene.add(Joint("Pin", "ball", None, "Bob", (0, 5, 1)))
     trajectory = simulate(scene, 42, 24, CPU)
     x, z = trajectory.position[:, 1, 0], trajectory.position[:, 1, 2]
-    assert z[np.argmax(x > 0.0) :].max() > 1.85
+    assert z[np.argmax(x > 0.0) :].max() > 1.89
 
 
 def test_what_rolls_or_slides_level_takes_one_step_a_frame():
@@ -87,3 +141,49 @@ def test_what_rolls_or_slides_level_takes_one_step_a_frame():
     trajectory = simulate(scene, 24, 24, CPU)
     assert [report.substeps for report in trajectory.reports[2:]] == [1] * 22
     assert trajectory.position[-1, 1, 2] == pytest.approx(RADIUS, abs=1e-5)
+
+
+def cart(shape, length=0.35):
+    """A cart on four wheels of ``shape`` in a half-pipe of 3 m, 52 degrees up its side."""
+    angle, radius, size, scene = 0.9, 3.0, 0.15, Scene()
+    scene.add(Body("Pipe", [half_pipe(radius, 128)], motion="static", friction=0.8))
+
+    def place(turn, arm, y=0.0):
+        return np.array([arm * np.sin(turn), y, radius - arm * np.cos(turn)])
+
+    arm = radius - size - 1e-3
+    tilt = (0, -np.sin(angle / 2), 0, np.cos(angle / 2))
+    scene.add(Body("Cart", [Box((length, 0.2, 0.06))], position=place(angle, arm - 0.12), orientation=tilt, mass=8.0))
+    for k, (side, y) in enumerate(((-1, -0.28), (-1, 0.28), (1, -0.28), (1, 0.28))):
+        where = place(angle + side * 0.25 / arm, arm, y)
+        scene.add(Body(f"Wheel {k}", [shape], position=where, mass=1.0, friction=0.8))
+        scene.add(Joint(f"Axle {k}", "hinge", "Cart", f"Wheel {k}", where, orientation=LYING))
+    return scene
+
+
+WHEELS = {"cylinder": Cylinder(0.15, 0.04, orientation=LYING), "ball": Sphere(0.15)}
+
+
+@pytest.mark.parametrize("wheel", WHEELS)
+def test_a_cart_swings_to_and_fro_in_a_half_pipe(wheel):
+    # It comes back to 2.11 m at 480 fps; by backward Euler to 1.72 m at 24 fps.
+    trajectory = simulate(cart(WHEELS[wheel]), 96, 24, CPU)
+    x = trajectory.position[:, 1, 0]
+    name = f"cart with {wheel} wheels in a half pipe at 24 fps"
+    assert figure(name, "how far it goes to the other side", -x.min(), "> 2.05 of 2.138", "m") > 2.05
+    assert figure(name, "and comes back", x[48:].max(), "> 2.0", "m") > 2.0
+    assert all(report.converged for report in trajectory.reports)
+    energy = np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
+    assert np.diff(energy).max() < 0.01
+
+
+def test_a_wall_beside_a_curve_stops_a_cart():
+    # A hit takes what it takes by law, 92 % of 122 J here at 480 fps: with the normal half way to that of the
+    # ground, the cart left upwards with 106 J.
+    scene = cart(WHEELS["ball"], 0.2)
+    scene.add(Body("Wall", [Box((0.5, 1.0, 2.0))], motion="static", position=(-1.1, 0, 0), friction=0.0))
+    trajectory = simulate(scene, 29, 24, CPU)
+    kinetic = np.array([report.kinetic_energy for report in trajectory.reports])
+    assert kinetic.max() > 110.0 and all(report.converged for report in trajectory.reports)
+    left = kinetic[np.argmax(kinetic) + 1 :].max()
+    assert figure("cart at a wall in a half pipe, 24 fps", "energy left", left, "< 15 of 122", "J") < 15.0

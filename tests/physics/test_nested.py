@@ -7,11 +7,11 @@ pair at rest stays at rest: it may be lifted by what overlap is pushed out, no m
 
 import numpy as np
 import pytest
-from axion.solver import Body, Plane, Scene, SolverConfig, TriangleMesh, simulate
+from axion.solver import Body, Plane, Scene, SolverConfig, Sphere, TriangleMesh, rest, simulate
 from figures import figure
 
 CPU = SolverConfig(device="cpu")
-FAST = CPU.tolerances()[1]
+SLOW, FAST = CPU.tolerances()
 WEIGHT = 0.02 * 9.81
 
 
@@ -57,17 +57,26 @@ def test_a_cup_dropped_into_another_stays_there(fps):
     assert all(report.converged for report in reports)
 
 
-@pytest.mark.parametrize(
+STUCK = pytest.mark.parametrize(
     ("sides", "count", "offset", "fps"), [(16, 3, 0.002, 96), (16, 3, 0.004, 24), (24, 2, 0.001, 24)]
 )
-def test_buckets_that_stick_in_each_other_gain_nothing(sides, count, offset, fps):
-    # Friction locks what overlap the fall left: nothing can push it out, and it stays as it is.
+"""Buckets that friction locks in each other with 20 to 40 micrometres of overlap."""
+
+
+def buckets(sides, count, offset, **ground):
+    """Each dropped into the one below."""
     scene, shape = Scene(), bucket(sides)
-    scene.add(Body("Ground", [Plane()], motion="static", friction=0.5))
+    scene.add(Body("Ground", [Plane()], motion="static", friction=0.5, **ground))
     for k in range(count):
         place = (offset * k, 0.5 * offset * k, 0.001 + 0.15 * k)
         scene.add(Body(f"Bucket {k}", [shape], position=place, mass=0.2, friction=0.4))
-    trajectory = simulate(scene, round(0.8 * fps), fps, CPU)
+    return scene
+
+
+@STUCK
+def test_buckets_that_stick_in_each_other_gain_nothing(sides, count, offset, fps):
+    # Friction locks what overlap the fall left: nothing can push it out, and it stays as it is.
+    trajectory = simulate(buckets(sides, count, offset), round(0.8 * fps), fps, CPU)
     reports = trajectory.reports[round(0.3 * fps) :]
     energy = np.array([report.kinetic_energy + report.potential_energy for report in reports])
     gained = np.diff(energy).max()
@@ -77,3 +86,43 @@ def test_buckets_that_stick_in_each_other_gain_nothing(sides, count, offset, fps
     assert np.abs(trajectory.angular_velocity[-1]).max() < 0.05
     assert max(report.penetration for report in reports) < FAST
     assert all(report.converged for report in reports)
+
+
+@STUCK
+def test_buckets_that_stick_in_each_other_come_to_rest(sides, count, offset, fps, monkeypatch):
+    """They stand still although overlap is left, and cost nothing: failed by two solves of 110 iterations a frame.
+
+    Nor would they have gone on: where nothing ever rests they are in the same place a second and a half later, to what
+    a solve may be off at rest.
+    """
+    frames = 2 * fps
+    resting = simulate(buckets(sides, count, offset), frames, fps, CPU)
+    assert not any(report.newton_iterations for report in resting.reports[fps:])
+    assert all(report.converged for report in resting.reports[fps // 2 :])
+    assert np.array_equal(resting.position[fps], resting.position[-1])
+    assert max(report.penetration for report in resting.reports[fps:]) > SLOW, "nothing is locked here"
+    monkeypatch.setattr(rest, "REST", np.inf)
+    awake = simulate(buckets(sides, count, offset), frames, fps, CPU)
+    assert awake.reports[-1].newton_iterations > 0
+    apart = np.abs(resting.position[-1] - awake.position[-1]).max()
+    name = f"{count} buckets of {sides} sides that rest at {fps} fps"
+    assert figure(name, "off where they stay awake", apart, SLOW, "m") < SLOW
+
+
+def test_what_is_locked_is_carried_off_by_a_slow_belt():
+    """1 mm/s is no rest: it goes as far as the belt."""
+    speed, fps = 1e-3, 24
+    trajectory = simulate(buckets(16, 3, 0.004, surface_velocity=(speed, 0.0, 0.0)), 4 * fps, fps, CPU)
+    way = trajectory.position[-1, 1:, 0] - trajectory.position[2 * fps, 1:, 0]
+    assert np.abs(way - 2.0 * speed).max() < SLOW
+
+
+def test_what_is_locked_wakes_when_it_is_struck():
+    """A ball that arrives after they came to rest pushes the buckets away."""
+    scene, fps = buckets(16, 3, 0.004), 24
+    scene.add(Body("Ball", [Sphere(0.1)], position=(-7.2, 0.0, 0.1), linear_velocity=(6.0, 0, 0), mass=5.0))
+    trajectory = simulate(scene, 2 * fps, fps, CPU)
+    still = trajectory.position[1:, 1:4] - trajectory.position[:-1, 1:4]
+    rests = ~still.any(axis=(1, 2))
+    assert rests[fps - 2] and rests[: fps + 2].any()
+    assert np.linalg.norm(trajectory.position[-1, 1:4] - trajectory.position[fps, 1:4], axis=1).min() > 0.1

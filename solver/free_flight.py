@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies that fly freely through a step, and what contacts take of their fall: for the impacts of that step."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+HELD_BY = 3  # rounds: things that hold a body, or stand on each other
+
+
+@dataclass
+class FreeFlight:
+    """The motion of B bodies from the start of a step on."""
+
+    poses: tuple  # position (B, 3) and orientation (B, 4) of the body frames
+    velocity: tuple  # linear (B, 3) of the centres of mass [m/s] and angular (B, 3) [rad/s]
+    step: float  # [s]
+    pull: np.ndarray  # (B, 3) acceleration [m/s^2]
+    contacts: object  # ContactSet found at the start
+
+    @cached_property
+    def unheld(self):
+        """(B, 3) ``pull`` but for what contacts take of it: bodies rest or roll on something.
+
+        A contact holds where free motion would gather more speed in half a step than it has.
+        """
+        found, step, linear = self.contacts, self.step, self.velocity[0]
+        pull, a, b, normal = self.pull.copy(), found.body_a, found.body_b, found.normal
+        rate = np.abs((normal * (linear[a] - linear[b])).sum(axis=1))
+        for _ in range(HELD_BY):
+            fall = -0.5 * step * (normal * (pull[a] - pull[b])).sum(axis=1)
+            holds = (rate < fall) & (found.gap < step * fall)
+            if not holds.any():
+                break
+            for body, out in ((a[holds], normal[holds]), (b[holds], -normal[holds])):
+                into, most = np.minimum((pull[body] * out).sum(axis=1), 0.0), np.zeros(len(pull))
+                np.minimum.at(most, body, into)
+                one = into == most[body]  # of several with one normal
+                pull[body[one]] -= into[one, None] * out[one]
+        return pull

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies that go by mid-step though contacts hold them: a box on a swing, a stack that tumbles, a marble in a bowl.
+
+What contacts hold ends a step by backward Euler, which takes energy from all that turns: a box on a swing of 2 m lost
+a seventh of its amplitude with every half swing at 24 frames a second.  Bodies that only carry each other go by
+mid-step instead, as joints without contacts do, and so do those that are carried along a curve (curves.py):
+
+    u = (u- + u+) / 2        the velocity of the way
+    u+ = u_free + 2 M^-1 J^T p        J: normal and levers half way between the start and the free pose
+    phi(q+) >= 0        the gap at the end, with the normal there
+
+and the velocity phase ends what is left of v_n(q+), with p turned on to the end pose.  A contact glides that touches
+and neither approaches nor runs; bodies go by mid-step where all that press on them, themselves or through others, do.
+What stands still, and what moves by keyframes, holds where its surface does not curve.
+"""
+
+import numpy as np
+
+from .bounces import moving_first
+from .curves import ALONG, MOST, SAGITTA, nearest, outwards, passing, square_to
+from .numbering import held
+from .reference.rotation import dot, halfway
+from .reference.rows import contact_jacobians, normals
+from .rotations import conjugate, rotate
+
+
+def carried(state, number):
+    """(n,) int: 1 for the dynamic bodies of a Numbering that curves carried in the last steps; None: nobody knows."""
+    return None if state.along is None else (state.along[number.scene[: number.dynamic_count]] > 0.0).astype(int)
+
+
+def by_middle(problem, contacts, links, loads, noise, curved=None):
+    """(B + 1,) float, Bodies.midpoint: 1 for moving bodies that go by mid-step; and (C,) bool, which contacts glide if
+    their bodies do, or None where none does.
+
+    contacts: the ContactSet that comes first in those of the StepProblem; links: numbering.Links; loads: (C,) bool
+    contacts that carry load and (joints,) bool joints beyond a limit; noise: [m] that gaps are known to, and speeds
+    times the step; curved: (n,) int, 1 for bodies that are carried along curves, 2 where their normals are those half
+    way, or None.
+    """
+    touches, n, middle = problem.contacts, problem.bodies.dynamic_count, np.zeros(len(links.group))
+    may = _near(problem, contacts, noise, curved)
+    if may is not None:
+        # Where the ground holds all that touches, as in heaps, nobody need look closer.
+        loose = ~held(links, touches, *loads, may)
+        may &= loose[moving_first(touches)[0]]
+        may = _able(problem, may, len(contacts), noise, curved) if may.any() else None
+    middle[:n] = ~held(links, touches, *loads, may)[:n]
+    return middle, may
+
+
+def _near(problem, contacts, noise, curved):
+    """(C,) bool: contacts that may glide as far as a glance tells; None where there are none."""
+    touches, n, count = problem.contacts, problem.bodies.dynamic_count, len(contacts)
+    if not count or touches.face is None:
+        return None
+    known = slice(None, count)
+    found = np.zeros(len(touches), bool)
+    found[known] = (touches.body_a[known] < n) & (touches.body_b[known] < n) & (touches.face[known] >= 0)
+    found[known] &= np.abs(contacts.gap) <= noise
+    if curved is not None and curved.any():
+        own, other = moving_first(touches)
+        still = ~problem.bodies.velocity.any(axis=1)  # nobody knows what moving facets add
+        found |= np.append(curved > 0, False)[np.minimum(own, n)] & (other >= n) & still[other]
+    return found if found.any() else None
+
+
+def _able(problem, may, count, noise, curved):
+    """(C,) bool: those of the contacts ``may`` that do not approach, run or rebound; None where there are none."""
+    touches, bodies = problem.contacts, problem.bodies
+    found, along = np.zeros(len(touches), bool), may & (moving_first(touches)[1] >= bodies.dynamic_count)
+    if along.any():
+        found = _carried(touches, bodies, along, np.arange(len(touches)) < count, (noise, problem.step))
+    index = np.flatnonzero(may & ~along)
+    if len(index):
+        near = _at_start(touches, bodies, index)
+        j_a, j_b = (j[:, 0] for j in contact_jacobians(near, bodies.position, bodies.orientation))
+        speed = dot(j_a, bodies.velocity[near.body_a]) + dot(j_b, bodies.velocity[near.body_b])
+        found[index] = _neither_runs_nor_rebounds(near) & (np.abs(speed) * problem.step <= noise)
+    return found if found.any() else None
+
+
+def _at_start(touches, bodies, index):
+    """Contacts at ``index`` with their normals at the start, also where they have got those of mid-step already."""
+    near = touches.take(index)
+    near.normal = normals(near, bodies.orientation)
+    return near
+
+
+def _carried(touches, bodies, ours, known, limits):
+    """(C,) bool: those of the contacts ``ours`` (C,) whose bodies something carries at the start.
+
+    known: (C,) bool, contacts of the start; limits: noise [m], and the step [s].
+    """
+    n, own = bodies.dynamic_count, moving_first(touches)[0]
+    index, (noise, step) = np.flatnonzero(ours), limits
+    mine = _at_start(touches, bodies, index)
+    past = passing(mine, bodies)
+    towards, speed = np.abs(dot(mine.normal, past)), np.sqrt(dot(past, past))
+    carries = known[index] & (towards <= ALONG * speed + noise / step)
+    carries &= mine.start_gap <= noise + SAGITTA * MOST * step * speed
+    rides, bad = np.zeros((2, n + 1), bool)
+    rides[own[index[carries]]] = True
+    bad[own[index[~_neither_runs_nor_rebounds(mine) | (mine.start_gap < -noise)]]] = True  # overlap is pushed out
+    return ours & (rides & ~bad)[np.minimum(own, n)]
+
+
+def _neither_runs_nor_rebounds(touches):
+    """(C,) bool."""
+    quiet = (touches.rebound_speed == 0.0) & (touches.rebound_gap == 0.0)
+    return quiet if touches.surface_velocity is None else quiet & ~touches.surface_velocity.any(axis=1)
+
+
+def take_middle(problem, contacts, may, curved):
+    """Let the contacts ``may`` (C,) bool of a StepProblem glide whose bodies go by mid-step: fill in, in place, their
+    faces, their normals half way, and start impulses of mid-step, which count twice.
+
+    contacts, curved: as in ``by_middle``.
+    """
+    touches, bodies = problem.contacts, problem.bodies
+    n, (own, other) = bodies.dynamic_count, moving_first(touches)
+    glides = may & (bodies.midpoint[own] > 0.0) & ((other >= n) | (bodies.midpoint[other] > 0.0))
+    index = np.flatnonzero(glides)
+    if not len(index):
+        return
+    for name in ("normal", "impulse", "face", "face_normal"):
+        setattr(touches, name, getattr(touches, name).copy())
+    touches.glides = glides
+    touches.impulse[index] *= 0.5
+    with_face = index[other[index] < n]
+    face = touches.face[with_face]
+    middle = halfway(bodies.orientation[face], bodies.free_orientation[face])
+    touches.normal[with_face] = rotate(middle, touches.face_normal[with_face])
+    along = index[other[index] >= n]
+    if len(along):
+        _along_curve(touches, bodies, along, np.arange(len(own)) < len(contacts), curved)
+
+
+def _along_curve(touches, bodies, along, known, curved):
+    """Normals of contacts ``along``, in place: those of the end, or half way between those and what carried the body.
+
+    known: (C,) bool, contacts of the start.
+    """
+    own, other = moving_first(touches)
+    start = normals(touches, bodies.orientation)
+    touches.face[along] = other[along]
+    touches.face_normal[along] = rotate(conjugate(bodies.orientation[other[along]]), start[along])
+    end = normals(touches, bodies.free_orientation)  # what moves by keyframes turns in the step
+    touches.normal[along] = end[along]
+    turns, past = along[curved[own[along]] > 1], passing(touches, bodies)
+    start, end = outwards(touches, start), outwards(touches, end)
+    into, speed = np.abs(dot(start, past)), np.sqrt(dot(past, past))
+    carries = turns[known[turns] & (into <= ALONG * speed)[turns]]
+    held, carrier = nearest(own, end, carries, turns)
+    before = square_to(start[carrier], past[carrier])
+    smooth = dot(end[held], before) >= np.cos(MOST)  # beside a curve there may be a wall
+    middle = end[held[smooth]] + before[smooth]
+    middle /= np.linalg.norm(middle, axis=1, keepdims=True)
+    touches.normal[held[smooth]] = np.where((touches.body_a == own)[held[smooth], None], middle, -middle)
+
+
+def whole_impulses(problem, impulse):
+    """(C, 3) impulses of the position phase over the whole step: those of contacts that glide count twice."""
+    glides = problem.contacts.glides
+    return impulse if glides is None else np.where(glides[:, None], 2.0 * impulse, impulse)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What contacts carried that only showed at the end of a step (see redetect.py), for the next step to start from.
+
+They are not in the ContactSet that the next one is matched with.  On ground of many triangles, where contacts come and
+go from step to step, a tenth of all impulse is theirs, and without it Newton begins far from where it ends.
+"""
+
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from .gliding import whole_impulses
+from .manifold import carry
+from .problem import world_impulses
+
+MOST = 4.0  # times what weight and fields give a body in a step: more is an impact
+
+
+@dataclass
+class LateForces:
+    """K contacts that carried load.  Points in the Scene bodies' frames."""
+
+    body_a: np.ndarray  # (K,) scene body
+    body_b: np.ndarray  # (K,) scene body
+    point_a: np.ndarray  # (K, 3) [m]
+    point_b: np.ndarray  # (K, 3) [m]
+    force: np.ndarray  # (K, 3) world, on body a [N]
+
+    @classmethod
+    def of(cls, assembly, solution, frames, part=None):
+        """Those of a solved Assembly, or None; part: (B,) bool, scene bodies that take part, or None for all."""
+        contacts, scene, count = assembly.problem.contacts, assembly.numbering.scene, len(assembly.contacts)
+        if len(contacts) == count:
+            return None
+        index = count + np.flatnonzero(solution.contact_impulse[count:].any(axis=1))
+        bodies = [scene[side[index]] for side in (contacts.body_a, contacts.body_b)]
+        if part is not None:
+            wide = np.append(part, False)
+            own = wide[bodies[0]] | wide[bodies[1]]
+            index, bodies = index[own], [body[own] for body in bodies]
+        bodies, index = _lasting(assembly, solution, bodies, index)
+        if not len(index):
+            return None
+        points = [
+            frames.outward(body, point[index])
+            for body, point in zip(bodies, (contacts.point_a, contacts.point_b), strict=True)
+        ]
+        impulse = world_impulses(contacts.normal, solution.contact_impulse)
+        whole = whole_impulses(assembly.problem, impulse)[index]
+        return cls(*bodies, *points, whole / assembly.problem.step)
+
+    def laid_on(self, contacts, count):
+        """(C, 3) world force on body a [N]: each on the nearest contact of the same two bodies; lost where they part.
+
+        contacts: ContactSet; count: bodies of the scene.
+        """
+        old_pair, new_pair = (side.body_a.astype(np.int64) * count + side.body_b for side in (self, contacts))
+        old, new = np.argsort(old_pair, kind="stable"), np.argsort(new_pair, kind="stable")
+        mine = SimpleNamespace(pair=old_pair[old], point_a=self.point_a[old], point_b=self.point_b[old])
+        others, out = replace(contacts.take(new), pair=new_pair[new]), np.zeros((len(contacts), 3))
+        out[new] = carry(self.force[old], mine, others, np.full(len(new), -1))
+        return out
+
+
+def _lasting(assembly, solution, bodies, index):
+    """(bodies, index) without impacts: more than what a few times the weight of either body gives in the step.
+
+    A block that rocks lands on an edge that only shows at the step's end; its blow is no guess at what comes next.
+    """
+    problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
+    pull = problem.bodies.mass[:n] * np.linalg.norm(
+        (assembly.end_velocity - problem.bodies.velocity[:n])[:, :3], axis=1
+    )
+    most = np.append(MOST * pull, np.zeros(len(problem.bodies.mass) - n))
+    a, b = problem.contacts.body_a[index], problem.contacts.body_b[index]
+    lasting = np.linalg.norm(solution.contact_impulse[index], axis=1) <= np.maximum(most[a], most[b])
+    return [body[lasting] for body in bodies], index[lasting]

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts of mid-step: who glides, with which normals and levers, and how their impulses end a step."""
+
+import numpy as np
+import pytest
+from axion.solver import Body, Box, Joint, Plane, Scene, SolverConfig, Sphere
+from axion.solver.curves import Bends, curves, nearest, square_to
+from axion.solver.gliding import whole_impulses
+from axion.solver.problem import world_impulses
+from axion.solver.reference.rotation import exponential, halfway
+from axion.solver.reference.rows import contact_jacobians
+from axion.solver.residuals import Judge
+from axion.solver.rotations import conjugate, multiply, rotate
+from axion.solver.simulate import _stepper
+from judged_problems import any_solution, assembled, everything
+
+CPU = SolverConfig(device="cpu")
+
+
+def hanging(spin=0.0, ground=False, approach=0.0, belt=0.0):
+    """A box on a plank that hangs on a hinge 2 m above it, both turning about the hinge by ``spin`` [rad/s]."""
+    scene = Scene()
+    if ground:
+        scene.add(Body("Ground", [Box((1, 1, 0.1))], motion="static", position=(0, 0, -2.12)))
+    turn, along = (0, spin, 0), (-spin * 2.0, 0, 0)
+    scene.add(Body("Plank", [Box((0.4, 0.2, 0.02))], position=(0, 0, -2), angular_velocity=turn,
+                   linear_velocity=along, surface_velocity=(belt, 0, 0)))  # fmt: skip
+    scene.add(Body("Box", [Box((0.1, 0.1, 0.1))], position=(0, 0, -1.88), angular_velocity=turn,
+                   linear_velocity=(-spin * 1.88, 0, -approach)))  # fmt: skip
+    scene.add(Joint("Pin", "hinge", None, "Plank", (0, 0, 0), orientation=(np.sin(np.pi / 4), 0, 0, np.cos(np.pi / 4))))
+    return scene
+
+
+def first_assembly(scene, step=1.0 / 24.0):
+    """The Assembly that the first step of a scene begins with."""
+    stepper = _stepper(scene, CPU, lambda *_: None)
+    velocity = stepper.assembler.prescribed_velocity(stepper.state, step)
+    stepper.joints.observe(stepper.state.position, stepper.state.orientation, velocity)
+    return stepper.assembler.build(stepper.state, step, *stepper._contacts(step, velocity))
+
+
+def test_what_only_carries_each_other_goes_by_mid_step():
+    assembly = first_assembly(hanging(1.0))
+    contacts, bodies = assembly.problem.contacts, assembly.problem.bodies
+    assert contacts.glides.all() and bodies.midpoint[:2].tolist() == [1.0, 1.0]
+    # The normal, and the levers, are those half way to the free pose.
+    middle = halfway(bodies.orientation, bodies.free_orientation)
+    expected = rotate(middle[contacts.face], contacts.face_normal)
+    np.testing.assert_allclose(contacts.normal, expected, atol=1e-14)
+    assert np.degrees(np.arccos(abs(contacts.normal[0, 2]))) == pytest.approx(np.degrees(0.5 / 24), rel=1e-6)
+
+
+@pytest.mark.parametrize("options", [{"ground": True}, {"approach": 0.1}, {"belt": 0.5}], ids=str)
+def test_what_stands_on_the_ground_lands_or_runs_does_not(options):
+    assembly = first_assembly(hanging(**options))
+    assert assembly.problem.contacts.glides is None
+    assert not assembly.problem.bodies.midpoint.any()
+
+
+def test_what_a_held_body_carries_is_held():
+    # A box on a box on the ground, and two of them apart: one by backward Euler, the others not.
+    scene = Scene(gravity=(0, 0, -9.81))
+    scene.add(Body("Ground", [Plane()], motion="static"))
+    for name, x, z in (("Low", 0, 0.1), ("High", 0, 0.3), ("Below", 3, 2.1), ("Above", 3, 2.3)):
+        scene.add(Body(name, [Box((0.1, 0.1, 0.1))], position=(x, 0, z)))
+    assembly = first_assembly(scene)
+    scene_number = assembly.numbering.scene
+    middle = dict(zip(scene_number.tolist(), assembly.problem.bodies.midpoint.tolist(), strict=True))
+    assert [middle[i] for i in range(1, 5)] == [0.0, 0.0, 1.0, 1.0]
+
+
+def test_round_bodies_that_touch_do_not_glide():
+    # Their normal turns with neither of them.
+    scene = Scene()
+    scene.add(Body("One", [Sphere(0.1)], position=(0, 0, 1)))
+    scene.add(Body("Other", [Sphere(0.1)], position=(0, 0, 1.2)))
+    assembly = first_assembly(scene)
+    assert len(assembly.problem.contacts) == 1 and assembly.problem.contacts.glides is None
+
+
+def test_levers_of_contacts_that_glide_are_those_half_way():
+    problem = everything(1)
+    contacts, bodies = problem.contacts, problem.bodies
+    contacts.glides = np.arange(len(contacts)) % 2 == 0
+    half = halfway(bodies.orientation, bodies.free_orientation)
+    got = contact_jacobians(contacts, bodies.position, bodies.orientation, bodies.free_orientation)
+    start = contact_jacobians(contacts, bodies.position, bodies.orientation)
+    middle = contact_jacobians(contacts, bodies.position, half)
+    for each, before, at_half in zip(got, start, middle, strict=True):
+        np.testing.assert_array_equal(each[::2], at_half[::2])
+        np.testing.assert_array_equal(each[1::2], before[1::2])
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5, 7])
+def test_impulses_of_mid_step_are_turned_on_to_the_end_pose(seed):
+    # What is given to the velocity phase to be solved anew: whole impulses, with the normal of the end as that of
+    # mid-step, at the point where both bodies are pushed there.
+    problem, judge = everything(seed, rows=0), Judge("cpu")
+    contacts, bodies, n = problem.contacts, problem.bodies, problem.bodies.dynamic_count
+    bodies.midpoint[:n] = 1.0
+    contacts.glides = contacts.face >= 0
+    solution = any_solution(problem, seed)
+    judge.step(assembled(problem, seed), solution, 1e-4)
+    at_end, given = judge.contacts_at_end(problem)
+    half = halfway(bodies.orientation, bodies.free_orientation)
+    force = world_impulses(contacts.normal, solution.contact_impulse)
+    push = np.zeros((len(bodies.mass), 6))
+    for c in range(len(contacts)):
+        a, b, face = contacts.body_a[c], contacts.body_b[c], contacts.face[c]
+        if contacts.glides[c]:
+            on = multiply(solution.orientation[face], conjugate(half[face]))
+            before, after = rotate(on, contacts.normal[c]), rotate(solution.orientation[face], contacts.face_normal[c])
+            axis = np.cross(before, after)
+            angle = np.arctan2(np.linalg.norm(axis), before @ after)
+            rest = exponential(axis * angle / np.linalg.norm(axis))
+            whole = 2.0 * rotate(rest, rotate(on, force[c]))
+            np.testing.assert_allclose(at_end.impulse[c], whole, atol=1e-12 * (1.0 + np.abs(whole).max()))
+            # As much along the normal of the end as along that of mid-step.
+            assert whole @ after == pytest.approx(2.0 * solution.contact_impulse[c, 0], abs=1e-12)
+            arms = [rotate(solution.orientation[k], p) for k, p in ((a, at_end.point_a[c]), (b, at_end.point_b[c]))]
+        else:
+            whole, turn = force[c], bodies.orientation
+            arms = [
+                rotate(turn[a], contacts.point_a[c]) - contacts.normal[c] * contacts.margin_a[c],
+                rotate(turn[b], contacts.point_b[c]) + contacts.normal[c] * contacts.margin_b[c],
+            ]
+            np.testing.assert_allclose(at_end.impulse[c], whole, atol=1e-12)
+        for body, arm, sign in ((a, arms[0], 1.0), (b, arms[1], -1.0)):
+            share = sign if contacts.glides[c] else sign * (1.0 + bodies.midpoint[body])
+            push[body] += share * np.append(whole, np.cross(arm, whole))
+    for i in range(n):
+        local = rotate(conjugate(solution.orientation[i]), push[i, 3:]) / bodies.inertia[i]
+        want = np.append(push[i, :3] / bodies.mass[i], rotate(solution.orientation[i], local))
+        np.testing.assert_allclose(given[i], want, atol=1e-11 * (1.0 + np.abs(want).max()))
+
+
+def test_impulses_of_mid_step_count_twice():
+    problem = everything(1)
+    problem.contacts.glides = np.arange(len(problem.contacts)) == 2
+    impulse = np.ones((len(problem.contacts), 3))
+    got = whole_impulses(problem, impulse)
+    assert got[2].tolist() == [2.0] * 3 and (np.delete(got, 2, axis=0) == 1.0).all()
+
+
+# Curves
+
+
+def test_the_nearest_of_what_carries_a_body_is_found():
+    own = np.array([1, 0, 1, 1, 0])
+    normal = np.array([[0, 0, 1.0], [0, 0, 1.0], [0.6, 0, 0.8], [0.8, 0, 0.6], [1.0, 0, 0]])
+    held, carrier = nearest(own, normal, np.array([0, 2]), np.array([3, 4]))
+    assert held.tolist() == [3] and carrier.tolist() == [2]  # nothing carries body 0
+    assert [each.tolist() for each in nearest(own, normal, np.array([], int), np.array([3]))] == [[], []]
+
+
+def test_a_normal_is_turned_square_to_the_way():
+    got = square_to(np.array([[0.0, 0.0, 1.0]]), np.array([[3.0, 0.0, 0.3]]))
+    assert got[0] @ (3.0, 0.0, 0.3) == pytest.approx(0.0, abs=1e-15)
+    assert np.degrees(np.arccos(got[0, 2])) == pytest.approx(np.degrees(np.arctan(0.1)))
+    np.testing.assert_array_equal(square_to(np.array([[0.0, 0.0, 1.0]]), np.zeros((1, 3))), [[0, 0, 1]])
+
+
+class HalfWay:
+    """A ContactSet as far as ``curves`` looks: scene body 3 is touched along the normals given."""
+
+    def __init__(self, *angles):
+        self.normal = np.array([[np.sin(angle), 0.0, np.cos(angle)] for angle in angles]).reshape(-1, 3)
+        self.body_a, self.body_b = np.full(len(angles), 3), np.zeros(len(angles), int)
+
+
+@pytest.mark.parametrize(
+    ("turn", "half_way", "curve"),
+    [
+        (0.4, (0.2,), True), (0.4, (0.27,), True), (0.4, (0.0, 0.4), False), (0.4, (), False), (0.4, (0.4,), False),
+        (0.1, (0.1,), True),  # one facet of less than 6 degrees
+        (0.2, (0.15,), True),  # a few of them
+    ],
+)  # fmt: skip
+def test_half_way_a_curve_has_the_normal_half_way(turn, half_way, curve):
+    before, after = np.array([[0.0, 0.0, 1.0]]), np.array([[np.sin(turn), 0.0, np.cos(turn)]])
+    found = Bends(np.array([0]), before, after, np.array([False]))
+    assert found.turn()[0] == pytest.approx(turn)
+    assert curves(found, HalfWay(*half_way), np.array([3, 0])).tolist() == [curve]
