@@ -57,7 +57,7 @@ class Bends:
 def bends(assembly, solution, fast, radius):
     """The Bends of bodies on what is not solved, in a solved step; None where there are none.
 
-    Of single bodies, and of those that joints hold together, where only what is not solved presses on any of them.
+    Not of islands in which bodies press on each other that have no face there: those do not go by mid-step.
 
     fast: [m] way into the surface in the step that does not matter; radius: (B,) around scene bodies' origins [m].
     """
@@ -67,7 +67,8 @@ def bends(assembly, solution, fast, radius):
     if not (other >= n).any():
         return None
     loaded, island = solution.contact_impulse[:, 0] > 0.0, assembly.island
-    among = np.bincount(island[own[loaded & (other < n)]], minlength=len(assembly.island_jointed)) > 0
+    among = loaded & (other < n) & (True if contacts.face is None else contacts.face < 0)
+    among = np.bincount(island[own[among]], minlength=len(assembly.island_jointed)) > 0
     ours = np.append(~among[island], False)[np.minimum(own, n)] & (other >= n)
     if contacts.surface_velocity is not None:
         ours &= ~contacts.surface_velocity.any(axis=1)
