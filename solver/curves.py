@@ -57,7 +57,7 @@ class Bends:
 def bends(assembly, solution, fast, radius):
     """The Bends of bodies on what is not solved, in a solved step; None where there are none.
 
-    Of single bodies, and of those that joints hold together, where only what is not solved presses on any of them.
+    Of single bodies, and of those that joints hold together, with what lies on them.
 
     fast: [m] way into the surface in the step that does not matter; radius: (B,) around scene bodies' origins [m].
     """
@@ -67,7 +67,10 @@ def bends(assembly, solution, fast, radius):
     if not (other >= n).any():
         return None
     loaded, island = solution.contact_impulse[:, 0] > 0.0, assembly.island
-    among = np.bincount(island[own[loaded & (other < n)]], minlength=len(assembly.island_jointed)) > 0
+    among = loaded & (other < n)
+    if contacts.face is not None:  # what lies on a cart; heaps have better to do
+        among &= (contacts.face < 0) | ~assembly.island_jointed[island[np.minimum(own, n - 1)]]
+    among = np.bincount(island[own[among]], minlength=len(assembly.island_jointed)) > 0
     ours = np.append(~among[island], False)[np.minimum(own, n)] & (other >= n)
     if contacts.surface_velocity is not None:
         ours &= ~contacts.surface_velocity.any(axis=1)

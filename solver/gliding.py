@@ -11,7 +11,7 @@ mid-step instead, as joints without contacts do, and so do those that are carrie
 
 and the velocity phase ends what is left of v_n(q+), with p turned on to the end pose.  A contact glides that touches
 and neither approaches nor runs; bodies go by mid-step where all that press on them, themselves or through others, do.
-What stands still, and what moves by keyframes, holds where its surface does not curve.
+What stands still holds where its surface does not curve, what moves by keyframes everywhere.
 """
 
 import numpy as np
