@@ -102,11 +102,7 @@ class Attempt:
 
     def moved(self):
         """The State it leads to, as far as poses, velocities and what solves go on with."""
-        moved = moved_state(self.state, self.assembly, self.solution, self.statistics, self.end, self.bent)
-        if moved.locked is not None or some(self.statistics.held):
-            moved.locked = np.zeros(len(self.failed), bool) if moved.locked is None else moved.locked.copy()
-            moved.locked[self.dynamic()] = self.statistics.held
-        return moved
+        return moved_state(self.state, self.assembly, self.solution, self.statistics, self.end, self.bent)
 
     def _kept(self):
         return ~self.spurious & (self.error <= self.tolerance)

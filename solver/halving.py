@@ -53,11 +53,8 @@ def _joined(state, moved, kept):
     for name in ("position", "orientation", "velocity", "eps", "swept"):
         columns[name] = getattr(state, name).copy()
         columns[name][kept] = getattr(moved, name)[kept]
-    for name in ("along", "beyond"):
+    for name in ("along", "beyond", "locked"):
         own, other = getattr(state, name), getattr(moved, name)
         if own is not None or other is not None:
-            none = np.zeros(len(kept))
-            columns[name] = np.where(kept, none if other is None else other, none if own is None else own)
-    if moved.locked is not None:
-        columns["locked"] = np.where(kept, moved.locked, False if state.locked is None else state.locked)
+            columns[name] = np.where(kept, False if other is None else other, False if own is None else own)
     return replace(state, **columns)

@@ -53,6 +53,11 @@ class Solved:
     bent: object = None  # (n,) bool: bodies carried along a curve; None: none
     curved: object = None  # (n,) bool: those whose step is too long for it
 
+    @property
+    def seen(self):
+        """Whether detection looked at its end pose."""
+        return self.check is not None and self.check.found is not None
+
 
 class PositionPhase:
     """Solves the position phase of steps of one scene."""
@@ -77,12 +82,9 @@ class PositionPhase:
         options, tolerance = self.options(assembly, state)
         solved = Solved(assembly, *self._solve(assembly, options, tolerance, last), tolerance, NO_PAIRS)
         solved = self._repeat(solved, state, last)
-        if solved.check is None or solved.check.found is None:
-            return solved
-        solved = self._along_curves(solved, state, last)
-        if solved.check is None or solved.check.found is None:
-            return solved
-        return self._without_ghosts(solved, state, last)
+        if solved.seen:
+            solved = self._along_curves(solved, state, last)
+        return self._without_ghosts(solved, state, last) if solved.seen else solved
 
     def _repeat(self, solved, state, last):
         """The Solved step with more contacts or other loads, as long as it asks for them."""
@@ -188,7 +190,7 @@ class PositionPhase:
         Of those that overlap at the end only what free motion leads past each other: the others would have met anyway.
         flown: {pair: whether the free motion of the ``first`` solve lets it meet}, to which answers are added.
         """
-        if solved.check is None or solved.check.found is None:
+        if not solved.seen:
             return NO_PAIRS
         judged = solved.check.found, self.collider.model, AIM * self.fast
         apart, into = (

@@ -117,6 +117,9 @@ def moved_state(state, assembly, solution, statistics, end, bent=None):
         eps[~statistics.constrained] = FIRST_EPS
     moved.eps[number.scene[:n]] = eps
     moved.swept[number.scene[:n]] = statistics.swept
+    if state.locked is not None or some(statistics.held):
+        moved.locked = np.zeros(len(state.eps), bool) if state.locked is None else state.locked.copy()
+        moved.locked[number.scene[:n]] = statistics.held
     if end.beyond is not None:
         moved.beyond = np.zeros(len(state.eps)) if state.beyond is None else state.beyond.copy()
         moved.beyond[number.scene[:n]] = end.beyond

@@ -323,13 +323,6 @@ def _warnings(scene, items):
         )
         if gone is not None:
             found.append(f"{item.name} no longer shows {gone} of its collection, which is shown as a point")
-    shows = {item.instance_collection: item for item in scene.objects if item.instance_type == "COLLECTION"}
-    for collection, item in shows.items():
-        gone = (
-            next((own.name for own in collection.all_objects if own.name_full in hidden), None) if collection else None
-        )
-        if gone is not None:
-            found.append(f"{item.name} no longer shows {gone} of its collection, which is shown as a point")
     for item in items:
         if not compat.animated_paths(item).isdisjoint(FLAGS):
             found.append(f"{item.name} animates its visibility, so it may show beside its point")

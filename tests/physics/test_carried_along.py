@@ -4,7 +4,9 @@
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Cylinder, Joint, Scene, SolverConfig, Sphere, simulate
+from axion.solver.rotations import rotate
 from figures import figure
+from scenes import turned
 
 CPU = SolverConfig(device="cpu")
 PIVOT = np.array([0.0, 0.0, 3.0])
@@ -12,13 +14,9 @@ LENGTH, BOX = 2.0, 0.1
 FLAT = np.sin(np.pi / 4), 0.0, 0.0, np.cos(np.pi / 4)  # local Z along the world's Y
 
 
-def about_y(angle):
-    return np.array([0.0, np.sin(angle / 2), 0.0, np.cos(angle / 2)])
-
-
-def turned(angle, place):
-    x, y, z = place
-    return np.array([np.cos(angle) * x + np.sin(angle) * z, y, -np.sin(angle) * x + np.cos(angle) * z])
+def lean(angle, place):
+    """A place (3,) turned about the Y axis by ``angle`` [rad]."""
+    return rotate(turned("y", angle), place)
 
 
 def swing(angle, friction, rate=0.0, boxes=1, joint="hinge"):
@@ -27,8 +25,8 @@ def swing(angle, friction, rate=0.0, boxes=1, joint="hinge"):
     sizes = [(0.4, 0.2, 0.02), *[(BOX, BOX, BOX)] * boxes]
     heights = [-LENGTH, *(-LENGTH + 0.02 + BOX * (2 * k + 1) for k in range(boxes))]
     for k, (half, height) in enumerate(zip(sizes, heights, strict=True)):
-        arm = turned(angle, (0, 0, height))
-        scene.add(Body(f"Box {k}" if k else "Plank", [Box(half)], position=PIVOT + arm, orientation=about_y(angle),
+        arm = lean(angle, (0, 0, height))
+        scene.add(Body(f"Box {k}" if k else "Plank", [Box(half)], position=PIVOT + arm, orientation=turned("y", angle),
                        mass=4.0 if k else 10.0, friction=friction, angular_velocity=(0, rate, 0),
                        linear_velocity=np.cross((0, rate, 0), arm)))  # fmt: skip
     scene.add(Joint("Pin", joint, None, "Plank", PIVOT, orientation=FLAT))
@@ -110,12 +108,12 @@ def test_a_tray_on_a_ball_joint_keeps_what_lies_in_it():
     angle, scene, speed = 0.6, Scene(), np.array([0.0, 1.0, 0.0])
     walls = [Box((0.02, 0.3, 0.1), position=(x, 0, 0.1)) for x in (-0.3, 0.3)]
     walls += [Box((0.3, 0.02, 0.1), position=(0, y, 0.1)) for y in (-0.3, 0.3)]
-    scene.add(Body("Tray", [Box((0.3, 0.3, 0.02)), *walls], position=PIVOT + turned(angle, (0, 0, -LENGTH)), mass=5.0,
-                   orientation=about_y(angle), friction=0.8, linear_velocity=speed))  # fmt: skip
+    scene.add(Body("Tray", [Box((0.3, 0.3, 0.02)), *walls], position=PIVOT + lean(angle, (0, 0, -LENGTH)), mass=5.0,
+                   orientation=turned("y", angle), friction=0.8, linear_velocity=speed))  # fmt: skip
     scene.add(Joint("Pin", "ball", None, "Tray", PIVOT))
     for k, x in enumerate((-0.1, 0.12)):
-        place = PIVOT + turned(angle, (x, 0.05, -LENGTH + 0.02 + 0.07))
-        scene.add(Body(f"Load {k}", [Box((0.07, 0.07, 0.07))], position=place, orientation=about_y(angle), mass=2.0,
+        place = PIVOT + lean(angle, (x, 0.05, -LENGTH + 0.02 + 0.07))
+        scene.add(Body(f"Load {k}", [Box((0.07, 0.07, 0.07))], position=place, orientation=turned("y", angle), mass=2.0,
                        friction=0.8, linear_velocity=speed))  # fmt: skip
     trajectory = simulate(scene, 144, 24, CPU)
     assert_kept("tray on a ball joint", trajectory, 9.0 * (9.81 * LENGTH * (1 - np.cos(angle)) + 0.5), bound=0.02)
@@ -148,13 +146,13 @@ def test_a_ball_rolls_off_a_seesaw_as_at_small_steps():
     def ends(fps):
         scene = Scene()
         scene.add(Body("Plank", [Box((1.5, 0.3, 0.03))], position=(0, 0, 1), mass=10.0, friction=0.6,
-                       orientation=about_y(0.2)))  # fmt: skip
+                       orientation=turned("y", 0.2)))  # fmt: skip
         scene.add(Joint("Pin", "hinge", None, "Plank", (0, 0, 1), orientation=FLAT))
         for x in (-1.0, 0.9):
-            place = (0, 0, 1) + turned(0.2, (x, 0, 0.03 + BOX))
-            scene.add(Body(f"Box {x}", [Box((BOX, BOX, BOX))], position=place, orientation=about_y(0.2), mass=5.0,
+            place = (0, 0, 1) + lean(0.2, (x, 0, 0.03 + BOX))
+            scene.add(Body(f"Box {x}", [Box((BOX, BOX, BOX))], position=place, orientation=turned("y", 0.2), mass=5.0,
                            friction=0.6))  # fmt: skip
-        scene.add(Body("Ball", [Sphere(BOX)], position=(0, 0, 1) + turned(0.2, (-0.2, 0, 0.03 + BOX)), friction=0.6))
+        scene.add(Body("Ball", [Sphere(BOX)], position=(0, 0, 1) + lean(0.2, (-0.2, 0, 0.03 + BOX)), friction=0.6))
         return simulate(scene, int(0.5 * fps), fps, CPU).position[-1]
 
     off = np.abs(ends(24) - ends(960)).max()
