@@ -17,6 +17,7 @@ from axion.solver import (
     TriangleMesh,
     simulate,
 )
+from contact_scenes import bowl
 from figures import figure
 
 CPU = SolverConfig(device="cpu")
@@ -197,24 +198,11 @@ def test_a_wall_beside_a_curve_stops_a_cart():
     assert figure("cart at a wall in a half pipe, 24 fps", "energy left", left, "< 15 of 122", "J") < 15.0
 
 
-def bowl(radius=2.0, segments=48, rings=16):
-    """The inside of a half sphere around the origin."""
-    down, round_ = np.meshgrid(np.pi / 2 * np.arange(1, rings + 1) / rings, 2 * np.pi * np.arange(segments) / segments)
-    place = np.stack([np.sin(down) * np.cos(round_), np.sin(down) * np.sin(round_), -np.cos(down)], axis=2)
-    vertices = radius * np.vstack([[0, 0, -1], place.transpose(1, 0, 2).reshape(-1, 3)])
-    j, after = np.arange(segments), (np.arange(segments) + 1) % segments
-    triangles = [np.stack([0 * j, 1 + j, 1 + after], axis=1)]
-    for k in range(rings - 1):
-        a, b = 1 + k * segments + j, 1 + k * segments + after
-        triangles += [np.stack([a, a + segments, b + segments], axis=1), np.stack([a, b + segments, b], axis=1)]
-    return TriangleMesh(vertices, np.concatenate(triangles))
-
-
 @pytest.mark.parametrize("substeps", [1, 2, 4])
 def test_a_box_that_stops_in_a_bowl_is_no_riddle(substeps):
     # By mid-step it may go less far than to be looked at where it ends: the bake broke off at two steps a frame.
     angle, scene = 0.8, Scene()
-    scene.add(Body("Bowl", [bowl()], motion="static", friction=0.2))
+    scene.add(Body("Bowl", [bowl(2.0, 16, 48)], motion="static", friction=0.2))
     place = np.array([-np.sin(angle), 0.0, -np.cos(angle)]) * (2.0 - 0.1055)
     scene.add(Body("Box", [Box((0.1, 0.1, 0.1))], position=place, mass=1.0, friction=0.2,
                    orientation=(0, np.sin(angle / 2), 0, np.cos(angle / 2))))  # fmt: skip
@@ -228,7 +216,7 @@ def test_a_bowl_that_creeps_gives_nothing_to_a_ball():
     angle, scene = 0.9, Scene()
     times = np.array([0.0, 20.0])
     path = MotionPath(times, np.outer(times, (1e-9, 0.0, 0.0)), np.tile([0.0, 0.0, 0.0, 1.0], (2, 1)))
-    scene.add(Body("Bowl", [bowl(1.0)], motion="kinematic", path=path, friction=0.3))
+    scene.add(Body("Bowl", [bowl(1.0, 16, 48)], motion="kinematic", path=path, friction=0.3))
     place = np.array([np.sin(angle), 0.0, -np.cos(angle)]) * (1.0 - 0.103)
     scene.add(Body("Ball", [Sphere(0.1)], position=place, mass=1.0, friction=0.3, linear_velocity=(0, 1.0, 0)))
     trajectory = simulate(scene, 120, 24, CPU)
