@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Recordings: they see what the arrays of a struct hold when they run, and those of other programs can be saved."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import warp as wp
@@ -54,5 +57,22 @@ def test_only_recordings_to_be_saved_list_where_their_arrays_lie(savable, monkey
     with wp.ScopedCapture(device="cpu", apic=savable):
         launch()
         launch()
-    # data and gradient of the array that is an argument itself, and three arrays of the struct
-    assert listed == [5 * savable] * 2
+    # data and gradient of the array that is an argument itself, and of the struct's three
+    assert listed == [8 * savable] * 2
+
+
+def test_a_recording_keeps_the_arrays_it_was_made_with():
+    sums, more, launch = made()
+    views = host_view(sums.total), host_view(more)
+    graph = recorded("cpu", launch)
+    gone = [weakref.ref(array) for array in (sums.total, more)]
+    sums.total = wp.zeros(3, dtype=wp.float64, device="cpu")
+    del sums, more, launch
+    gc.collect()
+    assert all(array() is not None for array in gone)
+    views[1][:] = 2.0
+    wp.capture_launch(graph)
+    np.testing.assert_array_equal(views[0], 2.0)
+    del graph
+    gc.collect()
+    assert all(array() is None for array in gone)
