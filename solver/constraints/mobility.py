@@ -72,13 +72,13 @@ class Held:
 def _across(rows, count):
     """(K,) square of what is left of rows (G + K, N) across the first ``count`` of them, which hold.
 
-    With a Cholesky factor of all: BLAS shares out even a solve of 17 rows among threads, which takes up to a millisecond
-    where other work keeps them.
+    With a Cholesky factor of all: BLAS shares out even a solve of 17 rows among threads, which takes up to a
+    millisecond where other work keeps them.
     """
     product, more = rows @ rows.T, len(rows) - count
     diagonal = product.ravel()[:: len(rows) + 1]
     own = diagonal[count:].copy()
     diagonal[:count] *= 1.0 + SHIFT
     diagonal += np.finfo(float).tiny  # those without a direction, as distances of 0, hold nothing
-    product[count:, count:] = np.diag((more + 1) * own + np.finfo(float).tiny)  # room for what they have along the others
+    product[count:, count:] = np.diag((more + 1) * own + np.finfo(float).tiny)  # more than they have along the others
     return own - (np.linalg.cholesky(product)[count:, :count] ** 2).sum(axis=1)
