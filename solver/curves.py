@@ -7,7 +7,10 @@ a bowl lost half of it in a second at 24 frames a second.  Such a body goes by m
 along the normal half way between those of both ends, which keeps it: the chord has the same angle to both tangents.
 
 At a kink that share is lost by law: the body hits what it comes to.  Half way, a curve has the normal half way; a kink
-has that of the start or of the end.  Facets that turn by less than 6 degrees are a curve.
+has that of the start or of the end.  Facets that turn by less than 6 degrees are a curve.  A ball comes to a kink at
+one time, whenever that is in the step.  It goes over it by mid-step, too, which leads along both facets exactly, and
+ends with what the hit leaves of the speed that it comes with.  Other shapes come to it with one corner after the other,
+in short steps.
 """
 
 from dataclasses import dataclass
@@ -16,9 +19,8 @@ import numpy as np
 
 from .bounces import moving_first
 from .manifold import along_runs
-from .reference.rotation import halfway
-from .reference.rows import normals
-from .rotations import rotate
+from .reference.rows import gaps, normals
+from .rotations import rotate, slerp
 
 TURN = 0.01  # [rad] by which a surface may turn in a step
 FACET = 0.105  # [rad] by which a curve may turn at once
@@ -30,6 +32,7 @@ SMOOTH = 0.3  # of the turn: how far the normal half way may be off
 HAIR = 5e-3  # [rad] and by this much in any case
 SAGITTA = 0.125  # of way times turn: how far an arc is from its chord
 ROUND = 1e-6  # of its radius: what is rounded by less has corners
+CENTRED = 1e-3  # of its radius: how far the middle of a ball may be off its centre of mass
 ALONG = 0.2  # of its speed: what it moves away from or into by less carries it; meshes have facets
 TUMBLING = 0.5  # of its speed: what has corners and turns faster at its rim lands on one after the other
 
@@ -42,16 +45,38 @@ class Bends:
     before: np.ndarray  # (K, 3) normal of what carried it at the start, from there to the body
     after: np.ndarray  # (K, 3) normal of what holds it at the end
     moves: np.ndarray  # (K,) bool: that moves itself, by keyframes
+    ball: np.ndarray  # (K,) bool: the body is round about its centre of mass there
+    time: np.ndarray  # (K,) when it comes to what holds it at the end, as a share of the step
 
-    def middle(self):
-        """(K, 3) normal half way between the two."""
-        middle = self.before + self.after
-        return middle / np.linalg.norm(middle, axis=1, keepdims=True)
+    def take(self, index):
+        """The Bends at ``index``, numbers or (K,) bool."""
+        return Bends(*(values[index] for values in vars(self).values()))
+
+    def part(self, share):
+        """(K, 3) normal at a ``share`` of the way from the one to the other."""
+        part = (1.0 - share) * self.before + share * self.after
+        return part / np.linalg.norm(part, axis=1, keepdims=True)
 
     def turn(self):
         """(K,) angle between the two [rad]."""
         apart = np.linalg.norm(self.after - self.before, axis=1)
         return 2.0 * np.arcsin(np.minimum(0.5 * apart, 1.0))
+
+    def free_velocity(self, bodies, end):
+        """(K, 6) velocity at the step's end without what holds the bodies there: so far something else carried them.
+
+        bodies: problem.Bodies; end: (n, 6) that of free motion.
+        """
+        velocity = end[self.body].copy()
+        gained = velocity[:, :3] - bodies.velocity[self.body, :3]
+        borne = self.time * np.maximum(-(gained * self.before).sum(axis=1), 0.0)
+        velocity[:, :3] += borne[:, None] * self.before
+        return velocity
+
+    def largest(self):
+        """The Bends of each body that turns most."""
+        order = np.lexsort((-self.turn(), self.body))
+        return self.take(order[np.flatnonzero(np.diff(self.body[order], prepend=-1))])
 
 
 def bends(assembly, solution, fast, radius):
@@ -89,13 +114,17 @@ def bends(assembly, solution, fast, radius):
     held, carrier = nearest(own, normal, carries, held)
     end = outwards(contacts, normals(contacts, solution.orientation))
     moves = bodies.velocity[other[held]].any(axis=1)
-    found = Bends(own[held], square_to(normal[carrier], past[carrier]), end[held], moves)
+    here = np.where((contacts.body_a == own)[held, None], contacts.point_a[held], contacts.point_b[held])
+    ball = np.sqrt((here * here).sum(axis=1)) < CENTRED * margin[held]
+    apart = gaps(contacts.take(held), bodies.position, bodies.orientation)
+    time = np.clip(apart / (h * towards[held]), 0.0, 1.0)
+    found = Bends(own[held], square_to(normal[carrier], past[carrier]), end[held], moves, ball, time)
     turn = found.turn()
     turns = (turn > TURN) & (towards[held] > np.sin(TURN) * speed[held])
     turns &= contacts.start_gap[carrier] <= fast + SAGITTA * h * speed[held] * turn  # facets part from what rolls on
     if not turns.any():
         return None
-    return Bends(*(values[turns] for values in vars(found).values()))
+    return found.take(turns)
 
 
 def outwards(contacts, normal):
@@ -136,23 +165,48 @@ def nearest(own, normal, carries, held):
     return held, candidate[order[np.flatnonzero(np.append(True, np.diff(run[order]) > 0))]]
 
 
-def curves(found, half_way, order):
-    """(K,) bool: which Bends are curves, and no kinks.
+def curves(found, look, order):
+    """Two (K,) bool: which Bends are curves, and which are single kinks.
 
-    half_way: the ContactSet with the bodies half way; order: (B + 1,) scene number of each solver body.
+    look: of Bends and a share of the way, the ContactSet with their bodies there; order: (B + 1,) scene number of each
+    solver body.
     """
-    middle, turn, apart = found.middle(), found.turn(), np.full(len(found.body), 2.0)
-    for side, sign in ((half_way.body_a, 1.0), (half_way.body_b, -1.0)):
+    turn = found.turn()
+    curve, kink = turn <= FACET, np.zeros(len(turn), bool)
+    asked = np.flatnonzero(~curve)
+    if not len(asked):
+        return curve, kink
+    curve[asked], kink[asked] = _at(0.5, found.take(asked), look, order)
+    kink &= ~curve
+    asked = np.flatnonzero(curve & (turn > 2.0 * FACET) | kink & found.ball)  # or there are two kinks
+    for share in (0.25, 0.75) if len(asked) else ():
+        still = _at(share, found.take(asked), look, order)
+        curve[asked], kink[asked] = curve[asked] & still[0], kink[asked] & still[1]
+    return curve, kink
+
+
+def _at(share, found, look, order):
+    """Two (K,) bool: whether bodies are touched along the normal that a curve has at a ``share`` of the way, and along
+    that of one of both ends.
+    """
+    turn, contacts = found.turn(), look(found, share)
+    sides = found.part(share), found.before, found.after
+    apart = np.full((3, len(turn)), 2.0)
+    for side, sign in ((contacts.body_a, 1.0), (contacts.body_b, -1.0)):
         for k, body in enumerate(order[found.body].tolist()):
-            there = sign * half_way.normal[side == body]
-            apart[k] = np.linalg.norm(there - middle[k], axis=1).min(initial=apart[k])
-    off = 2.0 * np.arcsin(np.minimum(0.5 * apart, 1.0))
-    return (turn <= FACET) | (off <= np.maximum(SMOOTH * turn, 0.5 * FACET) + HAIR)
+            there = sign * contacts.normal[side == body]
+            for of, normal in zip(apart, sides, strict=True):
+                of[k] = np.linalg.norm(there - normal[k], axis=1).min(initial=of[k])
+    middle, *ends = 2.0 * np.arcsin(np.minimum(0.5 * apart, 1.0))
+    least = 0.5 * FACET + HAIR
+    of_curve = np.maximum((SMOOTH * turn + HAIR) * 2.0 * min(share, 1.0 - share), least)
+    return middle <= of_curve, np.minimum(*ends) <= least
 
 
-def middle_pose(found, bodies, solution):
-    """Positions (B, 3) and orientations (B, 4) half way through a solved step, those of Bends on the arc."""
-    position = 0.5 * (bodies.position + solution.position)
+def pose_at(share, found, bodies, solution):
+    """Positions (B, 3) and orientations (B, 4) at a ``share`` of the way of a solved step, those of Bends on arcs."""
+    position = bodies.position + share * (solution.position - bodies.position)
     way = np.linalg.norm(solution.position - bodies.position, axis=1)[found.body]
-    position[found.body] -= (SAGITTA * way * found.turn())[:, None] * found.middle()
-    return position, halfway(bodies.orientation, solution.orientation)
+    sagitta = 4.0 * share * (1.0 - share) * SAGITTA * way * found.turn()
+    position[found.body] -= sagitta[:, None] * found.part(0.5)
+    return position, slerp(bodies.orientation, solution.orientation, share)

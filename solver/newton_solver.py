@@ -155,7 +155,9 @@ class SolverAxion(newton.solvers.SolverBase):
         judged = self._phase.judge.step(assembly, solution, self._phase.fast)
         count_turns(assembly.problem, solution, judged.coordinate)
         damping = self.config.joint_damping
-        end = end_velocity(assembly, solution, judged, state, self._phase, solved.tolerance, damping, sound)
+        end = end_velocity(
+            assembly, solution, judged, state, self._phase, solved.tolerance, damping, sound, solved.kinks
+        )
         solution = held_back(assembly, solution, sound)
         calm(assembly, solution.orientation, end.velocity, sound)
         self._last = assembly, solution

@@ -14,7 +14,7 @@ import numpy as np
 from .arrays import usual_room
 from .assemble import HELD
 from .constraints.breaking import row_forces
-from .curves import COARSE, KINK, MOST, bends, curves, middle_pose
+from .curves import COARSE, KINK, MOST, bends, curves, pose_at
 from .effort import Effort
 from .flags import some
 from .ghosts import NO_PAIRS, met, pushed_from_afar
@@ -52,6 +52,7 @@ class Solved:
     done: object = None  # (n,) bool: bodies that go the same way as when ``check`` was made; None: before that
     bent: object = None  # (n,) bool: bodies carried along a curve; None: none
     curved: object = None  # (n,) bool: those whose step is too long for it
+    kinks: object = None  # curves.Bends at which balls were hit, or None
 
     @property
     def seen(self):
@@ -111,30 +112,37 @@ class PositionPhase:
         if found is None:
             return solved
         order, (smooth, too_long, bent) = assembly.numbering.scene, np.zeros((3, n), bool)
-        moved = np.zeros(len(order) - 1, bool)
-        moved[order[found.body]] = True
-        middle = scene_poses(order[:-1], *middle_pose(found, assembly.problem.bodies, solution))
-        half_way = self.collider.collide_again(*self.frames.to_body(*middle), moved, None, moved)
-        curve, far = curves(found, half_way, order), found.turn() > MOST
+
+        def look(part, share):
+            moved = np.zeros(len(order) - 1, bool)
+            moved[order[part.body]] = True
+            there = scene_poses(order[:-1], *pose_at(share, part, assembly.problem.bodies, solution))
+            return self.collider.collide_again(*self.frames.to_body(*there), moved, None, moved)
+
+        (curve, kink), far = curves(found, look, order), found.turn() > MOST
+        kink &= found.ball & ~found.moves & ~far & ~assembly.island_jointed[assembly.island[found.body]]
         bent[found.body[~far & ~found.moves]] = True
         short = found.moves & (found.turn() <= COARSE)
-        too_long[found.body[~short & (curve & far | found.moves | ~curve & (assembly.problem.step > KINK))]] = True
-        curve &= ~found.moves
+        cut = curve & far | found.moves | ~curve & ~kink & (assembly.problem.step > KINK)
+        too_long[found.body[~short & cut]] = True
+        curve = curve & ~found.moves | kink
         too_long &= ~assembly.island_jointed[assembly.island]  # carts are not to be cut at each stone
         smooth[found.body[curve & ~far]] = True
         smooth[found.body[~curve | far]] = False  # what meets a kink, too, takes its share by law
         smooth &= ~too_long
+        kinks = found.take(np.zeros(0, int))
         for _ in range(2):  # once more without those that miss
             if not some(smooth):
                 break
             trial = self._by_middle(solved, smooth, state, last)
             missed = whole_groups(assembly.island, smooth & ~(trial.statistics.residual <= self.fast))
             if not some(missed):
-                solved = trial
+                solved, kinks = trial, found.take(kink & smooth[found.body])
                 break
             too_long |= missed & smooth & ~assembly.island_jointed[assembly.island]
             smooth &= ~missed
-        return replace(solved, bent=whole_groups(assembly.island, bent), curved=too_long)
+        bent, kinks = whole_groups(assembly.island, bent), kinks.largest() if len(kinks.body) else None
+        return replace(solved, bent=bent, curved=too_long, kinks=kinks)
 
     def _by_middle(self, solved, smooth, state, last):
         """The Solved step with bodies ``smooth`` (n,) bool along curves, and what joints hold to them, by mid-step."""

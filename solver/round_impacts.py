@@ -13,6 +13,7 @@ from .contact_geometry import ALIKE
 from .rotations import rotate
 from .touch_time import EDGE_RADIUS, Side, may_meet, round_touch, solid_touch, touch_in_flight
 
+HOVERS = 1e-3  # of its radius: what is nearer lies on the other, whatever else of that it comes to
 CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "face", "face_normal")
 
 
@@ -51,8 +52,9 @@ def _pairs(found, model):
     shapes = np.stack(np.divmod(found.pair, len(is_round)))
     differs = found.pair[1:] != found.pair[:-1]
     alone = np.append(True, differs) & np.append(differs, True)
-    good = alone[: len(found)] & (found.gap > 0.0) & is_round[shapes].any(axis=0) & known[shapes].all(axis=0)
+    good = alone[: len(found)] & is_round[shapes].any(axis=0) & known[shapes].all(axis=0)
     good &= (ball[shapes].any(axis=0) | ~is_mesh[shapes].any(axis=0)) & (found.deforms < 0)
+    good &= found.gap > HOVERS * np.where(is_round[shapes[0]], *model.shape_rounding[shapes])
     some = np.flatnonzero(good)
     b, a = shapes[:, some]
     swapped = model.shape_body[a] != found.body_a[some]

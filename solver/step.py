@@ -135,8 +135,9 @@ class Stepper:
         if some(attempt.failed) and depth < self.deepest and not few(self, attempt):
             return attempt
         end = end_velocity(
-            assembly, solution, judged, state, self.position_phase, solved.tolerance, self.joint_damping, attempt.sound
-        )
+            assembly, solution, judged, state, self.position_phase, solved.tolerance, self.joint_damping,
+            attempt.sound, solved.kinks,
+        )  # fmt: skip
         attempt.finish(end, self.fast)
         if self.joints.break_overloaded(assembly, solution, end.phase, state.time + step, attempt.sound):
             attempt.again = True

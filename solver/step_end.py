@@ -34,11 +34,11 @@ class EndVelocity:
     phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
 
 
-def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damping, sound):
+def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damping, sound, kinks=None):
     """The EndVelocity of a step.
 
     judged: its JudgedStep; phase: the PositionPhase that found the solution; tolerance: (n,) [m] it was held to;
-    joint_damping: [1/s]; sound: (n,) bool, bodies within tolerance.
+    joint_damping: [1/s]; sound: (n,) bool, bodies within tolerance; kinks: as in Solved.
     """
     n = assembly.problem.bodies.dynamic_count
     velocity = judged.velocity(sound)
@@ -53,6 +53,10 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
     if some(need):
         mask = need[assembly.island]
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask)
+        if kinks is not None:
+            problem.bodies.free_velocity[kinks.body] = kinks.free_velocity(
+                assembly.problem.bodies, assembly.end_velocity
+            )
         tolerance = tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
         options = SolveOptions(tolerance, state.eps[assembly.numbering.scene[:n]], np.zeros(n, bool), velocity)
 

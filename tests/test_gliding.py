@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contacts of mid-step: who glides, with which normals and levers, and how their impulses end a step."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Joint, Plane, Scene, SolverConfig, Sphere
@@ -160,24 +162,55 @@ def test_a_normal_is_turned_square_to_the_way():
     np.testing.assert_array_equal(square_to(np.array([[0.0, 0.0, 1.0]]), np.zeros((1, 3))), [[0, 0, 1]])
 
 
-class HalfWay:
-    """A ContactSet as far as ``curves`` looks: scene body 3 is touched along the normals given."""
+class Touched:
+    """A ContactSet as far as ``curves`` looks: scene body 3 is touched along the normals of these angles."""
 
     def __init__(self, *angles):
         self.normal = np.array([[np.sin(angle), 0.0, np.cos(angle)] for angle in angles]).reshape(-1, 3)
         self.body_a, self.body_b = np.full(len(angles), 3), np.zeros(len(angles), int)
 
 
+def facets(*parts):
+    """Where on the way what angle is touched: pairs (share of the way up to which it is, angle)."""
+    return lambda share: [next(angle for end, angle in parts if share < end)]
+
+
 @pytest.mark.parametrize(
-    ("turn", "half_way", "curve"),
+    ("turn", "touched", "curve", "kink"),
     [
-        (0.4, (0.2,), True), (0.4, (0.27,), True), (0.4, (0.0, 0.4), False), (0.4, (), False), (0.4, (0.4,), False),
-        (0.1, (0.1,), True),  # one facet of less than 6 degrees
-        (0.2, (0.15,), True),  # a few of them
+        (0.4, lambda share: [0.4 * share], True, False), (0.4, lambda share: [0.4 * share + 0.05], True, False),
+        (0.4, facets((0.3, 0.0), (0.7, 0.2), (1.0, 0.4)), False, False),  # two kinks, half way between them
+        (0.4, facets((0.6, 0.0), (0.8, 0.2), (1.0, 0.4)), False, False),  # two kinks, both in the second half
+        (0.4, facets((0.2, 0.0), (0.4, 0.2), (1.0, 0.4)), False, False),
+        (0.4, facets((0.4, 0.0), (1.0, 0.4)), False, True), (0.4, facets((0.9, 0.0), (1.0, 0.4)), False, True),
+        (0.4, lambda share: [0.0, 0.4], False, True), (0.4, lambda share: [], False, False),
+        (0.1, facets((1.0, 0.1)), True, False),  # one facet of less than 6 degrees
+        (0.2, facets((1.0, 0.15)), True, False),  # a few of them
+        (1.0, lambda share: [share], True, False), (1.0, lambda share: [-0.5], False, False),
     ],
 )  # fmt: skip
-def test_half_way_a_curve_has_the_normal_half_way(turn, half_way, curve):
+def test_on_the_way_a_curve_turns_and_a_kink_does_not(turn, touched, curve, kink):
     before, after = np.array([[0.0, 0.0, 1.0]]), np.array([[np.sin(turn), 0.0, np.cos(turn)]])
-    found = Bends(np.array([0]), before, after, np.array([False]))
+    found = Bends(np.array([0]), before, after, np.array([False]), np.array([True]), np.zeros(1))
     assert found.turn()[0] == pytest.approx(turn)
-    assert curves(found, HalfWay(*half_way), np.array([3, 0])).tolist() == [curve]
+    told = curves(found, lambda part, share: Touched(*touched(share)), np.array([3, 0]))
+    assert [each.tolist() for each in told] == [[curve], [kink]]
+
+
+def test_until_a_ball_comes_to_a_kink_it_is_carried():
+    # The velocity without what holds it at the end: gravity's share along the first normal is missing until then.
+    end = np.array([[2.0, 0.0, -0.4, 0.0, 20.0, 0.0], np.zeros(6)])
+    bodies = SimpleNamespace(velocity=np.array([[2.0, 0.0, 0.0, 0.0, 20.0, 0.0], np.zeros(6)]))
+    found = Bends(np.zeros(3, int), np.tile([0.0, 0.0, 1.0], (3, 1)), np.tile([0.6, 0.0, 0.8], (3, 1)),
+                  *np.zeros((2, 3), bool), np.array([0.0, 0.25, 1.0]))  # fmt: skip
+    np.testing.assert_allclose(found.free_velocity(bodies, end)[:, 2], [-0.4, -0.3, 0.0])
+    np.testing.assert_array_equal(found.free_velocity(bodies, end)[:, 3:], end[[0, 0, 0], 3:])
+    assert np.array_equal(end[0], [2.0, 0.0, -0.4, 0.0, 20.0, 0.0])
+
+
+def test_of_the_bends_of_a_body_the_largest_is_kept():
+    angle = np.array([0.2, 0.3, 0.1])
+    after = np.stack([np.sin(angle), 0.0 * angle, np.cos(angle)], axis=1)
+    found = Bends(np.array([4, 4, 1]), np.tile([0.0, 0.0, 1.0], (3, 1)), after, *np.zeros((2, 3), bool), np.arange(3.0))
+    largest = found.largest()
+    assert largest.body.tolist() == [1, 4] and largest.time.tolist() == [2.0, 1.0]
