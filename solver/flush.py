@@ -9,6 +9,9 @@ another shape, contacts with the latter along other normals are left out:
 
     n . x <= n . p + FLUSH size    for all x of the other shape; p: the contact's point, n: its normal
 
+What is convex is before the plane of its deepest contact.  A mesh need not be: a ring over a peg is below the plane on
+top of that, as what stands beside the peg is.  Such planes keep nothing apart.
+
 Where the other stands out of that plane, at a valley, ``hidden_edges.py`` has the contacts that are left.
 """
 
@@ -18,7 +21,7 @@ import numpy as np
 
 from .hidden_edges import with_faces
 from .manifold import along_runs, segments, turn
-from .reach import reach
+from .reach import reach, reach_of_vertices
 from .rotations import matrices
 
 FLUSH = 1e-3  # of the smallest half extent of what moves: what stands out by less is no obstacle
@@ -72,6 +75,9 @@ def without_flush_edges(contacts, model, position, orientation):
     if not len(edge):
         return contacts
     room = FLUSH * model.shape_size[mover]
+    keeps = _before(contacts, model, touch, np.unique(plane), room, (position, rotation))[plane]
+    if not keeps.all():
+        edge, plane, cosine = edge[keeps], plane[keeps], cosine[keeps]
     highest = reach(model, still[edge], touch.normal[plane], (position, rotation))
     behind = highest <= touch.level[plane] + room[edge]
     gone = np.zeros(len(mover), bool)
@@ -83,6 +89,21 @@ def without_flush_edges(contacts, model, position, orientation):
     keep = np.ones(len(contacts), bool)
     keep[touch.index[gone]] = False
     return contacts.take(keep)
+
+
+def _before(contacts, model, touch, planes, room, poses):
+    """(K,) bool: of each of the Touches ``planes`` (P,), whether all of what moves is before it; False for others.
+
+    room: (K,) what is behind it by less is not [m]; poses: position (B, 3) and rotation (B, 3, 3).
+    """
+    before = np.zeros(len(room), bool)
+    before[planes] = True
+    asked = planes[model.meshes.shape_mesh[touch.mover[planes]] >= 0]
+    if len(asked):
+        deepest = reach_of_vertices(model, touch.mover[asked], -touch.normal[asked], poses)
+        overlap = np.maximum(-contacts.gap[touch.index[asked]], 0.0)
+        before[asked] = deepest <= room[asked] + overlap - touch.level[asked]
+    return before
 
 
 def _touches(contacts, model, columns, poses):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far shapes, and faces of them, reach along directions: by the corners of boxes and hulls, else by their boxes."""
+"""How far shapes, and faces of them, reach along directions: by the corners of boxes and hulls, else by their boxes, or
+by the vertices of meshes.
+"""
 
 import numpy as np
 
@@ -25,6 +27,20 @@ def reach(model, shape, direction, poses):
 def has_corners(model):
     """(S,) bool: boxes and hulls, which are no more than what their corners are the corners of."""
     return (np.diff(model.polygons.start[model.polygons.first]) > 0) & (model.shape_side[:, 0] == 0.0)
+
+
+def reach_of_vertices(model, shape, direction, poses):
+    """(K,) how far the vertices of meshes reach along world directions (K, 3)."""
+    position, rotation = poses
+    table, body = model.meshes, model.shape_body[shape]
+    local = turn_back(rotation[body], direction)
+    out = _dot(direction, position[body]) + _dot(local, model.shape_position[shape])
+    local = turn_back(model.shape_rotation[shape], local)
+    for one in np.unique(shape).tolist():
+        mine, mesh = shape == one, table.shape_mesh[one]
+        vertices = table.vertices[table.first_vertex[mesh] : table.first_vertex[mesh + 1]]
+        out[mine] += (vertices @ local[mine].T).max(axis=0)
+    return out
 
 
 def reach_of_corners(model, shape, direction, poses, along=None, level=None):

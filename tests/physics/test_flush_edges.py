@@ -6,6 +6,7 @@ import pytest
 from axion.solver import (
     Body,
     Box,
+    Capsule,
     ConvexHull,
     Cylinder,
     MotionPath,
@@ -16,7 +17,8 @@ from axion.solver import (
     TriangleMesh,
     simulate,
 )
-from contact_scenes import CUBE
+from axion.solver.rotations import rotate
+from contact_scenes import CUBE, torus
 from figures import figure
 from scenes import turned
 
@@ -37,6 +39,7 @@ THINGS = {
     "hull": (ConvexHull(CORNERS * (0.2, 0.15, 0.1)), 0.1),
     "ball": (Sphere(0.1), 0.1),
     "upright barrel": (Cylinder(0.1, 0.2), 0.2),
+    "mesh": (TriangleMesh(CORNERS * (0.2, 0.15, 0.1), np.array(SIDES)), 0.1),
 }
 
 
@@ -173,3 +176,63 @@ def test_nothing_is_felt_of_the_joints_of_a_body_that_moves(thing, parts):
     assert trajectory.linear_velocity[:, 1, 0] == pytest.approx(speed, abs=1e-3)
     assert np.abs(trajectory.position[:, 1, 2] - height).max() < 2.0 * FAST
     assert np.abs(trajectory.position[:, 0, :2]).max() < FAST
+
+
+def deepest_in_box(vertices, trajectory, low, high):
+    """How deep vertices (V, 3) of the last body are in the box from ``low`` to ``high`` (3,), at worst [m]."""
+    worst = 0.0
+    for place, turn in zip(trajectory.position[:, -1], trajectory.orientation[:, -1], strict=True):
+        corner = place + rotate(turn, vertices)
+        worst = max(worst, np.minimum(corner - low, high - corner).min(axis=1).max())
+    return worst
+
+
+@pytest.mark.parametrize("top", [-0.03, -0.06, 0.3])
+def test_a_ring_on_a_peg_hits_what_stands_lower_beside_it(top):
+    # All of the box is behind the plane on top of the peg, and so is most of the ring: it went 5 cm deep into the box,
+    # in steps that were told to be right.
+    mesh = torus(0.1, 0.015, 32, 12)
+    upright = TriangleMesh(mesh.vertices[:, [0, 2, 1]], mesh.triangles[:, ::-1])
+    scene, angle, arm = Scene(), np.deg2rad(50.0), 0.065
+    scene.add(Body("Peg", [Cylinder(0.02, 0.2, orientation=turned("x", 0.5 * np.pi))], motion="static", friction=0.3))
+    half = np.array([0.05, 0.2, 0.5 * (top + 0.6)])
+    middle = np.array([-0.16, 0.0, 0.5 * (top - 0.6)])
+    scene.add(Body("Box", [Box(tuple(half))], motion="static", position=middle))
+    scene.add(Body("Ring", [upright], position=(arm * np.sin(angle), 0, -arm * np.cos(angle)), mass=0.5, friction=0.3,
+                   linear_velocity=(-1.0, 0, -0.5)))  # fmt: skip
+    trajectory = simulate(scene, 24, 24, CPU)
+    deep = deepest_in_box(upright.vertices, trajectory, middle - half, middle + half)
+    name = f"ring on a peg beside a box up to {top:g} m"
+    assert figure(name, "deepest corner in the box", deep, f"< {FAST:g}", "m") < FAST
+    assert all(report.converged for report in trajectory.reports)
+
+
+def test_a_spoon_leans_on_the_rim_of_a_cup_that_moves():
+    # The shaft is behind the plane under its thicker end, which the cup's wall is not before: it fell through the wall.
+    outer, inner, height = 0.04, 0.035, 0.1
+    angle = 2.0 * np.pi * np.arange(20) / 20
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    rings = [(outer, 0.0), (outer, height), (inner, height), (inner, 0.006)]
+    vertices = np.concatenate([np.c_[radius * circle, np.full(20, z)] for radius, z in rings])
+    vertices = np.concatenate([vertices, [(0, 0, 0), (0, 0, 0.006)]])
+    k, after = np.arange(20), (np.arange(20) + 1) % 20
+    sides = []
+    for low, high in ((0, 20), (20, 40), (40, 60)):
+        sides += [
+            np.stack(each, axis=1) for each in ((low + k, low + after, high + after), (low + k, high + after, high + k))
+        ]
+    sides += [np.stack([0 * k + 80, after, k], axis=1), np.stack([60 + k, 60 + after, 0 * k + 81], axis=1)]
+    cup = TriangleMesh(vertices, np.concatenate(sides))
+    scene = Scene()
+    scene.add(Body("Floor", [Plane()], motion="static", friction=0.4))
+    scene.add(Body("Cup", [cup], mass=0.3, friction=0.4))
+    spoon = [Capsule(0.003, 0.07), Sphere(0.008, position=(0, 0, -0.075))]
+    scene.add(
+        Body("Spoon", spoon, position=(0.018, 0, 0.1), orientation=turned("y", 0.1), mass=0.04, friction=0.3)
+    )
+    trajectory = simulate(scene, 48, 24, CPU)
+    up = rotate(trajectory.orientation[-1, 2], np.array([0.0, 0.0, 1.0]))
+    foot = trajectory.position[-1, 2] - trajectory.position[-1, 1] - 0.073 * up
+    share = (outer - np.hypot(*foot[:2])) / np.hypot(*up[:2])  # where the shaft passes over the wall
+    assert figure("spoon in a cup", "height of the shaft over the rim", foot[2] + share * up[2], "> 0.1", "m") > height
+    assert all(report.converged for report in trajectory.reports)
