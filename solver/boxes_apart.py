@@ -12,6 +12,7 @@ import numpy as np
 
 from .rotations import matrices
 
+AT_ONCE = 1 << 17  # pairs and looks that are compared together: each takes some hundred numbers
 PARALLEL = 1e-9  # added to cosines: edges that are parallel span no axis
 
 
@@ -110,4 +111,9 @@ def near_on_the_way(model, frames, order, position, orientation, first, second, 
     solver = np.argsort(order)[body]
     poses = frames.to_body(position[:, solver], orientation[:, solver], body)
     boxes = model.body_boxes.placed(body, *poses, 0.0 if wider is None else wider[solver])
-    return ~apart(boxes.take(one), boxes.take(other))
+    near = np.empty((len(position), len(one)), bool)
+    size = max(1, AT_ONCE // max(1, len(position)))
+    for begin in range(0, len(one), size):
+        part = slice(begin, begin + size)
+        near[:, part] = ~apart(boxes.take(one[part]), boxes.take(other[part]))
+    return near

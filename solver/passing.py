@@ -51,19 +51,19 @@ def came_through(problem, found, order):
     return through
 
 
-def passed(assembly, solution, collider, frames, assembler, free, before=None):
+def passed(assembly, solution, collider, frames, assembler, free, bad, before=None):
     """(P,) numbers of pairs of scene bodies, see ``pair_number``, that met between the ends of a step, one of which
     turned far, and did not stop.
 
     Looks along the way: what contacts at one look do not hold apart until the next was not held apart by the step.
-    free: (B,) bool, scene bodies that move freely; before: (pairs that an earlier solve of the step was found to have,
-    (B,) bool: scene bodies that go the same way now), or None.
+    free: (B,) bool, scene bodies that move freely; bad: (n,) bool, dynamic bodies not to be looked at; before: (pairs
+    that an earlier solve of the step was found to have, (B,) bool: scene bodies that go the same way now), or None.
     """
     problem, model, order = assembly.problem, collider.model, assembly.numbering.scene[:-1]
     bodies, h, velocity = problem.bodies, problem.step, solution.velocity[:-1]
     turn, through = h * np.linalg.norm(velocity[:, 3:], axis=1), [NO_PAIRS]
     touching = _pairs(problem.contacts, order)[problem.contacts.start_gap <= 0.0]
-    turn[model.balls[order]] = 0.0
+    turn[model.balls[order]] = turn[: len(bad)][bad] = 0.0
     reach = np.where(model.body_radius[order] == 0.0, np.inf, model.body_radius[order])  # planes are always near
     first, second = _near_others(bodies.position[:-1], reach, velocity, h, np.flatnonzero(turn > TURN))
     if before is not None:

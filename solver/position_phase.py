@@ -96,7 +96,7 @@ class PositionPhase:
                 return replace(solved, check=unchecked(len(assembly.numbering.scene) - 1))
             self.collider.deform(state.time, assembly.problem.step, at_end=True)
             before = None if solved.done is None else (solved.check, solved.done)
-            judged = AIM * self.fast, last, solved.left_out, before
+            judged = AIM * self.fast, last, bad, solved.left_out, before
             check = check_end(assembly, solution, self.collider, self.frames, self.assembler, *judged)
             solved = replace(solved, check=check)
             missed = None if check is None else _of_others(check.missed, bad)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .flags import some
 from .ghosts import NO_PAIRS
 from .passing import came_through, passed, scene_poses
 from .piercing import no_piercing
@@ -40,14 +41,16 @@ def unchecked(count):
     return EndCheck(0.0, np.inf, None, np.zeros(count), np.full(count, np.inf), np.zeros(count, bool))
 
 
-def check_end(assembly, solution, collider, frames, assembler, tolerance, last, left_out=NO_PAIRS, before=None):
+def check_end(assembly, solution, collider, frames, assembler, tolerance, last, bad, left_out=NO_PAIRS, before=None):
     """EndCheck of a solved step, or None where nothing moved far enough to overlap by ``tolerance`` [m] unseen.
 
     A contact point goes with its body: rolled on by ``way``, a rim of radius r has it way^2 / (2 r) above its lowest.
     Pairs of which neither body moved by a good part of the tolerance are not looked at; of others a corner may come in
     that no contact holds, however little they moved.
     Where bodies went through each other nothing can be added, and their step must be halved; if it is the ``last``
-    resort, it is taken as it is.  left_out: (P,) pairs of scene bodies that are not to be looked for ahead.
+    resort, it is taken as it is.
+    bad: (n,) bool, dynamic bodies whose step is halved anyway: where they go tells nothing, and may be far off.
+    left_out: (P,) pairs of scene bodies that are not to be looked for ahead.
     before: EndCheck of an earlier solve of the step and (n,) bool, dynamic bodies that go the same way now; or None.
     """
     model = collider.model
@@ -85,7 +88,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         through[stuck[0]] = through[stuck[1]] = True
         opposed = came_through(problem, found, order)
         through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
-        pairs = passed(assembly, solution, collider, frames, assembler, free, _known(before, order))
+        pairs = passed(assembly, solution, collider, frames, assembler, free, bad, _known(before, order))
         through[np.concatenate(np.divmod(pairs, len(order)))] = True
         through &= free  # what they went through may hold others up
         found = found.take(~(through[found.body_a] | through[found.body_b])) if through.any() else found
@@ -102,7 +105,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     excess[through] = np.inf
     overlap, unsolved = float(deepest.max(initial=0.0)), float(excess.max(initial=0.0))
     rest = deepest, excess, free, pairs, at_end
-    ahead = _unforeseen(assembly, solution, collider, frames, way, free, left_out)
+    ahead = _unforeseen(assembly, solution, collider, frames, way, free, bad, left_out)
     if ahead is not None:
         added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), assembly.numbering, problem.bodies.orientation)
         closed = gaps(added, solution.position, solution.orientation) < -tolerance
@@ -150,18 +153,24 @@ def _untold(stuck, found, known, collider, frames, problem, order, tolerance):
     return a[worse], b[worse], depth[worse]
 
 
-def _unforeseen(assembly, solution, collider, frames, way, free, left_out):
+def _unforeseen(assembly, solution, collider, frames, way, free, bad, left_out):
     """The ContactSet of body pairs that the step's real velocities bring together and its contacts leave out, or None.
 
-    way: (B,) of each solver body in the step [m]; free: (B,) bool, scene bodies that move freely.
+    way: (B,) of each solver body in the step [m]; free: (B,) bool, scene bodies that move freely; bad, left_out: as in
+    ``check_end``.
     """
     problem, order = assembly.problem, assembly.numbering.scene[:-1]
     h, bodies, radius = problem.step, problem.bodies, collider.model.body_radius[order]
-    fall = np.linalg.norm(collider.model.gravity) * h**2
-    if np.all(way <= 2.0 * way_moved(bodies.velocity[:-1], radius, h) + fall):
+    end, fall = solution.velocity[:-1], np.linalg.norm(collider.model.gravity) * h**2
+    unforeseen = way > 2.0 * way_moved(bodies.velocity[:-1], radius, h) + fall
+    unforeseen[: len(bad)] &= ~bad
+    if not some(unforeseen):
         return None
+    if some(bad):
+        end = end.copy()
+        end[: len(bad)][bad] = bodies.velocity[: len(bad)][bad]
     velocity = np.empty((len(order), 6))
-    velocity[order] = solution.velocity[:-1]
+    velocity[order] = end
     place, turn = frames.to_body(*scene_poses(order, bodies.position, bodies.orientation))
     present = pair_number(order[problem.contacts.body_a], order[problem.contacts.body_b], len(order))
     known = np.union1d(present, left_out)

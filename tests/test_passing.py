@@ -92,11 +92,13 @@ def test_who_goes_the_same_way_is_not_looked_at_again(monkeypatch):
     """Rods that spin about in each other's way: asked once more, all keep their answer, and nothing is detected."""
     seen, look = [], redetect.passed
 
-    def twice(assembly, solution, collider, frames, assembler, free, before):
-        found = look(assembly, solution, collider, frames, assembler, free, before)
+    def twice(assembly, solution, collider, frames, assembler, free, bad, before):
+        found = look(assembly, solution, collider, frames, assembler, free, bad, before)
         blind = SimpleNamespace(model=collider.model)
-        same = look(assembly, solution, blind, frames, assembler, free, (found, np.ones(len(free), bool)))
-        fresh = look(assembly, solution, collider, frames, assembler, free, (found, np.zeros(len(free), bool)))
+        same = look(assembly, solution, blind, frames, assembler, free, bad, (found, np.ones(len(free), bool)))
+        fresh = look(assembly, solution, collider, frames, assembler, free, bad, (found, np.zeros(len(free), bool)))
+        nobody = look(assembly, solution, blind, frames, assembler, free, np.ones_like(bad), None)
+        assert not len(nobody)
         np.testing.assert_array_equal(same, found)
         if before is None:  # of those that kept theirs the looks were others
             np.testing.assert_array_equal(fresh, found)

@@ -227,9 +227,7 @@ def test_a_spoon_leans_on_the_rim_of_a_cup_that_moves():
     scene.add(Body("Floor", [Plane()], motion="static", friction=0.4))
     scene.add(Body("Cup", [cup], mass=0.3, friction=0.4))
     spoon = [Capsule(0.003, 0.07), Sphere(0.008, position=(0, 0, -0.075))]
-    scene.add(
-        Body("Spoon", spoon, position=(0.018, 0, 0.1), orientation=turned("y", 0.1), mass=0.04, friction=0.3)
-    )
+    scene.add(Body("Spoon", spoon, position=(0.018, 0, 0.1), orientation=turned("y", 0.1), mass=0.04, friction=0.3))
     trajectory = simulate(scene, 48, 24, CPU)
     up = rotate(trajectory.orientation[-1, 2], np.array([0.0, 0.0, 1.0]))
     foot = trajectory.position[-1, 2] - trajectory.position[-1, 1] - 0.073 * up
