@@ -48,6 +48,10 @@ REASONS = {
         "Plates strike each other in nearly every frame, and each strike is solved with smaller steps until its "
         "contacts hold."
     ),
+    "boxes_awake": (
+        "The larger the heap, the more layers it has, and the more rounds of conjugate gradients it takes until each of "
+        "them knows of all above it. Heaps of as many boxes in five layers tell how the work grows by itself."
+    ),
     "boxes_falling": (
         "The larger the heap, the more layers it has and the farther they fall before they meet: in the largest one a "
         "quarter of the boxes strike so fast that their step is solved in halves. Heaps of as many boxes in five "
