@@ -4,7 +4,9 @@
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Cylinder, MotionPath, Scene, SolverConfig, Sphere, simulate
-from scenes import GRAVITY, downhill, ground, slope
+from axion.solver.rotations import conjugate, rotate
+from figures import figure
+from scenes import GRAVITY, downhill, ground, slope, turned
 
 CPU = SolverConfig(device="cpu")
 FAST = CPU.tolerances()[1]
@@ -66,21 +68,55 @@ def test_lift_carries_without_a_gap_and_without_a_jump():
     assert np.abs(height).max() < 2 * FAST
 
 
-def test_turntable_drift_is_of_first_order():
-    # The box keeps its place on a table turning at w, but each step goes along the tangent:
-    # r grows by the factor sqrt(1 + (w h)^2) at most.
-    scene = Scene()
-    scene.add(
-        Body("Table", [Cylinder(1, 0.1)], motion="kinematic", angular_velocity=(0, 0, 1.0), position=(0, 0, -0.1))
-    )
-    box = Body("Box", [Box((0.1, 0.1, 0.1))], position=(0.4, 0, 0.1))
-    box.linear_velocity, box.angular_velocity = (0, 0.4, 0), (0, 0, 1.0)
-    scene.add(box)
-    n = 48
-    trajectory = simulate(scene, n, config=CPU)
-    radius = np.hypot(*trajectory.position[-1, 1, :2])
-    assert 0.4 - n * FAST < radius < 0.4 * np.sqrt(1.0 + STEP**2) ** n + n * FAST
-    assert trajectory.angular_velocity[-1, 1, 2] == pytest.approx(1.0, abs=1e-3)
+def keyframed(angle, seconds, axis="z"):
+    """A MotionPath at the origin that turns about ``axis`` by angle(t) [rad]."""
+    times = np.arange(0.0, seconds + 0.2, 1.0 / 96.0)
+    return MotionPath(times, np.zeros((len(times), 3)), np.array([turned(axis, angle(t)) for t in times]))
+
+
+@pytest.mark.parametrize("shape", [Box((0.05, 0.05, 0.05)), Cylinder(0.05, 0.05)])
+@pytest.mark.parametrize("speed", [0.8, 1.5, 2.5])
+def test_what_stands_on_a_turntable_keeps_its_place(speed, shape):
+    # Friction of 0.032 to 0.319 is needed there, of 0.5.  Along the tangents of each step's start r grows by
+    # exp(w^2 h t / 2): to 0.54 and 0.66 m, and at 2.5 rad/s off the table.
+    scene, radius, seconds = Scene(), 0.5, 6
+    table = Body("Table", [Cylinder(1.5, 0.05)], motion="kinematic", friction=0.5,
+                 path=keyframed(lambda t: speed * t, seconds))  # fmt: skip
+    scene.add(table)
+    scene.add(Body("Cup", [shape], position=(radius, 0, 0.1), linear_velocity=(0, radius * speed, 0),
+                   angular_velocity=(0, 0, speed), density=500.0, friction=0.5))  # fmt: skip
+    trajectory = simulate(scene, 24 * seconds, 24, CPU)
+    off = np.abs(np.hypot(*trajectory.position[:, 1, :2].T) - radius).max()
+    assert figure(f"turntable at {speed:g} rad/s, 6 s at 24 fps", "radius off", off, "< 1e-3 of 0.5", "m") < 1e-3
+    assert all(report.converged for report in trajectory.reports)
+    assert sum(report.substeps for report in trajectory.reports) <= 25 * seconds
+
+
+def test_on_a_table_that_speeds_up_a_box_slips_when_friction_is_used_up():
+    # r w'' = 0.72 m/s^2 along the way, r w'^2 = 0.576 t^2 m/s^2 inwards: together mu g = 2.943 m/s^2 at 2.226 s.
+    scene, radius, seconds = Scene(), 0.9, 3
+    path = keyframed(lambda t: 0.4 * t**2, seconds)
+    scene.add(Body("Table", [Cylinder(3.0, 0.05)], motion="kinematic", friction=0.3, path=path))
+    scene.add(Body("Box", [Box((0.05, 0.05, 0.05))], position=(radius, 0, 0.1), friction=0.3))
+    trajectory = simulate(scene, 24 * seconds, 24, CPU)
+    out = np.hypot(*trajectory.position[:, 1, :2].T) - radius
+    assert figure("table that speeds up, 24 fps", "radius off until it slips", np.abs(out[:53]).max(), "< 1e-3 of 0.9",
+                  "m") < 1e-3  # fmt: skip
+    assert figure("table that speeds up, 24 fps", "slid out at 3 s", out[-1], "0.2 at 480 fps", "m") > 0.17
+
+
+def test_crates_on_a_deck_that_pitches_stay():
+    # 0.2 rad to either side at 3 rad/s; friction 0.5.  Steps along tangents moved them by 17 mm.
+    scene, places, seconds = Scene(), np.array([-1.2, -0.4, 0.4, 1.2]), 4
+    path = keyframed(lambda t: 0.2 * np.sin(3.0 * t), seconds, "y")
+    scene.add(Body("Deck", [Box((1.5, 1.0, 0.05))], motion="kinematic", friction=0.5, path=path))
+    for k, x in enumerate(places):
+        scene.add(Body(f"Crate {k}", [Box((0.1, 0.1, 0.1))], position=(x, 0, 0.15), friction=0.5))
+    trajectory = simulate(scene, 24 * seconds, 24, CPU)
+    on_deck = rotate(conjugate(trajectory.orientation[-1, 0]), trajectory.position[-1, 1:])
+    off = np.abs(on_deck[:, 0] - places).max()
+    assert figure("crates on a deck that pitches, 4 s at 24 fps", "moved", off, "< 2e-3", "m") < 2e-3
+    assert np.abs(on_deck[:, 2] - 0.15).max() < FAST
 
 
 def test_sliding_ball_rolls_at_five_sevenths():
