@@ -49,8 +49,8 @@ REASONS = {
         "contacts hold."
     ),
     "boxes_awake": (
-        "The larger the heap, the more layers it has, and the more rounds of conjugate gradients it takes until each of "
-        "them knows of all above it. Heaps of as many boxes in five layers tell how the work grows by itself."
+        "The larger the heap, the more layers it has, and the more rounds of conjugate gradients it takes until each "
+        "of them knows of all above it. Heaps of as many boxes in five layers tell how the work grows by itself."
     ),
     "boxes_falling": (
         "The larger the heap, the more layers it has and the farther they fall before they meet: in the largest one a "
