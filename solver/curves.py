@@ -35,6 +35,7 @@ ROUND = 1e-6  # of its radius: what is rounded by less has corners
 CENTRED = 1e-3  # of its radius: how far the middle of a ball may be off its centre of mass
 ALONG = 0.2  # of its speed: what it moves away from or into by less carries it; meshes have facets
 TUMBLING = 0.5  # of its speed: what has corners and turns faster at its rim lands on one after the other
+HOP = 0.5  # of its radius: unless the places it is touched at are that near each other, as where a ring hangs on a peg
 
 
 @dataclass
@@ -109,12 +110,15 @@ def bends(assembly, solution, fast, radius):
     rolls = (margin > ROUND * size) | (size * np.sqrt((spin * spin).sum(axis=1)) <= TUMBLING * speed)
     known = np.arange(len(own)) < len(assembly.contacts)  # others came up on the way
     carries = np.flatnonzero(ours & known & (np.abs(towards) <= ALONG * speed))
-    held = ours & rolls & loaded & (contacts.rebound_speed == 0.0)
+    held = ours & loaded & (contacts.rebound_speed == 0.0)
     held = np.flatnonzero(held & (h * towards > fast))
     held, carrier = nearest(own, normal, carries, held)
+    place = np.where((contacts.body_a == own)[:, None], contacts.point_a, contacts.point_b)
+    hop = place[held] - place[carrier]
+    swings = np.sqrt((hop * hop).sum(axis=1)) <= HOP * size[held]
+    held, carrier = (each[rolls[held] | swings] for each in (held, carrier))
     end = outwards(contacts, normals(contacts, solution.orientation))
-    moves = bodies.velocity[other[held]].any(axis=1)
-    here = np.where((contacts.body_a == own)[held, None], contacts.point_a[held], contacts.point_b[held])
+    moves, here = bodies.velocity[other[held]].any(axis=1), place[held]
     ball = np.sqrt((here * here).sum(axis=1)) < CENTRED * margin[held]
     apart = gaps(contacts.take(held), bodies.position, bodies.orientation)
     time = np.clip(apart / (h * towards[held]), 0.0, 1.0)
