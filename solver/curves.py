@@ -35,7 +35,7 @@ ROUND = 1e-6  # of its radius: what is rounded by less has corners
 CENTRED = 1e-3  # of its radius: how far the middle of a ball may be off its centre of mass
 ALONG = 0.2  # of its speed: what it moves away from or into by less carries it; meshes have facets
 TUMBLING = 0.5  # of its speed: what has corners and turns faster at its rim lands on one after the other
-HOP = 0.5  # of its radius: unless the places it is touched at are that near each other, as where a ring hangs on a peg
+HOP = 0.5  # of its radius: unless it hangs, as a ring on a peg, and is touched at places that near each other
 
 
 @dataclass
@@ -115,7 +115,8 @@ def bends(assembly, solution, fast, radius):
     held, carrier = nearest(own, normal, carries, held)
     place = np.where((contacts.body_a == own)[:, None], contacts.point_a, contacts.point_b)
     hop = place[held] - place[carrier]
-    swings = np.sqrt((hop * hop).sum(axis=1)) <= HOP * size[held]
+    hangs = (rotate(bodies.orientation[own[held]], place[held]) * normal[held]).sum(axis=1) > 0.0
+    swings = hangs & (np.sqrt((hop * hop).sum(axis=1)) <= HOP * size[held])
     held, carrier = (each[rolls[held] | swings] for each in (held, carrier))
     end = outwards(contacts, normals(contacts, solution.orientation))
     moves, here = bodies.velocity[other[held]].any(axis=1), place[held]
