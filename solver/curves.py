@@ -113,6 +113,8 @@ def bends(assembly, solution, fast, radius):
     held = ours & loaded & (contacts.rebound_speed == 0.0)
     held = np.flatnonzero(held & (h * towards > fast))
     held, carrier = nearest(own, normal, carries, held)
+    if not len(held):
+        return None
     place = np.where((contacts.body_a == own)[:, None], contacts.point_a, contacts.point_b)
     hop = place[held] - place[carrier]
     hangs = (rotate(bodies.orientation[own[held]], place[held]) * normal[held]).sum(axis=1) > 0.0

@@ -58,14 +58,14 @@ def _near(problem, contacts, noise, curved):
     touches, n, count = problem.contacts, problem.bodies.dynamic_count, len(contacts)
     if not count or touches.face is None:
         return None
-    (own, other), velocity, found = moving_first(touches), problem.bodies.velocity, np.zeros(len(touches), bool)
-    turns = problem.step * np.linalg.norm(velocity[:, 3:], axis=1) > TURNS
+    (own, other), found = moving_first(touches), np.zeros(len(touches), bool)
+    turns = problem.step * np.linalg.norm(problem.bodies.velocity[:, 3:], axis=1) > TURNS
     turns[:n] = True
     found[:count] = (own < n)[:count] & turns[other[:count]] & (touches.face[:count] >= 0)
     found[:count] &= np.abs(contacts.gap) <= noise
     if curved is not None and curved.any():
-        still = ~velocity.any(axis=1)  # nobody knows what moving facets add
-        found |= np.append(curved > 0, False)[np.minimum(own, n)] & (other >= n) & still[other]
+        # of what moves nobody knows what its facets add
+        found |= np.append(curved > 0, False)[np.minimum(own, n)] & _still(touches, problem.bodies)
     return found if found.any() else None
 
 
