@@ -15,10 +15,10 @@ import warp as wp
 from . import mirror
 
 # Slots of the ``counts`` array.
-DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS, BODIES = range(6)
+DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS, BODIES, PARTS = range(7)
 # Slots of the ``flags`` array: one per graph loop, non-zero while an island still wants another round.
-OUTER, INNER, LINEAR, SEARCH, SWEEP, DIRECT, SOFTEN = range(7)
-MOST_NEWTON, MOST_LINEAR, MOST_SWEEPS = range(7, 10)  # and the work of the island that took most
+OUTER, INNER, SWEEP, DIRECT, SOFTEN = range(5)
+MOST_NEWTON, MOST_LINEAR, MOST_SWEEPS = range(5, 8)  # and the work of the island that took most
 
 # Slots of the ``settings`` array (reals): arguments that change from step to step cannot be recorded by value.
 STEP, PUSH_OUT = range(2)
@@ -172,11 +172,14 @@ class IslandArrays:
     contact_start: wp.array(dtype=wp.int32)  # contacts are sorted by island
     row_start: wp.array(dtype=wp.int32)
     row_index: wp.array(dtype=wp.int32)
+    body_start: wp.array(dtype=wp.int32)
+    body_index: wp.array(dtype=wp.int32)
+    run_start: wp.array(dtype=wp.int32)
+    colours: wp.array(dtype=wp.int32)  # how many its runs have; 0: none were asked for yet
     outer_active: wp.array(dtype=wp.int32)
     inner_active: wp.array(dtype=wp.int32)
     linear_active: wp.array(dtype=wp.int32)
     direct_active: wp.array(dtype=wp.int32)
-    search_active: wp.array(dtype=wp.int32)
     sweep_active: wp.array(dtype=wp.int32)
     rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses
     assumed: wp.array(dtype=wp.int32)  # 1: this Newton step takes contacts to go on as in the proximal centre
@@ -203,18 +206,10 @@ class IslandArrays:
     damping: wp.array(dtype=wp.float64)  # of the step from the last good iterate, in masses
     gradient: wp.array(dtype=wp.float64)
     gradient0: wp.array(dtype=wp.float64)
-    rz: wp.array(dtype=wp.float64)
-    rz0: wp.array(dtype=wp.float64)
-    rz_new: wp.array(dtype=wp.float64)
-    shs: wp.array(dtype=wp.float64)
     alpha: wp.array(dtype=wp.float64)
-    low: wp.array(dtype=wp.float64)
-    high: wp.array(dtype=wp.float64)
     slope0: wp.array(dtype=wp.float64)
     slope_base: wp.array(dtype=wp.float64)
-    slope: wp.array(dtype=wp.float64)
     bend_base: wp.array(dtype=wp.float64)
-    bend: wp.array(dtype=wp.float64)
     residual_normal: wp.array(dtype=wp.float64)
     residual_tangent: wp.array(dtype=wp.float64)
     residual_joint: wp.array(dtype=wp.float64)

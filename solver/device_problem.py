@@ -13,11 +13,13 @@ import warp as wp
 
 from .arrays import Columns, ColumnSet, IslandArrays, allocate, structs, upload, zeros
 from .figures import Figures, figure_kernels
+from .gauss_seidel import RunArrays
 from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
 from .problem import Coordinate, JointRows, frozen
 from .reference.rows import start_gaps
 from .spinning import no_spin
+from .teams import WIDTH, TeamArrays, most_parts, parts_of
 from .topology import KEPT, build_topology, same_blocks
 
 CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
@@ -34,7 +36,7 @@ ROW_COLUMNS = ColumnSet(
     *((name, name) for name in ("beta", "target", "target_velocity", "compliance", "lower", "upper")),
 )  # fmt: skip
 
-COUNTED = "contacts", "rows", "pairs", "islands", "bodies"  # in the order of the slots of ``counts`` after DYNAMIC
+COUNTED = "contacts", "rows", "pairs", "islands", "bodies", "parts"  # the slots of ``counts`` after DYNAMIC
 TOPOLOGY = {
     "bodies": {"island": "body_island"}
     | {f"{each}_{part}": f"body_{each}_{part}" for each in ("contact", "row") for part in ("start", "index")}
@@ -44,7 +46,10 @@ TOPOLOGY = {
     "pairs": {
         name: f"pair_{name}" for name in ("island", "i", "j", "contact_start", "contact_end", "row_start", "row_index")
     },
-    "islands": {name: f"island_{name}" for name in ("contact_start", "row_start", "row_index")}
+    "islands": {
+        name: f"island_{name}"
+        for name in ("contact_start", "row_start", "row_index", "body_start", "body_index", "run_start")
+    }
     | {name: name for name in ("jointed", "constrained", "looped")},
 }  # what is taken over from a Topology: the names on the device, and its own
 
@@ -66,7 +71,8 @@ class DeviceProblem:
         self._factored = self._laid = None  # the Topology that the factor is laid out for, and that in the arrays
         self._eliminator = Eliminator()
         self.counts = zeros(8, wp.int32, device)
-        self.flags = zeros(10, wp.int32, device)
+        self.flags = zeros(8, wp.int32, device)
+        self.width = 1 if self.device.is_cpu else WIDTH  # threads of a part of a team
         self.settings = zeros(2, real.scalar, device)
         self.cg_reduction, self.cg_most = wp.float64(CG_REDUCTION), wp.int32(CG_MOST)
 
@@ -81,6 +87,7 @@ class DeviceProblem:
         """
         size, kernels, islands = self.launched, self._kernels, self.islands
         self.restart()
+        self.teams.arrived.zero_()
         self._launch(kernels.clear, size["islands"], wp.float64(eps_joint), islands)
         self._launch(kernels.ask, size["bodies"], self.bodies, self.figures, islands)
         self._launch(kernels.warm, size["contacts"], self.contacts, islands)
@@ -115,8 +122,10 @@ class DeviceProblem:
             "islands": topology.island_count,
         }
         self._reserve(sizes)
+        sizes["parts"] = self._form_teams(topology)
         # On the CPU a kernel in vain costs a microsecond, but pairs come and go in a heap, and to record takes 10 ms.
         self.launched = {name: room if sizes[name] or name == "pairs" else 0 for name, room in self.capacity.items()}
+        self.launched["parts"] = self.team_room
         self._choose_direct(topology)
         upload(self.counts, (problem.bodies.dynamic_count, *(sizes[name] for name in COUNTED)))
         self._upload_topology(topology)
@@ -171,14 +180,21 @@ class DeviceProblem:
             "contact_start": size["islands"] + 1,
             "row_start": size["islands"] + 1,
             "row_index": size["rows"],
+            "body_start": size["islands"] + 1,
+            "body_index": size["bodies"],
+            "run_start": size["islands"] + 1,
         }
         self.bodies = allocate(types.BodyArrays, body_lists, size["bodies"], self.device)
         self.contacts = allocate(types.ContactArrays, {}, size["contacts"], self.device)
+        runs = {"start": size["contacts"] + 1, "colour": size["contacts"]}
+        self.runs = allocate(RunArrays, runs, size["bodies"], self.device)
         self.rows = allocate(types.RowArrays, {}, size["rows"], self.device)
         self.pairs = allocate(types.PairArrays, pair_lists, size["pairs"], self.device)
         self.islands = allocate(IslandArrays, island_lists, size["islands"], self.device)
         self.figures = allocate(Figures, {}, size["bodies"], self.device)
-        self._into = {name: Columns(getattr(self, name)) for name in (*self.capacity, "figures")}
+        self.team_room = most_parts(size["islands"], size["bodies"])
+        self.teams = allocate(TeamArrays, {"sums": 4 * self.team_room}, self.team_room, self.device)
+        self._into = {name: Columns(getattr(self, name)) for name in (*self.capacity, "figures", "teams", "runs")}
         bodies = size["bodies"]
         self.factor.reserve(islands=size["islands"], rows=bodies, blocks=4 * bodies, updates=4 * bodies)
         self._factored = self._laid = self._grouped = None
@@ -190,6 +206,14 @@ class DeviceProblem:
         self.islands.direct_active = self.factor.mask
         self.islands.failed = self.factor.failed
         self._factor_generation = self.factor.generation
+
+    def _form_teams(self, topology):
+        """Upload which part of which team works on which island.  Returns how many parts there are."""
+        parts = parts_of(np.diff(topology.island_body_start), self.device.is_cpu)
+        for name, values in zip(("island", "first", "size"), parts, strict=True):
+            self._into["teams"].fill(name, values)
+        self._into["runs"].fill("start", topology.run_start)
+        return len(parts[0])
 
     def _upload_topology(self, topology):
         """The indices that no kernel writes."""

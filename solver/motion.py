@@ -81,22 +81,15 @@ def motion_kernels(real):
         if i < counts[dynamic_slot] and isl.outer_active[bodies.island[i]] == 1:
             bodies.u_centre[i] = bodies.u[i]
 
-    @kernel
-    def body_direction(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
-        """Slope g . d and bend d . (M + K) d of the quadratic part of the merit function."""
-        i = wp.tid()
-        if i >= counts[dynamic_slot]:
-            return
-        k = bodies.island[i]
-        if isl.inner_active[k] == 0:
-            return
+    @wp.func(module=f"axion_motion_{real.name}")
+    def body_direction(bodies: BodyArrays, isl: IslandArrays, i: int, k: int):
+        """(g . d, d . (M + K) d): slope and bend of the quadratic part of the merit function."""
         d = bodies.d[i]
         turn = angular(d)
         heavier = scalar(1.0) + scalar(isl.damping[k])
         bend = heavier * bodies.mass[i] * wp.dot(linear(d), linear(d))
         bend += wp.dot(turn, (heavier * bodies.inertia[i] + bodies.stiffness[i]) * turn)
-        wp.atomic_add(isl.bend_base, k, wp.float64(bend))
-        wp.atomic_add(isl.slope0, k, wp.float64(wp.dot(d, bodies.g[i])))
+        return wp.vec2d(wp.float64(wp.dot(d, bodies.g[i])), wp.float64(bend))
 
     @kernel
     def body_update(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):

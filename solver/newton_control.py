@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kernels that steer Newton's loops, one thread per island: start, stop, step length, eps schedule, best iterate.
+"""Kernels that steer Newton's loops, one thread per island: start, stop, eps schedule, best iterate.
 
 Every loop of the solve is a graph loop whose condition is one slot of ``flags``; a kernel below sets it while any
 island still wants another round.  Nothing here is read by the host before the step is over.
@@ -10,15 +10,14 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import DIRECT, INNER, ISLANDS, OUTER, SEARCH, SOFTEN, SWEEP, IslandArrays
+from .arrays import DIRECT, INNER, ISLANDS, OUTER, SOFTEN, SWEEP, IslandArrays
 
 MODULE = "axion_control"
 islands_slot = wp.constant(ISLANDS)
-outer_slot, inner_slot, search_slot = wp.constant(OUTER), wp.constant(INNER), wp.constant(SEARCH)
+outer_slot, inner_slot = wp.constant(OUTER), wp.constant(INNER)
 sweep_slot, direct_slot, soften_slot = wp.constant(SWEEP), wp.constant(DIRECT), wp.constant(SOFTEN)
 SLIP_SHARE = wp.constant(wp.float64(0.7))  # with all of it pieces that slide between others swing for ever
 FARTHEST = wp.constant(wp.float64(30.0))
-FLAT = wp.constant(wp.float64(1.0e-6))  # of the first slope: what is left of it is rounding
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 
@@ -59,6 +58,7 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.convex[k] = 1
     isl.assumes[k] = 1 - isl.jointed[k]
     isl.sweep_active[k] = 0
+    isl.colours[k] = 0
     isl.previous[k] = wp.float64(1.0e30)
     isl.best[k] = wp.float64(1.0e30)
     if isl.outer_active[k] == 1:
@@ -91,12 +91,7 @@ def inner_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         flags[soften_slot] = 0
     if k >= counts[islands_slot]:
         return
-    zero = wp.float64(0.0)
-    isl.gradient[k] = zero
-    isl.rz0[k] = zero
-    isl.slope0[k] = zero
-    isl.slope_base[k] = zero
-    isl.bend_base[k] = zero
+    isl.gradient[k] = wp.float64(0.0)
     # Not with joints, whose bounds assume nothing, nor on cones, where packs of pieces that fit took longer for it.
     isl.assumed[k] = 0
     if isl.inner_count[k] == 0 and isl.law[k] == 0:
@@ -130,67 +125,6 @@ def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     if isl.direct[k] == 1:
         isl.direct_active[k] = 1
         wp.atomic_max(flags, direct_slot, 1)
-
-
-@kernel
-def search_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
-    """Start of a line search, at the full step."""
-    k = wp.tid()
-    if k >= counts[islands_slot]:
-        return
-    isl.search_active[k] = isl.inner_active[k]
-    if isl.inner_active[k] == 0:
-        return
-    isl.slope_base[k] = isl.slope_base[k] + isl.slope0[k]
-    isl.alpha[k] = wp.float64(1.0)
-    isl.low[k] = wp.float64(0.0)
-    isl.high[k] = wp.float64(-1.0)
-    isl.slope[k] = wp.float64(0.0)
-    isl.bend[k] = wp.float64(0.0)
-    isl.search_round[k] = 0
-    isl.reached[k] = 0
-    wp.atomic_max(flags, search_slot, isl.search_active[k])
-
-
-@kernel
-def search_reset(flags: wp.array(dtype=wp.int32)):
-    """Before a trial; ``search_check`` sets the flag again."""
-    flags[search_slot] = 0
-
-
-@kernel
-def search_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
-    """Safeguarded Newton on the slope of the merit function along the direction; ends at a tenth of the first slope."""
-    k = wp.tid()
-    if k >= counts[islands_slot]:
-        return
-    if isl.search_active[k] == 0:
-        return
-    zero = wp.float64(0.0)
-    alpha = isl.alpha[k]
-    slope = isl.slope[k] + isl.slope_base[k] + alpha * isl.bend_base[k]
-    bend = isl.bend[k] + isl.bend_base[k]
-    isl.slope[k] = zero
-    isl.bend[k] = zero
-    isl.search_round[k] = isl.search_round[k] + 1
-    if wp.abs(slope) <= wp.float64(0.1) * wp.abs(isl.slope0[k]) or isl.search_round[k] >= limits.search:
-        isl.search_active[k] = 0
-        # Rows are linear between their bounds: where none was passed, the full step ends at the root of the round.
-        if isl.contact_start[k] == isl.contact_start[k + 1] and isl.search_round[k] == 1:
-            isl.reached[k] = wp.where(wp.abs(slope) <= FLAT * wp.abs(isl.slope0[k]), 1, 0)
-        return
-    if slope < zero:
-        isl.low[k] = alpha
-    else:
-        isl.high[k] = alpha
-    trial = alpha - slope / bend
-    if isl.high[k] > zero:
-        if trial <= isl.low[k] or trial >= isl.high[k]:
-            trial = wp.float64(0.5) * (isl.low[k] + isl.high[k])
-    else:
-        trial = wp.min(trial, wp.float64(4.0))
-    isl.alpha[k] = trial
-    wp.atomic_max(flags, search_slot, 1)
 
 
 @kernel
@@ -381,7 +315,6 @@ def control_kernels():
     """The kernels above by name."""
     return SimpleNamespace(
         begin=begin, outer_begin=outer_begin, inner_begin=inner_begin, inner_check=inner_check,
-        search_begin=search_begin, search_reset=search_reset, search_check=search_check, inner_end=inner_end,
-        inner_reset=inner_reset, request_sweeps=request_sweeps, sweeps_done=sweeps_done, sweep_reset=sweep_reset,
-        residual_begin=residual_begin, outer_check=outer_check, settle=settle,
+        inner_end=inner_end, inner_reset=inner_reset, request_sweeps=request_sweeps, sweeps_done=sweeps_done,
+        sweep_reset=sweep_reset, residual_begin=residual_begin, outer_check=outer_check, settle=settle,
     )  # fmt: skip

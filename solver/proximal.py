@@ -17,11 +17,9 @@ import warp as wp
 from .arrays import (
     DIRECT,
     INNER,
-    LINEAR,
     MOST_NEWTON,
     MOST_SWEEPS,
     OUTER,
-    SEARCH,
     SOFTEN,
     SWEEP,
     download_all,
@@ -30,6 +28,7 @@ from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
 from .device_problem import DeviceProblem
 from .gauss_seidel import sweep_kernel
+from .line_search import search_kernels
 from .linear.assembly import assembly_kernels
 from .linear.conjugate_gradient import cg_kernels
 from .mathx.real import real_types
@@ -75,7 +74,7 @@ class ProximalSolver:
         self.problem = DeviceProblem(self.device, real)
         self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
         self._assembly, self._cg, self._sweep = assembly_kernels(real, ropes), cg_kernels(real), sweep_kernel(real)
-        self._control = control_kernels()
+        self._search, self._control = search_kernels(real, ropes), control_kernels()
         self._limits = Limits()
         self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 16, 40, 15, 8
         self._limits.stalled, self._limits.cone_late, self._limits.cone_sweeps = 10, 4, 50
@@ -228,17 +227,6 @@ class ProximalSolver:
             p.factor.launch_factor(p.bodies.diagonal, p.pairs.block)
             p.factor.launch_solve(p.bodies.r, p.bodies.d)
 
-        def iterate():
-            self._over_bodies(cg.multiply, flags, p.bodies, p.pairs, p.islands)
-            self._over_bodies(cg.advance, p.bodies, p.islands)
-            self._over_bodies(cg.turn, p.bodies, p.islands)
-            self._over_islands(cg.check, flags, p.cg_reduction, p.cg_most, p.islands)
-
-        def conjugate_gradients():
-            self._over_bodies(cg.precondition, flags, p.bodies, p.islands)
-            self._over_islands(cg.start, flags, p.islands)
-            wp.capture_while(flags[LINEAR : LINEAR + 1], iterate)
-
         wp.capture_if(flags[DIRECT : DIRECT + 1], direct)
         self._over_islands(cg.choose, flags, p.islands)
 
@@ -248,22 +236,9 @@ class ProximalSolver:
 
         if p.launched["rows"]:
             wp.capture_if(flags[SOFTEN : SOFTEN + 1], soften)
-        wp.capture_if(flags[LINEAR : LINEAR + 1], conjugate_gradients)
-
-        self._over_bodies(self._motion.body_direction, p.bodies, p.islands)
-        self._over_contacts(self._contact.contact_direction, p.bodies, p.contacts, p.islands)
-        self._over_rows(self._joint.row_direction, p.bodies, p.rows, p.islands)
-        if self._ropes:
-            self._over_rows(self._joint.turn_direction, p.bodies, p.rows, p.islands)
-        self._over_islands(control.search_begin, flags, p.islands)
-
-        def search():
-            self._launch_kernel(control.search_reset, 1, counts=False, arguments=(flags,))
-            self._over_contacts(self._contact.contact_search, p.contacts, p.islands)
-            self._over_rows(self._joint.row_search, p.rows, p.islands)
-            self._over_islands(control.search_check, flags, self._limits, p.islands)
-
-        wp.capture_while(flags[SEARCH : SEARCH + 1], search)
+        self._by_teams(cg.iterate, p.cg_reduction, p.cg_most, p.bodies, p.pairs, p.islands)
+        self._by_teams(self._search.directions, p.bodies, p.contacts, p.rows, p.islands)
+        self._by_teams(self._search.search, self._limits, p.contacts, p.rows, p.islands)
         self._over_bodies(self._motion.body_update, p.bodies, p.islands)
         self._over_contacts(self._contact.contact_update, p.contacts, p.islands)
         self._over_rows(self._joint.row_update, p.rows, p.islands)
@@ -274,7 +249,8 @@ class ProximalSolver:
         p, control, flags = self.problem, self._control, self.problem.flags
         islands = p.islands.sweep_active  # settled, so their velocities are those of their impulses
         self._linearise(position, islands)
-        self._over_islands(self._sweep, wp.int32(SWEEPS_PER_BLOCK), p.bodies, p.contacts, p.islands)
+        rounds, coloured = wp.int32(SWEEPS_PER_BLOCK), wp.int32(self.device.is_cuda)
+        self._by_teams(self._sweep, coloured, rounds, p.bodies, p.contacts, p.runs, p.islands)
         self._over_contacts(self._contact.contact_forces, islands, p.contacts)
         self._rebuild(islands)
         self._launch_kernel(control.sweep_reset, 1, counts=False, arguments=(flags,))
@@ -291,6 +267,10 @@ class ProximalSolver:
 
     def _over_islands(self, kernel, *arguments):
         self._launch_kernel(kernel, self.problem.launched["islands"], *arguments)
+
+    def _by_teams(self, kernel, *arguments):
+        p = self.problem
+        self._launch_kernel(kernel, p.launched["parts"] * p.width, p.teams, p.width, *arguments)
 
     def _launch_kernel(self, kernel, size, *rest, counts=True, arguments=()):
         inputs = [self.problem.counts, *rest] if counts else list(arguments)

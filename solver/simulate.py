@@ -124,7 +124,7 @@ def _stepper(scene, config, prepare=None):
     body = body_frames(scene)
     joints = JointTable(scene, body)
     solver = _solver(scene, config.method, device, precision)
-    order_sums(solver, config.deterministic)
+    order_sums(solver.device, config.deterministic)
     with uncollected():
         if prepare is not None:
             prepare(scene, solver)

@@ -30,6 +30,10 @@ class Topology:
     island_contact_start: np.ndarray
     island_row_start: np.ndarray
     island_row_index: np.ndarray
+    island_body_start: np.ndarray
+    island_body_index: np.ndarray
+    island_run_start: np.ndarray
+    run_start: np.ndarray  # (runs + 1,) contacts of one pair each, whether both move or one, in their order
     body_contact_start: np.ndarray
     body_contact_index: np.ndarray
     body_row_start: np.ndarray
@@ -180,6 +184,7 @@ def _topology(n, total, *sides):
     number = np.arange(len(pairs))
     neighbour_start, order_n = group(np.concatenate([pair_i, pair_j]), n)
     body_contact_start, body_contact_index = incidence(ca, cb, n)
+    island_body_start, island_body_index = group(body_island, island_count)
     topology = Topology(
         body_island=body_island,
         island_count=island_count,
@@ -192,6 +197,10 @@ def _topology(n, total, *sides):
         island_contact_start=np.searchsorted(contact_island, np.arange(island_count + 1)),
         island_row_start=island_row_start,
         island_row_index=island_row_index,
+        island_body_start=island_body_start,
+        island_body_index=island_body_index,
+        island_run_start=np.searchsorted(contact_island.take(first), np.arange(island_count + 1)),
+        run_start=edges.astype(np.int32),
         body_contact_start=body_contact_start,
         body_contact_index=body_contact_index,
         body_row_start=body_row_start,

@@ -66,15 +66,15 @@ def _load_all(scene, solver):
         wp.force_load(solver.device, [module for module, device in launched(scene, solver).items() if device.is_cuda])
 
 
-def order_sums(solver, deterministic):
-    """Let sums over bodies, contacts and rows run in the same order every time, or in any, on a CUDA device.
+def order_sums(device, deterministic):
+    """Let the judge's sums run in the same order every time, or in any, on a CUDA device.
 
-    On the CPU one thread adds them up.  solver: ProximalSolver or SchurSolver.
+    Solvers add up in teams, whose order is fixed.  On the CPU one thread adds up.
     """
-    if not solver.device.is_cuda:
+    if not device.is_cuda:
         return
     mode = wp.DeterministicMode.RUN_TO_RUN if deterministic else wp.DeterministicMode.NOT_GUARANTEED
-    for module in kernel_modules(residual_kernels(), solver):
+    for module in kernel_modules(residual_kernels()):
         if module.options["deterministic"] is not mode:
             module.options["deterministic"] = mode
             module.mark_modified()

@@ -10,12 +10,14 @@ after gauss_seidel.py; Newton's linear system is solved in float64, as the solve
 
 import numpy as np
 import warp as wp
-from axion.solver.arrays import CONTACTS, INNER, ISLANDS, OUTER, SEARCH, SWEEP, IslandArrays, allocate, structs
+from axion.solver.arrays import CONTACTS, INNER, ISLANDS, OUTER, PARTS, SWEEP, IslandArrays, allocate, structs
 from axion.solver.constraints.contact import contact_kernels
+from axion.solver.line_search import search_kernels
 from axion.solver.mathx.real import real_types
 from axion.solver.newton_control import control_kernels
 from axion.solver.problem import tangents
 from axion.solver.proximal import SWEEPS_PER_BLOCK, ProximalSolver
+from axion.solver.teams import TeamArrays
 
 NORMAL = np.array([0.0, 0.0, 1.0])
 AXES = np.stack([NORMAL, *(t[0] for t in tangents(NORMAL))], axis=1)  # columns n, t1, t2
@@ -35,6 +37,7 @@ class DenseContacts:
         self.real = real_types(wp.float64 if precision == "float64" else wp.float32)
         self.type = np.float64 if precision == "float64" else np.float32
         self.contact, self.control = contact_kernels(self.real), control_kernels()
+        self.search = search_kernels(self.real, False).search
         self.limits = ProximalSolver("cpu", precision)._limits
 
     def solve(self, W, q, mu, tolerance, eps=1e-2):
@@ -44,9 +47,12 @@ class DenseContacts:
         self.L, self.q, self.W = L.astype(self.type), q.astype(self.type), W.astype(self.type)
         self.rest = (W - L @ L.T).astype(self.type)
         self.con = allocate(structs(self.real).ContactArrays, {}, self.count, "cpu")
-        self.isl = allocate(IslandArrays, {}, 1, "cpu")
+        self.isl = allocate(IslandArrays, {"contact_start": 2, "row_start": 2}, 1, "cpu")
+        self.isl.contact_start.numpy()[1] = self.count
+        self.rows, self.team = (allocate(kind, {}, 1, "cpu") for kind in (structs(self.real).RowArrays, TeamArrays))
+        self.team.size.fill_(1)
         self.flags, self.counts = wp.zeros(8, dtype=wp.int32, device="cpu"), np.zeros(8, np.int32)
-        self.counts[[CONTACTS, ISLANDS]] = self.count, 1
+        self.counts[[CONTACTS, ISLANDS, PARTS]] = self.count, 1, 1
         self.counts = wp.array(self.counts, dtype=wp.int32, device="cpu")
         self.con.n.assign(np.tile(NORMAL, (self.count, 1)).astype(self.type))
         self.con.mu.assign(mu.astype(self.type))
@@ -108,12 +114,8 @@ class DenseContacts:
         con.dv.assign(dv.reshape(-1, 3))
         isl.bend_base.fill_(float(d @ d))
         isl.slope0.fill_(float(g @ d))
-        isl.slope_base.fill_(float(dv @ con.p.numpy().ravel()))
-        self._island(control.search_begin, flags, isl)
-        while flags.numpy()[SEARCH]:
-            wp.launch(control.search_reset, 1, inputs=[flags], device="cpu")
-            self._contacts(self.contact.contact_search, con, isl)
-            self._island(control.search_check, flags, self.limits, isl)
+        isl.slope_base.fill_(float(g @ d + dv @ con.p.numpy().ravel()))
+        self._island(self.search, self.team, 1, self.limits, con, self.rows, isl)
         self.x += self.type(isl.alpha.numpy()[0]) * d
         self._contacts(self.contact.contact_update, con, isl)
         wp.launch(control.inner_reset, 1, inputs=[flags], device="cpu")

@@ -12,6 +12,7 @@ from collections import Counter
 from contextlib import contextmanager
 
 import warp as wp
+from axion.solver import device_problem, teams
 from warp._src import context
 
 
@@ -133,7 +134,9 @@ def far_device(monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(frames, "_device", lambda name: far)
-        patch.setattr(frames, "order_sums", lambda solver, deterministic: None)  # one thread has one order
+        patch.setattr(frames, "order_sums", lambda device, deterministic: None)  # one thread has one order
+        patch.setattr(device_problem, "WIDTH", 1)
+        patch.setattr(teams, "PER_BLOCK", 1 << 30)
         for name in (far, far.alias):
             patch.setitem(context.runtime.device_map, name, far)
         for name, made in (

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 import warp as wp
-from axion.solver.arrays import LINEAR, download, upload
+from axion.solver.arrays import download, upload
 from axion.solver.device_problem import anchor_groups
 from axion.solver.mathx.real import real_types
 from axion.solver.problem import Coordinate, JointRows, StepProblem, tangents
@@ -157,15 +157,9 @@ def test_newton_direction_solves_the_system(seed, method):
         s = stages.solver
         cg = s._cg
         s._over_islands(cg.choose, p.flags, p.islands)
-        s._over_bodies(cg.precondition, p.flags, p.bodies, p.islands)
-        s._over_islands(cg.start, p.flags, p.islands)
-        reduction, rounds = 1e-10, 0
-        while p.flags.numpy()[LINEAR]:
-            s._over_bodies(cg.multiply, p.flags, p.bodies, p.pairs, p.islands)
-            s._over_bodies(cg.advance, p.bodies, p.islands)
-            s._over_bodies(cg.turn, p.bodies, p.islands)
-            s._over_islands(cg.check, p.flags, wp.float64(reduction), wp.int32(200), p.islands)
-            rounds += 1
+        reduction = 1e-10
+        s._by_teams(cg.iterate, wp.float64(reduction), wp.int32(200), p.bodies, p.pairs, p.islands)
+        rounds = download(p.islands.linear_round, p.topology.island_count).max()
         # exact arithmetic ends after as many rounds as unknowns; rounding adds some
         assert rounds <= 2 * len(g)
         limit = reduction * np.sqrt(np.linalg.cond(H))

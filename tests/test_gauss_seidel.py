@@ -4,6 +4,8 @@
 import numpy as np
 import pytest
 import warp as wp
+from axion.solver.arrays import download
+from axion.solver.gauss_seidel import LAST
 from axion.solver.problem import StepProblem, tangents
 from axion.solver.reference.rotation import world_inertia
 from axion.solver.reference.rows import contact_jacobians
@@ -11,15 +13,18 @@ from axion.solver.rotations import exponential, rotate
 from step_problems import Stages, bodies_of, contacts_of, options, random_problem, solver, unit
 
 
-def swept(problem, rounds):
-    """Stages after ``rounds`` sweeps from the start impulses, velocities made consistent with them before."""
+def swept(problem, rounds, coloured=0):
+    """Stages after ``rounds`` sweeps from the start impulses, velocities made consistent with them before.
+
+    coloured: 1 to sweep colour by colour, as on CUDA.
+    """
     stages = Stages(problem).linearise().newton()
     p, s = stages.device, stages.solver
     count = stages.device.topology.island_count
     p.islands.sweep_active.numpy()[:count] = 1
     s._over_contacts(s._contact.contact_forces, p.islands.sweep_active, p.contacts)
     s._rebuild(p.islands.sweep_active)
-    s._over_islands(s._sweep, wp.int32(rounds), p.bodies, p.contacts, p.islands)
+    s._by_teams(s._sweep, wp.int32(coloured), wp.int32(rounds), p.bodies, p.contacts, p.runs, p.islands)
     return stages
 
 
@@ -70,11 +75,12 @@ def natural_map(W, q, mu, r, rho):
     return r - p.reshape(-1)
 
 
+@pytest.mark.parametrize("coloured", [0, 1])
 @pytest.mark.parametrize("seed", range(6))
-def test_fixed_point_solves_the_contact_problem(seed):
+def test_fixed_point_solves_the_contact_problem(seed, coloured):
     # u_n = J u here: the gaps start at zero and nothing pushes out, so bias only keeps the end pose's curvature.
     problem = one_body_on_a_plane(seed)
-    stages = swept(problem, 3000)
+    stages = swept(problem, 3000, coloured)
     r = stages.contacts("p").reshape(-1)
     W, q = delassus(problem)
     q.reshape(-1, 3)[:] += stages.contacts("bias")
@@ -82,12 +88,13 @@ def test_fixed_point_solves_the_contact_problem(seed):
     assert np.abs(natural_map(W, q, 0.4, r, 1.0 / np.trace(W))).max() < 1e-9 * np.abs(r).max()
 
 
+@pytest.mark.parametrize("coloured", [0, 1])
 @pytest.mark.parametrize("seed", range(4))
-def test_velocity_is_always_that_of_the_impulses(seed):
+def test_velocity_is_always_that_of_the_impulses(seed, coloured):
     # u = u_free + M^-1 J^T p after any number of sweeps, so total momentum changes by outside impulses only.
     problem = random_problem(seed, contacts=8, rows=0)
     bodies, contacts = problem.bodies, problem.contacts
-    stages = swept(problem, 7)
+    stages = swept(problem, 7, coloured)
     n, total = bodies.dynamic_count, len(bodies.mass)
     push = np.zeros((total, 6))
     c_a, c_b = contact_jacobians(contacts, bodies.position, bodies.orientation)
@@ -101,6 +108,46 @@ def test_velocity_is_always_that_of_the_impulses(seed):
     # and inside the laws: p_n >= 0, |p_t| <= mu p_n
     assert np.all(p[:, 0] >= 0.0)
     assert np.all(np.hypot(p[:, 1], p[:, 2]) <= contacts.friction * p[:, 0] + 1e-12)
+
+
+def heap(dynamic, contacts, hub):
+    """Contacts between bodies at random, or all of them with body 0 where it is a ``hub``."""
+    problem = random_problem(3, dynamic=dynamic, contacts=contacts, rows=0)
+    if hub:
+        side = problem.contacts
+        side.body_a[:], side.body_b[:] = 0, 1 + np.arange(contacts) % (dynamic + 1)
+    return problem
+
+
+@pytest.mark.parametrize("hub", [False, True])
+@pytest.mark.parametrize(("dynamic", "contacts"), [(2, 1), (40, 30), (90, 400)])
+def test_runs_of_one_colour_share_no_moving_body(dynamic, contacts, hub):
+    problem = heap(dynamic, contacts, hub)
+    stages = swept(problem, 1, coloured=1)
+    p, topology = stages.device, stages.device.topology
+    start = topology.run_start
+    colour = download(p.runs.colour, len(start) - 1)
+    pairs = np.sort(np.column_stack([problem.contacts.body_a, problem.contacts.body_b])[topology.contact_order], axis=1)
+    assert start[0] == 0 and start[-1] == contacts and colour.min() >= 0
+    for r in range(len(colour)):
+        assert (pairs[start[r] : start[r + 1]] == pairs[start[r]]).all()
+    assert len(np.unique(pairs, axis=0)) == len(colour)
+    counts = download(p.islands.colours, topology.island_count)
+    assert counts.max() == colour.max() + 1
+    for one in range(LAST):
+        bodies = pairs[start[:-1][colour == one]].ravel()
+        moving = bodies[bodies < dynamic]
+        assert len(np.unique(moving)) == len(moving)
+    most = np.bincount(pairs[start[:-1]].ravel(), minlength=dynamic)[:dynamic].max()
+    assert ((colour == LAST).sum() > 0) == (hub and most > LAST)
+    assert colour[colour < LAST].max() < 2 * most
+
+
+def test_the_order_of_colours_leads_where_the_other_leads():
+    problem = heap(12, 14, hub=False)
+    problem.contacts.friction[:] = 0.0  # then the impulses are those of a convex problem
+    ends = [swept(problem, 20000, coloured).bodies("u") for coloured in (0, 1)]
+    assert np.abs(ends[0]).max() > 1.0 and ends[0] == pytest.approx(ends[1], abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(6))

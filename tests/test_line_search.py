@@ -7,9 +7,14 @@
 v is linear in u here, as it is within a Newton iteration.  M, K, J and the laws have tests of their own.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
-from axion.solver.arrays import download
+import warp as wp
+from axion.solver.arrays import IslandArrays, download, structs
+from axion.solver.constraints.contact import contact_kernels
+from axion.solver.constraints.joints import joint_kernels
 from axion.solver.reference.rotation import world_inertia
 from axion.solver.reference.rows import contact_jacobians
 from step_problems import Stages, across, random_problem
@@ -136,23 +141,34 @@ def point(stages, direction):
     p, s = stages.device, stages.solver
     d = p.bodies.d.numpy()
     d[: len(direction)] = direction
-    s._over_bodies(s._motion.body_direction, p.bodies, p.islands)
-    s._over_contacts(s._contact.contact_direction, p.bodies, p.contacts, p.islands)
-    s._over_rows(s._joint.row_direction, p.bodies, p.rows, p.islands)
-    s._over_rows(s._joint.turn_direction, p.bodies, p.rows, p.islands)
-    s._over_islands(s._control.search_begin, p.flags, p.islands)
+    s._by_teams(s._search.directions, p.bodies, p.contacts, p.rows, p.islands)
+
+
+@cache
+def trial_kernel(real):
+    """What the contacts and rows of each island add to slope and bend at its ``alpha``."""
+    ContactArrays, RowArrays = structs(real).ContactArrays, structs(real).RowArrays
+    contact_search, row_search = contact_kernels(real).contact_search, joint_kernels(real).row_search
+
+    @wp.kernel(module="unique", enable_backward=False)
+    def trial(con: ContactArrays, rows: RowArrays, isl: IslandArrays, found: wp.array(dtype=wp.vec2d)):
+        k = wp.tid()
+        for c in range(isl.contact_start[k], isl.contact_start[k + 1]):
+            found[k] += contact_search(con, isl, c, k, isl.alpha[k])
+        for m in range(isl.row_start[k], isl.row_start[k + 1]):
+            found[k] += row_search(rows, isl, isl.row_index[m], k, isl.alpha[k])
+
+    return trial
 
 
 def measured(stages, alpha):
     """(slope, bend) (islands,) that the kernels find at step lengths ``alpha`` (islands,)."""
-    p, s, count = stages.device, stages.solver, stages.device.topology.island_count
+    p, count = stages.device, stages.device.topology.island_count
     p.islands.alpha.numpy()[:count] = alpha
-    p.islands.slope.zero_()
-    p.islands.bend.zero_()
-    s._over_contacts(s._contact.contact_search, p.contacts, p.islands)
-    s._over_rows(s._joint.row_search, p.rows, p.islands)
-    names = ("slope", "bend", "slope_base", "bend_base")
-    slope, bend, slope_base, bend_base = (download(getattr(p.islands, name), count) for name in names)
+    found = wp.zeros(count, dtype=wp.vec2d, device="cpu")
+    wp.launch(trial_kernel(p.real), count, inputs=[p.contacts, p.rows, p.islands, found], device="cpu")
+    slope_base, bend_base = (download(getattr(p.islands, name), count) for name in ("slope_base", "bend_base"))
+    slope, bend = found.numpy().T
     return slope + slope_base + alpha * bend_base, bend + bend_base
 
 

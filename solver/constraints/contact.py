@@ -229,42 +229,29 @@ def contact_kernels(real):
         if c < counts[contacts_slot] and islands[con.island[c]] == 1:
             con.force[c] = world(con.n[c], con.p[c])
 
-    @kernel
-    def contact_direction(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, isl: IslandArrays):
-        """Dv = J d, and the part p . dv of the line search's slope."""
-        c = wp.tid()
-        if c >= counts[contacts_slot]:
-            return
-        k = con.island[c]
-        if isl.inner_active[k] == 0:
-            return
+    @wp.func(module=f"axion_contact_{real.name}")
+    def contact_direction(bodies: BodyArrays, con: ContactArrays, c: int, dynamic: int):
+        """Dv = J d is kept; p . dv of the line search's slope."""
         w = vec3(scalar(0.0))
-        if con.a[c] < counts[dynamic_slot]:
+        if con.a[c] < dynamic:
             w += point_velocity(bodies.d[con.a[c]], con.arm_a[c])
-        if con.b[c] < counts[dynamic_slot]:
+        if con.b[c] < dynamic:
             w -= point_velocity(bodies.d[con.b[c]], con.arm_b[c])
         dv = components(con.n[c], w)
         con.dv[c] = dv
-        wp.atomic_add(isl.slope_base, k, wp.float64(wp.dot(dv, con.p[c])))
+        return wp.float64(wp.dot(dv, con.p[c]))
 
-    @kernel
-    def contact_search(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
-        """Slope and bend of the merit function along the Newton direction, at the trial step length."""
-        c = wp.tid()
-        if c >= counts[contacts_slot]:
-            return
-        k = con.island[c]
-        if isl.search_active[k] == 0:
-            return
+    @wp.func(module=f"axion_contact_{real.name}")
+    def contact_search(con: ContactArrays, isl: IslandArrays, c: int, k: int, alpha: wp.float64):
+        """(slope, bend) of the merit function along the Newton direction, at step length alpha."""
         mode = isl.law[k]
         mu = con.mu[c]
         sigma = con.w[c] * scalar(isl.eps[k])
         dv = con.dv[c]
-        y = proximal_point(con, c, con.v[c] + scalar(isl.alpha[k]) * dv, mode, sigma)
+        y = proximal_point(con, c, con.v[c] + scalar(alpha) * dv, mode, sigma)
         p = impulse(mode, y, mu, con.radius[c])
         curve = curvature(mode, y, mu, con.radius[c], vec2(scalar(0.0)), 0)
-        wp.atomic_add(isl.slope, k, wp.float64(-wp.dot(p, dv)))
-        wp.atomic_add(isl.bend, k, wp.float64(wp.dot(dv, curve * dv) / sigma))
+        return wp.vec2d(wp.float64(-wp.dot(p, dv)), wp.float64(wp.dot(dv, curve * dv) / sigma))
 
     @kernel
     def contact_update(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):

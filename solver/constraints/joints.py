@@ -211,58 +211,42 @@ def joint_kernels(real):
         if free > rows.lower[r] and free < rows.upper[r]:
             rows.curvature[r] = stiff
 
-    @kernel
-    def row_direction(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays, isl: IslandArrays):
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        k = rows.island[r]
-        if isl.inner_active[k] == 0:
-            return
+    @wp.func(module=name)
+    def row_direction(bodies: BodyArrays, rows: RowArrays, r: int, dynamic: int):
+        """Dv = J d is kept; p dv of the line search's slope."""
         a = rows.a[r]
         b = rows.b[r]
         dv = scalar(0.0)
-        if a < counts[dynamic_slot]:
+        if a < dynamic:
             dv += wp.dot(rows.jac_a[r], bodies.d[a])
-        if b < counts[dynamic_slot]:
+        if b < dynamic:
             dv += wp.dot(rows.jac_b[r], bodies.d[b])
         rows.dv[r] = dv
-        wp.atomic_add(isl.slope_base, k, wp.float64(dv * rows.p[r]))
+        return wp.float64(dv * rows.p[r])
 
-    @kernel
-    def turn_direction(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays, isl: IslandArrays):
-        """The part of what ``turn_rows`` found in the bend along the direction."""
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        k = rows.island[r]
-        if isl.inner_active[k] == 0 or rows.turning[r] == scalar(0.0):
-            return
+    @wp.func(module=name)
+    def turn_direction(bodies: BodyArrays, rows: RowArrays, r: int, t: int, dynamic: int):
+        """The part of what ``turn_rows`` found, to one of two sides, in the bend along the direction."""
         a = rows.a[r]
         b = rows.b[r]
-        for t in range(2):
-            way = scalar(0.0)
-            if a < counts[dynamic_slot]:
-                way += wp.dot(sideways(rows, r, bodies, a, t), bodies.d[a])
-            if b < counts[dynamic_slot]:
-                way += wp.dot(sideways(rows, r, bodies, b, t), bodies.d[b])
-            wp.atomic_add(isl.bend_base, k, wp.float64(rows.turning[r] * way * way))
+        way = scalar(0.0)
+        if a < dynamic:
+            way += wp.dot(sideways(rows, r, bodies, a, t), bodies.d[a])
+        if b < dynamic:
+            way += wp.dot(sideways(rows, r, bodies, b, t), bodies.d[b])
+        return wp.float64(rows.turning[r] * way * way)
 
-    @kernel
-    def row_search(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        k = rows.island[r]
-        if isl.search_active[k] == 0:
-            return
+    @wp.func(module=name)
+    def row_search(rows: RowArrays, isl: IslandArrays, r: int, k: int, alpha: wp.float64):
+        """(slope, bend) of the merit function along the Newton direction, at step length alpha."""
         sigma = rows.w[r] * scalar(isl.eps_joint[k])
         stiff = scalar(1.0) / (sigma + rows.compliance[r])
         dv = rows.dv[r]
-        free = (sigma * rows.p_centre[r] - rows.v[r] - scalar(isl.alpha[k]) * dv) * stiff
-        wp.atomic_add(isl.slope, k, wp.float64(-clipped(free, rows, r) * dv))
+        free = (sigma * rows.p_centre[r] - rows.v[r] - scalar(alpha) * dv) * stiff
+        bend = wp.float64(0.0)
         if free > rows.lower[r] and free < rows.upper[r]:
-            wp.atomic_add(isl.bend, k, wp.float64(dv * dv * stiff))
+            bend = wp.float64(dv * dv * stiff)
+        return wp.vec2d(wp.float64(-clipped(free, rows, r) * dv), bend)
 
     @kernel
     def row_update(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Conjugate gradients on the 6x6 block system, preconditioned by the Cholesky factors of its diagonal blocks.
 
-All islands iterate side by side; each has its own scalars and stops on its own, so one graph loop serves them all.
+A team of threads takes each island from start to end (teams.py), so all iterate side by side, and none waits.
 Newton needs only a rough direction: the loop ends when the preconditioned residual has fallen to ``reduction`` of its
 start. warp.optim.linear has no loop over independent islands, which is why this one exists.
 """
@@ -11,20 +11,20 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import DYNAMIC, ISLANDS, LINEAR, SOFTEN, IslandArrays, structs
+from ..arrays import ISLANDS, PARTS, SOFTEN, IslandArrays, structs
+from ..teams import TeamArrays, begin, stride, sums
 
 
 @cache
 def cg_kernels(real):
-    """For one real type: choose, precondition and start come before, the other four are one iteration."""
+    """``choose`` before ``iterate``, for one real type."""
     scalar, vec6, mat66 = real.scalar, real.vec6, real.mat66
     arrays = structs(real)
     BodyArrays, PairArrays = arrays.BodyArrays, arrays.PairArrays
     name = f"axion_cg_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1
     kernel = wp.kernel(module=name, enable_backward=False)
-    dynamic_slot, islands_slot = wp.constant(DYNAMIC), wp.constant(ISLANDS)
-    linear_slot, soften_slot = wp.constant(LINEAR), wp.constant(SOFTEN)
+    islands_slot, parts_slot, soften_slot = wp.constant(ISLANDS), wp.constant(PARTS), wp.constant(SOFTEN)
 
     @wp.func(module=name)
     def cholesky(a: mat66):
@@ -79,124 +79,76 @@ def cg_kernels(real):
             wp.atomic_max(flags, soften_slot, 1)
         elif isl.direct[k] == 0 or isl.failed[k] == 1:
             isl.linear_active[k] = 1
-            isl.rz0[k] = wp.float64(0.0)
-            wp.atomic_max(flags, linear_slot, 1)
 
     @kernel
-    def precondition(
-        counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays
-    ):
-        """Factors of the diagonal blocks; d = 0, and the first direction."""
-        i = wp.tid()
-        if i == 0:
-            flags[linear_slot] = 0
-        if i >= counts[dynamic_slot]:
+    def iterate(
+        counts: wp.array(dtype=wp.int32), team: TeamArrays, width: wp.int32, reduction: wp.float64, most: wp.int32,
+        bodies: BodyArrays, pairs: PairArrays, isl: IslandArrays,
+    ):  # fmt: skip
+        """The direction d of the islands that ``choose`` found, from zero to the end."""
+        part = wp.tid() // width
+        if part >= counts[parts_slot]:
             return
-        k = bodies.island[i]
+        k = team.island[part]
         if isl.linear_active[k] == 0:
             return
-        factor = cholesky(bodies.diagonal[i])
-        z = cholesky_solve(factor, bodies.r[i])
-        bodies.cholesky[i] = factor
-        bodies.d[i] = vec6()
-        bodies.z[i] = z
-        bodies.s[i] = z
-        wp.atomic_add(isl.rz0, k, wp.float64(wp.dot(bodies.r[i], z)))
-
-    @kernel
-    def start(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
-        k = wp.tid()
-        if k >= counts[islands_slot]:
-            return
-        if isl.linear_active[k] == 0:
-            return
+        thread = wp.tid() - part * width
+        step = stride(team, part, width)
+        first = begin(team, part, thread, width, isl.body_start[k])
+        end = isl.body_start[k + 1]
         zero = wp.float64(0.0)
-        isl.rz[k] = isl.rz0[k]
-        isl.shs[k] = zero
-        isl.rz_new[k] = zero
-        isl.linear_round[k] = 0
-        if isl.rz0[k] > zero:
-            wp.atomic_max(flags, linear_slot, 1)
-        else:
+        part_of_sum = wp.float64(0.0)
+        for m in range(first, end, step):
+            i = isl.body_index[m]
+            factor = cholesky(bodies.diagonal[i])
+            z = cholesky_solve(factor, bodies.r[i])
+            bodies.cholesky[i] = factor
+            bodies.d[i] = vec6()
+            bodies.z[i] = z
+            bodies.s[i] = z
+            part_of_sum += wp.float64(wp.dot(bodies.r[i], z))
+        rz = sums(wp.vec2d(part_of_sum, zero), team, part)[0]
+        enough = reduction * reduction * rz
+        rounds = int(0)
+        going = rz > zero
+        while going:
+            part_of_sum = zero
+            for m in range(first, end, step):
+                i = isl.body_index[m]
+                s = bodies.s[i]
+                out = bodies.diagonal[i] * s
+                for slot in range(bodies.neighbour_start[i], bodies.neighbour_start[i + 1]):
+                    n = bodies.neighbour_pair[slot]
+                    other = bodies.s[bodies.neighbour_body[slot]]
+                    if n >= 0:
+                        out += pairs.block[n] * other
+                    else:
+                        out += wp.transpose(pairs.block[-n - 1]) * other
+                bodies.hs[i] = out
+                part_of_sum += wp.float64(wp.dot(s, out))
+            length = scalar(rz / sums(wp.vec2d(part_of_sum, zero), team, part)[0])
+            part_of_sum = zero
+            for m in range(first, end, step):
+                i = isl.body_index[m]
+                bodies.d[i] = bodies.d[i] + length * bodies.s[i]
+                r = bodies.r[i] - length * bodies.hs[i]
+                z = cholesky_solve(bodies.cholesky[i], r)
+                bodies.r[i] = r
+                bodies.z[i] = z
+                part_of_sum += wp.float64(wp.dot(r, z))
+            rz_new = sums(wp.vec2d(part_of_sum, zero), team, part)[0]
+            rounds += 1
+            going = rz_new > enough and rounds < most
+            if going:
+                turn = scalar(rz_new / rz)
+                for m in range(first, end, step):
+                    i = isl.body_index[m]
+                    bodies.s[i] = bodies.z[i] + turn * bodies.s[i]
+                sums(wp.vec2d(), team, part)  # nobody multiplies before all have turned
+            rz = rz_new
+        if thread == 0 and part == team.first[part]:
             isl.linear_active[k] = 0
+            isl.linear_round[k] = rounds
+            isl.linear_count[k] = isl.linear_count[k] + rounds
 
-    @kernel
-    def multiply(
-        counts: wp.array(dtype=wp.int32),
-        flags: wp.array(dtype=wp.int32),
-        bodies: BodyArrays,
-        pairs: PairArrays,
-        isl: IslandArrays,
-    ):
-        i = wp.tid()
-        if i == 0:
-            flags[linear_slot] = 0
-        if i >= counts[dynamic_slot]:
-            return
-        k = bodies.island[i]
-        if isl.linear_active[k] == 0:
-            return
-        s = bodies.s[i]
-        out = bodies.diagonal[i] * s
-        for m in range(bodies.neighbour_start[i], bodies.neighbour_start[i + 1]):
-            n = bodies.neighbour_pair[m]
-            other = bodies.s[bodies.neighbour_body[m]]
-            if n >= 0:
-                out += pairs.block[n] * other
-            else:
-                out += wp.transpose(pairs.block[-n - 1]) * other
-        bodies.hs[i] = out
-        wp.atomic_add(isl.shs, k, wp.float64(wp.dot(s, out)))
-
-    @kernel
-    def advance(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
-        i = wp.tid()
-        if i >= counts[dynamic_slot]:
-            return
-        k = bodies.island[i]
-        if isl.linear_active[k] == 0:
-            return
-        step = scalar(isl.rz[k] / isl.shs[k])
-        bodies.d[i] = bodies.d[i] + step * bodies.s[i]
-        r = bodies.r[i] - step * bodies.hs[i]
-        z = cholesky_solve(bodies.cholesky[i], r)
-        bodies.r[i] = r
-        bodies.z[i] = z
-        wp.atomic_add(isl.rz_new, k, wp.float64(wp.dot(r, z)))
-
-    @kernel
-    def turn(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
-        i = wp.tid()
-        if i >= counts[dynamic_slot]:
-            return
-        k = bodies.island[i]
-        if isl.linear_active[k] == 1:
-            bodies.s[i] = bodies.z[i] + scalar(isl.rz_new[k] / isl.rz[k]) * bodies.s[i]
-
-    @kernel
-    def check(
-        counts: wp.array(dtype=wp.int32),
-        flags: wp.array(dtype=wp.int32),
-        reduction: wp.float64,
-        most: wp.int32,
-        isl: IslandArrays,
-    ):
-        k = wp.tid()
-        if k >= counts[islands_slot]:
-            return
-        if isl.linear_active[k] == 0:
-            return
-        isl.rz[k] = isl.rz_new[k]
-        isl.shs[k] = wp.float64(0.0)
-        isl.rz_new[k] = wp.float64(0.0)
-        isl.linear_round[k] = isl.linear_round[k] + 1
-        isl.linear_count[k] = isl.linear_count[k] + 1
-        if isl.rz[k] <= reduction * reduction * isl.rz0[k] or isl.linear_round[k] >= most:
-            isl.linear_active[k] = 0
-        else:
-            wp.atomic_max(flags, linear_slot, 1)
-
-    return SimpleNamespace(
-        choose=choose, precondition=precondition, start=start,
-        multiply=multiply, advance=advance, turn=turn, check=check,
-    )  # fmt: skip
+    return SimpleNamespace(choose=choose, iterate=iterate)
