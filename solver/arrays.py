@@ -17,8 +17,8 @@ from . import mirror
 # Slots of the ``counts`` array.
 DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS, BODIES, PARTS = range(7)
 # Slots of the ``flags`` array: one per graph loop, non-zero while an island still wants another round.
-OUTER, INNER, SWEEP, DIRECT, SOFTEN = range(5)
-MOST_NEWTON, MOST_LINEAR, MOST_SWEEPS = range(5, 8)  # and the work of the island that took most
+OUTER, INNER, SWEEP = range(3)
+MOST_NEWTON, MOST_LINEAR, MOST_SWEEPS = range(3, 6)  # and the work of the island that took most
 
 # Slots of the ``settings`` array (reals): arguments that change from step to step cannot be recorded by value.
 STEP, PUSH_OUT = range(2)
@@ -59,7 +59,7 @@ def structs(real):
         d: wp.array(dtype=vec6)
         r: wp.array(dtype=vec6)
         z: wp.array(dtype=vec6)
-        s: wp.array(dtype=vec6)
+        s: wp.array(dtype=vec6)  # (2 n,) direction of conjugate gradients, the present one and the last
         hs: wp.array(dtype=vec6)
         contact_start: wp.array(dtype=wp.int32)
         contact_index: wp.array(dtype=wp.int32)

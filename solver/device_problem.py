@@ -19,7 +19,7 @@ from .linear.ldlt import BlockFactor
 from .problem import Coordinate, JointRows, frozen
 from .reference.rows import start_gaps
 from .spinning import no_spin
-from .teams import WIDTH, TeamArrays, most_parts, parts_of
+from .teams import TeamArrays, most_parts, parts_of, width_on
 from .topology import KEPT, build_topology, same_blocks
 
 CG_REDUCTION, CG_MOST = 0.01, 100  # Newton needs a rough direction only
@@ -72,7 +72,7 @@ class DeviceProblem:
         self._eliminator = Eliminator()
         self.counts = zeros(8, wp.int32, device)
         self.flags = zeros(8, wp.int32, device)
-        self.width = 1 if self.device.is_cpu else WIDTH  # threads of a part of a team
+        self.width = width_on(self.device)
         self.settings = zeros(2, real.scalar, device)
         self.cg_reduction, self.cg_most = wp.float64(CG_REDUCTION), wp.int32(CG_MOST)
 
@@ -127,6 +127,7 @@ class DeviceProblem:
         self.launched = {name: room if sizes[name] or name == "pairs" else 0 for name, room in self.capacity.items()}
         self.launched["parts"] = self.team_room
         self._choose_direct(topology)
+        self.launched["direct"] = self.factor.structure.row_count
         upload(self.counts, (problem.bodies.dynamic_count, *(sizes[name] for name in COUNTED)))
         self._upload_topology(topology)
 
@@ -174,6 +175,7 @@ class DeviceProblem:
             "neighbour_start": size["bodies"] + 1,
             "neighbour_body": 2 * size["pairs"],
             "neighbour_pair": 2 * size["pairs"],
+            "s": 2 * size["bodies"],
         }
         pair_lists = {"row_start": size["pairs"] + 1, "row_index": size["rows"]}
         island_lists = {

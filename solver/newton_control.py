@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import DIRECT, INNER, ISLANDS, OUTER, SOFTEN, SWEEP, IslandArrays
+from .arrays import INNER, ISLANDS, OUTER, SWEEP, IslandArrays
 
 MODULE = "axion_control"
 islands_slot = wp.constant(ISLANDS)
 outer_slot, inner_slot = wp.constant(OUTER), wp.constant(INNER)
-sweep_slot, direct_slot, soften_slot = wp.constant(SWEEP), wp.constant(DIRECT), wp.constant(SOFTEN)
+sweep_slot = wp.constant(SWEEP)
 SLIP_SHARE = wp.constant(wp.float64(0.7))  # with all of it pieces that slide between others swing for ever
 FARTHEST = wp.constant(wp.float64(30.0))
 kernel = wp.kernel(module=MODULE, enable_backward=False)
@@ -87,8 +87,6 @@ def inner_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     k = wp.tid()
     if k == 0:
         flags[inner_slot] = 0
-        flags[direct_slot] = 0
-        flags[soften_slot] = 0
     if k >= counts[islands_slot]:
         return
     isl.gradient[k] = wp.float64(0.0)
@@ -124,12 +122,11 @@ def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     wp.atomic_max(flags, inner_slot, 1)
     if isl.direct[k] == 1:
         isl.direct_active[k] = 1
-        wp.atomic_max(flags, direct_slot, 1)
 
 
 @kernel
-def inner_end(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
-    """After a Newton step; ``inner_reset`` came before."""
+def inner_end(counts: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
+    """After a Newton step."""
     k = wp.tid()
     if k >= counts[islands_slot]:
         return
@@ -139,14 +136,6 @@ def inner_end(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32),
     isl.inner_count[k] = isl.inner_count[k] + 1
     if isl.inner_count[k] >= limits.inner or isl.reached[k] == 1:
         isl.inner_active[k] = 0
-    else:
-        wp.atomic_max(flags, inner_slot, 1)
-
-
-@kernel
-def inner_reset(flags: wp.array(dtype=wp.int32)):
-    """Clear the flag of the Newton loop."""
-    flags[inner_slot] = 0
 
 
 @kernel
@@ -315,6 +304,6 @@ def control_kernels():
     """The kernels above by name."""
     return SimpleNamespace(
         begin=begin, outer_begin=outer_begin, inner_begin=inner_begin, inner_check=inner_check,
-        inner_end=inner_end, inner_reset=inner_reset, request_sweeps=request_sweeps, sweeps_done=sweeps_done,
+        inner_end=inner_end, request_sweeps=request_sweeps, sweeps_done=sweeps_done,
         sweep_reset=sweep_reset, residual_begin=residual_begin, outer_check=outer_check, settle=settle,
     )  # fmt: skip

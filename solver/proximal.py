@@ -15,12 +15,10 @@ import numpy as np
 import warp as wp
 
 from .arrays import (
-    DIRECT,
     INNER,
     MOST_NEWTON,
     MOST_SWEEPS,
     OUTER,
-    SOFTEN,
     SWEEP,
     download_all,
 )
@@ -138,13 +136,18 @@ class ProximalSolver:
         self._stiffen(position)
         self._over_islands(control.begin, flags, p.islands)
 
+        def newton():
+            self._newton_step()
+            self._gradient()
+
         def outer():
             self._over_islands(control.outer_begin, flags, p.islands)
             self._over_bodies(self._motion.centre, p.bodies, p.islands)
             self._over_contacts(self._contact.shift_contacts, p.contacts, p.islands)
             if position:
                 self._over_rows(self._joint.meet_anchors, active, p.bodies, p.rows)
-            wp.capture_while(flags[INNER : INNER + 1], self._newton_iteration)
+            self._gradient()
+            wp.capture_while(flags[INNER : INNER + 1], newton)
             self._settle()
             if p.launched["contacts"]:
                 self._over_islands(control.request_sweeps, flags, self._limits, p.islands)
@@ -207,43 +210,35 @@ class ProximalSolver:
         self._over_contacts(self._contact.contact_residual, p.contacts, p.islands)
         self._over_rows(self._joint.row_residual, p.rows, p.islands)
 
-    def _newton_iteration(self):
+    def _gradient(self):
+        """The laws at the present iterate, and which islands go on."""
         p, control, flags = self.problem, self._control, self.problem.flags
         self._over_islands(control.inner_begin, flags, p.islands)
         self._over_contacts(self._contact.apply_contact_law, p.contacts, p.islands)
         self._over_rows(self._joint.apply_row_law, p.rows, p.islands)
         self._over_bodies(self._assembly.body_gradient, p.bodies, p.contacts, p.rows, p.islands)
         self._over_islands(control.inner_check, flags, self._limits, p.islands)
-        wp.capture_if(flags[INNER : INNER + 1], self._newton_step)
 
     def _newton_step(self):
-        p, control, flags = self.problem, self._control, self.problem.flags
-        cg = self._cg
+        p, cg = self.problem, self._cg
         self._over_bodies(self._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
         pairs = p.bodies, p.contacts, p.rows, p.pairs, p.islands
         self._launch_kernel(self._assembly.assemble_pairs, p.launched["pairs"], *pairs)
 
-        def direct():
+        if p.launched["direct"]:
             p.factor.launch_factor(p.bodies.diagonal, p.pairs.block)
             p.factor.launch_solve(p.bodies.r, p.bodies.d)
-
-        wp.capture_if(flags[DIRECT : DIRECT + 1], direct)
-        self._over_islands(cg.choose, flags, p.islands)
-
-        def soften():
+        self._over_islands(cg.choose, p.islands)
+        if p.launched["rows"]:
             stiffness, islands = self._assembly.joint_stiffness, p.islands.soften
             self._over_bodies(stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
-
-        if p.launched["rows"]:
-            wp.capture_if(flags[SOFTEN : SOFTEN + 1], soften)
         self._by_teams(cg.iterate, p.cg_reduction, p.cg_most, p.bodies, p.pairs, p.islands)
         self._by_teams(self._search.directions, p.bodies, p.contacts, p.rows, p.islands)
         self._by_teams(self._search.search, self._limits, p.contacts, p.rows, p.islands)
         self._over_bodies(self._motion.body_update, p.bodies, p.islands)
         self._over_contacts(self._contact.contact_update, p.contacts, p.islands)
         self._over_rows(self._joint.row_update, p.rows, p.islands)
-        self._launch_kernel(control.inner_reset, 1, counts=False, arguments=(flags,))
-        self._over_islands(control.inner_end, flags, self._limits, p.islands)
+        self._over_islands(self._control.inner_end, self._limits, p.islands)
 
     def _sweep_block(self, position):
         p, control, flags = self.problem, self._control, self.problem.flags

@@ -120,3 +120,18 @@ def begin(teams: TeamArrays, part: int, thread: int, width: int, start: int):
 def stride(teams: TeamArrays, part: int, width: int):
     """How far it is to the next one."""
     return teams.size[part] * width
+
+
+@wp.func_native("""
+#if defined(__CUDA_ARCH__)
+    __syncthreads();
+#endif
+""")
+def wait():
+    """Wait for the threads of the block: what they wrote before can be read.  All of them must come here."""
+    ...
+
+
+def width_on(device):
+    """Threads of a part of a team."""
+    return 1 if device.is_cpu else WIDTH

@@ -118,8 +118,7 @@ class DenseContacts:
         self._island(self.search, self.team, 1, self.limits, con, self.rows, isl)
         self.x += self.type(isl.alpha.numpy()[0]) * d
         self._contacts(self.contact.contact_update, con, isl)
-        wp.launch(control.inner_reset, 1, inputs=[flags], device="cpu")
-        self._island(control.inner_end, flags, self.limits, isl)
+        self._island(control.inner_end, self.limits, isl)
 
     def _sweep(self):
         """A block of sweeps: each contact's normal impulse, then its friction on the disc of radius mu p_n."""

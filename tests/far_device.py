@@ -12,7 +12,7 @@ from collections import Counter
 from contextlib import contextmanager
 
 import warp as wp
-from axion.solver import device_problem, teams
+from axion.solver import teams
 from warp._src import context
 
 
@@ -135,8 +135,8 @@ def far_device(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(frames, "_device", lambda name: far)
         patch.setattr(frames, "order_sums", lambda device, deterministic: None)  # one thread has one order
-        patch.setattr(device_problem, "WIDTH", 1)
-        patch.setattr(teams, "PER_BLOCK", 1 << 30)
+        for name, value in (("WIDTH", 1), ("PER_BLOCK", 1 << 30)):
+            patch.setattr(teams, name, value)
         for name in (far, far.alias):
             patch.setitem(context.runtime.device_map, name, far)
         for name, made in (

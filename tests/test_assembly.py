@@ -156,7 +156,7 @@ def test_newton_direction_solves_the_system(seed, method):
         p.islands.direct.zero_()
         s = stages.solver
         cg = s._cg
-        s._over_islands(cg.choose, p.flags, p.islands)
+        s._over_islands(cg.choose, p.islands)
         reduction = 1e-10
         s._by_teams(cg.iterate, wp.float64(reduction), wp.int32(200), p.bodies, p.pairs, p.islands)
         rounds = download(p.islands.linear_round, p.topology.island_count).max()

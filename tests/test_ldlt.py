@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The block-sparse direct solver against dense float64 NumPy."""
 
+import sys
+from functools import partial
+
 import numpy as np
 import pytest
 import warp as wp
+from axion.solver.linear import ldlt
 from axion.solver.linear.ldlt import BlockFactor
+from axion.solver.linear.ldlt_layout import levels_of
 from axion.solver.mathx.real import real_types
 from axion.solver.reference.ordering import analyse
 from test_ordering import chain, grid, random_graph
@@ -76,6 +81,12 @@ class System:
         return np.abs(error).max() / np.abs(self.rhs).max()
 
 
+@pytest.fixture(autouse=True, params=[False, True], ids=["by rows", "by levels"])
+def by_levels(request, monkeypatch):
+    """Every test runs on the kernels of the CPU, and on those of CUDA with one thread."""
+    monkeypatch.setattr(sys.modules[__name__], "BlockFactor", partial(ldlt.BlockFactor, by_levels=request.param))
+
+
 def factor_for(system, **options):
     factor = BlockFactor("cpu", system.real)
     factor.set_structure(system.structure, **options)
@@ -107,6 +118,29 @@ def test_agrees_with_a_dense_solve(graph):
     # Backward stable: the error is a small multiple of cond(A) * 1e-16, and cond(A) is below 1e5 here.
     np.testing.assert_allclose(x, system.exact(), rtol=0, atol=1e-10 * np.abs(system.exact()).max())
     assert not factor.failed.numpy().any()
+
+
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+def test_a_level_waits_for_those_before_it_alone(graph):
+    structure = analyse(*graph)
+    found = levels_of(structure)
+    assert sorted(found["rows"]) == list(range(structure.row_count))
+    assert sorted(found["blocks"]) == list(range(structure.block_count))
+    level = np.empty(structure.row_count, int)
+    for k in range(len(found["level_row"]) - 1):
+        level[found["rows"][found["level_row"][k] : found["level_row"][k + 1]]] = k
+        blocks = found["blocks"][found["level_block"][k] : found["level_block"][k + 1]]
+        assert (level[found["block_row"][blocks]] == k).all()
+    island = np.repeat(np.arange(structure.island_count), np.diff(structure.island_start))
+    assert (np.searchsorted(found["island_level"], level, side="right") - 1 == island).all()
+    row_of = found["block_row"]
+    for block in range(structure.block_count):
+        used = structure.update_left[structure.update_start[block] : structure.update_start[block + 1]]
+        assert (level[row_of[used]] < level[row_of[block]]).all()
+    for row in range(structure.row_count):
+        above = found["above"][found["above_start"][row] : found["above_start"][row + 1]]
+        want = np.flatnonzero((structure.column == row) & (row_of != row))
+        assert np.array_equal(np.sort(above), want)
 
 
 def test_float32_input_is_factorised_in_float64():

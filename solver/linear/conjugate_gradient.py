@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Conjugate gradients on the 6x6 block system, preconditioned by the Cholesky factors of its diagonal blocks.
 
-A team of threads takes each island from start to end (teams.py), so all iterate side by side, and none waits.
-Newton needs only a rough direction: the loop ends when the preconditioned residual has fallen to ``reduction`` of its
-start. warp.optim.linear has no loop over independent islands, which is why this one exists.
+A team of threads takes each island from start to end (teams.py), so all iterate side by side and none waits.
+Each body turns its neighbours' directions itself, so that a team waits twice a round.  Newton needs only a rough
+direction: the loop ends when the preconditioned residual has fallen to ``reduction`` of its start.  warp.optim.linear
+has no loop over independent islands, which is why this one exists.
 """
 
 from functools import cache
@@ -11,7 +12,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import ISLANDS, PARTS, SOFTEN, IslandArrays, structs
+from ..arrays import ISLANDS, PARTS, IslandArrays, structs
 from ..teams import TeamArrays, begin, stride, sums
 
 
@@ -24,7 +25,7 @@ def cg_kernels(real):
     name = f"axion_cg_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1
     kernel = wp.kernel(module=name, enable_backward=False)
-    islands_slot, parts_slot, soften_slot = wp.constant(ISLANDS), wp.constant(PARTS), wp.constant(SOFTEN)
+    islands_slot, parts_slot = wp.constant(ISLANDS), wp.constant(PARTS)
 
     @wp.func(module=name)
     def cholesky(a: mat66):
@@ -61,7 +62,7 @@ def cg_kernels(real):
         return x
 
     @kernel
-    def choose(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
+    def choose(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
         """Which islands iterate: those without a direct solve, and those where it failed.
 
         Where it failed because the whole stiffness of joints makes H indefinite, iterating would lead nowhere: there
@@ -76,7 +77,6 @@ def cg_kernels(real):
         if isl.direct[k] == 1 and isl.failed[k] == 1 and isl.jointed[k] == 1 and isl.convex[k] == 0:
             isl.convex[k] = 1
             isl.soften[k] = 1
-            wp.atomic_max(flags, soften_slot, 1)
         elif isl.direct[k] == 0 or isl.failed[k] == 1:
             isl.linear_active[k] = 1
 
@@ -105,32 +105,37 @@ def cg_kernels(real):
             bodies.cholesky[i] = factor
             bodies.d[i] = vec6()
             bodies.z[i] = z
-            bodies.s[i] = z
+            bodies.s[2 * i] = vec6()
             part_of_sum += wp.float64(wp.dot(bodies.r[i], z))
         rz = sums(wp.vec2d(part_of_sum, zero), team, part)[0]
         enough = reduction * reduction * rz
+        turn = scalar(0.0)
+        last = int(0)  # which of its two places holds the last s: others still read it
         rounds = int(0)
         going = rz > zero
         while going:
             part_of_sum = zero
             for m in range(first, end, step):
                 i = isl.body_index[m]
-                s = bodies.s[i]
+                s = bodies.z[i] + turn * bodies.s[2 * i + last]
+                bodies.s[2 * i + 1 - last] = s
                 out = bodies.diagonal[i] * s
                 for slot in range(bodies.neighbour_start[i], bodies.neighbour_start[i + 1]):
                     n = bodies.neighbour_pair[slot]
-                    other = bodies.s[bodies.neighbour_body[slot]]
+                    j = bodies.neighbour_body[slot]
+                    other = bodies.z[j] + turn * bodies.s[2 * j + last]
                     if n >= 0:
                         out += pairs.block[n] * other
                     else:
                         out += wp.transpose(pairs.block[-n - 1]) * other
                 bodies.hs[i] = out
                 part_of_sum += wp.float64(wp.dot(s, out))
+            last = 1 - last
             length = scalar(rz / sums(wp.vec2d(part_of_sum, zero), team, part)[0])
             part_of_sum = zero
             for m in range(first, end, step):
                 i = isl.body_index[m]
-                bodies.d[i] = bodies.d[i] + length * bodies.s[i]
+                bodies.d[i] = bodies.d[i] + length * bodies.s[2 * i + last]
                 r = bodies.r[i] - length * bodies.hs[i]
                 z = cholesky_solve(bodies.cholesky[i], r)
                 bodies.r[i] = r
@@ -139,12 +144,7 @@ def cg_kernels(real):
             rz_new = sums(wp.vec2d(part_of_sum, zero), team, part)[0]
             rounds += 1
             going = rz_new > enough and rounds < most
-            if going:
-                turn = scalar(rz_new / rz)
-                for m in range(first, end, step):
-                    i = isl.body_index[m]
-                    bodies.s[i] = bodies.z[i] + turn * bodies.s[i]
-                sums(wp.vec2d(), team, part)  # nobody multiplies before all have turned
+            turn = scalar(rz_new / rz)
             rz = rz_new
         if thread == 0 and part == team.first[part]:
             isl.linear_active[k] = 0

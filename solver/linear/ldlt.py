@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Direct solve of the Newton matrix: block Cholesky A = U^T U over the 6x6 blocks of ``reference.ordering.Structure``.
 
-One thread takes one island, row by row, so the result has the same bits on every run.  The factor is float64 whatever
-the real type of the solver: joints with small proximal terms under heavy bodies give condition numbers of 3e7 to 4e10,
-beyond what float32 with refinement can recover.  Formulas: ``reference.ordering``; Golub, Van Loan, "Matrix
-Computations", 4.2.
+On the CPU one thread takes one island, row by row; on a CUDA device a block of threads takes it, level by level
+(``ldlt_levels``).  Either way the result has the same bits on every run.  The factor is float64 whatever the real type
+of the solver: joints with small proximal terms under heavy bodies give condition numbers of 3e7 to 4e10, beyond what
+float32 with refinement can recover.  Formulas: ``reference.ordering``; Golub, Van Loan, "Matrix Computations", 4.2.
 """
 
 from functools import cache
@@ -15,27 +15,13 @@ import warp as wp
 
 from ..arrays import of_arrays, send, staging, zeros
 from ..mathx.real import real_types
+from ..teams import width_on
+from .ldlt_layout import LayoutArrays, LevelArrays, level_lengths, levels_of
+from .ldlt_levels import level_kernels
 
 _DOUBLE = real_types(wp.float64)
 _ROWS = 6  # stored rows of one block
 _UPLOADED = ("island_start", "order", "row_start", "column", "source", "update_start", "update_left", "update_right")
-
-
-@wp.struct
-class LayoutArrays:
-    """A ``reference.ordering.Structure``, and which islands take part."""
-
-    island_count: wp.array(dtype=wp.int32)
-    mask: wp.array(dtype=wp.int32)
-    failed: wp.array(dtype=wp.int32)
-    island_start: wp.array(dtype=wp.int32)
-    order: wp.array(dtype=wp.int32)
-    row_start: wp.array(dtype=wp.int32)
-    column: wp.array(dtype=wp.int32)
-    source: wp.array(dtype=wp.int32)
-    update_start: wp.array(dtype=wp.int32)
-    update_left: wp.array(dtype=wp.int32)
-    update_right: wp.array(dtype=wp.int32)
 
 
 @cache
@@ -179,12 +165,14 @@ class BlockFactor:
         structure: the ``reference.ordering.Structure`` in use, or None.
     """
 
-    def __init__(self, device, real):
+    def __init__(self, device, real, by_levels=None):
+        """by_levels: whether a block of threads takes each island; None: on a CUDA device."""
         self.device = wp.get_device(device)
         self.real = real
+        self.by_levels = self.device.is_cuda if by_levels is None else by_levels
         self.structure = None
         self.generation = 0
-        self._kernels = kernels(real)
+        self._kernels = level_kernels(real) if self.by_levels else kernels(real)
         self._capacity = {"islands": 0, "rows": 0, "blocks": 0, "updates": 0}
         self.reserve(islands=16, rows=64, blocks=128, updates=128)
 
@@ -213,13 +201,17 @@ class BlockFactor:
             "update_left": size["updates"],
             "update_right": size["updates"],
         }
+        of_levels = level_lengths(size["islands"], size["rows"], size["blocks"]) if self.by_levels else {}
+        lengths |= of_levels
         # One array holds all the integers, so that a structure goes to the device in one copy.
         ends = np.cumsum(list(lengths.values())).tolist()
         self._integers = zeros(ends[-1], wp.int32, self.device)
         numbers = staging(self._integers)
         slices = {name: slice(end - lengths[name], end) for name, end in zip(lengths, ends, strict=True)}
         self._host = {name: numbers[part] for name, part in slices.items()}
-        self._layout = of_arrays(LayoutArrays, **{name: self._integers[part] for name, part in slices.items()})
+        arrays = {name: self._integers[part] for name, part in slices.items()}
+        self._layout = of_arrays(LayoutArrays, **{name: arrays[name] for name in lengths if name not in of_levels})
+        self._levels = of_arrays(LevelArrays, **{name: arrays[name] for name in of_levels})
         self.mask, self.failed = self._layout.mask, self._layout.failed
         self._u = zeros(_ROWS * size["blocks"], _DOUBLE.vec6, self.device)
         self._y = zeros(size["rows"], _DOUBLE.vec6, self.device)
@@ -247,6 +239,8 @@ class BlockFactor:
         for name in _UPLOADED:
             values = getattr(structure, name)
             host[name][: len(values)] = values
+        for name, values in (levels_of(structure) if self.by_levels else {}).items():
+            host[name][: len(values)] = values
         send(self._integers, len(self._integers))
         self.structure = structure
 
@@ -256,6 +250,9 @@ class BlockFactor:
         diagonal: (n or more,) ``real.mat66``, only the upper triangles count.  coupling: (m or more,) ``real.mat66``,
         block (i, j) of each pair.
         """
+        if self.by_levels:
+            self._launch_by_levels(self._kernels.factor, diagonal=diagonal, coupling=coupling)
+            return
         matrix = of_arrays(self._kernels.MatrixArrays, diagonal=diagonal, coupling=coupling, u=self._u)
         self._launch(self._kernels.factor, matrix)
 
@@ -264,8 +261,25 @@ class BlockFactor:
 
         x is left alone in islands that ``mask`` skips, and zero in islands that ``failed``.
         """
+        if self.by_levels:
+            self._launch_by_levels(self._kernels.solve, rhs=rhs, x=x)
+            return
         vectors = of_arrays(self._kernels.VectorArrays, u=self._u, rhs=rhs, y=self._y, x=x)
         self._launch(self._kernels.solve, vectors)
 
     def _launch(self, kernel, *arrays):
         wp.launch(kernel, self._capacity["islands"], inputs=[self._layout, *arrays], device=self.device)
+
+    def _launch_by_levels(self, kernel, **given):
+        width = width_on(self.device)
+        given |= {"u": self._u, "y": self._y}
+        entries = of_arrays(self._kernels.EntryArrays, **{name: _entries(array) for name, array in given.items()})
+        inputs = [self._layout, self._levels, entries, width]
+        wp.launch(kernel, self._capacity["islands"] * width, inputs=inputs, device=self.device)
+
+
+def _entries(array):
+    """The numbers in an array of vectors or matrices, which must live as long: an array of more dimensions."""
+    kind = array.dtype
+    shape = (*array.shape, *kind._shape_)
+    return wp.array(ptr=array.ptr, dtype=kind._wp_scalar_type_, shape=shape, device=array.device)
