@@ -4,6 +4,9 @@
 import sys
 from pathlib import Path
 
+import checkout  # noqa: F401
+
+# isort: split
 import numpy as np
 from axion.solver import Body, Box, Joint, Plane, Scene, Sphere, TriangleMesh
 from comparison_scenes import UNTOUCHABLE, pile
