@@ -26,10 +26,11 @@ STEP, PUSH_OUT = range(2)
 
 @cache
 def structs(real):
-    """The structs for one real type.  ``real``: RealTypes of mathx/real.py."""
-    scalar, vec2, vec3, mat33, quat, vec6, mat66 = (
-        real.scalar, real.vec2, real.vec3, real.mat33, real.quat, real.vec6, real.mat66,
-    )  # fmt: skip
+    """The structs for one real type.  ``real``: RealTypes of mathx/real.py.
+
+    Impulses are float64 in any: those on a light body under a heavy one leave a ten-thousandth of themselves.
+    """
+    scalar, vec3, mat33, quat, vec6, mat66 = real.scalar, real.vec3, real.mat33, real.quat, real.vec6, real.mat66
 
     @wp.struct
     class BodyArrays:
@@ -89,7 +90,7 @@ def structs(real):
         rebound_speed: wp.array(dtype=scalar)
         glides: wp.array(dtype=wp.int32)  # 1 where levers are those half way to the free pose
         loaded: wp.array(dtype=wp.int32)  # velocity phase: 1 where the position phase found an impulse
-        start_impulse: wp.array(dtype=vec3)
+        start_impulse: wp.array(dtype=wp.vec3d)
         arm_a: wp.array(dtype=vec3)
         arm_b: wp.array(dtype=vec3)
         allowed: wp.array(dtype=scalar)  # gap at which the contact acts: overlap that may stay (negative), or a rebound
@@ -99,14 +100,14 @@ def structs(real):
         phi: wp.array(dtype=scalar)
         v: wp.array(dtype=vec3)
         dv: wp.array(dtype=vec3)
-        p: wp.array(dtype=vec3)
-        p_centre: wp.array(dtype=vec3)
-        p_best: wp.array(dtype=vec3)
-        radius: wp.array(dtype=scalar)
-        dual: wp.array(dtype=vec2)
+        p: wp.array(dtype=wp.vec3d)
+        p_centre: wp.array(dtype=wp.vec3d)
+        p_best: wp.array(dtype=wp.vec3d)
+        radius: wp.array(dtype=wp.float64)
+        dual: wp.array(dtype=wp.vec2d)
         shift: wp.array(dtype=scalar)  # [m/s] mu |v_t|, added to the gap velocity in the cone law
         bias: wp.array(dtype=vec3)  # Gauss-Seidel and velocity phase: v = J u + bias
-        force: wp.array(dtype=vec3)
+        force: wp.array(dtype=wp.vec3d)
         curvature: wp.array(dtype=mat33)
 
     @wp.struct
@@ -127,7 +128,7 @@ def structs(real):
         compliance: wp.array(dtype=scalar)
         lower: wp.array(dtype=scalar)
         upper: wp.array(dtype=scalar)
-        start_impulse: wp.array(dtype=scalar)
+        start_impulse: wp.array(dtype=wp.float64)
         group: wp.array(dtype=wp.int32)  # on the first of a joint's LINEAR rows: how many follow on, itself included
         share: wp.array(dtype=scalar)  # root of the number of rows whose norm the judge takes
         jac_a: wp.array(dtype=vec6)
@@ -137,9 +138,9 @@ def structs(real):
         v: wp.array(dtype=scalar)
         dv: wp.array(dtype=scalar)
         bias: wp.array(dtype=scalar)
-        p: wp.array(dtype=scalar)
-        p_centre: wp.array(dtype=scalar)
-        p_best: wp.array(dtype=scalar)
+        p: wp.array(dtype=wp.float64)
+        p_centre: wp.array(dtype=wp.float64)
+        p_best: wp.array(dtype=wp.float64)
         curvature: wp.array(dtype=scalar)
         turning: wp.array(dtype=scalar)  # stiffness of a DISTANCE that pulls, across its direction [kg]; else 0
 

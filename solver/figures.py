@@ -35,7 +35,7 @@ class Figures:
 @cache
 def figure_kernels(real):
     """The kernels by name, for one real type: clear, ask, warm before a solve and tell after it."""
-    arrays, zero = structs(real), wp.constant(real.scalar(0.0))
+    arrays, zero, nothing = structs(real), wp.constant(real.scalar(0.0)), wp.constant(wp.float64(0.0))
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     kernel = wp.kernel(module=f"axion_motion_{real.name}", enable_backward=False)
     dynamic_slot, contacts_slot, islands_slot = wp.constant(DYNAMIC), wp.constant(CONTACTS), wp.constant(ISLANDS)
@@ -71,7 +71,7 @@ def figure_kernels(real):
     def warm(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
         """Where a contact carries load from before, its friction is a better start than that of the cone."""
         c = wp.tid()
-        if c < counts[contacts_slot] and wp.length_sq(con.start_impulse[c]) > zero:
+        if c < counts[contacts_slot] and wp.length_sq(con.start_impulse[c]) > nothing:
             isl.law[con.island[c]] = 0
 
     @kernel

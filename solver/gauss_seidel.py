@@ -37,7 +37,7 @@ class RunArrays:
 @cache
 def sweep_kernel(real):
     """The kernel ``sweep`` for one real type."""
-    scalar, vec3 = real.scalar, real.vec3
+    vec3, double, zero = real.vec3, wp.float64, wp.constant(wp.float64(0.0))
     arrays = structs(real)
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     math, contact = rotation_functions(real), contact_kernels(real)
@@ -67,28 +67,28 @@ def sweep_kernel(real):
         arm_a = con.arm_a[c]
         arm_b = con.arm_b[c]
         v = components(n, point_velocity(bodies.u[a], arm_a) - point_velocity(bodies.u[b], arm_b)) + con.bias[c]
-        normal = wp.max(scalar(0.0), old[0] - v[0] / con.w_normal[c])
-        if normal == scalar(0.0) and wp.length_sq(old) == scalar(0.0):
+        normal = wp.max(zero, old[0] - double(v[0] / con.w_normal[c]))
+        if normal == zero and wp.length_sq(old) == zero:
             return  # it stays open, as most do
-        change = world(n, vec3(normal - old[0], scalar(0.0), scalar(0.0)))
+        change = vec3(world(n, wp.vec3d(normal - old[0], zero, zero)))
         if a < dynamic:
             push(bodies, a, change, arm_a)
         if b < dynamic:
             push(bodies, b, -change, arm_b)
         v = components(n, point_velocity(bodies.u[a], arm_a) - point_velocity(bodies.u[b], arm_b)) + con.bias[c]
-        y1 = old[1] - v[1] / con.w_tangent[c]
-        y2 = old[2] - v[2] / con.w_tangent[c]
+        y1 = old[1] - double(v[1] / con.w_tangent[c])
+        y2 = old[2] - double(v[2] / con.w_tangent[c])
         t = wp.sqrt(y1 * y1 + y2 * y2)
-        r = con.mu[c] * normal
+        r = double(con.mu[c]) * normal
         if t > r:
             y1 = y1 * r / t
             y2 = y2 * r / t
-        change = world(n, vec3(scalar(0.0), y1 - old[1], y2 - old[2]))
+        change = vec3(world(n, wp.vec3d(zero, y1 - old[1], y2 - old[2])))
         if a < dynamic:
             push(bodies, a, change, arm_a)
         if b < dynamic:
             push(bodies, b, -change, arm_b)
-        con.p[c] = vec3(normal, y1, y2)
+        con.p[c] = wp.vec3d(normal, y1, y2)
 
     @wp.func(module=name)
     def sweep_run(r: int, dynamic: int, bodies: BodyArrays, con: ContactArrays, runs: RunArrays):

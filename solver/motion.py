@@ -114,8 +114,8 @@ def motion_kernels(real):
             return
         if islands[bodies.island[i]] == 0:
             return
-        gl = vec3(scalar(0.0))
-        ga = vec3(scalar(0.0))
+        gl = wp.vec3d()
+        ga = wp.vec3d()
         for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
             c = bodies.contact_index[m]
             f = con.force[c]
@@ -124,15 +124,16 @@ def motion_kernels(real):
                 f = -f
                 arm = con.arm_b[c]
             gl += f
-            ga += wp.cross(arm, f)
+            ga += wp.cross(wp.vec3d(arm), f)
         for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
             r = bodies.row_index[m]
             jac = rows.jac_b[r]
             if rows.a[r] == i:
                 jac = rows.jac_a[r]
-            gl += rows.p[r] * linear(jac)
-            ga += rows.p[r] * angular(jac)
-        bodies.u[i] = bodies.u_free[i] + six(gl * bodies.inverse_mass[i], bodies.inverse_inertia[i] * ga)
+            gl += rows.p[r] * wp.vec3d(linear(jac))
+            ga += rows.p[r] * wp.vec3d(angular(jac))
+        push = six(vec3(gl) * bodies.inverse_mass[i], bodies.inverse_inertia[i] * vec3(ga))
+        bodies.u[i] = bodies.u_free[i] + push
 
     @kernel
     def keep_bodies(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):

@@ -114,7 +114,8 @@ def search_kernels(real):
         dp = length(t) * sys.contact_step[c]
         v = vec3(normal, ju[1] + con.bias[c][1], ju[2] + con.bias[c][2])
         v += scalar(isl.eps[con.island[c]]) * con.w[c] * dp
-        out = contact_equations(con, c, v, con.p[c] + dp, con.mu[c] * wp.max(con.p[c][0], scalar(0.0)))
+        p = vec3(con.p[c])
+        out = contact_equations(con, c, v, p + dp, con.mu[c] * wp.max(p[0], scalar(0.0)))
         trial.of_contact[t, c] = (
             out.normal[0] * out.normal[0] + out.along[0] * out.along[0] + out.across[0] * out.across[0]
         )
@@ -146,7 +147,7 @@ def search_kernels(real):
         trial.jac_a[t, r] = jac_a
         trial.jac_b[t, r] = jac_b
         dp = length(t) * sys.row_step[r]
-        out = row_equation(rows, r, v + scalar(isl.eps_joint[rows.island[r]]) * rows.w[r] * dp, rows.p[r] + dp)
+        out = row_equation(rows, r, v + scalar(isl.eps_joint[rows.island[r]]) * rows.w[r] * dp, scalar(rows.p[r]) + dp)
         trial.of_row[t, r] = out[0] * out[0]
 
     @kernel
@@ -163,7 +164,7 @@ def search_kernels(real):
         ga = bodies.inertia[i] * angular(du)
         for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
             c = bodies.contact_index[m]
-            f = world(con.n[c], con.p[c] + length(t) * sys.contact_step[c])
+            f = vec3(world(con.n[c], con.p[c] + wp.vec3d(length(t) * sys.contact_step[c])))
             arm = con.arm_a[c]
             if con.a[c] != i:
                 f = -f
@@ -175,7 +176,7 @@ def search_kernels(real):
             jac = trial.jac_b[t, r]
             if rows.a[r] == i:
                 jac = trial.jac_a[t, r]
-            p = rows.p[r] + length(t) * sys.row_step[r]
+            p = scalar(rows.p[r]) + length(t) * sys.row_step[r]
             gl -= p * linear(jac)
             ga -= p * angular(jac)
         push = gl * bodies.inverse_mass[i]
@@ -226,9 +227,9 @@ def search_kernels(real):
         if k < counts[dynamic_slot] and isl.outer_active[bodies.island[k]] == 1:
             bodies.u[k] = bodies.u[k] + scalar(isl.alpha[bodies.island[k]]) * bodies.d[k]
         if k < counts[contacts_slot] and isl.outer_active[con.island[k]] == 1:
-            con.p[k] = con.p[k] + scalar(isl.alpha[con.island[k]]) * sys.contact_step[k]
+            con.p[k] = con.p[k] + wp.vec3d(scalar(isl.alpha[con.island[k]]) * sys.contact_step[k])
         if k < counts[rows_slot] and isl.outer_active[rows.island[k]] == 1:
-            rows.p[k] = rows.p[k] + scalar(isl.alpha[rows.island[k]]) * sys.row_step[k]
+            rows.p[k] = rows.p[k] + wp.float64(scalar(isl.alpha[rows.island[k]]) * sys.row_step[k])
 
     return SimpleNamespace(
         try_bodies=try_bodies, try_contacts=try_contacts, try_rows=try_rows, try_momentum=try_momentum, add_up=add_up,

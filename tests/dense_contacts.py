@@ -144,7 +144,7 @@ class DenseContacts:
 
     def _force(self):
         """Impulses (3n,) as the kernels put them into world axes, back in (normal, t1, t2)."""
-        return (self.con.force.numpy() @ AXES.astype(self.type)).ravel()
+        return (self.con.force.numpy() @ AXES).ravel().astype(self.type)
 
     def _contacts(self, kernel, *arguments):
         wp.launch(kernel, self.count, inputs=[self.counts, *arguments], device="cpu")

@@ -81,7 +81,8 @@ def complementarity_kernels(real):
         """Phi, a and b of every unknown, and the directions of friction; contacts first, joint rows after them."""
         k = wp.tid()
         if k < counts[contacts_slot]:
-            out = contact_equations(con, k, con.v[k], con.p[k], con.mu[k] * wp.max(con.p[k][0], real.scalar(0.0)))
+            p = vec3(con.p[k])
+            out = contact_equations(con, k, con.v[k], p, con.mu[k] * wp.max(p[0], real.scalar(0.0)))
             t1 = tangent(con.n[k])
             t2 = wp.cross(con.n[k], t1)
             e = out.direction
@@ -94,6 +95,6 @@ def complementarity_kernels(real):
             return
         r = k - counts[contacts_slot]
         if r < counts[rows_slot]:
-            put(sys, sys.row_slot[r], row_equation(rows, r, rows.v[r], rows.p[r]))
+            put(sys, sys.row_slot[r], row_equation(rows, r, rows.v[r], real.scalar(rows.p[r])))
 
     return SimpleNamespace(equations=equations)

@@ -25,6 +25,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, STEP, IslandArrays, structs
+from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 from .friction import contact_law
 
@@ -32,11 +33,13 @@ from .friction import contact_law
 @cache
 def contact_kernels(real):
     """All kernels that loop over contacts, for one real type."""
-    scalar, vec2, vec3, quat = real.scalar, real.vec2, real.vec3, real.quat
+    scalar, vec3, quat, mat33 = real.scalar, real.vec3, real.quat, real.mat33
+    double, zero = wp.float64, wp.constant(wp.float64(0.0))
     arrays = structs(real)
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
-    math, law = rotation_functions(real), contact_law(real)
-    tangent, midway, point_velocity, measured = math.tangent, math.midway, math.point_velocity, math.measured
+    math, law = rotation_functions(real), contact_law(real_types(double))
+    tangent, midway, point_velocity = math.tangent, math.midway, math.point_velocity
+    measured = rotation_functions(real_types(double)).measured
     impulse, curvature, next_dual, going_on = law.impulse, law.curvature, law.next_dual, law.going_on
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
@@ -48,9 +51,10 @@ def contact_kernels(real):
         return vec3(wp.dot(n, w), wp.dot(t1, w), wp.dot(wp.cross(n, t1), w))
 
     @wp.func(module=f"axion_contact_{real.name}")
-    def world(n: vec3, p: vec3):
-        t1 = tangent(n)
-        return n * p[0] + t1 * p[1] + wp.cross(n, t1) * p[2]
+    def world(n: vec3, p: wp.vec3d):
+        t1 = wp.vec3d(tangent(n))
+        axis = wp.vec3d(n)
+        return axis * p[0] + t1 * p[1] + wp.cross(axis, t1) * p[2]
 
     @wp.func(module=f"axion_contact_{real.name}")
     def arm_mass(arm: vec3, e: vec3, bodies: BodyArrays, i: int):
@@ -79,7 +83,7 @@ def contact_kernels(real):
     def proximal_point(con: ContactArrays, c: int, v: vec3, mode: int, sigma: scalar):
         if mode == 1:
             v = v + vec3(con.shift[c], scalar(0.0), scalar(0.0))
-        return con.p_centre[c] - v / sigma
+        return con.p_centre[c] - wp.vec3d(v / sigma)
 
     @kernel
     def prepare_contacts(
@@ -123,13 +127,17 @@ def contact_kernels(real):
         con.w_normal[c] = m + wn
         con.w_tangent[c] = m + wp.max(w1, w2)
         con.w[c] = m + (wn + w1 + w2) / scalar(3.0)
-        p = components(n, con.start_impulse[c])
-        p = vec3(wp.max(scalar(0.0), p[0]), p[1], p[2])
+        start = con.start_impulse[c]
+        axis = wp.vec3d(n)
+        side = wp.vec3d(t1)
+        p = wp.vec3d(
+            wp.max(zero, wp.dot(axis, start)), wp.dot(side, start), wp.dot(wp.cross(axis, side), start)
+        )  # fmt: skip
         con.p[c] = p
         con.p_centre[c] = p
         con.p_best[c] = p
-        con.radius[c] = con.mu[c] * p[0]
-        con.dual[c] = vec2(p[1], p[2])
+        con.radius[c] = double(con.mu[c]) * p[0]
+        con.dual[c] = wp.vec2d(p[1], p[2])
         con.shift[c] = scalar(0.0)
 
     @kernel
@@ -207,7 +215,7 @@ def contact_kernels(real):
         if isl.inner_active[k] == 0:
             return
         mode = isl.law[k]
-        mu = con.mu[c]
+        mu = double(con.mu[c])
         if mode == 0 and isl.inner_count[k] > 0:
             con.radius[c] = mu * con.p[c][0]
         sigma = con.w[c] * scalar(isl.eps[k])
@@ -215,13 +223,13 @@ def contact_kernels(real):
         n = con.n[c]
         p = impulse(mode, y, mu, con.radius[c])
         curve = curvature(mode, y, mu, con.radius[c], con.dual[c], 1)
-        if isl.assumed[k] == 1 and con.p_centre[c][0] > scalar(0.0):
+        if isl.assumed[k] == 1 and con.p_centre[c][0] > zero:
             p, curve = going_on(con.p_centre[c], y, mu, p, curve)
         t1 = tangent(n)
         axes = wp.matrix_from_cols(n, t1, wp.cross(n, t1))
         con.p[c] = p
         con.force[c] = world(n, p)
-        con.curvature[c] = axes * (curve / sigma) * wp.transpose(axes)
+        con.curvature[c] = axes * (mat33(curve) / sigma) * wp.transpose(axes)
 
     @kernel
     def contact_forces(counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), con: ContactArrays):
@@ -239,19 +247,19 @@ def contact_kernels(real):
             w -= point_velocity(bodies.d[con.b[c]], con.arm_b[c])
         dv = components(con.n[c], w)
         con.dv[c] = dv
-        return wp.float64(wp.dot(dv, con.p[c]))
+        return wp.dot(wp.vec3d(dv), con.p[c])
 
     @wp.func(module=f"axion_contact_{real.name}")
     def contact_search(con: ContactArrays, isl: IslandArrays, c: int, k: int, alpha: wp.float64):
         """(slope, bend) of the merit function along the Newton direction, at step length alpha."""
         mode = isl.law[k]
-        mu = con.mu[c]
+        mu = double(con.mu[c])
         sigma = con.w[c] * scalar(isl.eps[k])
         dv = con.dv[c]
         y = proximal_point(con, c, con.v[c] + scalar(alpha) * dv, mode, sigma)
         p = impulse(mode, y, mu, con.radius[c])
-        curve = curvature(mode, y, mu, con.radius[c], vec2(scalar(0.0)), 0)
-        return wp.vec2d(wp.float64(-wp.dot(p, dv)), wp.float64(wp.dot(dv, curve * dv) / sigma))
+        curve = mat33(curvature(mode, y, mu, con.radius[c], wp.vec2d(), 0))
+        return wp.vec2d(-wp.dot(p, wp.vec3d(dv)), double(wp.dot(dv, curve * dv) / sigma))
 
     @kernel
     def contact_update(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
@@ -267,13 +275,14 @@ def contact_kernels(real):
         y = proximal_point(con, c, con.v[c], mode, sigma)
         v = con.v[c] + step
         r = con.radius[c]
-        p = impulse(mode, proximal_point(con, c, v, mode, sigma), con.mu[c], r)
+        p = impulse(mode, proximal_point(con, c, v, mode, sigma), double(con.mu[c]), r)
         con.v[c] = v
         con.p[c] = p
         if mode == 0:
-            con.dual[c] = next_dual(y, vec2(-step[1] / sigma, -step[2] / sigma), r, con.dual[c])
+            moved = step / sigma
+            con.dual[c] = next_dual(y, wp.vec2d(double(-moved[1]), double(-moved[2])), r, con.dual[c])
         else:
-            con.dual[c] = vec2(p[1], p[2])
+            con.dual[c] = wp.vec2d(p[1], p[2])
 
     @kernel
     def contact_residual(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
@@ -288,19 +297,19 @@ def contact_kernels(real):
         if isl.outer_active[k] == 0:
             return
         p = con.p[c]
-        v = con.v[c]
-        w = con.w[c]
-        r = con.mu[c] * p[0]
+        v = wp.vec3d(con.v[c])
+        w = double(con.w[c])
+        r = double(con.mu[c]) * p[0]
         y1 = p[1] - v[1] / w
         y2 = p[2] - v[2] / w
         t = wp.sqrt(y1 * y1 + y2 * y2)
-        f = scalar(1.0)
+        f = double(1.0)
         if t > r:
             f = r / t
         e1 = p[1] - f * y1
         e2 = p[2] - f * y2
         moved = wp.length(p - con.p_centre[c])
-        wp.atomic_max(isl.pull, k, measured(w * scalar(isl.eps[k]) * moved))
+        wp.atomic_max(isl.pull, k, measured(w * isl.eps[k] * moved))
         wp.atomic_max(isl.residual_normal, k, measured(wp.abs(wp.min(v[0], w * p[0]))))
         wp.atomic_max(isl.residual_tangent, k, measured(w * wp.sqrt(e1 * e1 + e2 * e2)))
 
@@ -318,8 +327,8 @@ def contact_kernels(real):
         if isl.outer_active[k] == 1:
             p = con.p[c]
             con.p_centre[c] = p
-            con.radius[c] = con.mu[c] * p[0]
-            con.dual[c] = vec2(p[1], p[2])
+            con.radius[c] = double(con.mu[c]) * p[0]
+            con.dual[c] = wp.vec2d(p[1], p[2])
 
     return SimpleNamespace(
         prepare_contacts=prepare_contacts,

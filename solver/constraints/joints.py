@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from ..arrays import DYNAMIC, ROWS, STEP, IslandArrays, structs
+from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 from ..problem import Coordinate
 from .row_functions import row_functions
@@ -23,11 +24,11 @@ from .row_functions import row_functions
 @cache
 def joint_kernels(real):
     """All kernels that loop over joint rows, for one real type."""
-    scalar, vec3, vec6 = real.scalar, real.vec3, real.vec6
+    scalar, vec3, vec6, double = real.scalar, real.vec3, real.vec6, wp.float64
     arrays = structs(real)
     BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
     math = rotation_functions(real)
-    measured, linear, six = math.measured, math.linear, math.six
+    measured, linear, six = rotation_functions(real_types(double)).measured, math.linear, math.six
     of_rows = row_functions(real)
     measure, midstep, spins, stepped, vectors, demand, sideways = (
         of_rows.measure, of_rows.midstep, of_rows.spins, of_rows.stepped, of_rows.vectors, of_rows.demand,
@@ -45,8 +46,12 @@ def joint_kernels(real):
         return bodies.inverse_mass[i] * wp.dot(f, f) + wp.dot(t, bodies.inverse_inertia[i] * t)
 
     @wp.func(module=name)
-    def clipped(p: scalar, rows: RowArrays, r: int):
-        return wp.clamp(p, rows.lower[r], rows.upper[r])
+    def clipped(p: double, rows: RowArrays, r: int):
+        return wp.clamp(p, double(rows.lower[r]), double(rows.upper[r]))
+
+    @wp.func(module=name)
+    def inside(p: double, rows: RowArrays, r: int):
+        return p > double(rows.lower[r]) and p < double(rows.upper[r])
 
     @kernel
     def prepare_rows(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays):
@@ -69,7 +74,7 @@ def joint_kernels(real):
         rows.w[r] = wp.max(w, scalar(1.0e-30))
         p = clipped(rows.start_impulse[r], rows, r)
         rows.p[r] = p
-        rows.p_centre[r] = scalar(0.0)
+        rows.p_centre[r] = double(0.0)
         rows.p_best[r] = p
         rows.turning[r] = scalar(0.0)
 
@@ -116,8 +121,8 @@ def joint_kernels(real):
         length = vectors(rows, r, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b]).length
         share = scalar(1.0) - scalar(0.5) * wp.max(bodies.midpoint[a], bodies.midpoint[b])
         rows.turning[r] = scalar(0.0)
-        if rows.p[r] < scalar(0.0) and length > scalar(0.0):
-            rows.turning[r] = -settings[step_slot] * share * rows.p[r] / length
+        if rows.p[r] < double(0.0) and length > scalar(0.0):
+            rows.turning[r] = -settings[step_slot] * share * scalar(rows.p[r]) / length
 
     @wp.func(module=name)
     def locks(rows: RowArrays, r: int):
@@ -141,13 +146,13 @@ def joint_kernels(real):
         size = rows.group[r]
         if islands[rows.island[r]] == 0 or size < 2 or size > 3 or not locks(rows, r):
             return
-        push = rows.p[r] * rows.along[r] + rows.p[r + 1] * rows.along[r + 1]
-        x = linear(rows.jac_b[r])
-        y = linear(rows.jac_b[r + 1])
+        push = rows.p[r] * wp.vec3d(rows.along[r]) + rows.p[r + 1] * wp.vec3d(rows.along[r + 1])
+        x = wp.vec3d(linear(rows.jac_b[r]))
+        y = wp.vec3d(linear(rows.jac_b[r + 1]))
         z = wp.cross(x, y)
         if size == 3:
-            push += rows.p[r + 2] * rows.along[r + 2]
-            z = linear(rows.jac_b[r + 2])
+            push += rows.p[r + 2] * wp.vec3d(rows.along[r + 2])
+            z = wp.vec3d(linear(rows.jac_b[r + 2]))
         p = wp.inverse(wp.matrix_from_cols(x, y, z)) * push
         for m in range(size):
             rows.p[r + m] = p[m]
@@ -202,14 +207,14 @@ def joint_kernels(real):
         k = rows.island[r]
         if isl.inner_active[k] == 0:
             return
-        sigma = rows.w[r] * scalar(isl.eps_joint[k])
-        stiff = scalar(1.0) / (sigma + rows.compliance[r])
-        free = (sigma * rows.p_centre[r] - rows.v[r]) * stiff
+        sigma = double(rows.w[r] * scalar(isl.eps_joint[k]))
+        stiff = double(1.0) / (sigma + double(rows.compliance[r]))
+        free = (sigma * rows.p_centre[r] - double(rows.v[r])) * stiff
         rows.along[r] = linear(rows.jac_b[r])
         rows.p[r] = clipped(free, rows, r)
         rows.curvature[r] = scalar(0.0)
-        if free > rows.lower[r] and free < rows.upper[r]:
-            rows.curvature[r] = stiff
+        if inside(free, rows, r):
+            rows.curvature[r] = scalar(stiff)
 
     @wp.func(module=name)
     def row_direction(bodies: BodyArrays, rows: RowArrays, r: int, dynamic: int):
@@ -222,7 +227,7 @@ def joint_kernels(real):
         if b < dynamic:
             dv += wp.dot(rows.jac_b[r], bodies.d[b])
         rows.dv[r] = dv
-        return wp.float64(dv * rows.p[r])
+        return double(dv) * rows.p[r]
 
     @wp.func(module=name)
     def turn_direction(bodies: BodyArrays, rows: RowArrays, r: int, t: int, dynamic: int):
@@ -239,14 +244,14 @@ def joint_kernels(real):
     @wp.func(module=name)
     def row_search(rows: RowArrays, isl: IslandArrays, r: int, k: int, alpha: wp.float64):
         """(slope, bend) of the merit function along the Newton direction, at step length alpha."""
-        sigma = rows.w[r] * scalar(isl.eps_joint[k])
-        stiff = scalar(1.0) / (sigma + rows.compliance[r])
-        dv = rows.dv[r]
-        free = (sigma * rows.p_centre[r] - rows.v[r] - scalar(alpha) * dv) * stiff
-        bend = wp.float64(0.0)
-        if free > rows.lower[r] and free < rows.upper[r]:
-            bend = wp.float64(dv * dv * stiff)
-        return wp.vec2d(wp.float64(-clipped(free, rows, r) * dv), bend)
+        sigma = double(rows.w[r] * scalar(isl.eps_joint[k]))
+        stiff = double(1.0) / (sigma + double(rows.compliance[r]))
+        dv = double(rows.dv[r])
+        free = (sigma * rows.p_centre[r] - double(rows.v[r]) - alpha * dv) * stiff
+        bend = double(0.0)
+        if inside(free, rows, r):
+            bend = dv * dv * stiff
+        return wp.vec2d(-clipped(free, rows, r) * dv, bend)
 
     @kernel
     def row_update(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
@@ -256,10 +261,11 @@ def joint_kernels(real):
         k = rows.island[r]
         if isl.inner_active[k] == 0:
             return
-        sigma = rows.w[r] * scalar(isl.eps_joint[k])
+        sigma = double(rows.w[r] * scalar(isl.eps_joint[k]))
         v = rows.v[r] + scalar(isl.alpha[k]) * rows.dv[r]
         rows.v[r] = v
-        rows.p[r] = clipped((sigma * rows.p_centre[r] - v) / (sigma + rows.compliance[r]), rows, r)
+        free = (sigma * rows.p_centre[r] - double(v)) / (sigma + double(rows.compliance[r]))
+        rows.p[r] = clipped(free, rows, r)
 
     @kernel
     def row_residual(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
@@ -271,10 +277,10 @@ def joint_kernels(real):
         if isl.outer_active[k] == 0:
             return
         p = rows.p[r]
-        w = rows.w[r] + rows.compliance[r]
-        slip = rows.v[r] + rows.compliance[r] * p
+        w = double(rows.w[r] + rows.compliance[r])
+        slip = double(rows.v[r]) + double(rows.compliance[r]) * p
         error = (p - clipped(p - slip / w, rows, r)) * w
-        wp.atomic_max(isl.residual_joint, k, measured(wp.abs(error) * rows.share[r]))
+        wp.atomic_max(isl.residual_joint, k, measured(wp.abs(error) * double(rows.share[r])))
 
     @kernel
     def keep_rows(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):

@@ -21,6 +21,7 @@ import warp as wp
 
 from ..arrays import DYNAMIC, PAIRS, STEP, IslandArrays, structs
 from ..constraints.row_functions import row_functions
+from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 
 
@@ -37,6 +38,7 @@ def assembly_kernels(real, ropes):
     )  # fmt: skip
     math = rotation_functions(real)
     linear, angular, six, measured = math.linear, math.angular, math.six, math.measured
+    six_double, vec6_double = rotation_functions(real_types(wp.float64)).six, real_types(wp.float64).vec6
     sideways = row_functions(real).sideways
     name = f"axion_assembly{'_ropes' * ropes}_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1  # unrolled 6x6 loops cost minutes of compile time and gain nothing
@@ -92,7 +94,7 @@ def assembly_kernels(real, ropes):
                     p = rows.p[r]
                     if isl.soften[k] == 1:
                         p = rows.p_centre[r]
-                    force += p * linear(rows.jac_b[r])
+                    force += scalar(p) * linear(rows.jac_b[r])
                 if rows.b[first] == i:
                     out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_b[first]), force, whole)
                 if rows.a[first] == i:
@@ -106,8 +108,8 @@ def assembly_kernels(real, ropes):
     def momentum(bodies: BodyArrays, con: ContactArrays, rows: RowArrays, i: int):
         """G of body i, without stiffness."""
         du = bodies.u[i] - bodies.u_free[i]
-        gl = bodies.mass[i] * linear(du)
-        ga = bodies.inertia[i] * angular(du)
+        gl = wp.vec3d(bodies.mass[i] * linear(du))
+        ga = wp.vec3d(bodies.inertia[i] * angular(du))
         for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
             c = bodies.contact_index[m]
             f = con.force[c]
@@ -116,15 +118,15 @@ def assembly_kernels(real, ropes):
                 f = -f
                 arm = con.arm_b[c]
             gl -= f
-            ga -= wp.cross(arm, f)
-        g = six(gl, ga)
+            ga -= wp.cross(wp.vec3d(arm), f)
+        g = six_double(gl, ga)
         for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
             r = bodies.row_index[m]
             if rows.a[r] == i:
-                g -= rows.p[r] * rows.jac_a[r]
+                g -= rows.p[r] * vec6_double(rows.jac_a[r])
             else:
-                g -= rows.p[r] * rows.jac_b[r]
-        return g
+                g -= rows.p[r] * vec6_double(rows.jac_b[r])
+        return vec6(g)
 
     @wp.func(module=name)
     def imbalance(g: vec6, bodies: BodyArrays, i: int):
