@@ -28,7 +28,8 @@ STEP, PUSH_OUT = range(2)
 def structs(real):
     """The structs for one real type.  ``real``: RealTypes of mathx/real.py.
 
-    Impulses are float64 in any: those on a light body under a heavy one leave a ten-thousandth of themselves.
+    Impulses are float64 in any: those on a light body under a heavy one leave a ten-thousandth of themselves.  So are
+    positions: gaps and joints are what is left of metres.
     """
     scalar, vec3, mat33, quat, vec6, mat66 = real.scalar, real.vec3, real.mat33, real.quat, real.vec6, real.mat66
 
@@ -43,11 +44,11 @@ def structs(real):
         inverse_inertia: wp.array(dtype=mat33)
         midpoint: wp.array(dtype=scalar)
         spin: wp.array(dtype=vec3)  # angular momentum of bodies that answer joints while they turn; 0 of others
-        x0: wp.array(dtype=vec3)
+        x0: wp.array(dtype=wp.vec3d)
         q0: wp.array(dtype=quat)
-        x_free: wp.array(dtype=vec3)
+        x_free: wp.array(dtype=wp.vec3d)
         q_free: wp.array(dtype=quat)
-        x: wp.array(dtype=vec3)
+        x: wp.array(dtype=wp.vec3d)
         q: wp.array(dtype=quat)
         u_free: wp.array(dtype=vec6)
         u: wp.array(dtype=vec6)

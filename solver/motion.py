@@ -72,7 +72,7 @@ def motion_kernels(real):
             return
         h = settings[step_slot]
         du = bodies.u[i] - bodies.u_free[i]
-        bodies.x[i] = bodies.x_free[i] + h * linear(du)
+        bodies.x[i] = bodies.x_free[i] + wp.vec3d(h * linear(du))
         bodies.q[i] = wp.normalize(exponential(h * angular(du)) * bodies.q_free[i])
 
     @kernel

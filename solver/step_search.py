@@ -13,13 +13,12 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import CONTACTS, DYNAMIC, ISLANDS, ROWS, STEP, IslandArrays, structs, upload, zeros
+from .arrays import CONTACTS, DYNAMIC, ISLANDS, ROWS, STEP, IslandArrays, structs, zeros
 from .constraints.complementarity import equation_functions
 from .constraints.contact import contact_kernels
 from .constraints.row_functions import row_functions
 from .linear.schur import schur_struct
 from .mathx.rotation import rotation_functions
-from .topology import group
 
 TRIALS = 10
 SHORT, PATIENCE = 0.2, 1  # after this many steps shorter than that, one full step is taken whatever its merit
@@ -28,11 +27,11 @@ SHORT, PATIENCE = 0.2, 1  # after this many steps shorter than that, one full st
 @cache
 def trial_struct(real):
     """What each trial (first index) makes of each body, contact and joint row."""
-    scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
+    scalar, quat, vec6 = real.scalar, real.quat, real.vec6
 
     @wp.struct
     class TrialArrays:
-        x: wp.array2d(dtype=vec3)
+        x: wp.array2d(dtype=wp.vec3d)
         q: wp.array2d(dtype=quat)
         u: wp.array2d(dtype=vec6)
         jac_a: wp.array2d(dtype=vec6)
@@ -41,8 +40,6 @@ def trial_struct(real):
         of_contact: wp.array2d(dtype=scalar)  # phi^2
         of_row: wp.array2d(dtype=scalar)
         of_island: wp.array2d(dtype=wp.float64)
-        body_start: wp.array(dtype=wp.int32)  # bodies of each island
-        body_index: wp.array(dtype=wp.int32)
 
     return TrialArrays
 
@@ -90,7 +87,7 @@ def search_kernels(real):
         if position == 1:
             h = settings[step_slot]
             du = u - bodies.u_free[i]
-            trial.x[t, i] = bodies.x_free[i] + h * linear(du)
+            trial.x[t, i] = bodies.x_free[i] + wp.vec3d(h * linear(du))
             trial.q[t, i] = wp.normalize(exponential(h * angular(du)) * bodies.q_free[i])
 
     @kernel
@@ -192,8 +189,8 @@ def search_kernels(real):
         if k >= counts[islands_slot] or isl.outer_active[k] == 0:
             return
         total = wp.float64(0.0)
-        for m in range(trial.body_start[k], trial.body_start[k + 1]):
-            total += wp.float64(trial.of_body[t, trial.body_index[m]])
+        for m in range(isl.body_start[k], isl.body_start[k + 1]):
+            total += wp.float64(trial.of_body[t, isl.body_index[m]])
         for c in range(isl.contact_start[k], isl.contact_start[k + 1]):
             total += wp.float64(trial.of_contact[t, c])
         for m in range(isl.row_start[k], isl.row_start[k + 1]):
@@ -254,15 +251,9 @@ class StepSearch:
             self.trial = struct()
             of = {"jac_a": "rows", "jac_b": "rows", "of_contact": "contacts", "of_row": "rows", "of_island": "islands"}
             for field, member in struct.vars.items():
-                if member.type.ndim == 2:
-                    shape = (TRIALS, size[of.get(field, "bodies")])
-                else:
-                    shape = size["islands"] + 1 if field == "body_start" else size["bodies"]
+                shape = (TRIALS, size[of.get(field, "bodies")])
                 setattr(self.trial, field, zeros(shape, member.type.dtype, self.device))
             self._generation = problem.generation
-        start, index = group(problem.topology.body_island, problem.topology.island_count)
-        upload(self.trial.body_start, start)
-        upload(self.trial.body_index, index)
 
     def step(self, system, position):
         """Move the iterate along du and dp of ``system`` (SchurSystem arrays).  position: poses follow velocities."""

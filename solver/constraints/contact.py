@@ -62,15 +62,17 @@ def contact_kernels(real):
         return wp.dot(c, bodies.inverse_inertia[i] * c)
 
     @wp.func(module=f"axion_contact_{real.name}")
-    def gap(con: ContactArrays, c: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
-        apart = xa + wp.quat_rotate(qa, con.point_a[c]) - xb - wp.quat_rotate(qb, con.point_b[c])
+    def gap(con: ContactArrays, c: int, xa: wp.vec3d, qa: quat, xb: wp.vec3d, qb: quat):
+        on_a = wp.vec3d(wp.quat_rotate(qa, con.point_a[c]))
+        on_b = wp.vec3d(wp.quat_rotate(qb, con.point_b[c]))
+        apart = xa + on_a - xb - on_b
         n = con.n[c]
         if con.face[c] >= 0:
             turn = qb
             if con.face[c] == con.a[c]:
                 turn = qa
             n = wp.quat_rotate(turn, con.face_normal[c])
-        return wp.dot(n, apart) - con.margin_a[c] - con.margin_b[c]
+        return scalar(wp.dot(wp.vec3d(n), apart) - double(con.margin_a[c]) - double(con.margin_b[c]))
 
     @wp.func(module=f"axion_contact_{real.name}")
     def lever_turn(bodies: BodyArrays, i: int, glides: int):

@@ -47,12 +47,12 @@ def row_functions(real):
         length: scalar
 
     @wp.func(module=name)
-    def vectors(rows: RowArrays, r: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
+    def vectors(rows: RowArrays, r: int, xa: wp.vec3d, qa: quat, xb: wp.vec3d, qb: quat):
         """Levers, separation and axes of row r at the given poses, in world axes."""
         out = Vectors()
         out.arm_a = wp.quat_rotate(qa, rows.anchor_a[r])
         out.arm_b = wp.quat_rotate(qb, rows.anchor_b[r])
-        out.d = xb + out.arm_b - xa - out.arm_a
+        out.d = vec3(xb + wp.vec3d(out.arm_b) - xa - wp.vec3d(out.arm_a))
         out.axis = wp.quat_rotate(qa, rows.axis_a[r])
         out.other = wp.quat_rotate(qb, rows.axis_b[r])
         out.length = wp.length(out.d)
@@ -93,7 +93,7 @@ def row_functions(real):
         return out
 
     @wp.func(module=name)
-    def measure(rows: RowArrays, r: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
+    def measure(rows: RowArrays, r: int, xa: wp.vec3d, qa: quat, xb: wp.vec3d, qb: quat):
         """Coordinate and Jacobian of row r at the given poses."""
         return row_of(rows, r, vectors(rows, r, xa, qa, xb, qb), qa, qb)
 
@@ -153,7 +153,7 @@ def row_functions(real):
         return out
 
     @wp.func(module=name)
-    def halfway(rows: RowArrays, r: int, bodies: BodyArrays, xa: vec3, qa: quat, xb: vec3, qb: quat):
+    def halfway(rows: RowArrays, r: int, bodies: BodyArrays, xa: wp.vec3d, qa: quat, xb: wp.vec3d, qb: quat):
         """Row r in mid-step of a step to the given end poses."""
         a = rows.a[r]
         b = rows.b[r]
@@ -163,7 +163,7 @@ def row_functions(real):
 
     @wp.func(module=name)
     def stepped(
-        rows: RowArrays, r: int, bodies: BodyArrays, dynamic: int, xa: vec3, qa: quat, xb: vec3, qb: quat
+        rows: RowArrays, r: int, bodies: BodyArrays, dynamic: int, xa: wp.vec3d, qa: quat, xb: wp.vec3d, qb: quat
     ):  # fmt: skip
         """Coordinate of row r at the given end poses; its Jacobian there, or in mid-step as bodies feel it."""
         a = rows.a[r]
