@@ -180,7 +180,6 @@ class IslandArrays:
     colours: wp.array(dtype=wp.int32)  # how many its runs have; 0: none were asked for yet
     outer_active: wp.array(dtype=wp.int32)
     inner_active: wp.array(dtype=wp.int32)
-    linear_active: wp.array(dtype=wp.int32)
     direct_active: wp.array(dtype=wp.int32)
     sweep_active: wp.array(dtype=wp.int32)
     rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses

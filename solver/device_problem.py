@@ -46,10 +46,8 @@ TOPOLOGY = {
     "pairs": {
         name: f"pair_{name}" for name in ("island", "i", "j", "contact_start", "contact_end", "row_start", "row_index")
     },
-    "islands": {
-        name: f"island_{name}"
-        for name in ("contact_start", "row_start", "row_index", "body_start", "body_index", "run_start")
-    }
+    "islands": {f"{each}_{part}": f"island_{each}_{part}" for each in ("row", "body") for part in ("start", "index")}
+    | {f"{each}_start": f"island_{each}_start" for each in ("contact", "run")}
     | {name: name for name in ("jointed", "constrained", "looped")},
 }  # what is taken over from a Topology: the names on the device, and its own
 
@@ -125,7 +123,6 @@ class DeviceProblem:
         sizes["parts"] = self._form_teams(topology)
         # On the CPU a kernel in vain costs a microsecond, but pairs come and go in a heap, and to record takes 10 ms.
         self.launched = {name: room if sizes[name] or name == "pairs" else 0 for name, room in self.capacity.items()}
-        self.launched["parts"] = self.team_room
         self._choose_direct(topology)
         self.launched["direct"] = self.factor.structure.row_count
         upload(self.counts, (problem.bodies.dynamic_count, *(sizes[name] for name in COUNTED)))
@@ -195,6 +192,7 @@ class DeviceProblem:
         self.islands = allocate(IslandArrays, island_lists, size["islands"], self.device)
         self.figures = allocate(Figures, {}, size["bodies"], self.device)
         self.team_room = most_parts(size["islands"], size["bodies"])
+        self.blocks = 1 if self.width == 1 else self.team_room
         self.teams = allocate(TeamArrays, {"sums": 4 * self.team_room}, self.team_room, self.device)
         self._into = {name: Columns(getattr(self, name)) for name in (*self.capacity, "figures", "teams", "runs")}
         bodies = size["bodies"]

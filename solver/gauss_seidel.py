@@ -166,38 +166,37 @@ def sweep_kernel(real):
 
     @wp.kernel(module=name, enable_backward=False)
     def sweep(
-        counts: wp.array(dtype=wp.int32), team: TeamArrays, width: wp.int32, coloured: wp.int32, rounds: wp.int32,
-        bodies: BodyArrays, con: ContactArrays, runs: RunArrays, isl: IslandArrays,
+        counts: wp.array(dtype=wp.int32), team: TeamArrays, width: wp.int32, blocks: wp.int32, coloured: wp.int32,
+        rounds: wp.int32, bodies: BodyArrays, con: ContactArrays, runs: RunArrays, isl: IslandArrays,
     ):  # fmt: skip
         """So many sweeps over the contacts of each island: in their order by one thread, or colour by colour."""
-        part = wp.tid() // width
-        if part >= counts[parts_slot]:
-            return
-        k = team.island[part]
-        if isl.sweep_active[k] == 0:
-            return
-        dynamic = counts[dynamic_slot]
-        if coloured == 0:
+        block = wp.tid() // width
+        thread = wp.tid() - block * width
+        for part in range(block, counts[parts_slot], blocks):
+            k = team.island[part]
+            if isl.sweep_active[k] == 0:
+                continue
+            dynamic = counts[dynamic_slot]
+            if coloured == 0:
+                for _round in range(rounds):
+                    for c in range(isl.contact_start[k], isl.contact_start[k + 1]):
+                        sweep_contact(c, dynamic, bodies, con)
+                continue
+            step = stride(team, part, width)
+            first = begin(team, part, thread, width, isl.run_start[k])
+            leader = thread == 0 and part == team.first[part]
+            if isl.colours[k] == 0:
+                colour_runs(k, part, first, step, leader, dynamic, team, con, runs, isl)
             for _round in range(rounds):
-                for c in range(isl.contact_start[k], isl.contact_start[k + 1]):
-                    sweep_contact(c, dynamic, bodies, con)
-            return
-        thread = wp.tid() - part * width
-        step = stride(team, part, width)
-        first = begin(team, part, thread, width, isl.run_start[k])
-        leader = thread == 0 and part == team.first[part]
-        if isl.colours[k] == 0:
-            colour_runs(k, part, first, step, leader, dynamic, team, con, runs, isl)
-        for _round in range(rounds):
-            for colour in range(isl.colours[k]):
-                if colour < LAST:
-                    for r in range(first, isl.run_start[k + 1], step):
-                        if runs.colour[r] == colour:
-                            sweep_run(r, dynamic, bodies, con, runs)
-                elif leader:
-                    for r in range(isl.run_start[k], isl.run_start[k + 1]):
-                        if runs.colour[r] == LAST:
-                            sweep_run(r, dynamic, bodies, con, runs)
-                sums(wp.vec2d(), team, part)
+                for colour in range(isl.colours[k]):
+                    if colour < LAST:
+                        for r in range(first, isl.run_start[k + 1], step):
+                            if runs.colour[r] == colour:
+                                sweep_run(r, dynamic, bodies, con, runs)
+                    elif leader:
+                        for r in range(isl.run_start[k], isl.run_start[k + 1]):
+                            if runs.colour[r] == LAST:
+                                sweep_run(r, dynamic, bodies, con, runs)
+                    sums(wp.vec2d(), team, part)
 
     return sweep

@@ -91,14 +91,9 @@ def motion_kernels(real):
         bend += wp.dot(turn, (heavier * bodies.inertia[i] + bodies.stiffness[i]) * turn)
         return wp.vec2d(wp.float64(wp.dot(d, bodies.g[i])), wp.float64(bend))
 
-    @kernel
-    def body_update(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
-        i = wp.tid()
-        if i >= counts[dynamic_slot]:
-            return
-        k = bodies.island[i]
-        if isl.inner_active[k] == 1:
-            bodies.u[i] = bodies.u[i] + scalar(isl.alpha[k]) * bodies.d[i]
+    @wp.func(module=f"axion_motion_{real.name}")
+    def body_update(bodies: BodyArrays, i: int, alpha: wp.float64):
+        bodies.u[i] = bodies.u[i] + scalar(alpha) * bodies.d[i]
 
     @kernel
     def velocity_from_impulses(

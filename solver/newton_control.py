@@ -77,18 +77,17 @@ def outer_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     isl.inner_active[k] = wp.where(isl.outer_count[k] < 0, 0, isl.outer_active[k])
     isl.keep[k] = 0
     isl.restore[k] = 0
-    if isl.inner_active[k] == 1:
-        wp.atomic_max(flags, inner_slot, 1)
 
 
 @kernel
-def inner_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl: IslandArrays):
-    """Start of a Newton iteration: clear what kernels add up."""
-    k = wp.tid()
-    if k == 0:
-        flags[inner_slot] = 0
-    if k >= counts[islands_slot]:
-        return
+def inner_reset(flags: wp.array(dtype=wp.int32)):
+    """Clear the flag of Newton's loop, before ``gradient`` sets it again."""
+    flags[inner_slot] = 0
+
+
+@wp.func(module=MODULE)
+def iteration_begins(isl: IslandArrays, k: int):
+    """Before the laws of a Newton iteration."""
     isl.gradient[k] = wp.float64(0.0)
     # Not with joints, whose bounds assume nothing, nor on cones, where packs of pieces that fit took longer for it.
     isl.assumed[k] = 0
@@ -96,15 +95,9 @@ def inner_begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         isl.assumed[k] = isl.assumes[k]
 
 
-@kernel
-def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
-    """Stops an island whose gradient is small enough for this proximal centre."""
-    k = wp.tid()
-    if k >= counts[islands_slot]:
-        return
-    isl.direct_active[k] = 0
-    if isl.inner_active[k] == 0:
-        return
+@wp.func(module=MODULE)
+def goes_on(limits: Limits, isl: IslandArrays, k: int):
+    """Whether the gradient of an island is still too large for this proximal centre."""
     if isl.inner_count[k] == 0:
         isl.gradient0[k] = isl.gradient[k]
     share = wp.float64(0.03)  # what is left goes into gaps, and those are measured; stiff joints make much more of it
@@ -116,22 +109,12 @@ def inner_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     # The velocity at the start may pass within the tolerance of a short step, and with it the step's impulses be lost.
     if (isl.outer_count[k] == 0 and isl.inner_count[k] == 0) or isl.assumed[k] == 1:
         done = False
-    if done or isl.gradient[k] >= wp.float64(1.0e30):
-        isl.inner_active[k] = 0
-        return
-    wp.atomic_max(flags, inner_slot, 1)
-    if isl.direct[k] == 1:
-        isl.direct_active[k] = 1
+    return not done and isl.gradient[k] < wp.float64(1.0e30)
 
 
-@kernel
-def inner_end(counts: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
+@wp.func(module=MODULE)
+def iteration_ends(limits: Limits, isl: IslandArrays, k: int):
     """After a Newton step."""
-    k = wp.tid()
-    if k >= counts[islands_slot]:
-        return
-    if isl.inner_active[k] == 0:
-        return
     isl.newton_count[k] = isl.newton_count[k] + 1
     isl.inner_count[k] = isl.inner_count[k] + 1
     if isl.inner_count[k] >= limits.inner or isl.reached[k] == 1:
@@ -303,7 +286,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
 def control_kernels():
     """The kernels above by name."""
     return SimpleNamespace(
-        begin=begin, outer_begin=outer_begin, inner_begin=inner_begin, inner_check=inner_check,
-        inner_end=inner_end, request_sweeps=request_sweeps, sweeps_done=sweeps_done,
-        sweep_reset=sweep_reset, residual_begin=residual_begin, outer_check=outer_check, settle=settle,
+        begin=begin, outer_begin=outer_begin, inner_reset=inner_reset, request_sweeps=request_sweeps,
+        sweeps_done=sweeps_done, sweep_reset=sweep_reset, residual_begin=residual_begin, outer_check=outer_check,
+        settle=settle,
     )  # fmt: skip

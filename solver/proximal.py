@@ -28,10 +28,11 @@ from .device_problem import DeviceProblem
 from .gauss_seidel import sweep_kernel
 from .line_search import search_kernels
 from .linear.assembly import assembly_kernels
-from .linear.conjugate_gradient import cg_kernels
+from .linear.conjugate_gradient import cg_kernel
 from .mathx.real import real_types
 from .motion import motion_kernels
 from .newton_control import Limits, control_kernels
+from .newton_iteration import gradient_kernel
 from .problem import StepSolution
 from .recording import recorded
 from .spinning import spinning_kernels
@@ -71,7 +72,8 @@ class ProximalSolver:
         real = real_types(wp.float64 if precision == "float64" else wp.float32)
         self.problem = DeviceProblem(self.device, real)
         self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
-        self._assembly, self._cg, self._sweep = assembly_kernels(real, ropes), cg_kernels(real), sweep_kernel(real)
+        self._assembly, self._cg, self._sweep = assembly_kernels(real, ropes), cg_kernel(real), sweep_kernel(real)
+        self._gradient_kernel = gradient_kernel(real, ropes)
         self._search, self._control = search_kernels(real, ropes), control_kernels()
         self._limits = Limits()
         self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 16, 40, 15, 8
@@ -212,33 +214,28 @@ class ProximalSolver:
 
     def _gradient(self):
         """The laws at the present iterate, and which islands go on."""
-        p, control, flags = self.problem, self._control, self.problem.flags
-        self._over_islands(control.inner_begin, flags, p.islands)
-        self._over_contacts(self._contact.apply_contact_law, p.contacts, p.islands)
-        self._over_rows(self._joint.apply_row_law, p.rows, p.islands)
-        self._over_bodies(self._assembly.body_gradient, p.bodies, p.contacts, p.rows, p.islands)
-        self._over_islands(control.inner_check, flags, self._limits, p.islands)
+        p = self.problem
+        self._launch_kernel(self._control.inner_reset, 1, counts=False, arguments=(p.flags,))
+        self._by_teams(self._gradient_kernel, p.flags, self._limits, p.bodies, p.contacts, p.rows, p.islands)
 
-    def _newton_step(self):
-        p, cg = self.problem, self._cg
+    def _assemble(self):
+        p = self.problem
         self._over_bodies(self._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
         pairs = p.bodies, p.contacts, p.rows, p.pairs, p.islands
         self._launch_kernel(self._assembly.assemble_pairs, p.launched["pairs"], *pairs)
 
+    def _newton_step(self):
+        p = self.problem
+        self._assemble()
         if p.launched["direct"]:
             p.factor.launch_factor(p.bodies.diagonal, p.pairs.block)
             p.factor.launch_solve(p.bodies.r, p.bodies.d)
-        self._over_islands(cg.choose, p.islands)
+        self._by_teams(self._cg, p.cg_reduction, p.cg_most, p.bodies, p.pairs, p.islands)
         if p.launched["rows"]:
             stiffness, islands = self._assembly.joint_stiffness, p.islands.soften
             self._over_bodies(stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
-        self._by_teams(cg.iterate, p.cg_reduction, p.cg_most, p.bodies, p.pairs, p.islands)
         self._by_teams(self._search.directions, p.bodies, p.contacts, p.rows, p.islands)
-        self._by_teams(self._search.search, self._limits, p.contacts, p.rows, p.islands)
-        self._over_bodies(self._motion.body_update, p.bodies, p.islands)
-        self._over_contacts(self._contact.contact_update, p.contacts, p.islands)
-        self._over_rows(self._joint.row_update, p.rows, p.islands)
-        self._over_islands(self._control.inner_end, self._limits, p.islands)
+        self._by_teams(self._search.search, self._limits, p.bodies, p.contacts, p.rows, p.islands)
 
     def _sweep_block(self, position):
         p, control, flags = self.problem, self._control, self.problem.flags
@@ -265,7 +262,7 @@ class ProximalSolver:
 
     def _by_teams(self, kernel, *arguments):
         p = self.problem
-        self._launch_kernel(kernel, p.launched["parts"] * p.width, p.teams, p.width, *arguments)
+        self._launch_kernel(kernel, p.blocks * p.width, p.teams, p.width, p.blocks, *arguments)
 
     def _launch_kernel(self, kernel, size, *rest, counts=True, arguments=()):
         inputs = [self.problem.counts, *rest] if counts else list(arguments)

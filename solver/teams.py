@@ -2,9 +2,10 @@
 """Teams of threads: each works on one island, and adds up and waits without leaving the kernel.
 
 On a CUDA device a team is one block of WIDTH threads for every PER_BLOCK bodies of its island, MOST_BLOCKS at most; on
-the CPU it is one thread.  Kernels launch over ``parts`` times ``width`` and loop over the bodies, contacts and rows of
-their island in steps of the team.  ``sums`` adds in an order that the layout alone decides, so a result has the same
-bits every time, and whoever returns from it sees what the others wrote before.
+the CPU it is one thread.  Kernels launch over ``blocks`` times ``width``: each block takes its part, and on the CPU one
+thread takes all in turn, which spares it loading a kernel's arguments for islands that are done.  A part loops over the
+bodies, contacts and rows of its island in steps of the team.  ``sums`` adds in an order that the layout alone decides,
+so a result has the same bits every time, and whoever returns from it sees what the others wrote before.
 
 Blocks of a team wait for each other, which ends because a device starts blocks in the order of their numbers: those of
 a team lie side by side, so at most one team is only partly there, and all before it come to their end.

@@ -8,18 +8,21 @@ These dense products are NumPy in the real type of the kernels, and so are the s
 after gauss_seidel.py; Newton's linear system is solved in float64, as the solver's block factorisation does.
 """
 
+from functools import cache
+
 import numpy as np
 import warp as wp
 from axion.solver.arrays import CONTACTS, INNER, ISLANDS, OUTER, PARTS, SWEEP, IslandArrays, allocate, structs
 from axion.solver.constraints.contact import contact_kernels
 from axion.solver.line_search import search_kernels
 from axion.solver.mathx.real import real_types
-from axion.solver.newton_control import control_kernels
+from axion.solver.newton_control import Limits, control_kernels, goes_on, iteration_begins
 from axion.solver.problem import tangents
 from axion.solver.proximal import SWEEPS_PER_BLOCK, ProximalSolver
 from axion.solver.teams import TeamArrays
 
 NORMAL = np.array([0.0, 0.0, 1.0])
+inner_slot = wp.constant(INNER)
 AXES = np.stack([NORMAL, *(t[0] for t in tangents(NORMAL))], axis=1)  # columns n, t1, t2
 
 
@@ -30,6 +33,29 @@ def factor(W):
     return axes[:, keep] * np.sqrt(size[keep])
 
 
+@cache
+def law_kernel(real):
+    """The laws of all contacts, at the start of a Newton iteration."""
+    ContactArrays, apply_contact_law = structs(real).ContactArrays, contact_kernels(real).apply_contact_law
+
+    @wp.kernel(module="unique", enable_backward=False)
+    def laws(con: ContactArrays, isl: IslandArrays):
+        iteration_begins(isl, 0)
+        if isl.inner_active[0] == 1:
+            for c in range(isl.contact_start[0], isl.contact_start[1]):
+                apply_contact_law(con, isl, c, 0)
+
+    return laws
+
+
+@wp.kernel(module="axion_test_dense_contacts", enable_backward=False)
+def check(flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
+    """Whether Newton goes on."""
+    if isl.inner_active[0] == 1:
+        isl.inner_active[0] = wp.where(goes_on(limits, isl, 0), 1, 0)
+    flags[inner_slot] = isl.inner_active[0]
+
+
 class DenseContacts:
     """Solves u = W r + q with Coulomb friction on the CPU by the solver's kernels, in one precision."""
 
@@ -37,7 +63,7 @@ class DenseContacts:
         self.real = real_types(wp.float64 if precision == "float64" else wp.float32)
         self.type = np.float64 if precision == "float64" else np.float32
         self.contact, self.control = contact_kernels(self.real), control_kernels()
-        self.search = search_kernels(self.real, False).search
+        self.search, self.laws = search_kernels(self.real, False).search, law_kernel(self.real)
         self.limits = ProximalSolver("cpu", precision)._limits
 
     def solve(self, W, q, mu, tolerance, eps=1e-2):
@@ -47,9 +73,10 @@ class DenseContacts:
         self.L, self.q, self.W = L.astype(self.type), q.astype(self.type), W.astype(self.type)
         self.rest = (W - L @ L.T).astype(self.type)
         self.con = allocate(structs(self.real).ContactArrays, {}, self.count, "cpu")
-        self.isl = allocate(IslandArrays, {"contact_start": 2, "row_start": 2}, 1, "cpu")
+        self.isl = allocate(IslandArrays, {"contact_start": 2, "row_start": 2, "body_start": 2}, 1, "cpu")
         self.isl.contact_start.numpy()[1] = self.count
-        self.rows, self.team = (allocate(kind, {}, 1, "cpu") for kind in (structs(self.real).RowArrays, TeamArrays))
+        kinds = structs(self.real).BodyArrays, structs(self.real).RowArrays, TeamArrays
+        self.bodies, self.rows, self.team = (allocate(kind, {}, 1, "cpu") for kind in kinds)
         self.team.size.fill_(1)
         self.flags, self.counts = wp.zeros(8, dtype=wp.int32, device="cpu"), np.zeros(8, np.int32)
         self.counts[[CONTACTS, ISLANDS, PARTS]] = self.count, 1, 1
@@ -77,8 +104,10 @@ class DenseContacts:
         while flags.numpy()[OUTER]:
             self._island(control.outer_begin, flags, isl)
             self._contacts(self.contact.shift_contacts, con, isl)
+            g = self._gradient()
             while flags.numpy()[INNER]:
-                self._newton()
+                self._newton(g)
+                g = self._gradient()
             self._contacts(self.contact.contact_forces, isl.outer_active, con)
             self.x = self._force() @ self.L  # momentum is exact, as in ``ProximalSolver._settle``
             self._island(control.request_sweeps, flags, self.limits, isl)
@@ -97,15 +126,16 @@ class DenseContacts:
             self._contacts(self.contact.keep_contacts, con, isl)
             self._linearise()
 
-    def _newton(self):
-        con, isl, control, flags = self.con, self.isl, self.control, self.flags
-        self._island(control.inner_begin, flags, isl)
-        self._contacts(self.contact.apply_contact_law, con, isl)
+    def _gradient(self):
+        con, isl = self.con, self.isl
+        wp.launch(self.laws, 1, inputs=[con, isl], device="cpu")
         g = self.x - self._force() @ self.L
         isl.gradient.fill_(float(np.abs(self.L @ g).max()))  # as contact velocities [m/s]
-        self._island(control.inner_check, flags, self.limits, isl)
-        if not flags.numpy()[INNER]:
-            return
+        wp.launch(check, 1, inputs=[self.flags, self.limits, isl], device="cpu")
+        return g
+
+    def _newton(self, g):
+        con, isl = self.con, self.isl
         curved = np.einsum("ji,cjk,kl->cil", AXES, con.curvature.numpy().astype(float), AXES)
         L = self.L.astype(float)
         H = np.eye(L.shape[1]) + L.T @ np.einsum("cij,cjk->cik", curved, L.reshape(self.count, 3, -1)).reshape(L.shape)
@@ -115,10 +145,8 @@ class DenseContacts:
         isl.bend_base.fill_(float(d @ d))
         isl.slope0.fill_(float(g @ d))
         isl.slope_base.fill_(float(g @ d + dv @ con.p.numpy().ravel()))
-        self._island(self.search, self.team, 1, self.limits, con, self.rows, isl)
+        self._island(self.search, self.team, 1, 1, self.limits, self.bodies, con, self.rows, isl)
         self.x += self.type(isl.alpha.numpy()[0]) * d
-        self._contacts(self.contact.contact_update, con, isl)
-        self._island(control.inner_end, self.limits, isl)
 
     def _sweep(self):
         """A block of sweeps: each contact's normal impulse, then its friction on the disc of radius mu p_n."""

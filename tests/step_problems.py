@@ -158,26 +158,20 @@ class Stages:
         return self
 
     def newton(self):
-        """Laws, g and H at the present iterate."""
+        """The start of a round."""
         p, s = self.device, self.solver
         s._over_islands(s._control.outer_begin, p.flags, p.islands)
         s._over_bodies(s._motion.centre, p.bodies, p.islands)
         return self
 
     def laws(self):
-        p, s = self.device, self.solver
-        s._over_islands(s._control.inner_begin, p.flags, p.islands)
-        s._over_contacts(s._contact.apply_contact_law, p.contacts, p.islands)
-        s._over_rows(s._joint.apply_row_law, p.rows, p.islands)
+        """Impulses, g, and which islands go on."""
+        self.solver._gradient()
         return self
 
     def assemble(self):
-        p, s = self.device, self.solver
-        s._over_bodies(s._assembly.body_gradient, p.bodies, p.contacts, p.rows, p.islands)
-        s._over_islands(s._control.inner_check, p.flags, s._limits, p.islands)
-        s._over_bodies(s._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
-        pairs = p.bodies, p.contacts, p.rows, p.pairs, p.islands
-        s._launch_kernel(s._assembly.assemble_pairs, p.capacity["pairs"], *pairs)
+        """H."""
+        self.solver._assemble()
         return self
 
     def bodies(self, name):

@@ -155,10 +155,8 @@ def test_newton_direction_solves_the_system(seed, method):
     else:
         p.islands.direct.zero_()
         s = stages.solver
-        cg = s._cg
-        s._over_islands(cg.choose, p.islands)
         reduction = 1e-10
-        s._by_teams(cg.iterate, wp.float64(reduction), wp.int32(200), p.bodies, p.pairs, p.islands)
+        s._by_teams(s._cg, wp.float64(reduction), wp.int32(200), p.bodies, p.pairs, p.islands)
         rounds = download(p.islands.linear_round, p.topology.island_count).max()
         # exact arithmetic ends after as many rounds as unknowns; rounding adds some
         assert rounds <= 2 * len(g)

@@ -15,6 +15,7 @@ import warp as wp
 from axion.solver.arrays import IslandArrays, download, structs
 from axion.solver.constraints.contact import contact_kernels
 from axion.solver.constraints.joints import joint_kernels
+from axion.solver.motion import motion_kernels
 from axion.solver.reference.rotation import world_inertia
 from axion.solver.reference.rows import contact_jacobians
 from step_problems import Stages, across, random_problem
@@ -126,14 +127,33 @@ def prepared(seed, law, precision="float64", eps=1e-2, assumed=0):
     p.contacts.shift.numpy()[: len(problem.contacts)] = rng.uniform(0.0, 1.0, len(problem.contacts))
     assert download(p.islands.inner_active, count).any()
     point(stages, rng.normal(size=(n, 6)))
-    s = stages.solver
-    p.islands.alpha.fill_(1.0)
-    s._over_bodies(s._motion.body_update, p.bodies, p.islands)
-    s._over_contacts(s._contact.contact_update, p.contacts, p.islands)
-    s._over_rows(s._joint.row_update, p.rows, p.islands)
+    inputs = [p.bodies, p.contacts, p.rows, p.islands]
+    wp.launch(whole_step(p.real), count, inputs=inputs, device="cpu")
     p.islands.inner_count.fill_(1 - assumed)
     p.islands.assumes.fill_(assumed)
     return stages.laws().assemble()
+
+
+@cache
+def whole_step(real):
+    """Velocities and impulses of each active island after a step of length 1."""
+    arrays, body_update = structs(real), motion_kernels(real).body_update
+    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
+    contact_update, row_update = contact_kernels(real).contact_update, joint_kernels(real).row_update
+
+    @wp.kernel(module="unique", enable_backward=False)
+    def step(bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays):
+        k = wp.tid()
+        if isl.inner_active[k] == 0:
+            return
+        for m in range(isl.body_start[k], isl.body_start[k + 1]):
+            body_update(bodies, isl.body_index[m], wp.float64(1.0))
+        for c in range(isl.contact_start[k], isl.contact_start[k + 1]):
+            contact_update(con, isl, c, k, wp.float64(1.0))
+        for m in range(isl.row_start[k], isl.row_start[k + 1]):
+            row_update(rows, isl, isl.row_index[m], k, wp.float64(1.0))
+
+    return step
 
 
 def point(stages, direction):
@@ -225,17 +245,20 @@ def test_search_ends_within_a_tenth_of_the_first_slope(law, eps, monkeypatch):
     for seed in range(20):
         stages = prepared(seed, law, eps=eps)
         p, s = stages.device, stages.solver
-        original = s._over_bodies
+        original = s._by_teams
 
         def spy(kernel, *arguments, s=s, p=p, stages=stages, original=original):
-            if kernel is s._motion.body_update:
-                count = p.topology.island_count
-                names = ("alpha", "slope0", "search_round", "inner_active")
-                found.append((Merit(stages, law), *(download(getattr(p.islands, name), count) for name in names)))
+            if kernel is not s._search.search:
+                original(kernel, *arguments)
+                return
+            count = p.topology.island_count
+            merit, active = Merit(stages, law), download(p.islands.inner_active, count)
             original(kernel, *arguments)
+            names = ("alpha", "slope0", "search_round")
+            found.append((merit, *(download(getattr(p.islands, name), count) for name in names), active))
 
         with monkeypatch.context() as patch:
-            patch.setattr(s, "_over_bodies", spy)
+            patch.setattr(s, "_by_teams", spy)
             s._newton_step()
     assert len(found) == 20
     shortened = switched = searched = 0

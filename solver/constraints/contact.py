@@ -207,15 +207,9 @@ def contact_kernels(real):
         con.bias[c] = vec3(bias, running[1], running[2])
         con.v[c] = ju + con.bias[c]
 
-    @kernel
-    def apply_contact_law(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
-        """Impulse, world force and world curvature of every contact for the present velocities."""
-        c = wp.tid()
-        if c >= counts[contacts_slot]:
-            return
-        k = con.island[c]
-        if isl.inner_active[k] == 0:
-            return
+    @wp.func(module=f"axion_contact_{real.name}")
+    def apply_contact_law(con: ContactArrays, isl: IslandArrays, c: int, k: int):
+        """Impulse, world force and world curvature of a contact for the present velocities."""
         mode = isl.law[k]
         mu = double(con.mu[c])
         if mode == 0 and isl.inner_count[k] > 0:
@@ -263,17 +257,12 @@ def contact_kernels(real):
         curve = mat33(curvature(mode, y, mu, con.radius[c], wp.vec2d(), 0))
         return wp.vec2d(-wp.dot(p, wp.vec3d(dv)), double(wp.dot(dv, curve * dv) / sigma))
 
-    @kernel
-    def contact_update(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
-        c = wp.tid()
-        if c >= counts[contacts_slot]:
-            return
-        k = con.island[c]
-        if isl.inner_active[k] == 0:
-            return
+    @wp.func(module=f"axion_contact_{real.name}")
+    def contact_update(con: ContactArrays, isl: IslandArrays, c: int, k: int, alpha: double):
+        """Velocity and impulse after a step of that length."""
         mode = isl.law[k]
         sigma = con.w[c] * scalar(isl.eps[k])
-        step = con.dv[c] * scalar(isl.alpha[k])
+        step = con.dv[c] * scalar(alpha)
         y = proximal_point(con, c, con.v[c], mode, sigma)
         v = con.v[c] + step
         r = con.radius[c]

@@ -199,14 +199,9 @@ def joint_kernels(real):
         rows.bias[r] = -rows.target_velocity[r]
         rows.v[r] = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b]) - rows.target_velocity[r]
 
-    @kernel
-    def apply_row_law(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        k = rows.island[r]
-        if isl.inner_active[k] == 0:
-            return
+    @wp.func(module=name)
+    def apply_row_law(rows: RowArrays, isl: IslandArrays, r: int, k: int):
+        """Impulse and curvature of a row for the present velocities."""
         sigma = double(rows.w[r] * scalar(isl.eps_joint[k]))
         stiff = double(1.0) / (sigma + double(rows.compliance[r]))
         free = (sigma * rows.p_centre[r] - double(rows.v[r])) * stiff
@@ -253,16 +248,11 @@ def joint_kernels(real):
             bend = dv * dv * stiff
         return wp.vec2d(-clipped(free, rows, r) * dv, bend)
 
-    @kernel
-    def row_update(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        k = rows.island[r]
-        if isl.inner_active[k] == 0:
-            return
+    @wp.func(module=name)
+    def row_update(rows: RowArrays, isl: IslandArrays, r: int, k: int, alpha: double):
+        """Velocity and impulse after a step of that length."""
         sigma = double(rows.w[r] * scalar(isl.eps_joint[k]))
-        v = rows.v[r] + scalar(isl.alpha[k]) * rows.dv[r]
+        v = rows.v[r] + scalar(alpha) * rows.dv[r]
         rows.v[r] = v
         free = (sigma * rows.p_centre[r] - double(v)) / (sigma + double(rows.compliance[r]))
         rows.p[r] = clipped(free, rows, r)

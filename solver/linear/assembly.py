@@ -27,7 +27,7 @@ from ..mathx.rotation import rotation_functions
 
 @cache
 def assembly_kernels(real, ropes):
-    """Kernels over bodies and pairs that build g, H, and the joint stiffness K.
+    """What builds g (a function of one body), H, and the joint stiffness K (kernels over bodies and pairs).
 
     ropes: whether rows may pull across their direction; without, others take a fifth less time.
     """
@@ -164,17 +164,11 @@ def assembly_kernels(real, ropes):
             out += (rows.turning[r] * way) * sideways(rows, r, bodies, i, t)
         return out
 
-    @kernel
+    @wp.func(module=name)
     def body_gradient(
-        counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
+        bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays, i: int, k: int, dynamic: int
     ):
-        """G, and the right-hand side -g."""
-        i = wp.tid()
-        if i >= counts[dynamic_slot]:
-            return
-        k = bodies.island[i]
-        if isl.inner_active[k] == 0:
-            return
+        """G, and the right-hand side -g.  Returns |M^-1 g| in m/s."""
         g = momentum(bodies, con, rows, i)
         turn = angular(bodies.u[i] - bodies.u_centre[i])
         damping = scalar(isl.damping[k])
@@ -183,10 +177,10 @@ def assembly_kernels(real, ropes):
         if wp.static(ropes):
             for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
                 if rows.turning[bodies.row_index[m]] > scalar(0.0):
-                    g += turned(bodies, rows, bodies.row_index[m], i, counts[dynamic_slot])
+                    g += turned(bodies, rows, bodies.row_index[m], i, dynamic)
         bodies.g[i] = g
         bodies.r[i] = -g
-        wp.atomic_max(isl.gradient, k, measured(imbalance(g, bodies, i)))
+        return measured(imbalance(g, bodies, i))
 
     @kernel
     def assemble_bodies(
@@ -237,13 +231,9 @@ def assembly_kernels(real, ropes):
 
     @kernel
     def assemble_pairs(
-        counts: wp.array(dtype=wp.int32),
-        bodies: BodyArrays,
-        con: ContactArrays,
-        rows: RowArrays,
-        pairs: PairArrays,
+        counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, pairs: PairArrays,
         isl: IslandArrays,
-    ):
+    ):  # fmt: skip
         """The block (i, j) of each pair, i < j."""
         n = wp.tid()
         if n >= counts[pairs_slot]:

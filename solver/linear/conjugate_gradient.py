@@ -8,24 +8,23 @@ has no loop over independent islands, which is why this one exists.
 """
 
 from functools import cache
-from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import ISLANDS, PARTS, IslandArrays, structs
+from ..arrays import PARTS, IslandArrays, structs
 from ..teams import TeamArrays, begin, stride, sums
 
 
 @cache
-def cg_kernels(real):
-    """``choose`` before ``iterate``, for one real type."""
+def cg_kernel(real):
+    """The kernel ``iterate``, for one real type."""
     scalar, vec6, mat66 = real.scalar, real.vec6, real.mat66
     arrays = structs(real)
     BodyArrays, PairArrays = arrays.BodyArrays, arrays.PairArrays
     name = f"axion_cg_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1
     kernel = wp.kernel(module=name, enable_backward=False)
-    islands_slot, parts_slot = wp.constant(ISLANDS), wp.constant(PARTS)
+    parts_slot = wp.constant(PARTS)
 
     @wp.func(module=name)
     def cholesky(a: mat66):
@@ -62,93 +61,83 @@ def cg_kernels(real):
         return x
 
     @kernel
-    def choose(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
-        """Which islands iterate: those without a direct solve, and those where it failed.
+    def iterate(
+        counts: wp.array(dtype=wp.int32), team: TeamArrays, width: wp.int32, blocks: wp.int32, reduction: wp.float64,
+        most: wp.int32, bodies: BodyArrays, pairs: PairArrays, isl: IslandArrays,
+    ):  # fmt: skip
+        """The direction d of islands without a direct solve, and of those where it failed.
 
         Where it failed because the whole stiffness of joints makes H indefinite, iterating would lead nowhere: there
         the direction stays zero, and the rest of the round goes on with the positive part.
         """
-        k = wp.tid()
-        if k >= counts[islands_slot]:
-            return
-        isl.linear_active[k] = 0
-        if isl.inner_active[k] == 0:
-            return
-        if isl.direct[k] == 1 and isl.failed[k] == 1 and isl.jointed[k] == 1 and isl.convex[k] == 0:
-            isl.convex[k] = 1
-            isl.soften[k] = 1
-        elif isl.direct[k] == 0 or isl.failed[k] == 1:
-            isl.linear_active[k] = 1
-
-    @kernel
-    def iterate(
-        counts: wp.array(dtype=wp.int32), team: TeamArrays, width: wp.int32, reduction: wp.float64, most: wp.int32,
-        bodies: BodyArrays, pairs: PairArrays, isl: IslandArrays,
-    ):  # fmt: skip
-        """The direction d of the islands that ``choose`` found, from zero to the end."""
-        part = wp.tid() // width
-        if part >= counts[parts_slot]:
-            return
-        k = team.island[part]
-        if isl.linear_active[k] == 0:
-            return
-        thread = wp.tid() - part * width
-        step = stride(team, part, width)
-        first = begin(team, part, thread, width, isl.body_start[k])
-        end = isl.body_start[k + 1]
-        zero = wp.float64(0.0)
-        part_of_sum = wp.float64(0.0)
-        for m in range(first, end, step):
-            i = isl.body_index[m]
-            factor = cholesky(bodies.diagonal[i])
-            z = cholesky_solve(factor, bodies.r[i])
-            bodies.cholesky[i] = factor
-            bodies.d[i] = vec6()
-            bodies.z[i] = z
-            bodies.s[2 * i] = vec6()
-            part_of_sum += wp.float64(wp.dot(bodies.r[i], z))
-        rz = sums(wp.vec2d(part_of_sum, zero), team, part)[0]
-        enough = reduction * reduction * rz
-        turn = scalar(0.0)
-        last = int(0)  # which of its two places holds the last s: others still read it
-        rounds = int(0)
-        going = rz > zero
-        while going:
-            part_of_sum = zero
+        block = wp.tid() // width
+        thread = wp.tid() - block * width
+        for part in range(block, counts[parts_slot], blocks):
+            k = team.island[part]
+            if isl.inner_active[k] == 0 or (isl.direct[k] == 1 and isl.failed[k] == 0):
+                continue
+            leader = thread == 0 and part == team.first[part]
+            if isl.direct[k] == 1 and isl.jointed[k] == 1 and isl.convex[k] == 0:
+                sums(wp.vec2d(), team, part)  # all have read it
+                if leader:
+                    isl.convex[k] = 1
+                    isl.soften[k] = 1
+                continue
+            step = stride(team, part, width)
+            first = begin(team, part, thread, width, isl.body_start[k])
+            end = isl.body_start[k + 1]
+            zero = wp.float64(0.0)
+            part_of_sum = wp.float64(0.0)
             for m in range(first, end, step):
                 i = isl.body_index[m]
-                s = bodies.z[i] + turn * bodies.s[2 * i + last]
-                bodies.s[2 * i + 1 - last] = s
-                out = bodies.diagonal[i] * s
-                for slot in range(bodies.neighbour_start[i], bodies.neighbour_start[i + 1]):
-                    n = bodies.neighbour_pair[slot]
-                    j = bodies.neighbour_body[slot]
-                    other = bodies.z[j] + turn * bodies.s[2 * j + last]
-                    if n >= 0:
-                        out += pairs.block[n] * other
-                    else:
-                        out += wp.transpose(pairs.block[-n - 1]) * other
-                bodies.hs[i] = out
-                part_of_sum += wp.float64(wp.dot(s, out))
-            last = 1 - last
-            length = scalar(rz / sums(wp.vec2d(part_of_sum, zero), team, part)[0])
-            part_of_sum = zero
-            for m in range(first, end, step):
-                i = isl.body_index[m]
-                bodies.d[i] = bodies.d[i] + length * bodies.s[2 * i + last]
-                r = bodies.r[i] - length * bodies.hs[i]
-                z = cholesky_solve(bodies.cholesky[i], r)
-                bodies.r[i] = r
+                factor = cholesky(bodies.diagonal[i])
+                z = cholesky_solve(factor, bodies.r[i])
+                bodies.cholesky[i] = factor
+                bodies.d[i] = vec6()
                 bodies.z[i] = z
-                part_of_sum += wp.float64(wp.dot(r, z))
-            rz_new = sums(wp.vec2d(part_of_sum, zero), team, part)[0]
-            rounds += 1
-            going = rz_new > enough and rounds < most
-            turn = scalar(rz_new / rz)
-            rz = rz_new
-        if thread == 0 and part == team.first[part]:
-            isl.linear_active[k] = 0
-            isl.linear_round[k] = rounds
-            isl.linear_count[k] = isl.linear_count[k] + rounds
+                bodies.s[2 * i] = vec6()
+                part_of_sum += wp.float64(wp.dot(bodies.r[i], z))
+            rz = sums(wp.vec2d(part_of_sum, zero), team, part)[0]
+            enough = reduction * reduction * rz
+            turn = scalar(0.0)
+            last = int(0)  # which of its two places holds the last s: others still read it
+            rounds = int(0)
+            going = rz > zero
+            while going:
+                part_of_sum = zero
+                for m in range(first, end, step):
+                    i = isl.body_index[m]
+                    s = bodies.z[i] + turn * bodies.s[2 * i + last]
+                    bodies.s[2 * i + 1 - last] = s
+                    out = bodies.diagonal[i] * s
+                    for slot in range(bodies.neighbour_start[i], bodies.neighbour_start[i + 1]):
+                        n = bodies.neighbour_pair[slot]
+                        j = bodies.neighbour_body[slot]
+                        other = bodies.z[j] + turn * bodies.s[2 * j + last]
+                        if n >= 0:
+                            out += pairs.block[n] * other
+                        else:
+                            out += wp.transpose(pairs.block[-n - 1]) * other
+                    bodies.hs[i] = out
+                    part_of_sum += wp.float64(wp.dot(s, out))
+                last = 1 - last
+                length = scalar(rz / sums(wp.vec2d(part_of_sum, zero), team, part)[0])
+                part_of_sum = zero
+                for m in range(first, end, step):
+                    i = isl.body_index[m]
+                    bodies.d[i] = bodies.d[i] + length * bodies.s[2 * i + last]
+                    r = bodies.r[i] - length * bodies.hs[i]
+                    z = cholesky_solve(bodies.cholesky[i], r)
+                    bodies.r[i] = r
+                    bodies.z[i] = z
+                    part_of_sum += wp.float64(wp.dot(r, z))
+                rz_new = sums(wp.vec2d(part_of_sum, zero), team, part)[0]
+                rounds += 1
+                going = rz_new > enough and rounds < most
+                turn = scalar(rz_new / rz)
+                rz = rz_new
+            if leader:
+                isl.linear_round[k] = rounds
+                isl.linear_count[k] = isl.linear_count[k] + rounds
 
-    return SimpleNamespace(choose=choose, iterate=iterate)
+    return iterate

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Direct solve of the Newton matrix: block Cholesky A = U^T U over the 6x6 blocks of ``reference.ordering.Structure``.
 
-On the CPU one thread takes one island, row by row; on a CUDA device a block of threads takes it, level by level
+On the CPU one thread takes all islands, row by row; on a CUDA device a block of threads takes it, level by level
 (``ldlt_levels``).  Either way the result has the same bits on every run.  The factor is float64 whatever the real type
 of the solver: joints with small proximal terms under heavy bodies give condition numbers of 3e7 to 4e10, beyond what
 float32 with refinement can recover.  Formulas: ``reference.ordering``; Golub, Van Loan, "Matrix Computations", 4.2.
@@ -44,13 +44,8 @@ def kernels(real):
         y: wp.array(dtype=double6)
         x: wp.array(dtype=vec6)
 
-    @wp.kernel(module=module)
-    def factor(layout: LayoutArrays, matrix: MatrixArrays):
-        island = wp.tid()
-        if island >= layout.island_count[0]:
-            return
-        if layout.mask[island] == 0:
-            return
+    @wp.func(module=module)
+    def factor_island(layout: LayoutArrays, matrix: MatrixArrays, island: int):
         layout.failed[island] = 0
         for row in range(layout.island_start[island], layout.island_start[island + 1]):
             pivot = _ROWS * layout.row_start[row]
@@ -96,13 +91,8 @@ def kernels(real):
                         s[m] = line
                         matrix.u[base + m] = line
 
-    @wp.kernel(module=module)
-    def solve(layout: LayoutArrays, vectors: VectorArrays):
-        island = wp.tid()
-        if island >= layout.island_count[0]:
-            return
-        if layout.mask[island] == 0:
-            return
+    @wp.func(module=module)
+    def solve_island(layout: LayoutArrays, vectors: VectorArrays, island: int):
         begin = layout.island_start[island]
         end = layout.island_start[island + 1]
         if layout.failed[island] != 0:
@@ -147,6 +137,19 @@ def kernels(real):
                 result[m] = real.scalar(value[m])
             vectors.y[row] = value
             vectors.x[layout.order[row]] = result
+
+    # One thread takes all islands: to load a kernel's arguments for each takes as long as a small island's factor.
+    @wp.kernel(module=module)
+    def factor(layout: LayoutArrays, matrix: MatrixArrays):
+        for island in range(layout.island_count[0]):
+            if layout.mask[island] != 0:
+                factor_island(layout, matrix, island)
+
+    @wp.kernel(module=module)
+    def solve(layout: LayoutArrays, vectors: VectorArrays):
+        for island in range(layout.island_count[0]):
+            if layout.mask[island] != 0:
+                solve_island(layout, vectors, island)
 
     return SimpleNamespace(factor=factor, solve=solve, MatrixArrays=MatrixArrays, VectorArrays=VectorArrays)
 
@@ -268,7 +271,7 @@ class BlockFactor:
         self._launch(self._kernels.solve, vectors)
 
     def _launch(self, kernel, *arrays):
-        wp.launch(kernel, self._capacity["islands"], inputs=[self._layout, *arrays], device=self.device)
+        wp.launch(kernel, 1, inputs=[self._layout, *arrays], device=self.device)
 
     def _launch_by_levels(self, kernel, **given):
         width = width_on(self.device)

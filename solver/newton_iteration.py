@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The start of a Newton iteration: the laws and what is left of momentum, one team of threads an island (teams.py)."""
+
+from functools import cache
+
+import warp as wp
+
+from . import teams
+from .arrays import DYNAMIC, INNER, PARTS, IslandArrays, structs
+from .constraints.contact import contact_kernels
+from .constraints.joints import joint_kernels
+from .linear.assembly import assembly_kernels
+from .newton_control import Limits, goes_on, iteration_begins
+from .teams import TeamArrays
+
+
+@cache
+def gradient_kernel(real, ropes):
+    """The kernel ``gradient`` for one real type; ropes: see ``assembly_kernels``."""
+    arrays = structs(real)
+    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
+    apply_contact_law, apply_row_law = contact_kernels(real).apply_contact_law, joint_kernels(real).apply_row_law
+    body_gradient = assembly_kernels(real, ropes).body_gradient
+    begin, stride, sums = teams.begin, teams.stride, teams.sums
+    name = f"axion_newton{'_ropes' * ropes}_{real.name}"
+    wp.get_module(name).options["max_unroll"] = 1  # as in assembly.py
+    kernel = wp.kernel(module=name, enable_backward=False)
+    dynamic_slot, parts_slot, inner_slot = wp.constant(DYNAMIC), wp.constant(PARTS), wp.constant(INNER)
+
+    @kernel
+    def gradient(
+        counts: wp.array(dtype=wp.int32), team: TeamArrays, width: wp.int32, blocks: wp.int32,
+        flags: wp.array(dtype=wp.int32), limits: Limits, bodies: BodyArrays, con: ContactArrays, rows: RowArrays,
+        isl: IslandArrays,
+    ):  # fmt: skip
+        """The laws at the present iterate, g, and which islands go on: those set the flag of the loop."""
+        block = wp.tid() // width
+        thread = wp.tid() - block * width
+        for part in range(block, counts[parts_slot], blocks):
+            k = team.island[part]
+            leader = thread == 0 and part == team.first[part]
+            if isl.inner_active[k] == 0:
+                if leader:
+                    isl.direct_active[k] = 0
+                continue
+            step = stride(team, part, width)
+            if leader:
+                iteration_begins(isl, k)
+            sums(wp.vec2d(), team, part)
+            for c in range(begin(team, part, thread, width, isl.contact_start[k]), isl.contact_start[k + 1], step):
+                apply_contact_law(con, isl, c, k)
+            for m in range(begin(team, part, thread, width, isl.row_start[k]), isl.row_start[k + 1], step):
+                apply_row_law(rows, isl, isl.row_index[m], k)
+            sums(wp.vec2d(), team, part)
+            largest = wp.float64(0.0)
+            for m in range(begin(team, part, thread, width, isl.body_start[k]), isl.body_start[k + 1], step):
+                own = body_gradient(bodies, con, rows, isl, isl.body_index[m], k, counts[dynamic_slot])
+                largest = wp.max(largest, own)
+            wp.atomic_max(isl.gradient, k, largest)
+            sums(wp.vec2d(), team, part)
+            if leader:
+                active = wp.where(goes_on(limits, isl, k), 1, 0)
+                isl.inner_active[k] = active
+                isl.direct_active[k] = active * isl.direct[k]
+                wp.atomic_max(flags, inner_slot, active)
+
+    return gradient
