@@ -220,7 +220,7 @@ class ContactStage:
             judge_old, len(self.old.count), self.shared, self.poses, self.shapes, *remembered
         )  # fmt: skip
         pairs = of_arrays(PairLists, near=self.near.near, wanted=self.wanted)
-        self._launch(choose_pairs, len(self.wanted), self.shared, self.poses, self.shapes, *remembered, pairs)
+        self._loop(choose_pairs, len(self.wanted), self.shared, self.poses, self.shapes, *remembered, pairs)
 
     def take(self, contacts):
         """Launch the reading of newton's Contacts."""

@@ -134,26 +134,26 @@ def stays(stage: StageArrays, points: PointArrays, old: OldArrays, pair: wp.int6
 @kernel
 def choose_pairs(
     stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, old: OldArrays,
-    pairs: PairLists,
+    pairs: PairLists, lanes: int,
 ):  # fmt: skip
     """Which shape pairs detection looks at; the others become a shape with itself, which it passes over."""
-    k = wp.tid()
-    first = pairs.near[k][0]
-    second = pairs.near[k][1]
-    pairs.wanted[k] = wp.vec2i(0, 0)
-    if first == second:
-        return
-    a = shapes.body[first]
-    b = shapes.body[second]
-    if not (poses.free[a] or poses.free[b]) or not (poses.watched[a] or poses.watched[b]):
-        return
-    if stage.counts[old_slot] > 0:
-        size = wp.int64(shapes.count)
-        if stays(stage, points, old, wp.int64(first) * size + wp.int64(second)):
-            return
-        if stays(stage, points, old, wp.int64(second) * size + wp.int64(first)):
-            return
-    pairs.wanted[k] = pairs.near[k]
+    size = wp.int64(shapes.count)
+    for k in range(wp.tid(), pairs.near.shape[0], lanes):
+        first = pairs.near[k][0]
+        second = pairs.near[k][1]
+        pairs.wanted[k] = wp.vec2i(0, 0)
+        if first == second:
+            continue
+        a = shapes.body[first]
+        b = shapes.body[second]
+        if not (poses.free[a] or poses.free[b]) or not (poses.watched[a] or poses.watched[b]):
+            continue
+        if stage.counts[old_slot] > 0:
+            if stays(stage, points, old, wp.int64(first) * size + wp.int64(second)):
+                continue
+            if stays(stage, points, old, wp.int64(second) * size + wp.int64(first)):
+                continue
+        pairs.wanted[k] = pairs.near[k]
 
 
 @kernel

@@ -199,7 +199,7 @@ class ProximalSolver:
     def _stiffen(self, position):
         """What the turn of joints' directions adds to H; in the velocity phase they stand still."""
         p = self.problem
-        if position:
+        if position and p.launched["rows"]:
             islands = p.islands.outer_active
             self._over_bodies(self._assembly.joint_stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
             if self._ropes:
