@@ -182,7 +182,16 @@ def test_a_cuda_device_adds_up_in_one_order_unless_asked_not_to(monkeypatch):
         for deterministic, mode in ((True, "RUN_TO_RUN"), (True, "RUN_TO_RUN"), (False, "NOT_GUARANTEED")):
             warm_up.order_sums(SimpleNamespace(is_cuda=True), deterministic)
             assert {module.options["deterministic"].name for module in modules} == {mode}
-        assert changed == 2 * modules and modules
+        assert changed == 2 * modules
+        assert {"axion_residuals", JOINT_MODULE} <= {module.name for module in modules}
     finally:
         for module, mode in before.items():
             module.options["deterministic"] = mode
+
+
+def test_a_cuda_device_has_all_modules_before_anything_is_recorded(loaded, monkeypatch):
+    monkeypatch.setattr(warm_up, "is_compiled", lambda module, device: True)
+    solver = ProximalSolver("cpu", "float32")
+    solver.device = SimpleNamespace(is_cuda=True, is_cpu=False)
+    warm_up.warm_up(pile(1), solver)
+    assert {"axion_sweep_f32", "axion_cg_f32"} <= set(loaded) and "axion_joints_f32" not in loaded
