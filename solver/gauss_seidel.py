@@ -19,7 +19,7 @@ import warp as wp
 from .arrays import DYNAMIC, PARTS, IslandArrays, structs
 from .constraints.contact import contact_kernels
 from .mathx.rotation import rotation_functions
-from .teams import TeamArrays, begin, stride, sums
+from .teams import TeamArrays, begin, leads, meet, stride, sums
 
 LAST = wp.constant(62)
 
@@ -124,8 +124,8 @@ def sweep_kernel(real):
 
     @wp.func(module=name)
     def colour_runs(
-        k: int, part: int, first: int, step: int, leader: bool, dynamic: int, team: TeamArrays, con: ContactArrays,
-        runs: RunArrays, isl: IslandArrays,
+        k: int, part: int, first: int, step: int, dynamic: int, team: TeamArrays, con: ContactArrays, runs: RunArrays,
+        isl: IslandArrays,
     ):  # fmt: skip
         """Colours such that no two runs of one colour have a moving body in common (Jones and Plassmann 1993)."""
         end = isl.run_start[k + 1]
@@ -139,7 +139,8 @@ def sweep_kernel(real):
             if b < dynamic:
                 runs.highest[b] = wp.int64(0)
                 runs.used[b] = wp.int64(0)
-        waiting = sums(wp.vec2d(wp.float64(1.0), wp.float64(0.0)), team, part)[0]
+        meet(team, part)
+        waiting = wp.float64(1.0)
         rounds = int(0)
         while waiting > wp.float64(0.0):
             rounds += 1
@@ -151,7 +152,7 @@ def sweep_kernel(real):
                         wp.atomic_max(runs.highest, a, mark_of(r, rounds))
                     if b < dynamic:
                         wp.atomic_max(runs.highest, b, mark_of(r, rounds))
-            sums(wp.vec2d(), team, part)
+            meet(team, part)
             left = wp.float64(0.0)
             for r in range(first, end, step):
                 if runs.colour[r] < 0:
@@ -184,19 +185,18 @@ def sweep_kernel(real):
                 continue
             step = stride(team, part, width)
             first = begin(team, part, thread, width, isl.run_start[k])
-            leader = thread == 0 and part == team.first[part]
             if isl.colours[k] == 0:
-                colour_runs(k, part, first, step, leader, dynamic, team, con, runs, isl)
+                colour_runs(k, part, first, step, dynamic, team, con, runs, isl)
             for _round in range(rounds):
                 for colour in range(isl.colours[k]):
                     if colour < LAST:
                         for r in range(first, isl.run_start[k + 1], step):
                             if runs.colour[r] == colour:
                                 sweep_run(r, dynamic, bodies, con, runs)
-                    elif leader:
+                    elif leads(team, part, thread):
                         for r in range(isl.run_start[k], isl.run_start[k + 1]):
                             if runs.colour[r] == LAST:
                                 sweep_run(r, dynamic, bodies, con, runs)
-                    sums(wp.vec2d(), team, part)
+                    meet(team, part)
 
     return sweep

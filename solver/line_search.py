@@ -36,7 +36,7 @@ def search_kernels(real, ropes):
     contact_direction, contact_search = of_contacts.contact_direction, of_contacts.contact_search
     row_direction, turn_direction, row_search = of_rows.row_direction, of_rows.turn_direction, of_rows.row_search
     contact_update, row_update = of_contacts.contact_update, of_rows.row_update
-    begin, stride, sums = teams.begin, teams.stride, teams.sums
+    begin, stride, sums, leads = teams.begin, teams.stride, teams.sums, teams.leads
     kernel = wp.kernel(module=f"axion_search{'_ropes' * ropes}_{real.name}", enable_backward=False)
     dynamic_slot, parts_slot = wp.constant(DYNAMIC), wp.constant(PARTS)
 
@@ -70,7 +70,7 @@ def search_kernels(real, ropes):
                             turned += turn_direction(bodies, rows, r, t, dynamic)
             of_bodies = sums(of_bodies, team, part)
             others = sums(wp.vec2d(base, turned), team, part)
-            if thread == 0 and part == team.first[part]:
+            if leads(team, part, thread):
                 isl.slope0[k] = of_bodies[0]
                 isl.slope_base[k] = others[0] + of_bodies[0]
                 isl.bend_base[k] = of_bodies[1] + others[1]
@@ -130,7 +130,7 @@ def search_kernels(real, ropes):
                 row_update(rows, isl, isl.row_index[m], k, alpha)
             for m in range(begin(team, part, thread, width, isl.body_start[k]), isl.body_start[k + 1], step):
                 body_update(bodies, isl.body_index[m], alpha)
-            if thread == 0 and part == team.first[part]:
+            if leads(team, part, thread):
                 isl.alpha[k] = alpha
                 isl.search_round[k] = trials
                 isl.reached[k] = reached

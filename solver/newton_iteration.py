@@ -21,7 +21,7 @@ def gradient_kernel(real, ropes):
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     apply_contact_law, apply_row_law = contact_kernels(real).apply_contact_law, joint_kernels(real).apply_row_law
     body_gradient = assembly_kernels(real, ropes).body_gradient
-    begin, stride, sums = teams.begin, teams.stride, teams.sums
+    begin, stride, leads, meet = teams.begin, teams.stride, teams.leads, teams.meet
     name = f"axion_newton{'_ropes' * ropes}_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1  # as in assembly.py
     kernel = wp.kernel(module=name, enable_backward=False)
@@ -38,7 +38,7 @@ def gradient_kernel(real, ropes):
         thread = wp.tid() - block * width
         for part in range(block, counts[parts_slot], blocks):
             k = team.island[part]
-            leader = thread == 0 and part == team.first[part]
+            leader = leads(team, part, thread)
             if isl.inner_active[k] == 0:
                 if leader:
                     isl.direct_active[k] = 0
@@ -46,18 +46,18 @@ def gradient_kernel(real, ropes):
             step = stride(team, part, width)
             if leader:
                 iteration_begins(isl, k)
-            sums(wp.vec2d(), team, part)
+            meet(team, part)
             for c in range(begin(team, part, thread, width, isl.contact_start[k]), isl.contact_start[k + 1], step):
                 apply_contact_law(con, isl, c, k)
             for m in range(begin(team, part, thread, width, isl.row_start[k]), isl.row_start[k + 1], step):
                 apply_row_law(rows, isl, isl.row_index[m], k)
-            sums(wp.vec2d(), team, part)
+            meet(team, part)
             largest = wp.float64(0.0)
             for m in range(begin(team, part, thread, width, isl.body_start[k]), isl.body_start[k + 1], step):
                 own = body_gradient(bodies, con, rows, isl, isl.body_index[m], k, counts[dynamic_slot])
                 largest = wp.max(largest, own)
             wp.atomic_max(isl.gradient, k, largest)
-            sums(wp.vec2d(), team, part)
+            meet(team, part)
             if leader:
                 active = wp.where(goes_on(limits, isl, k), 1, 0)
                 isl.inner_active[k] = active

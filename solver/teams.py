@@ -112,6 +112,18 @@ def sums(x: wp.vec2d, teams: TeamArrays, part: int):
 
 
 @wp.func
+def meet(teams: TeamArrays, part: int):
+    """A wait for what all threads of a team have written.  All of them must come here."""
+    sums(wp.vec2d(), teams, part)
+
+
+@wp.func
+def leads(teams: TeamArrays, part: int, thread: int):
+    """Whether this is the one thread that writes what is the team's."""
+    return thread == 0 and part == teams.first[part]
+
+
+@wp.func
 def begin(teams: TeamArrays, part: int, thread: int, width: int, start: int):
     """Where a thread begins in what its island has from ``start`` on."""
     return start + (part - teams.first[part]) * width + thread

@@ -12,7 +12,7 @@ from functools import cache
 import warp as wp
 
 from ..arrays import PARTS, IslandArrays, structs
-from ..teams import TeamArrays, begin, stride, sums
+from ..teams import TeamArrays, begin, leads, meet, stride, sums
 
 
 @cache
@@ -76,9 +76,9 @@ def cg_kernel(real):
             k = team.island[part]
             if isl.inner_active[k] == 0 or (isl.direct[k] == 1 and isl.failed[k] == 0):
                 continue
-            leader = thread == 0 and part == team.first[part]
+            leader = leads(team, part, thread)
             if isl.direct[k] == 1 and isl.jointed[k] == 1 and isl.convex[k] == 0:
-                sums(wp.vec2d(), team, part)  # all have read it
+                meet(team, part)  # all have read it
                 if leader:
                     isl.convex[k] = 1
                     isl.soften[k] = 1

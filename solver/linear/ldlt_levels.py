@@ -69,6 +69,17 @@ def level_kernels(real):
                 matrix.u[base + m, c] = line[c]
         return True
 
+    @wp.func(module=module)
+    def forward(matrix: EntryArrays, pivot: int, given: double6):
+        """U_kk^-T times a vector; pivot: first line of U_kk."""
+        out = double6()
+        for m in range(6):
+            value = given[m]
+            for r in range(m):
+                value -= matrix.u[pivot + r, m] * out[r]
+            out[m] = value * matrix.u[pivot + m, m]
+        return out
+
     @wp.kernel(module=module)
     def factor(layout: LayoutArrays, levels: LevelArrays, matrix: EntryArrays, width: wp.int32):
         island = wp.tid() // width
@@ -105,14 +116,12 @@ def level_kernels(real):
                 c = e % 6
                 pivot = layout.row_start[levels.block_row[block]]
                 if block != pivot:
-                    line = double6()
+                    column = double6()
                     for m in range(6):
-                        value = matrix.u[6 * block + m, c]
-                        for r in range(m):
-                            value -= matrix.u[6 * pivot + r, m] * line[r]
-                        value *= matrix.u[6 * pivot + m, m]
-                        line[m] = value
-                        matrix.u[6 * block + m, c] = value
+                        column[m] = matrix.u[6 * block + m, c]
+                    column = forward(matrix, 6 * pivot, column)
+                    for m in range(6):
+                        matrix.u[6 * block + m, c] = column[m]
             wait()
 
     @wp.kernel(module=module)
@@ -144,15 +153,12 @@ def level_kernels(real):
             wait()
             for j in range(first + thread, last, width):
                 row = levels.rows[j]
-                pivot = 6 * layout.row_start[row]
-                line = double6()
+                known = double6()
                 for m in range(6):
-                    value = matrix.y[row, m]
-                    for r in range(m):
-                        value -= matrix.u[pivot + r, m] * line[r]
-                    value *= matrix.u[pivot + m, m]
-                    line[m] = value
-                    matrix.y[row, m] = value
+                    known[m] = matrix.y[row, m]
+                known = forward(matrix, 6 * layout.row_start[row], known)
+                for m in range(6):
+                    matrix.y[row, m] = known[m]
             wait()
         for down in range(end - begin):
             level = end - 1 - down
