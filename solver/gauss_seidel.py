@@ -13,6 +13,7 @@ is taken by one thread at the end of a sweep.
 """
 
 from functools import cache
+from types import SimpleNamespace
 
 import warp as wp
 
@@ -35,22 +36,16 @@ class RunArrays:
 
 
 @cache
-def sweep_kernel(real):
-    """The kernel ``sweep`` for one real type."""
+def sweep_kernels(real):
+    """The kernels ``in_order`` and ``coloured`` for one real type, in a module each: a device takes one of them."""
     vec3, double, zero = real.vec3, wp.float64, wp.constant(wp.float64(0.0))
     arrays = structs(real)
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     math, contact = rotation_functions(real), contact_kernels(real)
     six, point_velocity = math.six, math.point_velocity
     components, world = contact.components, contact.world
-    name = f"axion_sweep_{real.name}"
+    name, coloured_name = f"axion_sweep_{real.name}", f"axion_sweep_coloured_{real.name}"
     dynamic_slot, parts_slot = wp.constant(DYNAMIC), wp.constant(PARTS)
-
-    @wp.func(module=name)
-    def mark_of(r: int, rounds: int):
-        """Higher in every round, so that nothing has to be cleared; another one for each run, in no order."""
-        scattered = (wp.int64(r) * wp.int64(2654435761)) & wp.int64(0xFFFFFFFF)
-        return (wp.int64(rounds) << wp.int64(32)) | scattered
 
     @wp.func(module=name)
     def push(bodies: BodyArrays, i: int, impulse: vec3, arm: vec3):
@@ -90,19 +85,41 @@ def sweep_kernel(real):
             push(bodies, b, -change, arm_b)
         con.p[c] = wp.vec3d(normal, y1, y2)
 
-    @wp.func(module=name)
+    @wp.kernel(module=name, enable_backward=False)
+    def in_order(
+        counts: wp.array(dtype=wp.int32), team: TeamArrays, width: wp.int32, blocks: wp.int32, rounds: wp.int32,
+        bodies: BodyArrays, con: ContactArrays, runs: RunArrays, isl: IslandArrays,
+    ):  # fmt: skip
+        """So many sweeps over the contacts of each island, in their order.  Teams are of one thread."""
+        block = wp.tid() // width
+        for part in range(block, counts[parts_slot], blocks):
+            k = team.island[part]
+            if isl.sweep_active[k] == 0:
+                continue
+            dynamic = counts[dynamic_slot]
+            for _round in range(rounds):
+                for c in range(isl.contact_start[k], isl.contact_start[k + 1]):
+                    sweep_contact(c, dynamic, bodies, con)
+
+    @wp.func(module=coloured_name)
+    def mark_of(r: int, rounds: int):
+        """Higher in every round, so that nothing has to be cleared; another one for each run, in no order."""
+        scattered = (wp.int64(r) * wp.int64(2654435761)) & wp.int64(0xFFFFFFFF)
+        return (wp.int64(rounds) << wp.int64(32)) | scattered
+
+    @wp.func(module=coloured_name)
     def sweep_run(r: int, dynamic: int, bodies: BodyArrays, con: ContactArrays, runs: RunArrays):
         for c in range(runs.start[r], runs.start[r + 1]):
             sweep_contact(c, dynamic, bodies, con)
 
-    @wp.func(module=name)
+    @wp.func(module=coloured_name)
     def owns(r: int, mark: wp.int64, dynamic: int, con: ContactArrays, runs: RunArrays):
         """Whether no other run that waits has a higher mark at one of both bodies."""
         a = con.a[runs.start[r]]
         b = con.b[runs.start[r]]
         return (a >= dynamic or runs.highest[a] == mark) and (b >= dynamic or runs.highest[b] == mark)
 
-    @wp.func(module=name)
+    @wp.func(module=coloured_name)
     def take_colour(r: int, k: int, dynamic: int, con: ContactArrays, runs: RunArrays, isl: IslandArrays):
         """The lowest colour that neither body has, or LAST."""
         a = con.a[runs.start[r]]
@@ -122,7 +139,7 @@ def sweep_kernel(real):
         runs.colour[r] = colour
         wp.atomic_max(isl.colours, k, colour + 1)
 
-    @wp.func(module=name)
+    @wp.func(module=coloured_name)
     def colour_runs(
         k: int, part: int, first: int, step: int, dynamic: int, team: TeamArrays, con: ContactArrays, runs: RunArrays,
         isl: IslandArrays,
@@ -165,12 +182,12 @@ def sweep_kernel(real):
                         wp.atomic_max(isl.colours, k, LAST + 1)
             waiting = sums(wp.vec2d(left, wp.float64(0.0)), team, part)[0]
 
-    @wp.kernel(module=name, enable_backward=False)
-    def sweep(
-        counts: wp.array(dtype=wp.int32), team: TeamArrays, width: wp.int32, blocks: wp.int32, coloured: wp.int32,
-        rounds: wp.int32, bodies: BodyArrays, con: ContactArrays, runs: RunArrays, isl: IslandArrays,
+    @wp.kernel(module=coloured_name, enable_backward=False)
+    def coloured(
+        counts: wp.array(dtype=wp.int32), team: TeamArrays, width: wp.int32, blocks: wp.int32, rounds: wp.int32,
+        bodies: BodyArrays, con: ContactArrays, runs: RunArrays, isl: IslandArrays,
     ):  # fmt: skip
-        """So many sweeps over the contacts of each island: in their order by one thread, or colour by colour."""
+        """So many sweeps over the contacts of each island, colour by colour."""
         block = wp.tid() // width
         thread = wp.tid() - block * width
         for part in range(block, counts[parts_slot], blocks):
@@ -178,11 +195,6 @@ def sweep_kernel(real):
             if isl.sweep_active[k] == 0:
                 continue
             dynamic = counts[dynamic_slot]
-            if coloured == 0:
-                for _round in range(rounds):
-                    for c in range(isl.contact_start[k], isl.contact_start[k + 1]):
-                        sweep_contact(c, dynamic, bodies, con)
-                continue
             step = stride(team, part, width)
             first = begin(team, part, thread, width, isl.run_start[k])
             if isl.colours[k] == 0:
@@ -199,4 +211,4 @@ def sweep_kernel(real):
                                 sweep_run(r, dynamic, bodies, con, runs)
                     meet(team, part)
 
-    return sweep
+    return SimpleNamespace(in_order=in_order, coloured=coloured)

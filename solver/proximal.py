@@ -25,7 +25,7 @@ from .arrays import (
 from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
 from .device_problem import DeviceProblem
-from .gauss_seidel import sweep_kernel
+from .gauss_seidel import sweep_kernels
 from .line_search import search_kernels
 from .linear.assembly import assembly_kernels
 from .linear.conjugate_gradient import cg_kernel
@@ -72,7 +72,9 @@ class ProximalSolver:
         real = real_types(wp.float64 if precision == "float64" else wp.float32)
         self.problem = DeviceProblem(self.device, real)
         self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
-        self._assembly, self._cg, self._sweep = assembly_kernels(real, ropes), cg_kernel(real), sweep_kernel(real)
+        self._assembly, self._cg = assembly_kernels(real, ropes), cg_kernel(real)
+        sweep = sweep_kernels(real)
+        self._sweep = sweep.coloured if self.device.is_cuda else sweep.in_order
         self._gradient_kernel = gradient_kernel(real, ropes)
         self._search, self._control = search_kernels(real, ropes), control_kernels()
         self._limits = Limits()
@@ -241,8 +243,7 @@ class ProximalSolver:
         p, control, flags = self.problem, self._control, self.problem.flags
         islands = p.islands.sweep_active  # settled, so their velocities are those of their impulses
         self._linearise(position, islands)
-        rounds, coloured = wp.int32(SWEEPS_PER_BLOCK), wp.int32(self.device.is_cuda)
-        self._by_teams(self._sweep, coloured, rounds, p.bodies, p.contacts, p.runs, p.islands)
+        self._by_teams(self._sweep, wp.int32(SWEEPS_PER_BLOCK), p.bodies, p.contacts, p.runs, p.islands)
         self._over_contacts(self._contact.contact_forces, islands, p.contacts)
         self._rebuild(islands)
         self._launch_kernel(control.sweep_reset, 1, counts=False, arguments=(flags,))

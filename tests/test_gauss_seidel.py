@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import warp as wp
 from axion.solver.arrays import download
-from axion.solver.gauss_seidel import LAST
+from axion.solver.gauss_seidel import LAST, sweep_kernels
 from axion.solver.problem import StepProblem, tangents
 from axion.solver.reference.rotation import world_inertia
 from axion.solver.reference.rows import contact_jacobians
@@ -13,10 +13,10 @@ from axion.solver.rotations import exponential, rotate
 from step_problems import Stages, bodies_of, contacts_of, options, random_problem, solver, unit
 
 
-def swept(problem, rounds, coloured=0):
+def swept(problem, rounds, coloured=False):
     """Stages after ``rounds`` sweeps from the start impulses, velocities made consistent with them before.
 
-    coloured: 1 to sweep colour by colour, as on CUDA.
+    coloured: sweep colour by colour, as on CUDA.
     """
     stages = Stages(problem).linearise().newton()
     p, s = stages.device, stages.solver
@@ -24,7 +24,9 @@ def swept(problem, rounds, coloured=0):
     p.islands.sweep_active.numpy()[:count] = 1
     s._over_contacts(s._contact.contact_forces, p.islands.sweep_active, p.contacts)
     s._rebuild(p.islands.sweep_active)
-    s._by_teams(s._sweep, wp.int32(coloured), wp.int32(rounds), p.bodies, p.contacts, p.runs, p.islands)
+    kernels = sweep_kernels(p.real)
+    sweep = kernels.coloured if coloured else kernels.in_order
+    s._by_teams(sweep, wp.int32(rounds), p.bodies, p.contacts, p.runs, p.islands)
     return stages
 
 
@@ -75,7 +77,7 @@ def natural_map(W, q, mu, r, rho):
     return r - p.reshape(-1)
 
 
-@pytest.mark.parametrize("coloured", [0, 1])
+@pytest.mark.parametrize("coloured", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_fixed_point_solves_the_contact_problem(seed, coloured):
     # u_n = J u here: the gaps start at zero and nothing pushes out, so bias only keeps the end pose's curvature.
@@ -88,7 +90,7 @@ def test_fixed_point_solves_the_contact_problem(seed, coloured):
     assert np.abs(natural_map(W, q, 0.4, r, 1.0 / np.trace(W))).max() < 1e-9 * np.abs(r).max()
 
 
-@pytest.mark.parametrize("coloured", [0, 1])
+@pytest.mark.parametrize("coloured", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_velocity_is_always_that_of_the_impulses(seed, coloured):
     # u = u_free + M^-1 J^T p after any number of sweeps, so total momentum changes by outside impulses only.
@@ -123,7 +125,7 @@ def heap(dynamic, contacts, hub):
 @pytest.mark.parametrize(("dynamic", "contacts"), [(2, 1), (40, 30), (90, 400)])
 def test_runs_of_one_colour_share_no_moving_body(dynamic, contacts, hub):
     problem = heap(dynamic, contacts, hub)
-    stages = swept(problem, 1, coloured=1)
+    stages = swept(problem, 1, coloured=True)
     p, topology = stages.device, stages.device.topology
     start = topology.run_start
     colour = download(p.runs.colour, len(start) - 1)
@@ -146,7 +148,7 @@ def test_runs_of_one_colour_share_no_moving_body(dynamic, contacts, hub):
 def test_the_order_of_colours_leads_where_the_other_leads():
     problem = heap(12, 14, hub=False)
     problem.contacts.friction[:] = 0.0  # then the impulses are those of a convex problem
-    ends = [swept(problem, 20000, coloured).bodies("u") for coloured in (0, 1)]
+    ends = [swept(problem, 20000, coloured).bodies("u") for coloured in (False, True)]
     assert np.abs(ends[0]).max() > 1.0 and ends[0] == pytest.approx(ends[1], abs=1e-6)
 
 

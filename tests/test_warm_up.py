@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which kernels are compiled ahead, and when."""
 
+import subprocess
 import sys
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import axion.solver.warm_up as warm_up
@@ -195,3 +197,31 @@ def test_a_cuda_device_has_all_modules_before_anything_is_recorded(loaded, monke
     solver.device = SimpleNamespace(is_cuda=True, is_cpu=False)
     warm_up.warm_up(pile(1), solver)
     assert {"axion_sweep_f32", "axion_cg_f32"} <= set(loaded) and "axion_joints_f32" not in loaded
+
+
+IN_A_FRESH_PROCESS = """
+import importlib, warp as wp
+import conftest, scenes
+wp.config.quiet = True
+frames = importlib.import_module("axion.solver.simulate")
+warm_up, ahead = frames.warm_up, {}
+def noted(scene, solver, say=None):
+    warm_up(scene, solver, say)
+    launched = importlib.import_module("axion.solver.warm_up").launched(scene, solver)
+    ahead.update({module: set(module.kernels) for module in launched})
+frames.warm_up = noted
+scene = scenes.four_bar()
+scene.joints[1].axes = {"rz": scenes.Axis(stiffness=1.0, damping=0.1)}
+frames.simulate(scene, 2)
+assert len(ahead) > 10
+print([module.name for module, known in ahead.items() if set(module.kernels) != known])
+"""
+
+
+def test_no_module_gets_a_kernel_after_it_was_compiled():
+    """It would be compiled once more, in the middle of the first bake: 2 s for the springs of a mechanism."""
+    folder = Path(__file__).parent
+    command = [sys.executable, "-c", IN_A_FRESH_PROCESS]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"

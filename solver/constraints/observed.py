@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Coordinates of joint rows where a step starts, how fast they change and how easily: a kernel on the host."""
 
-from functools import cache
-
 import warp as wp
 
 from .. import rotations
@@ -11,6 +9,7 @@ from ..host import HostKernel, HostTable
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 from .row_functions import row_functions
+from .springs import module
 
 _REAL = real_types(wp.float64)
 _MEASURED = (
@@ -19,6 +18,8 @@ _MEASURED = (
 )
 RowArrays = structs(_REAL).RowArrays
 vec6 = _REAL.vec6
+_math, measure = rotation_functions(_REAL), row_functions(_REAL).measure
+linear, angular, join = _math.linear, _math.angular, _math.six
 
 
 @wp.struct
@@ -40,39 +41,33 @@ class StepStart:
     weighed_b: wp.array(dtype=vec6)
 
 
-@cache
-def _observe():
-    math, measure = rotation_functions(_REAL), row_functions(_REAL).measure
-    linear, angular, join = math.linear, math.angular, math.six
-    module = f"axion_joints_{_REAL.name}"
+@wp.func(module=module)
+def weighed(jac: vec6, start: StepStart, body: int):
+    """M^-1/2 J^T of a body, in its own axes."""
+    ease = start.inverse_inertia[body]
+    root = wp.vec3d(wp.sqrt(ease[0]), wp.sqrt(ease[1]), wp.sqrt(ease[2]))
+    push = wp.sqrt(start.inverse_mass[body]) * linear(jac)
+    return join(push, wp.cw_mul(root, wp.quat_rotate_inv(start.q[body], angular(jac))))
 
-    @wp.func(module=module)
-    def weighed(jac: vec6, start: StepStart, body: int):
-        ease = start.inverse_inertia[body]
-        root = wp.vec3d(wp.sqrt(ease[0]), wp.sqrt(ease[1]), wp.sqrt(ease[2]))
-        push = wp.sqrt(start.inverse_mass[body]) * linear(jac)
-        return join(push, wp.cw_mul(root, wp.quat_rotate_inv(start.q[body], angular(jac))))
 
-    @wp.kernel(module=module, enable_backward=False)
-    def observe(rows: RowArrays, start: StepStart):
-        """c, J u, J, J M^-1/2 and J M^-1 J^T of each row."""
-        r = wp.tid()
-        if r >= start.count[0]:
-            return
-        a = rows.a[r]
-        b = rows.b[r]
-        row = measure(rows, r, start.x[a], start.q[a], start.x[b], start.q[b])
-        start.coordinate[r] = row.c
-        start.speed[r] = wp.dot(row.jac_a, start.u[a]) + wp.dot(row.jac_b, start.u[b])
-        start.jac_a[r] = row.jac_a
-        start.jac_b[r] = row.jac_b
-        of_a = weighed(row.jac_a, start, a)
-        of_b = weighed(row.jac_b, start, b)
-        start.weighed_a[r] = of_a
-        start.weighed_b[r] = of_b
-        start.mobility[r] = wp.dot(of_a, of_a) + wp.dot(of_b, of_b)
-
-    return observe
+@wp.kernel(module=module, enable_backward=False)
+def observe(rows: RowArrays, start: StepStart):
+    """c, J u, J, J M^-1/2 and J M^-1 J^T of each row."""
+    r = wp.tid()
+    if r >= start.count[0]:
+        return
+    a = rows.a[r]
+    b = rows.b[r]
+    row = measure(rows, r, start.x[a], start.q[a], start.x[b], start.q[b])
+    start.coordinate[r] = row.c
+    start.speed[r] = wp.dot(row.jac_a, start.u[a]) + wp.dot(row.jac_b, start.u[b])
+    start.jac_a[r] = row.jac_a
+    start.jac_b[r] = row.jac_b
+    of_a = weighed(row.jac_a, start, a)
+    of_b = weighed(row.jac_b, start, b)
+    start.weighed_a[r] = of_a
+    start.weighed_b[r] = of_b
+    start.mobility[r] = wp.dot(of_a, of_a) + wp.dot(of_b, of_b)
 
 
 class Observer:
@@ -92,7 +87,7 @@ class Observer:
         v.x[bodies], v.q[bodies], v.u[bodies] = 0.0, rotations.IDENTITY, 0.0
         v.inverse_mass[:bodies], v.inverse_mass[bodies] = 1.0 / frames.mass, 0.0
         v.inverse_inertia[:bodies], v.inverse_inertia[bodies] = 1.0 / frames.inertia, 0.0
-        self._kernel = HostKernel(_observe(), columns, start)
+        self._kernel = HostKernel(observe, columns, start)
 
     def lay(self, axis_a, axis_b):
         """Lay the axes (R, 3) of all rows anew, in the bodies' frames."""
