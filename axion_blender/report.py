@@ -20,6 +20,8 @@ def progress_line(report, frame, last):
         missed += f"  {_and(report.overlapping_bodies[:2])} overlap by {_millimetres(report.overlap)}"
     if report.contradictory_joints:
         missed += f"  {_contradiction(report.contradictory_joints)}"
+    if report.crushed_bodies:
+        missed += f"  {_crush(report.crushed_bodies, report.crushing_bodies)}"
     return (
         f"frame {frame}/{last}  penetration {_millimetres(report.penetration)}"
         f"  joints {_millimetres(report.joint_error)}  contacts {report.contacts}  {report.wall_time:.2f} s{missed}"
@@ -54,6 +56,8 @@ def summary(reports, frame_start, broken_joints=None):
         "worst_bodies": names("worst_bodies")[:8],
         "worst_joints": names("worst_joints")[:8],
         "contradictory_joints": names("contradictory_joints"),
+        "crushed_bodies": names("crushed_bodies")[:8],
+        "crushing_bodies": names("crushing_bodies")[:8],
         "broken_joints": dict(broken_joints or {}),
         "wall_time": math.fsum(report.wall_time for report in reports),
     }
@@ -75,6 +79,8 @@ def summary_lines(result):
         lines.append(f"{len(missed)} {noun} missed the tolerance: {listed}{_culprits(*blamed)}")
         if result.get("contradictory_joints"):  # absent from bakes of earlier versions
             lines.append(_contradiction(result["contradictory_joints"]))
+        if result.get("crushed_bodies"):
+            lines.append(_crush(result["crushed_bodies"], result.get("crushing_bodies", ())))
     elif not result.get("overlapping_bodies"):  # absent from bakes of earlier versions
         lines.append("Every frame kept the tolerance")
     else:
@@ -116,7 +122,10 @@ def is_summary(tree):
 def _is_entry(entry):
     if not isinstance(entry, dict) or not isinstance(entry.get("converged"), bool):
         return False
-    lists = ("worst_bodies", "worst_joints", "contradictory_joints", "overlapping_bodies")
+    lists = (
+        *("worst_bodies", "worst_joints", "contradictory_joints", "crushed_bodies", "crushing_bodies"),
+        "overlapping_bodies",
+    )
     if not isinstance(entry.get("worst_bodies"), list) or type(entry.get("blender_frame")) is not int:
         return False
     if not all(isinstance(name, str) for key in lists for name in entry.get(key, ())):
@@ -128,7 +137,7 @@ def _is_entry(entry):
 def guilty(entry):
     """(bodies, joints) that a frame's entry blames, worst first, each once."""
     joints = [*entry.get("worst_joints", ()), *entry.get("contradictory_joints", ())]
-    bodies = [*entry["worst_bodies"], *entry.get("overlapping_bodies", ())]
+    bodies = [*entry["worst_bodies"], *entry.get("crushed_bodies", ()), *entry.get("overlapping_bodies", ())]
     return list(dict.fromkeys(bodies)), list(dict.fromkeys(joints))
 
 
@@ -211,6 +220,11 @@ def _overlaps(result):
             "apart, or let them not collide"
         )
     return lines
+
+
+def _crush(bodies, pressing):
+    where = f" between {', '.join(pressing)}: move these farther apart, or lower their friction" if pressing else ""
+    return f"No room for {', '.join(bodies)}{where}"
 
 
 def _contradiction(joints):

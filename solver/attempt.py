@@ -37,6 +37,7 @@ class StepOutcome:
     linear: int
     solves: int
     given_up: tuple | None = None  # StepProblem, StepSolution, (n,) bool bodies that missed; no halving was left
+    crushed: object = None  # Crushed, where it was given up and bodies had no room
     partial: bool = False  # some of the scene's islands needed a shorter step than the others
 
     def after(self, newton, linear, solves):
@@ -64,6 +65,7 @@ class Attempt:
     failed: np.ndarray | None = None  # (B,) bool: scene bodies of islands with a body that missed
     curved: np.ndarray | None = None  # (B,) bool: see Solved.curved; None: nobody asked
     bent: np.ndarray | None = None  # (n,) bool: see Solved.bent; None: none
+    crushed: object = None  # Crushed, where somebody looked
     end: object = None  # EndVelocity
     again: bool = False  # the step must be put together anew: a joint broke, or what rested was struck
 
@@ -137,6 +139,7 @@ class Attempt:
             worst_joint=joint,
             contacts=len(self.sleep.contacts) + len(problem.contacts) - len(self.assembly.contacts),
             given_up=(problem, self.solution, ~self.sound) if given_up else None,
+            crushed=self.crushed if given_up else None,
             newton=spent.newton,
             linear=spent.linear,
             solves=spent.solves,

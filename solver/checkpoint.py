@@ -30,6 +30,7 @@ def capture(frame, fps, stepper, substeps, start):
     arrays["joints.broken"] = np.array([number[name] for name in joints.broken], np.int64)
     arrays["joints.broken_time"] = np.array(list(joints.broken.values()), float)
     arrays["stepper"] = np.array([stepper.deepest, stepper.failures], np.int64)
+    arrays["stepper.crushed"] = stepper.crushed.copy()
     arrays["substeps"] = np.array([substeps.count, substeps.taken, substeps._quiet], np.int64)
     arrays["collider.capacity"] = np.array(collider.capacity(), np.int64)
     if collider.origin is not None:
@@ -53,13 +54,14 @@ def restore(checkpoint, stepper, substeps):
     broken = read.indices("joints.broken", (None,), number)
     broken_time = read.floats("joints.broken_time", broken.shape)
     deepest, failures = read.indices("stepper", (2,)).tolist()
+    crushed = read.array("stepper.crushed", "b", (count,))
     learned = read.indices("substeps", (3,), 2**20).tolist()
     if not (learned[0] and learned[1]):
         raise CheckpointError("the checkpoint asks for no steps at all: begin at the start")
     capacity = read.indices("collider.capacity", (3,), 2**31).tolist()
     origin = read.floats("collider.origin", (3,)) if "collider.origin" in checkpoint.arrays else None
     stepper.state = state
-    stepper.deepest, stepper.failures = deepest, failures
+    stepper.deepest, stepper.failures, stepper.crushed = deepest, failures, crushed
     joints.angle, joints.force, joints.alive = angle, force, alive
     joints.broken = {joints.joints[k].name: float(time) for k, time in zip(broken, broken_time, strict=True)}
     substeps.count, substeps.taken, substeps._quiet = learned

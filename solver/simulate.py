@@ -283,6 +283,8 @@ class _Record:
             contradictory_joints=[self.joints[k] for k in self._contradictory(outcomes)],
             overlap=overlaps[0][0] if overlaps else 0.0,
             overlapping_bodies=[self.names[k] for _, *pair in overlaps[:3] for k in pair],
+            crushed_bodies=self._crushed(outcomes, "bodies"),
+            crushing_bodies=self._crushed(outcomes, "pressing"),
         )
 
     def _contradictory(self, outcomes):
@@ -291,6 +293,11 @@ class _Record:
         if not given_up:
             return []
         return contradictory_joints(*max(given_up, key=lambda o: o.residual).given_up, self.stepper.fast)
+
+    def _crushed(self, outcomes, part):
+        """Up to three names of the bodies that are this ``part`` of what has no room."""
+        found = [getattr(outcome.crushed, part) for outcome in outcomes if outcome.crushed is not None]
+        return [self.names[i] for i in np.flatnonzero(np.any(found, axis=0))[:3]] if found else []
 
     def trajectory(self):
         return Trajectory.of_frames(self.names, self.results, self.stepper.joints.broken)

@@ -34,6 +34,7 @@ from .assemble import Assembler
 from .attempt import NOTHING, Attempt, Spent, StepOutcome
 from .collision import Collider
 from .contact_set import carry_impulses, no_contacts
+from .crushed import crushed, in_vain
 from .flags import some
 from .force_recorder import ForceRecorder
 from .given_up import deliver
@@ -64,6 +65,8 @@ class Stepper:
         self.state, self.joint_damping, self.deepest, self.failures = None, config.joint_damping, DEEPEST, 0
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
         self.carried = None  # parts.Carried that only went along in the step last accepted
+        self.crushed = np.zeros(len(model.names), bool)  # (B,) bodies without room in the step last advanced by,
+        self._without_room = self.crushed  # and in the one under way
         self.records = []  # Attempts accepted in the step under way, with the bodies (B,) bool they are kept for
 
     def start(self, position, orientation, velocity):
@@ -82,7 +85,9 @@ class Stepper:
 
     def advance(self, step):
         """Move on by ``step`` seconds.  Returns the StepOutcomes of the steps it took."""
+        self._without_room = np.zeros_like(self.crushed)
         outcomes = self._advance(step, 0)
+        self.crushed = self._without_room
         for record in self.records:
             self.recorder.add(*record)
         self.records.clear()
@@ -92,6 +97,9 @@ class Stepper:
         attempt = self._attempt(step, depth)
         if attempt.again:
             return self._after(attempt.spent, self._advance(step, depth))
+        vain = some(attempt.failed) and self._in_vain(attempt, depth)
+        if vain and depth < self.deepest:
+            return self._after(attempt.spent, self._advance(step, self.deepest))
         if some(attempt.failed) and depth < self.deepest:
             if few(self, attempt):
                 return halve_part(self, step, depth, attempt)
@@ -100,6 +108,19 @@ class Stepper:
         if self.recorder is not None:
             self.records.append((attempt, None))
         return [attempt.outcome()]
+
+    def _in_vain(self, attempt, depth):
+        """Whether shorter steps would miss, too: what missed is crushed, and was when halving had come to its end.
+
+        Bodies without room are looked for where halving has come to its end, and where some were found before.
+        """
+        known = self.crushed | self._without_room
+        if depth < self.deepest and not some(known):
+            return False
+        attempt.crushed = crushed(attempt, self.assembler.free(attempt.state.time), self.fast)
+        if depth >= self.deepest:
+            self._without_room = self._without_room | attempt.crushed.bodies
+        return some(attempt.crushed.bodies) and in_vain(attempt, known, self.fast)
 
     def _attempt(self, step, depth):
         """The Attempt at a step from the present state; nothing of the state but who rests is changed."""

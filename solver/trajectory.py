@@ -43,6 +43,9 @@ class StepReport:
             first frame, beyond what a step leaves: they were placed or let go so.  They are pushed apart at a bounded
             speed, which counts as converged.
         overlapping_bodies: names of these, two by two, deepest first, three pairs at most.
+        crushed_bodies: names of bodies that had no room where a step was given up on, three at most: no motion meets
+            all their contacts, or friction lets none.
+        crushing_bodies: names of what else presses on them, three at most, that is prescribed or never moves.
     """
 
     frame: int
@@ -67,6 +70,8 @@ class StepReport:
     contradictory_joints: Sequence[str] = ()
     overlap: float = 0.0
     overlapping_bodies: Sequence[str] = ()
+    crushed_bodies: Sequence[str] = ()
+    crushing_bodies: Sequence[str] = ()
 
 
 @dataclass

@@ -81,6 +81,20 @@ def test_joints_to_blame_are_named():
     assert report.progress_line(many, 2, 2).endswith("J6, J7 and 3 more")
 
 
+def test_what_has_no_room_is_named_with_what_presses_on_it():
+    crushed = StepReport(
+        5, converged=False, worst_bodies=("Crate",), crushed_bodies=("Crate", "Ball"), crushing_bodies=("Press", "Wall")
+    )
+    said = "No room for Crate, Ball between Press, Wall: move these farther apart, or lower their friction"
+    assert report.progress_line(crushed, 15, 15).endswith(said)
+    summary = report.summary([*REPORTS, crushed], 10)
+    assert said in report.summary_lines(summary)
+    document = parsed([*REPORTS, crushed])
+    assert report.is_document(document) and report.guilty(document["frames"][-1]) == (["Crate", "Ball"], [])
+    del summary["crushed_bodies"], summary["crushing_bodies"]  # as an earlier version left it
+    assert report.is_summary(summary) and said not in report.summary_lines(summary)
+
+
 def test_the_summary_of_an_earlier_version_can_be_told():
     summary = report.summary([*REPORTS, TORN], 10)
     for name in ("worst_joints", "contradictory_joints", "worst_residual", "worst_velocity_residual"):

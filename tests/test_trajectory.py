@@ -69,6 +69,8 @@ def test_the_report_holds_what_is_promised():
         "contradictory_joints",
         "overlap",
         "overlapping_bodies",
+        "crushed_bodies",
+        "crushing_bodies",
     ]
     assert [field.name for field in dataclasses.fields(FrameResult)] == [
         "frame",
@@ -88,7 +90,7 @@ def test_files_from_before_a_field_was_added_are_read(tmp_path):
     trajectory = some()
     trajectory.save(tmp_path / "new.npz")
     tree = archive.read(tmp_path / "new.npz", "trajectory", Trajectory.VERSION, dict)
-    for name in ("residual", "velocity_residual", "worst_joints", "contradictory_joints"):
+    for name in ("residual", "velocity_residual", "worst_joints", "contradictory_joints", "crushed_bodies"):
         del tree["reports"][name]
     archive.write(tmp_path / "old.npz", "trajectory", Trajectory.VERSION, tree)
     old = Trajectory.load(tmp_path / "old.npz").reports
