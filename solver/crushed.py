@@ -50,6 +50,8 @@ def crushed(attempt, free, tolerance):
     held = without_room(assembly.problem, attempt.error, attempt.failed[dynamic], moves, tolerance)
     found = np.zeros((2, len(order)), bool)
     found[0, order[held[:-1] & moves[:-1]]] = found[1, order[held[:-1] & ~moves[:-1]]] = True
+    if np.count_nonzero(found[1]) < 2:  # joints that hold bodies in each other are no press
+        found[:] = False
     return Crushed(*found)
 
 

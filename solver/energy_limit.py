@@ -6,7 +6,9 @@
 Contacts with what stands still do no work, nor do joints that only hold.  Where a joint of an island drives, springs,
 brakes or gives way, W = sum p J u over its rows, with their impulses p: what the momentum equation of the step gives
 bodies, dissipation included.  Drives and dampers also work in the velocity phase, by p times the velocity they ask for.
-Islands that touch what is moved, or hang on it, are left to the judge.
+Of islands that touch what is moved W also has what that may give them (led.py), or what the way of the step took: far
+from sharp, it stops what rebounds and friction throw out of a jam.  Islands that hang on what is moved are left to the
+judge.
 
 Newton's law of impact asks of each contact for e times its approach, as free motion had it before the step.  Where
 others hit on the way, or levers turned, that is not the speed of the impact, and together it may be more than there is.
@@ -34,6 +36,7 @@ import numpy as np
 
 from .energy import kinetic_energies
 from .flags import some
+from .led import led_energy
 from .reference.rows import gaps, start_gaps
 
 SPARE = 1e-3  # of the kinetic energy at the start, and of the work of joint rows: what a step may add
@@ -45,9 +48,9 @@ BEYOND = 0.01  # of the kinetic energy, what mid-step may give in all
 class EnergyLimit:
     """The kinetic energy that the islands of one step may end with.
 
-    held: (islands,) bool, those it speaks for; limit: (islands,) [J].  Where there are any, start and work: (n,)
-    kinetic energy before the step and work of free motion's forces [J]; gain: (n, 3) what they add to the velocity
-    [m/s]; noise: (n,) energy that poses known to the tolerance may hide [J].
+    held: (islands,) bool, those that nothing moved touches or holds; limit: (islands,) [J].  Where it speaks for any,
+    start and work: (n,) kinetic energy before the step and work of free motion's forces [J]; gain: (n, 3) what they add
+    to the velocity [m/s]; noise: (n,) energy that poses known to the tolerance may hide [J].
     """
 
     def __init__(self, assembly, solution, judged, tolerance):
@@ -56,7 +59,11 @@ class EnergyLimit:
         contacts, n, self._count = problem.contacts, bodies.dynamic_count, len(judged.driven)
         self._orientation, mass = solution.orientation[:n], bodies.mass[:n]
         self.held = ~judged.driven
-        self._any = len(contacts) > 0 and some(self.held)
+        led, self._told = np.zeros(self._count), self.held
+        if len(contacts) and some(judged.driven):
+            led, told = led_energy(assembly, solution, judged.driven)
+            self._told = self.held | told
+        self._any = len(contacts) > 0 and some(self._told)
         if not self._any:
             return
         change = assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]
@@ -68,6 +75,9 @@ class EnergyLimit:
         self.work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
         self._rows = judged.work[0]
         self.limit = self._sum(start + self.work) + self._rows
+        if some(self._told & ~self.held):
+            taken = self.energy(solution.velocity[:n]) - self.limit
+            self.limit = self.limit + np.where(self.held, 0.0, np.maximum(led, taken))
         # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.
         noise = tolerance * pull / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
         self.noise = mass * noise
@@ -108,7 +118,7 @@ class EnergyLimit:
 
     def exceeded(self, velocity):
         """(islands,) bool: those that have more, with velocity (n, 6) at the end pose."""
-        return self.held & (self.energy(velocity) > self._most) if self._any else np.zeros(self._count, bool)
+        return self._told & (self.energy(velocity) > self._most) if self._any else np.zeros(self._count, bool)
 
     def of_weights(self, velocity):
         """(islands,) bool: those with no more excess than weights may do in a step at velocity (n, 6)."""

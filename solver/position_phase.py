@@ -27,6 +27,7 @@ from .redetect import check_end, unchecked
 from .reference.rows import normals, start_gaps
 from .residuals import Judge
 from .topology import whole_groups
+from .turned_over import turned_over
 from .velocity_phase import moves
 
 SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
@@ -251,7 +252,7 @@ class PositionPhase:
         missed.
         """
         problem = assembly.problem
-        solution, statistics = self.solver.solve(problem, options)
+        solution, statistics = self._solved(assembly, problem, options)
         statistics.held, solves, slow = np.zeros(len(tolerance), bool), 1, tolerance < self.fast
         if some(slow & (statistics.residual > options.tolerance)):
             solution, statistics, solves = self._held(assembly, options, slow, solution, statistics)
@@ -266,7 +267,7 @@ class PositionPhase:
         if contacts.impulse.any():
             cold = replace(contacts, impulse=np.zeros_like(contacts.impulse))
             without = replace(problem, contacts=cold)
-            solution, statistics = self._instead(without, options, missed, solution, statistics)
+            solution, statistics = self._instead(assembly, without, options, missed, solution, statistics)
             missed, solves = missed & ~(statistics.residual <= self.fast), solves + 1
         deep = np.flatnonzero(start_gaps(problem) < -self.fast)
         pushed[contacts.body_a[deep]] = pushed[contacts.body_b[deep]] = True
@@ -274,7 +275,7 @@ class PositionPhase:
         if not some(missed):
             return solution, statistics, solves
         as_it_lies = replace(problem, push_out_speed=0.0)
-        return *self._instead(as_it_lies, options, missed, solution, statistics), solves + 1
+        return *self._instead(assembly, as_it_lies, options, missed, solution, statistics), solves + 1
 
     def _held(self, assembly, options, slow, before, earlier):
         """(StepSolution, SolveStatistics, number of solves): ``before``, ``earlier``, but of ``slow`` (n,) islands that
@@ -296,15 +297,23 @@ class PositionPhase:
         if not some(stuck):
             return before, earlier, 1
         held = replace(contacts, gap_noise=np.where(taken, -gap, contacts.gap_noise))
-        solution, statistics = self._instead(replace(problem, contacts=held), options, stuck, before, earlier)
+        solution, statistics = self._instead(assembly, replace(problem, contacts=held), options, stuck, before, earlier)
         statistics.held = stuck & (statistics.residual < earlier.residual)
         return solution, statistics, 2
 
-    def _instead(self, problem, options, missed, before, earlier):
+    def _solved(self, assembly, problem, options):
+        """(StepSolution, SolveStatistics); islands with bodies that impulses turned over have missed by any length."""
+        solution, statistics = self.solver.solve(problem, options)
+        turned = turned_over(assembly, solution)
+        if some(turned):
+            statistics.residual[whole_groups(assembly.island, turned)] = np.inf
+        return solution, statistics
+
+    def _instead(self, assembly, problem, options, missed, before, earlier):
         """(StepSolution, SolveStatistics): ``before``, ``earlier``, but of ``problem`` for the bodies ``missed`` (n,)
         where that ends better.
         """
-        solution, statistics = self.solver.solve(problem, replace(options, done=~missed))
+        solution, statistics = self._solved(assembly, problem, replace(options, done=~missed))
         worse = ~(missed & (statistics.residual < earlier.residual))
         statistics.held = np.zeros(len(missed), bool)
         _keep(worse, problem, before, earlier, solution, statistics)

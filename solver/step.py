@@ -46,6 +46,7 @@ from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
+from .turned_over import turned_over
 from .twists import count_turns
 
 DEEPEST = 4  # a step is halved at most this often
@@ -144,7 +145,8 @@ class Stepper:
         judged = self.position_phase.judge.step(assembly, solution, self.fast)
         count_turns(assembly.problem, solution, judged.coordinate)
         residuals = attempt.residuals = judged.residuals
-        attempt.spurious, attempt.coordinate = judged.gained, judged.coordinate
+        attempt.spurious = judged.gained | turned_over(assembly, solution)
+        attempt.coordinate = judged.coordinate
         if check is not None:
             residuals.penetration = max(residuals.penetration, check.overlap)
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]

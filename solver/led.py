@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Surfaces that are led, by keyframes or as belts: how fast they are at contacts, what they may give bodies.
+
+A led surface does any work that its motion asks for, and in a jam, where contacts hold each other up, a law of impact
+or of friction is met with any speed at all.  But a body that it strikes gains (1 + e) times its speed at most, and
+hands on no more than that.
+"""
+
+import numpy as np
+
+from .rotations import rotate
+
+MOST = 2.0  # times the speed of what a led surface strikes: others may strike it, too
+
+
+def led_speed(problem):
+    """(C,) speed of each contact's led surfaces [m/s]; 0 where there is none."""
+    bodies, contacts, n = problem.bodies, problem.contacts, problem.bodies.dynamic_count
+    fastest = np.zeros(len(contacts))
+    if contacts.surface_velocity is not None:
+        fastest = np.linalg.norm(contacts.surface_velocity, axis=1)
+    moving = bodies.velocity.any(axis=1)
+    moving[:n] = False
+    for body, point in ((contacts.body_a, contacts.point_a), (contacts.body_b, contacts.point_b)):
+        led = np.flatnonzero(moving[body])
+        if len(led):
+            lever, velocity = rotate(bodies.orientation[body[led]], point[led]), bodies.velocity[body[led]]
+            speed = np.linalg.norm(velocity[:, :3] + np.cross(velocity[:, 3:], lever), axis=1)
+            fastest[led] = np.maximum(fastest[led], speed)
+    return fastest
+
+
+def led_energy(assembly, solution, driven):
+    """((islands,) kinetic energy that led surfaces may give [J], (islands,) bool: those that it is told for).
+
+    Of ``driven`` (islands,) bool those that touch what is led; it is not told for what hangs on it by joints.
+    """
+    problem, bodies, count = assembly.problem, assembly.problem.bodies, len(driven)
+    contacts, rows, n = problem.contacts, problem.joints, problem.bodies.dynamic_count
+    speed, told, hung = led_speed(problem), np.zeros(count, bool), np.zeros(count, bool)
+    moving = bodies.velocity.any(axis=1)
+    moving[:n] = False
+    hangs = moving[rows.body_a] | moving[rows.body_b]
+    hung[assembly.island[np.minimum(rows.body_a, rows.body_b)[hangs]]] = True
+    touched = np.flatnonzero((speed > 0.0) & (solution.contact_impulse[:, 0] > 0.0))
+    most, fastest = MOST * (1.0 + contacts.restitution[touched]) * speed[touched], np.zeros(n)
+    for body in (contacts.body_a[touched], contacts.body_b[touched]):
+        moves = body < n
+        np.maximum.at(fastest, body[moves], most[moves])
+    told[assembly.island[fastest > 0.0]] = True
+    own = np.linalg.norm(bodies.free_velocity[:n, :3], axis=1)
+    given = 0.5 * bodies.mass[:n] * fastest * (fastest + 2.0 * own)
+    return np.bincount(assembly.island, given, count), told & driven & ~hung

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies that impulses turned right over: a pose is the same with a turn more or less, and so are its gaps and joints.
+
+Where contacts hold each other up, as in a tower of bricks of which a keyframed one is pulled, a solve may end with
+bodies that turn once or twice in the step and are where they belong: all equations of the step hold, and they leave at
+hundreds of turns a second.  What thin rods turn by in a step is told from it by the energy there is for it.
+"""
+
+import numpy as np
+
+from .energy import kinetic_energies
+from .led import led_speed
+
+MOST, TWICE = (
+    4.0,
+    2.0,
+)  # |du| <= 2 |u| in the norm of the kinetic energy, where |u + du| <= |u|: impulses that add no energy
+
+
+def turned_over(assembly, solution):
+    """(n,) bool: dynamic bodies that impulses turned by more than half a turn, in islands without the energy for it.
+
+    There is what free motion has, and what gives all bodies of the island twice the speed of the fastest surface that
+    is led, by keyframes or as a belt, at its contacts.
+    """
+    bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
+    change = solution.velocity[:n] - bodies.free_velocity[:n]
+    turned = np.einsum("bi,bi->b", change[:, 3:], change[:, 3:]) > (np.pi / assembly.problem.step) ** 2
+    if not turned.any():
+        return turned
+    orientation, island = solution.orientation[:n], assembly.island
+    given = np.bincount(island, np.where(turned, kinetic_energies(bodies, orientation, change), 0.0))
+    free = np.bincount(island, kinetic_energies(bodies, bodies.free_orientation[:n], bodies.free_velocity[:n]))
+    led, contacts = np.zeros(len(free)), assembly.problem.contacts
+    if len(contacts):  # bodies that do not move come last
+        of = island[np.minimum(contacts.body_a, contacts.body_b)]
+        np.maximum.at(led, of, TWICE * led_speed(assembly.problem))
+    enough = MOST * (free + 0.5 * np.bincount(island, bodies.mass[:n]) * led**2)
+    return turned & ~(given <= enough)[island]
