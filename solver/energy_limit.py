@@ -163,7 +163,7 @@ class EnergyLimit:
 
 def held_to(limit, problem, result, first, solve, spared=None):
     """(StepProblem, StepSolution) of the velocity phase with rebounds that no island lacks the energy for, and
-    (islands,) bool: those that are left with the velocity of their way instead.
+    (islands,) bool twice: those that are left with the velocity of their way instead, and those that are slowed.
 
     limit: EnergyLimit; problem, result: of the phase as Newton's law of impact asks for it; first: (n, 6) velocity that
     the position phase ends with; solve(problem, done) -> StepSolution, done: (n,) bool, bodies that need no solution;
@@ -174,7 +174,7 @@ def held_to(limit, problem, result, first, solve, spared=None):
     if spared is not None:
         over &= ~spared
     if not some(over):
-        return problem, result, over
+        return problem, result, over, over
     of_contact = limit.island_of(contacts)
     taken, anew, solves = over[of_contact], over[island], []
 
@@ -209,7 +209,7 @@ def held_to(limit, problem, result, first, solve, spared=None):
     held.velocity[:n][kept[island]] = first[kept[island]]
     held.newton_iterations += sum(found.newton_iterations for found in solves)
     held.linear_iterations += sum(found.linear_iterations for found in solves)
-    return asked, held, kept | slowed
+    return asked, held, kept, slowed
 
 
 def _share(limit, rest, full):

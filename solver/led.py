@@ -40,8 +40,8 @@ def led_energy(assembly, solution, driven):
     speed, told, hung = led_speed(problem), np.zeros(count, bool), np.zeros(count, bool)
     moving = bodies.velocity.any(axis=1)
     moving[:n] = False
-    hangs = moving[rows.body_a] | moving[rows.body_b]
-    hung[assembly.island[np.minimum(rows.body_a, rows.body_b)[hangs]]] = True
+    one = np.minimum(rows.body_a, rows.body_b)  # bodies that do not move come last
+    hung[assembly.island[one[(moving[rows.body_a] | moving[rows.body_b]) & (one < n)]]] = True
     touched = np.flatnonzero((speed > 0.0) & (solution.contact_impulse[:, 0] > 0.0))
     most, fastest = MOST * (1.0 + contacts.restitution[touched]) * speed[touched], np.zeros(n)
     for body in (contacts.body_a[touched], contacts.body_b[touched]):

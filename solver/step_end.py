@@ -67,11 +67,11 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
         limit.add_drives(problem.joints, result.joint_impulse)
         middle, along = _by_middle(assembly)
         spared = np.bincount(assembly.island[along], minlength=len(need)) > 0
-        problem, result, kept = held_to(limit, problem, result, velocity, solve, spared)
+        problem, result, kept, slowed = held_to(limit, problem, result, velocity, solve, spared)
         rolls = judged.rolls & ~kept & ~spared
         if some(rolls & limit.held):
             kept |= roll_on(limit, rolls, (problem, result, loaded, taken), solve, phase)
-        ruled = mask & ~kept[assembly.island]
+        ruled = mask & ~(kept | slowed)[assembly.island]
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
         residuals, body = phase.judge.end(problem, result, loaded)
         if some(middle):

@@ -11,10 +11,8 @@ import numpy as np
 from .energy import kinetic_energies
 from .led import led_speed
 
-MOST, TWICE = (
-    4.0,
-    2.0,
-)  # |du| <= 2 |u| in the norm of the kinetic energy, where |u + du| <= |u|: impulses that add no energy
+MOST = 4.0  # |du| <= 2 |u| in the norm of the kinetic energy, where |u + du| <= |u|: impulses that add no energy
+TWICE = 2.0  # the speed of a surface that is led, which rebounds give
 
 
 def turned_over(assembly, solution):
