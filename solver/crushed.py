@@ -40,18 +40,20 @@ class Crushed:
     pressing: np.ndarray  # (B,) bool, that are prescribed or never move
 
 
-def crushed(attempt, free, tolerance):
-    """The Crushed of an Attempt that missed.
+def crushed(attempt, free, known, tolerance):
+    """The Crushed of an Attempt that missed: two bodies at least press on them, of which one moves, or did before.
 
-    free: (B,) bool, bodies that move freely in this step, solved or not; tolerance: overlap that is none [m].
+    free: (B,) bool, bodies that move freely in this step, solved or not; known: (B,) bool, those that were crushed
+    before; tolerance: overlap that is none [m].
     """
     assembly, order, dynamic = attempt.assembly, attempt.assembly.numbering.scene[:-1], attempt.dynamic()
     moves = np.append(free[order], False)  # the world last
     held = without_room(assembly.problem, attempt.error, attempt.failed[dynamic], moves, tolerance)
     found = np.zeros((2, len(order)), bool)
     found[0, order[held[:-1] & moves[:-1]]] = found[1, order[held[:-1] & ~moves[:-1]]] = True
-    if np.count_nonzero(found[1]) < 2:  # joints that hold bodies in each other are no press
-        found[:] = False
+    led = order[attempt.assembly.problem.bodies.velocity[:-1].any(axis=1)]
+    if np.count_nonzero(found[1]) < 2 or not (some(found[1, led]) or some(found[0] & known)):
+        found[:] = False  # joints that hold bodies in each other are no press, nor is a corner with much friction
     return Crushed(*found)
 
 

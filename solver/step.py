@@ -118,7 +118,7 @@ class Stepper:
         known = self.crushed | self._without_room
         if depth < self.deepest and not some(known):
             return False
-        attempt.crushed = crushed(attempt, self.assembler.free(attempt.state.time), self.fast)
+        attempt.crushed = crushed(attempt, self.assembler.free(attempt.state.time), known, self.fast)
         if depth >= self.deepest:
             self._without_room = self._without_room | attempt.crushed.bodies
         return some(attempt.crushed.bodies) and in_vain(attempt, known, self.fast)

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What keyframed bodies crush or jam is told by name, quickly, and what is beside it keeps its laws."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Joint, MotionPath, Plane, Scene, SolverConfig, Sphere, simulate
+from axion.solver.crushed import crushed
+from axion.solver.problem import StepProblem
 from scenes import turned
+from step_problems import bodies_of, contacts_of
 
 STILL = (0.0, 0.0, 0.0, 1.0)
 SOLVES = 40  # a frame, at most, once it is known: halving to the end takes 31 attempts of up to 12 solves
@@ -98,14 +103,14 @@ def test_what_is_beside_it_keeps_its_laws():
         return Body("Ball", [Sphere(0.1)], position=(4, 0, 1.1), mass=1.0, restitution=0.8, friction=0.0)
 
     ends = []
-    for crushed in (True, False):
+    for boxed in (True, False):
         scene = press(52)
         scene.bodies[0].restitution = 1.0
-        if crushed:
+        if boxed:
             scene.add(Body("Box", [Box((0.25, 0.25, 0.25))], position=(0, 0, 0.25)))
         scene.add(ball())
         trajectory = simulate(scene, 52)
-        assert bool(of_room(trajectory.reports)) == crushed
+        assert bool(of_room(trajectory.reports)) == boxed
         ends.append(trajectory.position[:, -1])
     assert np.abs(ends[0] - ends[1]).max() < 1e-4
 
@@ -122,3 +127,28 @@ def test_a_bake_that_goes_on_in_between_has_the_same_bits():
     whole = simulate(scene, 50, on_frame=keep)
     rest = simulate(scene, 50, resume=kept[0], config=SolverConfig())
     assert np.array_equal(whole.position[-1], rest.position[-1])
+
+
+def squeezed(room, speed, known=False, step=0.01):
+    """Crushed of a cube of 0.2 m between two walls that are ``room`` [m] apart; one moves at ``speed`` [m/s]."""
+    places = [(0, 0, 0), (-1.1, 0, 0), (room + 0.9, 0, 0), (0, 0, 0)]  # the world last
+    bodies = bodies_of([1.0, *[np.inf] * 3], np.full((4, 3), 0.01), places, step=step, gravity=(0, 0, 0))
+    bodies.velocity[1, 0] = speed
+    faces = [(-0.1, 0, 0), (0.1, 0, 0)]
+    contacts = contacts_of([0, 0], [1, 2], faces, [(1, 0, 0), (-1, 0, 0)], [(1.0, 0, 0), (-1.0, 0, 0)], friction=0.0)
+    contacts.start_gap = np.zeros(2)
+    problem = StepProblem(step, bodies, contacts, push_out_speed=0.0)
+    assembly = SimpleNamespace(problem=problem, numbering=SimpleNamespace(scene=np.arange(4)))
+    cube = np.array([True, False, False])
+    attempt = SimpleNamespace(assembly=assembly, error=np.ones(1), failed=cube, dynamic=lambda: np.array([0]))
+    found = crushed(attempt, cube, cube & known, 1e-4)
+    return found.bodies.tolist(), found.pressing.tolist()
+
+
+def test_only_what_is_led_presses():
+    nobody = [False] * 3, [False] * 3
+    crowd = [True, False, False], [False, True, True]
+    assert squeezed(0.19, speed=1.0) == crowd
+    assert squeezed(0.2, speed=1.0) == squeezed(0.21, speed=1.0) == nobody
+    assert squeezed(0.19, speed=0.0) == nobody  # it stands there by itself, or was placed so
+    assert squeezed(0.19, speed=0.0, known=True) == crowd  # the press has come to a stand
