@@ -123,9 +123,9 @@ def _is_entry(entry):
     if not isinstance(entry, dict) or not isinstance(entry.get("converged"), bool):
         return False
     lists = (
-        *("worst_bodies", "worst_joints", "contradictory_joints", "crushed_bodies", "crushing_bodies"),
-        "overlapping_bodies",
-    )
+        "worst_bodies", "worst_joints", "contradictory_joints", "overlapping_bodies", "crushed_bodies",
+        "crushing_bodies",
+    )  # fmt: skip
     if not isinstance(entry.get("worst_bodies"), list) or type(entry.get("blender_frame")) is not int:
         return False
     if not all(isinstance(name, str) for key in lists for name in entry.get(key, ())):

@@ -37,7 +37,7 @@ class StepOutcome:
     linear: int
     solves: int
     given_up: tuple | None = None  # StepProblem, StepSolution, (n,) bool bodies that missed; no halving was left
-    crushed: object = None  # Crushed, where it was given up and bodies had no room
+    crushed: object = None  # Crushed, where it was given up
     partial: bool = False  # some of the scene's islands needed a shorter step than the others
 
     def after(self, newton, linear, solves):

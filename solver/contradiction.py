@@ -44,7 +44,7 @@ def contradictory_joints(problem, solution, failed, tolerance):
     Returns:
         list of int, numbers as in ``problem.joints.joint``; empty where all joints can be met, or no minimum was found.
     """
-    rows, n = _rigid(problem.joints), problem.bodies.dynamic_count
+    rows, n = rigid(problem.joints), problem.bodies.dynamic_count
     if not len(rows) or not (np.isfinite(solution.position).all() and np.isfinite(solution.orientation).all()):
         return []
     linked = (rows.body_a < n) & (rows.body_b < n)
@@ -59,7 +59,7 @@ def contradictory_joints(problem, solution, failed, tolerance):
     return sorted(found, key=lambda joint: -found[joint])
 
 
-def _rigid(rows):
+def rigid(rows):
     """Rows that must vanish, and rows that must not be passed, whatever the force."""
     above, below = np.isposinf(rows.upper), np.isneginf(rows.lower)
     firm = (above & below) | (above & (rows.lower == 0.0)) | (below & (rows.upper == 0.0))

@@ -15,17 +15,19 @@ well.  Contacts and joints with bodies that are not looked at count as none, so 
 The function is convex: Gauss and Newton's method with a line search ends at its minimum.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .contradiction import rigid
 from .flags import some
+from .led import led_bodies
 from .problem import Coordinate
-from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, surface_slip
+from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, start_gaps, surface_slip
 
 MOST = 32  # bodies that are looked at, those that missed by most
 ITERATIONS, ENOUGH = 60, 0.1  # rounds at most, and what a round must promise to gain of the sum to be made
-SHORTEST = 1e-6  # of a direction that the line search tries
+HALVINGS = 20  # of a direction that the line search tries
 LITTLE = 1e-9  # weight of |d|^2, which makes the minimum one
 ROUND = 1.0  # of the tolerance: slips are rounded off by as much, so that there are slopes everywhere
 SMALL = 1e-2  # below this part of the worst shortage a contact is not part of what holds it up
@@ -51,7 +53,7 @@ def crushed(attempt, free, known, tolerance):
     held = without_room(assembly.problem, attempt.error, attempt.failed[dynamic], moves, tolerance)
     found = np.zeros((2, len(order)), bool)
     found[0, order[held[:-1] & moves[:-1]]] = found[1, order[held[:-1] & ~moves[:-1]]] = True
-    led = order[attempt.assembly.problem.bodies.velocity[:-1].any(axis=1)]
+    led = order[led_bodies(assembly.problem.bodies)[:-1]]
     if np.count_nonzero(found[1]) < 2 or not (some(found[1, led]) or some(found[0] & known)):
         found[:] = False  # joints that hold bodies in each other are no press, nor is a corner with much friction
     return Crushed(*found)
@@ -70,8 +72,8 @@ def in_vain(attempt, known, tolerance):
     check = attempt.check
     if check is not None and check.found is not None:
         deep = check.found.gap < -tolerance
-        a, b = check.found.body_a[deep], check.found.body_b[deep]
-        a, b = (np.append(*pair) for pair in zip((a, b), np.divmod(check.passed, len(lost)), strict=True))
+        one, other = np.divmod(check.passed, len(lost))
+        a, b = np.append(check.found.body_a[deep], one), np.append(check.found.body_b[deep], other)
         apart = ~(lost[a] | lost[b])
         own[a[apart]] = own[b[apart]] = True
     return not some(others & own)
@@ -116,8 +118,7 @@ def _shortage(problem, contacts, slot, index, tolerance):
     bodies, n, h, rounding = problem.bodies, problem.bodies.dynamic_count, problem.step, ROUND * tolerance
     position, orientation = bodies.free_position.copy(), bodies.free_orientation.copy()
     position[:n], orientation[:n] = bodies.position[:n], bodies.orientation[:n]
-    start = gaps(contacts, bodies.position, bodies.orientation) if contacts.start_gap is None else contacts.start_gap
-    asked = np.minimum(0.0, start + problem.push_out_speed * h)
+    asked = np.minimum(0.0, start_gaps(replace(problem, contacts=contacts)) + problem.push_out_speed * h)
     lacks = asked - gaps(contacts, position, orientation)
     scale = np.ones((len(index), 6))
     scale[:, 3:] = 1.0 / bodies.gyration()[index, None]
@@ -127,8 +128,8 @@ def _shortage(problem, contacts, slot, index, tolerance):
     ways[:n] = 0.0
     led = (np.einsum("ctk,ck->ct", side[:, 1:], ways[body]) for side, body in _each(sides, contacts))
     slid, mu = sum(led) + h * surface_slip(contacts), contacts.friction
-    rows = _between(problem.joints, slot)
-    rows = rows.take(_rigid(rows))
+    rows = rigid(_between(problem.joints, slot))
+    rows = rows.take(np.isposinf(rows.upper) & np.isneginf(rows.lower) & (rows.coordinate != Coordinate.TWIST))
     fixed = _matrix(rows, slot, scale, *jacobians(rows, position, orientation))
     off = coordinates(rows, position, orientation) - rows.target
 
@@ -149,32 +150,27 @@ def _shortage(problem, contacts, slot, index, tolerance):
             break
         push = (mu / length)[:, None] * slip
         slopes = normal - push[:, :1] * across[0] - push[:, 1:] * across[1]
-        active = slopes[short > 0.0]
-        pull = active.T @ short[short > 0.0] - fixed.T @ (off + fixed @ way) - LITTLE * way
-        direction, share = np.linalg.solve(active.T @ active + firm, pull), 1.0
+        lacking = short > 0.0
+        active = slopes[lacking]
+        pull = active.T @ short[lacking] - fixed.T @ (off + fixed @ way) - LITTLE * way
+        direction = np.linalg.solve(active.T @ active + firm, pull)
         if pull @ direction < ENOUGH * best:
             break
-        trial = way + direction
-        there = at(trial)
-        while value(trial, there[0]) > best and share > SHORTEST:
-            share *= 0.5
-            trial = way + share * direction
+        for halving in range(HALVINGS):
+            trial = way + 0.5**halving * direction
             there = at(trial)
-        if share <= SHORTEST:
+            reached = value(trial, there[0])
+            if reached <= best:
+                break
+        else:
             break
-        way, best, (short, slip, length) = trial, value(trial, there[0]), there
+        way, best, (short, slip, length) = trial, reached, there
     return short
 
 
 def _each(sides, table):
     """A pair for each of the two bodies: what there is of it, and its number."""
     return zip(sides, (table.body_a, table.body_b), strict=True)
-
-
-def _rigid(rows):
-    """Rows that must vanish, whatever the force, and are no limits."""
-    free = np.isposinf(rows.upper) & np.isneginf(rows.lower) & (rows.coordinate != Coordinate.TWIST)
-    return free & (rows.beta == 1.0) & (rows.compliance == 0.0)
 
 
 def _matrix(table, slot, scale, of_a, of_b):

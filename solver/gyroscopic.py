@@ -94,8 +94,7 @@ class Gyroscopes:
             held = self._held(free)
             across = np.maximum(inertia[:, [1, 2, 0]], inertia[:, [2, 0, 1]]) + held[free, None]
             gain[free] = inertia / across
-            bound = np.where(jointed, min(JOINTED, TIPTOE), TIPTOE)
-            most = np.where(free & (jointed | ~self.ball), (gain.max(axis=1) / bound) ** 2, 0.0)
+            most = np.where(free & (jointed | ~self.ball), (gain.max(axis=1) / TIPTOE) ** 2, 0.0)
             self._known = key, (jointed, held == 0.0, gain, most, self._levers(free))
         return self._known[1]
 

@@ -8,19 +8,26 @@ hands on no more than that.
 
 import numpy as np
 
+from .bounces import moving_first
 from .rotations import rotate
 
 MOST = 2.0  # times the speed of what a led surface strikes: others may strike it, too
 
 
+def led_bodies(bodies):
+    """(B,) bool: which of problem.Bodies move as they are prescribed to."""
+    led = bodies.velocity.any(axis=1)
+    led[: bodies.dynamic_count] = False
+    return led
+
+
 def led_speed(problem):
     """(C,) speed of each contact's led surfaces [m/s]; 0 where there is none."""
-    bodies, contacts, n = problem.bodies, problem.contacts, problem.bodies.dynamic_count
+    bodies, contacts = problem.bodies, problem.contacts
     fastest = np.zeros(len(contacts))
     if contacts.surface_velocity is not None:
         fastest = np.linalg.norm(contacts.surface_velocity, axis=1)
-    moving = bodies.velocity.any(axis=1)
-    moving[:n] = False
+    moving = led_bodies(bodies)
     for body, point in ((contacts.body_a, contacts.point_a), (contacts.body_b, contacts.point_b)):
         led = np.flatnonzero(moving[body])
         if len(led):
@@ -38,10 +45,8 @@ def led_energy(assembly, solution, driven):
     problem, bodies, count = assembly.problem, assembly.problem.bodies, len(driven)
     contacts, rows, n = problem.contacts, problem.joints, problem.bodies.dynamic_count
     speed, told, hung = led_speed(problem), np.zeros(count, bool), np.zeros(count, bool)
-    moving = bodies.velocity.any(axis=1)
-    moving[:n] = False
-    one = np.minimum(rows.body_a, rows.body_b)  # bodies that do not move come last
-    hung[assembly.island[one[(moving[rows.body_a] | moving[rows.body_b]) & (one < n)]]] = True
+    one, other = moving_first(rows)
+    hung[assembly.island[one[led_bodies(bodies)[other] & (one < n)]]] = True
     touched = np.flatnonzero((speed > 0.0) & (solution.contact_impulse[:, 0] > 0.0))
     most, fastest = MOST * (1.0 + contacts.restitution[touched]) * speed[touched], np.zeros(n)
     for body in (contacts.body_a[touched], contacts.body_b[touched]):

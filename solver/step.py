@@ -98,30 +98,32 @@ class Stepper:
         attempt = self._attempt(step, depth)
         if attempt.again:
             return self._after(attempt.spent, self._advance(step, depth))
-        vain = some(attempt.failed) and self._in_vain(attempt, depth)
-        if vain and depth < self.deepest:
-            return self._after(attempt.spent, self._advance(step, self.deepest))
-        if some(attempt.failed) and depth < self.deepest:
-            if few(self, attempt):
-                return halve_part(self, step, depth, attempt)
-            return self.halves(step, depth, attempt.spent)
+        if some(attempt.failed):
+            if depth < self.deepest:
+                if self._in_vain(attempt):
+                    return self._after(attempt.spent, self._advance(step, self.deepest))
+                if few(self, attempt):
+                    return halve_part(self, step, depth, attempt)
+                return self.halves(step, depth, attempt.spent)
+            self._look_for_room(attempt)
+            self._without_room = self._without_room | attempt.crushed.bodies
         self._accept(attempt)
         if self.recorder is not None:
             self.records.append((attempt, None))
         return [attempt.outcome()]
 
-    def _in_vain(self, attempt, depth):
-        """Whether shorter steps would miss, too: what missed is crushed, and was when halving had come to its end.
-
-        Bodies without room are looked for where halving has come to its end, and where some were found before.
-        """
+    def _in_vain(self, attempt):
+        """Whether shorter steps would miss, too: what missed is crushed, and was when halving had come to its end."""
         known = self.crushed | self._without_room
-        if depth < self.deepest and not some(known):
+        if not some(known):
             return False
-        attempt.crushed = crushed(attempt, self.assembler.free(attempt.state.time), known, self.fast)
-        if depth >= self.deepest:
-            self._without_room = self._without_room | attempt.crushed.bodies
+        self._look_for_room(attempt)
         return some(attempt.crushed.bodies) and in_vain(attempt, known, self.fast)
+
+    def _look_for_room(self, attempt):
+        """Find out which bodies of an Attempt that missed are ``crushed``."""
+        free, known = self.assembler.free(attempt.state.time), self.crushed | self._without_room
+        attempt.crushed = crushed(attempt, free, known, self.fast)
 
     def _attempt(self, step, depth):
         """The Attempt at a step from the present state; nothing of the state but who rests is changed."""

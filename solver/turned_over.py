@@ -8,10 +8,11 @@ hundreds of turns a second.  What thin rods turn by in a step is told from it by
 
 import numpy as np
 
+from .bounces import moving_first
 from .energy import kinetic_energies
+from .given_up import MOST
 from .led import led_speed
 
-MOST = 4.0  # |du| <= 2 |u| in the norm of the kinetic energy, where |u + du| <= |u|: impulses that add no energy
 TWICE = 2.0  # the speed of a surface that is led, which rebounds give
 
 
@@ -30,8 +31,6 @@ def turned_over(assembly, solution):
     given = np.bincount(island, np.where(turned, kinetic_energies(bodies, orientation, change), 0.0))
     free = np.bincount(island, kinetic_energies(bodies, bodies.free_orientation[:n], bodies.free_velocity[:n]))
     led, contacts = np.zeros(len(free)), assembly.problem.contacts
-    if len(contacts):  # bodies that do not move come last
-        of = island[np.minimum(contacts.body_a, contacts.body_b)]
-        np.maximum.at(led, of, TWICE * led_speed(assembly.problem))
+    np.maximum.at(led, island[moving_first(contacts)[0]], TWICE * led_speed(assembly.problem))
     enough = MOST * (free + 0.5 * np.bincount(island, bodies.mass[:n]) * led**2)
     return turned & ~(given <= enough)[island]
