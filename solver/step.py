@@ -46,7 +46,6 @@ from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
-from .turned_over import turned_over
 from .twists import count_turns
 
 DEEPEST = 4  # a step is halved at most this often
@@ -147,7 +146,7 @@ class Stepper:
         judged = self.position_phase.judge.step(assembly, solution, self.fast)
         count_turns(assembly.problem, solution, judged.coordinate)
         residuals = attempt.residuals = judged.residuals
-        attempt.spurious = judged.gained | turned_over(assembly, solution)
+        attempt.spurious = judged.gained | np.isinf(solved.statistics.residual)  # turned over
         attempt.coordinate = judged.coordinate
         if check is not None:
             residuals.penetration = max(residuals.penetration, check.overlap)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .bounces import moving_first
 from .energy import kinetic_energies
+from .flags import some
 from .given_up import MOST
 from .led import led_speed
 
@@ -23,10 +24,11 @@ def turned_over(assembly, solution):
     is led, by keyframes or as a belt, at its contacts.
     """
     bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
-    change = solution.velocity[:n] - bodies.free_velocity[:n]
-    turned = np.einsum("bi,bi->b", change[:, 3:], change[:, 3:]) > (np.pi / assembly.problem.step) ** 2
-    if not turned.any():
+    spin = solution.velocity[:n, 3:] - bodies.free_velocity[:n, 3:]
+    turned = np.einsum("bi,bi->b", spin, spin) > (np.pi / assembly.problem.step) ** 2
+    if not some(turned):
         return turned
+    change = solution.velocity[:n] - bodies.free_velocity[:n]
     orientation, island = solution.orientation[:n], assembly.island
     given = np.bincount(island, np.where(turned, kinetic_energies(bodies, orientation, change), 0.0))
     free = np.bincount(island, kinetic_energies(bodies, bodies.free_orientation[:n], bodies.free_velocity[:n]))

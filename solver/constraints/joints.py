@@ -175,8 +175,8 @@ def joint_kernels(real):
         if midstep(rows, r, bodies, counts[dynamic_slot]) == scalar(0.0) or spins(bodies, a, counts[dynamic_slot]):
             return
         b = rows.b[r]
-        start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
-        arm = scalar(0.5) * (wp.quat_rotate(bodies.q[a], rows.anchor_a[r]) + start.arm_a + start.d)
+        start = vec3(bodies.x0[b] + wp.vec3d(wp.quat_rotate(bodies.q0[b], rows.anchor_b[r])) - bodies.x0[a])
+        arm = scalar(0.5) * (wp.quat_rotate(bodies.q[a], rows.anchor_a[r]) + start)
         for m in range(r, r + 3):
             axis = linear(rows.jac_b[m])
             rows.jac_a[m] = six(-axis, -wp.cross(arm, axis))

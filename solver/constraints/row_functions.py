@@ -59,43 +59,61 @@ def row_functions(real):
         return out
 
     @wp.func(module=name)
-    def row_of(rows: RowArrays, r: int, at: Vectors, qa: quat, qb: quat):
-        """Coordinate and Jacobian of row r; those of a TWIST at the orientations given."""
+    def turn_between(rows: RowArrays, r: int, qa: quat, qb: quat):
+        """How b is turned against a from row r's reference."""
+        return wp.quat_inverse(qa) * qb * wp.quat_inverse(rows.reference[r])
+
+    @wp.func(module=name)
+    def coordinate_of(rows: RowArrays, r: int, at: Vectors, qa: quat, qb: quat):
+        """Coordinate of row r, less its offset; that of a TWIST at the orientations given."""
+        coordinate = rows.coordinate[r]
+        c = at.length
+        if coordinate == LINEAR:
+            c = wp.dot(at.axis, at.d)
+        if coordinate == DOT:
+            c = wp.dot(at.axis, at.other)
+        if coordinate == TWIST:
+            rel = turn_between(rows, r, qa, qb)
+            angle = scalar(2.0) * wp.atan2(wp.dot(vec3(rel[0], rel[1], rel[2]), rows.axis_a[r]), rel[3])
+            angle -= rows.offset[r]
+            c = angle - scalar(TWO_PI) * wp.round(angle / scalar(TWO_PI)) + rows.offset[r]
+        return c - rows.offset[r]
+
+    @wp.func(module=name)
+    def jacobian_of(rows: RowArrays, r: int, at: Vectors, qa: quat, qb: quat):
+        """Row r with its Jacobian, without its coordinate; that of a TWIST at the orientations given."""
         out = Row()
         zero = vec3(scalar(0.0))
         coordinate = rows.coordinate[r]
         if coordinate == LINEAR:
-            out.c = wp.dot(at.axis, at.d)
             out.jac_a = six(-at.axis, -wp.cross(at.arm_a + at.d, at.axis))
             out.jac_b = six(at.axis, wp.cross(at.arm_b, at.axis))
         elif coordinate == DOT:
             turn = wp.cross(at.other, at.axis)
-            out.c = wp.dot(at.axis, at.other)
             out.jac_a = six(zero, -turn)
             out.jac_b = six(zero, turn)
         elif coordinate == TWIST:
-            rel = wp.quat_inverse(qa) * qb * wp.quat_inverse(rows.reference[r])
+            rel = turn_between(rows, r, qa, qb)
             k = rows.axis_a[r]
             v = vec3(rel[0], rel[1], rel[2])
             s = wp.dot(v, k)
             w = rel[3]
             turn = wp.quat_rotate(qa, (w * (w * k + wp.cross(v, k)) + s * v) / wp.max(w * w + s * s, scalar(1.0e-30)))
-            angle = scalar(2.0) * wp.atan2(s, w) - rows.offset[r]
-            out.c = angle - scalar(TWO_PI) * wp.round(angle / scalar(TWO_PI)) + rows.offset[r]
             out.jac_a = six(zero, -turn)
             out.jac_b = six(zero, turn)
         else:
             along = at.d / wp.max(at.length, scalar(1.0e-12))
-            out.c = at.length
             out.jac_a = six(-along, -wp.cross(at.arm_a, along))
             out.jac_b = six(along, wp.cross(at.arm_b, along))
-        out.c = out.c - rows.offset[r]
         return out
 
     @wp.func(module=name)
     def measure(rows: RowArrays, r: int, xa: wp.vec3d, qa: quat, xb: wp.vec3d, qb: quat):
         """Coordinate and Jacobian of row r at the given poses."""
-        return row_of(rows, r, vectors(rows, r, xa, qa, xb, qb), qa, qb)
+        at = vectors(rows, r, xa, qa, xb, qb)
+        row = jacobian_of(rows, r, at, qa, qb)
+        row.c = coordinate_of(rows, r, at, qa, qb)
+        return row
 
     @wp.func(module=name)
     def mean_rotation(q0: quat, q1: quat):
@@ -153,13 +171,21 @@ def row_functions(real):
         return out
 
     @wp.func(module=name)
+    def between(rows: RowArrays, r: int, bodies: BodyArrays, at: Vectors, qa: quat, qb: quat):
+        """Row r with its Jacobian in mid-step of a step to the given end orientations, where vectors are ``at``."""
+        if rows.coordinate[r] != TWIST:
+            return jacobian_of(rows, r, at, qa, qb)
+        a = rows.a[r]
+        b = rows.b[r]
+        return jacobian_of(rows, r, at, mean_rotation(bodies.q0[a], qa), mean_rotation(bodies.q0[b], qb))
+
+    @wp.func(module=name)
     def halfway(rows: RowArrays, r: int, bodies: BodyArrays, xa: wp.vec3d, qa: quat, xb: wp.vec3d, qb: quat):
-        """Row r in mid-step of a step to the given end poses."""
+        """Row r with its Jacobian in mid-step of a step to the given end poses."""
         a = rows.a[r]
         b = rows.b[r]
         start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
-        at = mean_vectors(start, vectors(rows, r, xa, qa, xb, qb))
-        return row_of(rows, r, at, mean_rotation(bodies.q0[a], qa), mean_rotation(bodies.q0[b], qb))
+        return between(rows, r, bodies, mean_vectors(start, vectors(rows, r, xa, qa, xb, qb)), qa, qb)
 
     @wp.func(module=name)
     def stepped(
@@ -168,18 +194,23 @@ def row_functions(real):
         """Coordinate of row r at the given end poses; its Jacobian there, or in mid-step as bodies feel it."""
         a = rows.a[r]
         b = rows.b[r]
-        row = measure(rows, r, xa, qa, xb, qb)
+        end = vectors(rows, r, xa, qa, xb, qb)
+        row = Row()
         if midstep(rows, r, bodies, dynamic) > scalar(0.0):
-            mid = halfway(rows, r, bodies, xa, qa, xb, qb)
-            row.jac_a = mid.jac_a
-            row.jac_b = mid.jac_b
-            if spins(bodies, a, dynamic) or spins(bodies, b, dynamic):
-                start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
-                at = mean_vectors(start, vectors(rows, r, xa, qa, xb, qb))
-                if spins(bodies, a, dynamic):
+            start = vectors(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
+            at = mean_vectors(start, end)
+            row = between(rows, r, bodies, at, qa, qb)
+            early_a = spins(bodies, a, dynamic)
+            early_b = spins(bodies, b, dynamic)
+            if early_a or early_b:
+                mid = row
+                if early_a:
                     row.jac_a = early_turn(rows.coordinate[r], at, start, mid.jac_a, mid.jac_b, False)
-                if spins(bodies, b, dynamic):
+                if early_b:
                     row.jac_b = early_turn(rows.coordinate[r], at, start, mid.jac_a, mid.jac_b, True)
+        else:
+            row = jacobian_of(rows, r, end, qa, qb)
+        row.c = coordinate_of(rows, r, end, qa, qb)
         return row
 
     @wp.func(module=name)
