@@ -114,6 +114,7 @@ class ShapeArrays:
     middle: wp.array(dtype=wp.vec3d)  # of the shape's box, in the body's frame
     half: wp.array(dtype=wp.vec3d)  # half extents of that box, along the axes of the shape's own frame
     side: wp.array(dtype=wp.vec2d)  # CollisionModel.shape_side
+    straight: wp.array(dtype=wp.float64)  # half the length of a cylinder's or capsule's straight part, along Z, or 0
     face_first: wp.array(dtype=wp.int32)
     face_normal: wp.array(dtype=wp.vec3d)
     polygon_first: wp.array(dtype=wp.int32)
@@ -153,6 +154,7 @@ class FreshArrays:
     good: wp.array(dtype=wp.bool)
     count: wp.array(dtype=wp.int32)  # points the pair adds to the manifolds; one more at the end, for the sum
     start: wp.array(dtype=wp.int32)  # and where they begin among those added
+    along: wp.array(dtype=wp.int32)  # how many of them come last and are of a line, see line_contacts.py
     deeper: wp.array(dtype=wp.bool)  # one of them is the deepest corner
     corner_a: wp.array(dtype=wp.vec3d)
     corner_b: wp.array(dtype=wp.vec3d)
@@ -209,6 +211,12 @@ def pose_arrays(model, device):
     return poses
 
 
+def straight_parts(model):
+    """(S,) half the length of the straight parts of cylinders and capsules, along their own Z; 0 of others [m]."""
+    is_round = (model.shape_rounding > 0.0) | ((model.shape_side[:, 0] > 0.0) & (model.shape_side[:, 1] == 0.0))
+    return np.where(is_round, model.shape_half[:, 2] - model.shape_rounding, 0.0)
+
+
 def shape_arrays(model, device):
     """ShapeArrays of a CollisionModel."""
     values = {
@@ -221,6 +229,7 @@ def shape_arrays(model, device):
         "middle": model.shape_middle,
         "half": model.shape_half,
         "side": model.shape_side,
+        "straight": straight_parts(model),
         "face_first": model.faces.first,
         "face_normal": model.faces.normal,
         "polygon_first": model.polygons.first,

@@ -241,9 +241,9 @@ class ContactStage:
         )  # fmt: skip
         wp.utils.array_scan(old.count, old.start, inclusive=False)
         wp.utils.array_scan(fresh.count, fresh.start, inclusive=False)
-        rest = self.poses, remembered, old, found, fresh, self.points, self.chosen
-        self._loop(write_kept, len(self.points.pair), shared, *rest)
-        self._loop(write_fresh, len(found.pair), shared, *rest)
+        rest = remembered, old, found, fresh, self.points, self.chosen
+        self._loop(write_kept, len(self.points.pair), shared, self.poses, *rest)
+        self._loop(write_fresh, len(found.pair), shared, self.poses, self.shapes, *rest)
 
     def choose(self):
         """Launch the choice of contacts."""

@@ -32,7 +32,6 @@ from .contact_arrays import (
 from .contact_geometry import (
     MODULE,
     closing_of,
-    distance_of,
     gap_of,
     lower_bound,
     relative_tilt,
@@ -40,11 +39,12 @@ from .contact_geometry import (
     turned_back,
 )
 from .deepest_corner import REDUCED, deepest_corner
+from .line_contacts import LinePoint, line_point, places
 from .manifold import GAP_FLOOR, NOISE
+from .manifold_match import match
 from .round_sides import round_contact
 
 STILL = 2e-3  # a pair that moved less, in units of its smallest half extent, keeps its manifold
-REACH = 0.1  # how far a point and the one it continues may be apart, in the same unit
 
 old_slot, fresh_slot, kept_slot, added_slot, unsorted_slot, slid_slot = (
     wp.constant(slot) for slot in (OLD, FRESH, KEPT, ADDED, UNSORTED, SLID)
@@ -52,8 +52,7 @@ old_slot, fresh_slot, kept_slot, added_slot, unsorted_slot, slid_slot = (
 reduced = wp.constant(REDUCED)
 step_slot = wp.constant(STEP)
 zero, half, two = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5)), wp.constant(wp.float64(2.0))
-still, reach, far = wp.constant(wp.float64(STILL)), wp.constant(wp.float64(REACH)), wp.constant(wp.float64(1e300))
-aligned = wp.constant(wp.float64(0.1 * REACH))
+still, far = wp.constant(wp.float64(STILL)), wp.constant(wp.float64(1e300))
 floor, noise = wp.constant(wp.float64(GAP_FLOOR)), wp.constant(wp.float64(NOISE))
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
@@ -191,6 +190,14 @@ def take_fresh(
         fresh.good[k] = good
 
 
+@wp.func(module=MODULE)
+def first_good(fresh: FreshArrays, k: int, last: int):
+    """The first good contact from k on, or ``last``."""
+    while k < last and not fresh.good[k]:
+        k += 1
+    return k
+
+
 @kernel
 def judge_fresh(
     stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, remembered: PointArrays, old: OldArrays,
@@ -224,7 +231,13 @@ def judge_fresh(
                 fresh.corner_a[k] = corner_a
                 fresh.corner_b[k] = corner_b
                 count += 1
-        fresh.count[k] = count
+        along = int(0)
+        if count > 0:
+            for place in range(places):
+                if line_point(points, first, end, place, poses, shapes).good:
+                    along += 1
+        fresh.along[k] = along
+        fresh.count[k] = count + along
 
 
 @wp.func(module=MODULE)
@@ -290,60 +303,10 @@ def write_kept(
         chosen.link[place] = k
 
 
-@wp.func(module=MODULE)
-def look_around(
-    target: PointArrays, i: int, remembered: PointArrays, old: OldArrays, first: int, last: int, chosen: ChosenArrays,
-):  # fmt: skip
-    """Note the nearest point that point i may continue, of those that none continues yet, and how far away it is."""
-    nearest = int(-1)
-    apart = far
-    for j in range(first, last):
-        if not old.used[j]:
-            distance = distance_of(target, i, remembered, j)
-            if distance <= reach * target.size[i] and distance < apart:
-                apart = distance
-                nearest = j
-    chosen.nearest[i] = nearest
-    chosen.apart[i] = apart
-
-
-@wp.func(module=MODULE)
-def match(
-    target: PointArrays, chosen: ChosenArrays, place: int, count: int, remembered: PointArrays, old: OldArrays,
-    first: int, last: int,
-):  # fmt: skip
-    """Links of the points of one pair: all in their order where that fits, else one to one, nearest first."""
-    alike = bool(count == last - first)
-    if alike:
-        for i in range(count):
-            alike = alike and distance_of(target, place + i, remembered, first + i) <= aligned * target.size[place]
-    if alike:
-        for i in range(count):
-            chosen.link[place + i] = first + i
-        return
-    for i in range(place, place + count):
-        look_around(target, i, remembered, old, first, last, chosen)
-    for _round in range(count):
-        best = int(-1)
-        least = far
-        for i in range(place, place + count):
-            if chosen.link[i] < 0 and chosen.apart[i] < least:
-                least = chosen.apart[i]
-                best = i
-        if best < 0:
-            return
-        taken = chosen.nearest[best]
-        chosen.link[best] = taken
-        old.used[taken] = True
-        for i in range(place, place + count):
-            if chosen.link[i] < 0 and chosen.nearest[i] == taken:
-                look_around(target, i, remembered, old, first, last, chosen)
-
-
 @kernel
 def write_fresh(
-    stage: StageArrays, poses: PoseArrays, remembered: PointArrays, old: OldArrays, points: PointArrays,
-    fresh: FreshArrays, target: PointArrays, chosen: ChosenArrays, lanes: int,
+    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, remembered: PointArrays, old: OldArrays,
+    points: PointArrays, fresh: FreshArrays, target: PointArrays, chosen: ChosenArrays, lanes: int,
 ):  # fmt: skip
     """The fresh manifolds, each behind those that stay of pairs before it, and what their points continue."""
     for k in range(wp.tid(), stage.counts[fresh_slot], lanes):
@@ -355,11 +318,24 @@ def write_fresh(
         count = fresh.count[k]
         if place + count > target.pair.shape[0]:
             continue
+        last = int(k)
+        while last < stage.counts[fresh_slot] and points.pair[last] == pair:
+            last += 1
+        found = count - fresh.along[k]
         source = int(k)
+        next_place = int(0)
         for i in range(count):
-            while source < stage.counts[fresh_slot] and points.pair[source] == pair and not fresh.good[source]:
-                source += 1
-            if i == count - 1 and fresh.deeper[k]:
+            source = first_good(fresh, source, last)
+            if i >= found:
+                on_line = LinePoint()
+                while not on_line.good:
+                    on_line = line_point(points, first_good(fresh, k, last), last, next_place, poses, shapes)
+                    next_place += 1
+                copy_point(target, place, target, place + i)
+                target.point_a[place + i] = on_line.point_a
+                target.point_b[place + i] = on_line.point_b
+                target.normal[place + i] = on_line.normal
+            elif i == found - 1 and fresh.deeper[k]:
                 copy_point(target, place, target, place + i)
                 target.point_a[place + i] = fresh.corner_a[k]
                 target.point_b[place + i] = fresh.corner_b[k]
@@ -371,8 +347,8 @@ def write_fresh(
             target.place[place + i] = seen_from_b(target, place + i, poses)
             target.tilt[place + i] = relative_tilt(points.body_a[k], points.body_b[k], poses)
             chosen.link[place + i] = -1
-        last = int(first)
-        while last < stage.counts[old_slot] and remembered.pair[last] == pair:
-            last += 1
-        if last > first:
-            match(target, chosen, place, count, remembered, old, first, last)
+        behind = int(first)
+        while behind < stage.counts[old_slot] and remembered.pair[behind] == pair:
+            behind += 1
+        if behind > first:
+            match(target, chosen, place, count, remembered, old, first, behind)

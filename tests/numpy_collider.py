@@ -13,6 +13,7 @@ from axion.solver.mesh_detection import with_meshes
 from axion.solver.mesh_sides import Sides
 from axion.solver.rotations import matrices
 from axion.solver.round_impacts import with_impacts
+from numpy_lines import with_lines
 from numpy_manifolds import faces, renew, rounded, with_deepest
 
 
@@ -84,7 +85,11 @@ class NumpyCollider:
     def _manifolds(self, old, poses):
         """Those at (position, rotation), the old ones where a pair has hardly moved, and their links to ``old``."""
         fresh = rounded(self.model, self._detect(*poses), poses[1], self._angular)
-        return renew(old, fresh, *poses, self.model.movable, lambda new: with_deepest(self.model, new, *poses))
+
+        def completed(new):
+            return with_lines(self.model, with_deepest(self.model, new, *poses), *poses)
+
+        return renew(old, fresh, *poses, self.model.movable, completed)
 
     def _select(self, manifolds, link, position, rotation, linear_velocity, angular_velocity, step, free):
         """The contacts near enough to matter in this step."""

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts along lines on which round shapes lie (solver/line_contacts.py) in NumPy, pair by pair."""
+
+import numpy as np
+from axion.solver.contact_arrays import straight_parts
+from axion.solver.line_contacts import HAIR, LEAST, LYING, PARALLEL, PLACES
+from axion.solver.manifold import Manifolds, segments
+
+
+def with_lines(model, found, position, rotation):
+    """Manifolds ``found``, on the axes of round sides already, with the places of lines that they lack.
+
+    position (B, 3), rotation (B, 3, 3): the bodies' poses.
+    """
+    straight, added = straight_parts(model), []
+    begin, pairs = segments(found.pair)
+    for start, end, pair in zip(begin, np.append(begin[1:], len(found)), pairs, strict=True):
+        shapes = np.array(divmod(int(pair), len(model.shape_body)))[::-1]
+        if straight[shapes].all() and found.margin_a[start] > 0.0 and found.margin_b[start] > 0.0:
+            added += _line(model, found, np.arange(start, end), shapes, straight[shapes], position, rotation)
+    return Manifolds.join([found, *added])[0] if added else found
+
+
+def _line(model, found, run, shapes, halves, position, rotation):
+    first = run[0]
+    bodies = np.array([found.body_a[first], found.body_b[first]])
+    middle = [position[i] + rotation[i] @ model.shape_position[s] for i, s in zip(bodies, shapes, strict=True)]
+    along = [rotation[i] @ model.shape_rotation[s][:, 2] for i, s in zip(bodies, shapes, strict=True)]
+    sine = np.linalg.norm(np.cross(*along))
+    if sine > PARALLEL:
+        return []
+    beside, reach = (middle[1] - middle[0]) @ along[0], abs(along[0] @ along[1]) * halves[1]
+    low, high = max(-halves[0], beside - reach), min(halves[0], beside + reach)
+    margins = np.array([found.margin_a[first], found.margin_b[first]])
+    radius, size = margins.min(), found.size[first]
+    if high - low < LEAST * size:
+        return []
+    width = (high - low) * sine / (4.0 * np.sqrt(HAIR) * radius)
+    capsule = (model.shape_side[shapes, 0] == 0.0).any()
+    there = [(position[bodies[0]] + rotation[bodies[0]] @ found.point_a[m] - middle[0]) @ along[0] for m in run]
+    normal, out = rotation[bodies[1]] @ found.normal[first], []
+    for place, least in zip(range(PLACES), (0.0, 2.0, 1.0, 2.0, 0.0), strict=True):
+        at = low + (high - low) * place / (PLACES - 1)
+        on_a = middle[0] + at * along[0]
+        on_b = middle[1] + np.clip((on_a - middle[1]) @ along[1], -halves[1], halves[1]) * along[1]
+        apart = np.linalg.norm(on_a - on_b)
+        new = (width > least or least == 0.0) and apart >= 0.5 * margins.sum()
+        new &= not capsule or apart <= margins.sum() + LYING * radius
+        new &= bool(np.min(np.abs(np.array(there) - at)) >= LEAST * size)
+        if new and (on_a - on_b) @ normal >= 0.5 * apart:
+            point = found.take(run[:1])
+            point.point_a = (on_a - position[bodies[0]])[None] @ rotation[bodies[0]]
+            point.point_b = (on_b - position[bodies[1]])[None] @ rotation[bodies[1]]
+            point.normal = ((on_a - on_b) / apart)[None] @ rotation[bodies[1]]
+            out.append(point)
+    return out
