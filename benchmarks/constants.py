@@ -50,7 +50,7 @@ CONSTANTS = (
     Constant("round from which Gauss-Seidel helps in motion", "_limits.late", (4, 100)),
     Constant("round from which Gauss-Seidel helps at rest", "_limits.stalled", (4, 100)),
     Constant("the same on friction cones", "_limits.cone_late", (2, 100)),
-    Constant("Gauss-Seidel sweeps", "_limits.sweeps", (0, 20, 400)),
+    Constant("Gauss-Seidel sweeps", "_limits.sweeps", (0, 100, 400)),
     Constant("line-search trials, at most", "_limits.search", (1, 5)),
     Constant("eps, at most", "_limits.eps_largest", (1e-2, 1.0)),
     Constant("eps, at least", "_limits.eps_smallest", (1e-3, 1e-7)),
@@ -175,7 +175,8 @@ def summary(lines, accepted):
         return [line / other for line, other in pairs if line and other]
 
     def mean(field):
-        return f"{math.exp(math.fsum(map(math.log, shares(field))) / len(shares(field))):.2f}"
+        logarithms = [math.log(share) for share in shares(field)]
+        return f"{math.exp(math.fsum(logarithms) / len(logarithms)):.2f}" if logarithms else "–"
 
     newton = dict(zip((line["scene"] for line in lines), shares("newton"), strict=True))
     worst = max(newton, key=newton.get)

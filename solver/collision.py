@@ -80,12 +80,13 @@ class Collider:
         falling = self.model.movable if free is None else free
         return self._detect(self.accepted, *poses, step, free, watched, asked, falling)
 
-    def collide_faster(self, position, orientation, linear_velocity, angular_velocity, step, free, known):
-        """``collide`` from the same poses with other velocities; of pairs of bodies numbered ``known`` (P,), see
-        ``pair_number``, contacts with meshes may be missing.
+    def collide_faster(self, position, orientation, linear_velocity, angular_velocity, step, free, known, faster):
+        """``collide`` from the same poses with other velocities, of pairs with a body that is ``faster`` (B,) bool; of
+        pairs of bodies numbered ``known`` (P,), see ``pair_number``, contacts with meshes may be missing.
         """
-        motion, others = (linear_velocity, angular_velocity), _among(known, len(position), invert=True)
-        return self._detect(self.accepted, position, orientation, *motion, step, free, None, others)
+        motion = linear_velocity, angular_velocity
+        asked = _with_one_of(faster, among=_among(known, len(position), invert=True))
+        return self._detect(self.accepted, position, orientation, *motion, step, free, faster, asked)
 
     def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None, pairs=None):
         """Contacts at other poses, without foresight, persistence or memory: what touches there or nearly does.

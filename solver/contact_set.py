@@ -40,6 +40,15 @@ class ContactSet:
         picked = {f.name: getattr(self, f.name)[index] for f in fields(self) if f.name != "manifolds"}
         return replace(self, **picked)
 
+    def joined(self, other):
+        """The contacts of both sets, in order of their pairs, with these points alone as manifolds."""
+        points, order = Manifolds.join([each.manifolds.take(each.source) for each in (self, other)])
+        columns = {
+            f.name: np.concatenate([getattr(self, f.name), getattr(other, f.name)])[order]
+            for f in fields(self) if f.name not in ("manifolds", "source")
+        }  # fmt: skip
+        return ContactSet(**columns, manifolds=points, source=np.arange(len(order)))
+
 
 def carry_impulses(previous, impulse, contacts):
     """World impulses (P, 3) of the ContactSet ``previous`` (the one last accepted) laid on ``contacts`` -> (C, 3).

@@ -79,8 +79,8 @@ class ProximalSolver:
         self._search, self._control = search_kernels(real, ropes), control_kernels()
         self._limits = Limits()
         self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 16, 40, 15, 8
-        self._limits.stalled, self._limits.cone_late, self._limits.cone_sweeps = 10, 4, 50
-        self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 100, 40, 1.0e-4
+        self._limits.stalled, self._limits.cone_late, self._limits.cone_sweeps = 10, 4, 20
+        self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 20, 40, 1.0e-4
         self._limits.eps_largest = 0.1
         self._limits.eps_smallest = 1.0e-5 if precision == "float64" else 1.0e-4
         self._limits.eps_joint_smallest = 1.0e-7 if precision == "float64" else 1.0e-5

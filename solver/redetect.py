@@ -74,7 +74,8 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     spin, moved = np.empty((len(order), 3)), np.empty(len(order), bool)
     spin[order], moved[order] = solution.velocity[:-1, 3:], way > STILL * tolerance
     place = frames.to_body(position, orientation)
-    found = collider.collide_again(*place, free, spin, moved)
+    before = _seen_before(before, order)
+    found = _found_at_end(collider, place, free, spin, moved, before)
     stuck = collider.pierced(*place)
     scene_way = np.zeros(len(order))
     scene_way[order] = way
@@ -88,7 +89,8 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         through[stuck[0]] = through[stuck[1]] = True
         opposed = came_through(problem, found, order)
         through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
-        pairs = passed(assembly, solution, collider, frames, assembler, free, bad, _known(before, order))
+        known_pairs = None if before is None else (before[0].passed, before[1])
+        pairs = passed(assembly, solution, collider, frames, assembler, free, bad, known_pairs)
         through[np.concatenate(np.divmod(pairs, len(order)))] = True
         through &= free  # what they went through may hold others up
         found = found.take(~(through[found.body_a] | through[found.body_b])) if through.any() else found
@@ -124,14 +126,27 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     return EndCheck(overlap, unsolved, added, *rest)
 
 
-def _known(before, order):
-    """What ``passed`` takes of an earlier solve: pairs, and (B,) bool, scene bodies that go the same way now."""
+def _seen_before(before, order):
+    """(EndCheck, (B,) bool: scene bodies that go the same way now) of an earlier solve that was looked at, or None."""
     check, same = (None, None) if before is None else before
-    if check is None or check.passed is None:
+    if check is None or check.found is None:
         return None
     scene = np.ones(len(order), bool)  # what is not solved goes where it goes
     scene[order[: len(same)]] = same
-    return check.passed, scene
+    return check, scene
+
+
+def _found_at_end(collider, place, free, spin, moved, before):
+    """The ContactSet at the end pose; what of it was found ``before``, see ``_seen_before``, is not looked for again.
+
+    Where meshes are about it is: ``Collider.pierced`` tells of the last detection alone.
+    """
+    if before is None or collider.model.meshes.bounds.size:
+        return collider.collide_again(*place, free, spin, moved)
+    check, same = before
+    found = collider.collide_again(*place, free, spin, ~same)
+    found = found.take(moved[found.body_a] | moved[found.body_b])
+    return found.joined(check.found.take(same[check.found.body_a] & same[check.found.body_b]))
 
 
 def _untold(stuck, found, known, collider, frames, problem, order, tolerance):
@@ -174,6 +189,8 @@ def _unforeseen(assembly, solution, collider, frames, way, free, bad, left_out):
     place, turn = frames.to_body(*scene_poses(order, bodies.position, bodies.orientation))
     present = pair_number(order[problem.contacts.body_a], order[problem.contacts.body_b], len(order))
     known = np.union1d(present, left_out)
-    ahead = collider.collide_faster(place, turn, velocity[:, :3], velocity[:, 3:], h, free, known)
+    faster = np.zeros(len(order), bool)
+    faster[order[unforeseen]] = True
+    ahead = collider.collide_faster(place, turn, velocity[:, :3], velocity[:, 3:], h, free, known, faster)
     new = ~np.isin(pair_number(ahead.body_a, ahead.body_b, len(order)), known)
     return ahead.take(new) if new.any() else None

@@ -158,14 +158,15 @@ def test_sweeps_that_come_first_leave_newton_what_they_do_not_solve(seed):
     asked = (options(problem, tolerance=1e-5, sweeps=sweeps) for sweeps in (0, 2))
     by_newton, sweeps_first = (solver().solve(problem, each) for each in asked)
     assert by_newton[1].newton[0] > 0 and by_newton[1].swept[0] == 0
-    assert sweeps_first[1].newton[0] == 0 and 0 < sweeps_first[1].swept[0] <= 100
+    assert sweeps_first[1].swept[0] == 20 and sweeps_first[1].newton[0] < by_newton[1].newton[0]
+    assert (sweeps_first[1].newton[0] == 0) == (seed < 4)  # they end it, or it is left to Newton
     for _, statistics in (by_newton, sweeps_first):
         assert statistics.residual[0] <= 1e-5
     middle = [solution.position[0] for solution, _ in (by_newton, sweeps_first)]
     assert middle[0] == pytest.approx(middle[1], abs=1e-4)
-    # To rounding they do not get in a hundred sweeps: Newton follows, from where they came to.
+    # To rounding they do not get: Newton follows, from where they came to.
     exact = solver().solve(problem, options(problem, tolerance=1e-15, sweeps=2))[1]
-    assert exact.newton[0] > 0 and exact.swept[0] >= 50
+    assert exact.newton[0] > 0 and exact.swept[0] >= 20
 
 
 @pytest.mark.parametrize("seed", range(4))

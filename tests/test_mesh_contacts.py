@@ -373,7 +373,8 @@ def test_of_pairs_that_do_not_matter_nothing_is_looked_up():
     of_wanted = np.isin(pair_number(every.body_a, every.body_b, 4), wanted)
     assert 0 < len(some) == of_wanted.sum() < len(every)
     assert np.array_equal(some.point_a, every.point_a[of_wanted])
-    faster = collider.collide_faster(x, q, 0.0 * x, 0.0 * x, 0.01, None, wanted)
+    everyone = np.ones(len(x), bool)
+    faster = collider.collide_faster(x, q, 0.0 * x, 0.0 * x, 0.01, None, wanted, everyone)
     assert set(pair_number(faster.body_a, faster.body_b, 4)) == set(pair_number(every.body_a, every.body_b, 4)) - {
         *wanted
     }
