@@ -8,7 +8,8 @@ the position phase, which solves for the mean velocity, and gets one back in the
 
 What breaks relieves others: of the links of a hanging chain, all but one carry nothing once the first has gone.  So of
 each island only the joints that carry most of what they can go, and the step is solved again.  Where many are
-overloaded, as in a wall of glued bricks that is struck, an eighth of them go at once.
+overloaded, as in a wall of glued bricks that is struck, an eighth of them go at once, but never one of two that carry
+the same: of a plank that two joints hold side by side both would have gone, or neither.
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..problem import Coordinate
 from ..reference.rows import jacobians, joint_directions
 
 EQUAL = 1e-3  # part by which two loads may differ and go together
-AT_ONCE = 8  # of so many overloaded joints of an island one goes at least
+AT_ONCE = 8  # of so many overloaded joints of an island one goes, where it is no equal of one that stays
 
 
 def impulse_share(problem):
@@ -79,14 +80,16 @@ def overloaded(assembly, solution, phase, strength, alive, sound):
 
 
 def _first(load, island):
-    """(K,) bool: which of K overloaded joints go first.
+    """(K,) bool: which of K overloaded joints go first: an AT_ONCE-th of each island's, but of equal ones all or none;
+    at least those with the largest load.
 
     load: (K,) what each carries, in parts of what it can; island: (K,) that of each.
     """
     order = np.lexsort((-load, island))
-    start = np.flatnonzero(np.diff(island[order], prepend=-2))
+    load, start = load[order], np.flatnonzero(np.diff(island[order], prepend=-2))
     count = np.diff(np.append(start, len(order)))
-    rank, many = np.arange(len(order)) - np.repeat(start, count), np.repeat(count, count)
+    stays = np.minimum(-(-count // AT_ONCE), count - 1)  # rank of the first that may stay
+    least = np.where(count > 1, (1.0 + EQUAL) * load[start + stays], 0.0)
     out = np.empty(len(order), bool)
-    out[order] = (AT_ONCE * rank < many) | (load[order] >= (1.0 - EQUAL) * np.repeat(load[order][start], count))
+    out[order] = (load > np.repeat(least, count)) | (load >= (1.0 - EQUAL) * np.repeat(load[start], count))
     return out
