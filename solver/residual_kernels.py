@@ -194,8 +194,8 @@ def residual_kernels():
         dynamic = judged.counts[dynamic_slot]
         spread(judged, dynamic, a, b, judged.contact[0, c])
         spread(judged, dynamic, a, b, h * judged.contact[3, c])
-        runs = wp.length_sq(con.surface_velocity[c]) > ZERO
-        if con.start_gap[c] < -judged.settings[tolerance_slot] or runs or judged.moves[a] == 1 or judged.moves[b] == 1:
+        gives = con.start_gap[c] < -judged.settings[tolerance_slot] or wp.length_sq(con.surface_velocity[c]) > ZERO
+        if p[0] > ZERO and (gives or judged.moves[a] == 1 or judged.moves[b] == 1):
             mark(judged.driven, 2, bodies, dynamic, a, b)
         does = int(0)
         rebounds = con.rebound_speed[c] != ZERO or con.rebound_gap[c] > ZERO

@@ -175,7 +175,7 @@ def gained(assembly, solution, tolerance):
     bodies, contacts, n = problem.bodies, problem.contacts, problem.bodies.dynamic_count
     if not len(contacts):
         return np.zeros(n, bool)
-    moved, pulled = givers(assembly, tolerance)
+    moved, pulled = givers(assembly, solution, tolerance)
     out = np.zeros(n, bool)
     for k in np.unique(assembly.island):
         mine = np.flatnonzero(assembly.island == k)
@@ -188,8 +188,8 @@ def gained(assembly, solution, tolerance):
     return out
 
 
-def givers(assembly, tolerance):
-    """(islands,) bool each: what is moved, or overlap, may give them energy; joint rows may."""
+def givers(assembly, solution, tolerance):
+    """(islands,) bool each: what is moved, or overlap, may give them energy where it pushes; joint rows may."""
     problem = assembly.problem
     bodies, contacts, rows, n = problem.bodies, problem.contacts, problem.joints, problem.bodies.dynamic_count
     moved = np.any(bodies.velocity != 0.0, axis=1)
@@ -199,8 +199,9 @@ def givers(assembly, tolerance):
     by_moved, by_rows = np.zeros((2, len(assembly.island_jointed)), bool)
     for k in np.unique(assembly.island):
         mine = np.flatnonzero(assembly.island == k)
-        for table, which in ((contacts, push), (rows, np.zeros(len(rows), bool))):
-            touches = np.isin(table.body_a, mine) | np.isin(table.body_b, mine)
+        pushes, holds = solution.contact_impulse[:, 0] > 0.0, np.ones(len(rows), bool)
+        for table, which, acts in ((contacts, push, pushes), (rows, ~holds, holds)):
+            touches = acts & (np.isin(table.body_a, mine) | np.isin(table.body_b, mine))
             by_moved[k] |= bool(np.any(touches & (which | moved[table.body_a] | moved[table.body_b])))
         by_rows[k] = bool(np.any((np.isin(rows.body_a, mine) | np.isin(rows.body_b, mine)) & pulls(assembly)))
     return by_moved, by_rows
@@ -215,7 +216,7 @@ def pulls(assembly):
 def assert_same_work(got, assembly, solution, tolerance):
     """JudgedStep.driven and .work: p J u of an island's rows, where any of them pulls."""
     problem, rows, n = assembly.problem, assembly.problem.joints, assembly.problem.bodies.dynamic_count
-    moved, pulled = givers(assembly, tolerance)
+    moved, pulled = givers(assembly, solution, tolerance)
     np.testing.assert_array_equal(got.driven, moved)
     j_a, j_b = felt_directions(problem, solution.position, solution.orientation)
     rate = np.einsum("ri,ri->r", j_a, solution.velocity[rows.body_a])
@@ -326,7 +327,7 @@ def test_angular_momentum_is_carried_to_the_end_pose():
 
 
 def test_only_what_takes_energy_may_not_give_it():
-    # Twice the speed is four times the energy; belts and prescribed bodies may do that.
+    # Twice the speed is four times the energy; belts and prescribed bodies may do that, where they push.
     bodies = bodies_of(
         [1.0, np.inf], [[0.1] * 3, [np.inf] * 3], [[0, 0, 1], [0, 0, 0]], velocity=[[0, 0, -1, 0, 0, 0], [0] * 6],
         gravity=(0, 0, 0),
@@ -335,17 +336,18 @@ def test_only_what_takes_energy_may_not_give_it():
     contacts.start_gap = np.array([0.1])
     problem = StepProblem(0.02, bodies, contacts)
 
-    def answer(factor):
+    def answer(factor, push=1.0):
         velocity = factor * bodies.free_velocity
-        solution = StepSolution(velocity, bodies.position, bodies.orientation, np.zeros((1, 3)), np.zeros(0))
+        impulse = np.array([[push, 0.0, 0.0]])
+        solution = StepSolution(velocity, bodies.position, bodies.orientation, impulse, np.zeros(0))
         return judged(problem, solution).gained.tolist()
 
     assert answer(2.0) == [True]
     assert answer(1.1) == [False]
     contacts.surface_velocity = np.array([[3.0, 0, 0]])
-    assert answer(2.0) == [False]
+    assert answer(2.0) == [False] and answer(2.0, push=0.0) == [True]
     contacts.surface_velocity = None
     bodies.velocity[1, 2] = bodies.free_velocity[1, 2] = 1.0
-    assert answer(2.0) == [False]
+    assert answer(2.0) == [False] and answer(2.0, push=0.0) == [True]
     bodies.velocity[1, 2], bodies.free_velocity[1, 2], contacts.start_gap[0] = 0.0, 0.0, -0.1
-    assert answer(2.0) == [False]
+    assert answer(2.0) == [False] and answer(2.0, push=0.0) == [True]
