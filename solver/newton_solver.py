@@ -353,9 +353,24 @@ def _refuse(model):
     kinds = model.joint_type.numpy() if model.joint_count else np.zeros(0, int)
     if (kinds == int(newton.JointType.ROD)).any():
         raise ValueError("SolverAxion has no ROD joints")
+    unmet = _equality_rows(model)
+    if len(unmet):
+        raise ValueError(
+            f"SolverAxion does not know MuJoCo's equality constraints, as number {unmet[0]} of the model: "
+            "close loops with joints outside articulations"
+        )
     mimic = model.joint_mimic_joint.numpy() if model.joint_mimic_joint is not None else np.zeros(0)
     if (mimic >= 0).any() or model.constraint_mimic_count:
         raise ValueError("SolverAxion has no mimic joints")
+
+
+def _equality_rows(model):
+    """Numbers of the enabled equality constraints of MuJoCo for which no joint of the model stands."""
+    rows = getattr(model, "mujoco", None)
+    if not getattr(rows, "equality_constraint_count", 0):
+        return np.zeros(0, int)
+    enabled, target = (getattr(rows, f"equality_constraint_{name}").numpy() for name in ("enabled", "target"))
+    return np.flatnonzero(enabled.astype(bool) & (target < 0))
 
 
 def _numbers(array):

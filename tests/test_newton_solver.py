@@ -9,6 +9,7 @@ import pytest
 import warp as wp
 from axion.solver.newton_solver import SolverAxion
 from axion.solver.position_phase import PositionPhase
+from newton.tests.test_physics_verification import _add_equality_constraint
 from newton_models import INERTIA, STEP, G, Run, builder, link, prismatic
 
 
@@ -165,6 +166,18 @@ def test_what_it_cannot_move_is_refused_by_name():
     body = link(build)
     build.add_articulation([build.add_joint_ball(-1, body, stiffness=3.0, label="shoulder")])
     with pytest.raises(ValueError, match="shoulder"):
+        SolverAxion(build.finalize(device="cpu"))
+
+
+def test_equality_constraints_of_mujoco_are_refused():
+    # They were passed over in silence: a four-bar closed by one was 150 degrees off.
+    build = builder()
+    newton.solvers.SolverMuJoCo.register_custom_attributes(build)
+    body, kind = link(build), newton.solvers.SolverMuJoCo.EqType.CONNECT
+    build.add_articulation([build.add_joint_revolute(-1, body)])
+    SolverAxion(build.finalize(device="cpu"))
+    _add_equality_constraint(build, constraint_type=kind, body1=-1, body2=body, anchor=wp.vec3(1.0, 0.0, 0.0))
+    with pytest.raises(ValueError, match="equality constraints, as number 0"):
         SolverAxion(build.finalize(device="cpu"))
 
 
