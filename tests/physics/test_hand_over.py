@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Joint, MotionPath, Scene, SolverConfig, Sphere, rotations, simulate
+from figures import figure
 from scenes import GRAVITY
 
 CPU = SolverConfig(device="cpu")
@@ -52,17 +53,21 @@ def test_a_paddle_gives_its_velocity():
 
 
 def test_turning_paddle_hits_with_the_speed_of_its_rim():
-    # A bar turning at 2 rad/s about its middle meets a ball at 0.8 m with 1.6 m/s; e = 1 doubles it (to first order).
+    # A bar of 0.05 m turning at w = 2 rad/s about its middle meets a ball of 0.05 m where the ball is 0.1 m off its
+    # middle line, s = sqrt(0.8^2 + 0.3^2 - 0.1^2) along it.  There its face moves at w s across; e = 1 doubles that.
+    omega, place, reach = 2.0, np.array([0.8, 0.3, 0.0]), 0.05 + 0.05
     scene = Scene(gravity=(0, 0, 0))
     t = np.linspace(0.0, 1.0, 25)
-    turn = rotations.exponential(np.column_stack([0 * t, 0 * t, 2 * t]))
+    turn = rotations.exponential(np.column_stack([0 * t, 0 * t, omega * t]))
     path = MotionPath(t, np.zeros((25, 3)), turn)
     scene.add(Body("Bar", [Box((1.0, 0.05, 0.2))], motion="kinematic", path=path, friction=0.0, restitution=1.0))
-    scene.add(Body("Ball", [Sphere(0.05)], position=(0.8, 0.3, 0), mass=1.0, friction=0.0, restitution=1.0))
+    scene.add(Body("Ball", [Sphere(0.05)], position=place, mass=1.0, friction=0.0, restitution=1.0))
     trajectory = simulate(scene, 12, config=CPU)
-    speed = np.linalg.norm(trajectory.linear_velocity[-1, 1])
-    # sin a = 0.3 / 0.8 roughly where it meets: the normal velocity is w times the lever, between 0.7 and 0.86 m
-    assert 2 * 2 * 0.7 < speed < 2 * 2 * 0.86
+    lever, angle = np.sqrt(place @ place - reach**2), np.arctan2(place[1], place[0])
+    angle -= np.arcsin(reach / np.linalg.norm(place))
+    want = 2.0 * omega * lever * np.array([-np.sin(angle), np.cos(angle), 0.0])
+    off = np.linalg.norm(trajectory.linear_velocity[-1, 1] - want) / np.linalg.norm(want)
+    assert figure("ball hit by a turning bar", "velocity off 2 w x r, of its size", off, 0.01) < 0.01
 
 
 def test_body_hung_on_an_animated_one_follows():

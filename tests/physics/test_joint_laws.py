@@ -145,6 +145,37 @@ def test_dry_friction_brakes_a_slider_and_then_holds_it():
     )
 
 
+@pytest.mark.parametrize("fps", [24, 96])
+def test_dry_friction_holds_an_arm_or_lets_it_fall_as_far_as_its_energy(fps):
+    # Out at the horizontal m g L pulls.  Friction of 1.01 times that holds it; of f times that it lets the arm fall
+    # until m g L (sin a - f a) is used up, and then holds it.  The way of a step is a chord, (w h)^2 / 12 too short,
+    # and the arm stands at the end of a step.
+    length, mass, radius, h = 0.5, 2.0, 0.1, 1.0 / fps
+    pull, moment = mass * GRAVITY * length, mass * (length**2 + 0.4 * radius**2)
+    falls = {0.5: 1.8954942670, 0.9: 0.7866830720}  # f -> a > 0 with sin a = f a
+    scene = Scene()
+    for k, share in enumerate((1.01, *falls)):
+        name, at = f"{share:g}", (0.0, 2.0 * k, 0.0)
+        scene.add(Body(name, [Sphere(radius)], position=(length, 2.0 * k, 0), mass=mass))
+        axes = {"rz": Axis(friction=share * pull)}
+        scene.add(Joint(name, "hinge", None, name, at, turned("x", -0.5 * np.pi), axes=axes))
+    trajectory = simulate(scene, 4 * fps, fps, CPU)
+    assert all(report.converged for report in trajectory.reports)
+    angle = np.arctan2(-trajectory.position[..., 2], trajectory.position[..., 0])
+    moved = length * np.abs(angle[:, 0]).max()
+    name = f"arm with friction, {fps} fps"
+    assert figure(name, "moved under 0.99 of it, 4 s", moved, 10.0 * SLOW, "m") < 10.0 * SLOW
+    for k, (share, end) in enumerate(falls.items(), 1):
+        assert np.sin(end) == pytest.approx(share * end, abs=1e-9)
+        fastest = 2.0 * pull / moment * (np.sin(np.arccos(share)) - share * np.arccos(share))  # w^2
+        braking = pull / moment * (share - np.cos(end))
+        bound = end * fastest * h**2 / 12.0 + braking * h**2 / 2.0
+        off = abs(angle[-1, k] - end)
+        assert figure(name, f"stands off sin a = {share:g} a", off, bound, "rad") < bound
+        still = length * np.abs(angle[-fps:, k] - angle[-1, k]).max()
+        assert figure(name, f"moved in the last second, {share:g}", still, 2.0 * SLOW, "m") < 2.0 * SLOW
+
+
 def test_compliant_joints_give_way_by_force_times_compliance():
     # At rest: m g c along the weight for every kind that carries it; m g L c_angular about a bracket's root, for every
     # kind that locks the turn.

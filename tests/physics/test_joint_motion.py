@@ -10,6 +10,7 @@ from axion.solver.constraints.rows import JointTable
 from axion.solver.frames import body_frames
 from axion.solver.problem import Coordinate
 from axion.solver.reference.rows import coordinates
+from figures import figure
 from scenes import (
     GRAVITY,
     chain,
@@ -76,7 +77,9 @@ def test_joint_holds_and_the_report_says_by_how_much(swings, kind):
     scene, trajectory = swings[kind]
     assert all(report.converged for report in trajectory.reports)
     metres, radians = errors(scene, trajectory)
-    assert metres.max() < 1e-5 and radians.max() < 1e-5
+    name = f"swinging pair on a {kind} joint, final quality"
+    assert figure(name, "joint error, 2 s", metres.max(), 1e-5, "m") < 1e-5
+    assert figure(name, "joint error in angle, 2 s", radians.max(), 1e-5, "rad") < 1e-5
     # a frame's report is the worst over its steps, the last of which ends at the keyframe
     told = np.array([(report.joint_error, report.joint_error_angle) for report in trajectory.reports])
     assert np.all(metres[1:] <= told[:, 0] + 1e-12) and np.all(radians[1:] <= told[:, 1] + 1e-9)
@@ -88,8 +91,11 @@ def test_joint_holds_and_the_report_says_by_how_much(swings, kind):
 
 def test_errors_do_not_add_up(swings):
     # Position-level constraints: the error at the end is no larger than that of a step, not of 48.
-    for scene, trajectory in swings.values():
-        assert errors(scene, trajectory)[0][24:].max() < EXACT.tolerances()[0]
+    finest = EXACT.tolerances()[0]
+    for kind, (scene, trajectory) in swings.items():
+        late = errors(scene, trajectory)[0][24:].max()
+        name = f"swinging pair on a {kind} joint, final quality"
+        assert figure(name, "joint error in the last second", late, finest, "m") < finest
 
 
 @pytest.mark.parametrize("kind", ["ball", "hinge", "fixed", "slider", "distance"])
@@ -99,8 +105,9 @@ def test_free_pair_keeps_momentum(kind):
     scene = pair(kind, gravity=(0, 0, 0), hung=False)
     momentum = momenta(scene, simulate(scene, 48, config=EXACT))
     change = np.abs(momentum - momentum[0]).max(axis=0)
-    assert change[:3].max() < 1e-6
-    assert change[3:].max() < 48 * 3.0 * EXACT.tolerances()[0]
+    name, bound = f"free pair on a {kind} joint, final quality", 48 * 3.0 * EXACT.tolerances()[0]
+    assert figure(name, "linear momentum drift, 2 s", change[:3].max(), 1e-6, "N s") < 1e-6
+    assert figure(name, "angular momentum drift, 2 s", change[3:].max(), bound, "N m s") < bound
 
 
 def crossings(times, values):
@@ -116,13 +123,17 @@ def test_pendulum_keeps_its_period_and_its_amplitude():
     x = trajectory.position[:, 0, 0]
     period = 2.0 * np.mean(np.diff(crossings(trajectory.times, x)))
     want = pendulum_period() * (1.0 + angle**2 / 16.0)
-    assert period == pytest.approx(want, rel=0.01)
     omega = 2.0 * np.pi / want
-    assert period == pytest.approx(want, rel=2.0 * (omega * STEP) ** 2 / 12.0)
+    bound = min(0.01, 2.0 * (omega * STEP) ** 2 / 12.0)
+    name = "pendulum of 0.1 rad"
+    ratio = figure(name, "period over its own", period / want, f"1 +- {bound:.2g}")
+    assert ratio == pytest.approx(1.0, abs=bound)
     # amplitude from the energy: E = m g L (1 - cos A)
     energy = np.array([r.kinetic_energy + r.potential_energy for r in trajectory.reports]) + GRAVITY
-    assert np.sqrt(energy[-1] / energy[0]) == pytest.approx(1.0, abs=0.01)
-    assert np.abs(x[-60:]).max() == pytest.approx(np.sin(angle), rel=0.01)
+    left = np.sqrt(energy[-1] / energy[0])
+    assert figure(name, "amplitude left after 10 s, by its energy", left, "1 +- 0.01") == pytest.approx(1.0, abs=0.01)
+    left = np.abs(x[-60:]).max() / np.sin(angle)
+    assert figure(name, "amplitude left after 10 s", left, "1 +- 0.01") == pytest.approx(1.0, abs=0.01)
 
 
 def test_joint_damping_lets_a_pendulum_die():
@@ -131,7 +142,9 @@ def test_joint_damping_lets_a_pendulum_die():
     energy = np.array([r.kinetic_energy + r.potential_energy for r in trajectory.reports]) + GRAVITY
     assert np.all(np.diff(energy) < 1e-9)
     # within a swing the energy strays by d / (2 w) = 8 % from its mean decay, the root of it by half
-    assert np.sqrt(energy[-1] / energy[0]) == pytest.approx(np.exp(-0.25 * 95 / 24), rel=0.08)
+    left = np.sqrt(energy[-1] / energy[0]) / np.exp(-0.25 * 95 / 24)
+    name = "pendulum of 0.1 rad, joint_damping 0.5"
+    assert figure(name, "amplitude left over exp(-d t / 2)", left, "1 +- 0.08") == pytest.approx(1.0, abs=0.08)
 
 
 @pytest.mark.parametrize("fps", [24, 96])
@@ -142,7 +155,8 @@ def test_joint_damping_is_a_rate(fps):
     scene.bodies[0].angular_velocity = np.array([0.0, 2.0, 0.0])
     trajectory = simulate(scene, 2 * fps, fps, replace(CPU, joint_damping=0.5))
     want = 2.0 * np.exp(-0.5 * trajectory.times)
-    assert trajectory.angular_velocity[:, 0, 1] == pytest.approx(want, rel=1e-9)
+    off = np.abs(trajectory.angular_velocity[:, 0, 1] / want - 1.0).max()
+    assert figure(f"wheel, joint_damping 0.5, {fps} fps", "speed off exp(-d t), of itself", off, 1e-9) < 1e-9
 
 
 @pytest.mark.parametrize("kind", ["ball", "hinge"])
@@ -156,31 +170,42 @@ def test_swinging_chain_converges_with_the_square_of_the_step(kind):
     for substeps in (3, 6, 12):
         error[substeps] = np.abs(end(substeps) - exact).max()
     # the comparison itself is off by error(h / 16), (h / 8) and (h / 4): 1.6 % and 7 % of the coarse ones
-    assert error[3] / error[6] == pytest.approx(4.0, abs=0.6)
-    assert error[6] / error[12] == pytest.approx(4.0, abs=0.6)
+    for coarse in (3, 6):
+        name, ratio = (
+            f"swinging chain of {kind} joints, {coarse} and {2 * coarse} steps",
+            error[coarse] / error[2 * coarse],
+        )
+        assert figure(name, "error(h) over error(h / 2)", ratio, "4 +- 0.6") == pytest.approx(4.0, abs=0.6)
 
 
 @pytest.mark.parametrize("speed", [2.0, -20.0])
 def test_motor_hinge_reaches_its_speed_at_once(speed):
     # Rigid velocity drive, no limit: from the first step on.  20 rad/s is nearly one radian a step.
     trajectory = simulate(motor_hinge(speed), 24, config=CPU)
-    assert trajectory.angular_velocity[1:, 0, 1] == pytest.approx(np.full(24, speed), abs=FAST / STEP)
+    off = np.abs(trajectory.angular_velocity[1:, 0, 1] - speed).max()
+    name = f"motor hinge of {speed:g} rad/s"
+    assert figure(name, "off its speed from the first step on", off, FAST / STEP, "rad/s") < FAST / STEP
 
 
 def test_motor_slider_reaches_its_speed_at_once():
     trajectory = simulate(motor_slider(0.5), 24, config=CPU)
-    assert trajectory.linear_velocity[1:, 0, 0] == pytest.approx(np.full(24, 0.5), abs=SLOW / STEP)
-    assert trajectory.position[-1, 0, 0] == pytest.approx(0.5, abs=24 * SLOW)
-    assert np.abs(trajectory.position[:, 0, 1:]).max() < SLOW
+    name, off = "motor slider of 0.5 m/s", np.abs(trajectory.linear_velocity[1:, 0, 0] - 0.5).max()
+    assert figure(name, "off its speed from the first step on", off, SLOW / STEP, "m/s") < SLOW / STEP
+    off = abs(trajectory.position[-1, 0, 0] - 0.5)
+    assert figure(name, "off its way after 1 s", off, 24 * SLOW, "m") < 24 * SLOW
+    off = np.abs(trajectory.position[:, 0, 1:]).max()
+    assert figure(name, "off its rail", off, SLOW, "m") < SLOW
 
 
 def test_motor_pushes_no_harder_than_it_may():
     # Torque 0.1 N m on I = m (a^2 + c^2) / 3 of the wheel about Y; force 0.4 N on 2 kg.
     inertia = 2.0 / 3.0 * (0.3**2 + 0.3**2)
     wheel = simulate(motor_hinge(2.0, max_force=0.1), 24, config=CPU)
-    assert wheel.angular_velocity[:, 0, 1] == pytest.approx(0.1 / inertia * wheel.times, abs=1e-6)
+    off = np.abs(wheel.angular_velocity[:, 0, 1] - 0.1 / inertia * wheel.times).max()
+    assert figure("weak motor hinge", "speed off M t / I", off, 1e-6, "rad/s") < 1e-6
     carriage = simulate(motor_slider(0.5, max_force=0.4), 48, config=CPU)
-    assert carriage.linear_velocity[:, 0, 0] == pytest.approx(np.minimum(0.5, 0.2 * carriage.times), abs=1e-6)
+    off = np.abs(carriage.linear_velocity[:, 0, 0] - np.minimum(0.5, 0.2 * carriage.times)).max()
+    assert figure("weak motor slider", "speed off F t / m", off, 1e-6, "m/s") < 1e-6
 
 
 def test_position_drive_follows_its_target():
@@ -189,14 +214,15 @@ def test_position_drive_follows_its_target():
     scene.joints[0].axes["x"] = Axis(drive="position", target=target)
     trajectory = simulate(scene, 48, config=CPU)
     want = np.interp(trajectory.times, *target)
-    assert trajectory.position[:, 0, 0] == pytest.approx(want, abs=FAST)
-    assert trajectory.linear_velocity[30:, 0, 0] == pytest.approx(np.zeros(19), abs=FAST / STEP)
+    name, off = "position drive on a slider", np.abs(trajectory.position[:, 0, 0] - want).max()
+    assert figure(name, "off its moving target", off, FAST, "m") < FAST
+    off = np.abs(trajectory.linear_velocity[30:, 0, 0]).max()
+    assert figure(name, "speed once its target stands", off, FAST / STEP, "m/s") < FAST / STEP
 
 
 def test_spring_and_damper_swing_as_the_equation_says():
-    # m x'' + d x' + k x = 0 from x = 0 with v0, at 32 steps a frame: first order in h.
-    m, k, d, v0 = 2.0, 50.0, 1.0, 1.0
-    errors = []
+    # m x'' + d x' + k x = 0 from x = 0 with v0, at 8 and 16 steps a frame: of second order in h.
+    m, k, d, v0, error = 2.0, 50.0, 1.0, 1.0, {}
     for substeps in (8, 16):
         scene = Scene(gravity=(0, 0, 0))
         scene.add(Body("Mass", [Sphere(0.1)], mass=m, linear_velocity=(v0, 0, 0)))
@@ -204,9 +230,14 @@ def test_spring_and_damper_swing_as_the_equation_says():
         trajectory = simulate(scene, 24, config=SolverConfig(device="cpu", substeps=substeps, tolerance=1e-9))
         rate, omega = 0.5 * d / m, np.sqrt(k / m - (0.5 * d / m) ** 2)
         want = v0 / omega * np.exp(-rate * trajectory.times) * np.sin(omega * trajectory.times)
-        errors.append(np.abs(trajectory.position[:, 0, 0] - want).max())
-    assert errors[1] < 0.1 * v0 / omega
-    assert errors[0] / errors[1] > 1.7  # at least first order
+        error[substeps], bound = (
+            np.abs(trajectory.position[:, 0, 0] - want).max(),
+            (omega * STEP / substeps) ** 2 / omega,
+        )
+        name = f"spring and damper at {substeps} steps a frame"
+        assert figure(name, "off its equation, 1 s", error[substeps], bound, "m") < bound
+    ratio = figure("spring and damper", "error(h) over error(h / 2)", error[8] / error[16], "4 +- 0.3")
+    assert ratio == pytest.approx(4.0, abs=0.3)
 
 
 def test_limit_stops_a_door():
@@ -214,9 +245,12 @@ def test_limit_stops_a_door():
     scene = door(open_speed=1.0, upper=np.pi / 4)
     trajectory = simulate(scene, 36, config=CPU)
     angle = 2.0 * np.arctan2(trajectory.orientation[:, 0, 2], trajectory.orientation[:, 0, 3])
-    assert angle.max() < np.pi / 4 + FAST
-    assert angle[-1] == pytest.approx(np.pi / 4, abs=STEP)
-    assert angle[12] == pytest.approx(0.5, abs=1e-3)
+    name, beyond = "door against its limit", angle.max() - np.pi / 4
+    assert figure(name, "beyond it", beyond, FAST, "rad") < FAST
+    off = abs(angle[-1] - np.pi / 4)
+    assert figure(name, "off it at the end", off, FAST, "rad") < FAST
+    off = abs(angle[12] - 0.5)
+    assert figure(name, "off w t before it, 0.5 s", off, 1e-3, "rad") < 1e-3
 
 
 def test_four_bar_stays_closed_and_its_crank_turns():
@@ -224,9 +258,10 @@ def test_four_bar_stays_closed_and_its_crank_turns():
     trajectory = simulate(scene, 48, config=CPU)
     assert all(report.converged for report in trajectory.reports)
     metres, _ = errors(scene, trajectory)
-    assert metres.max() < FAST
+    assert figure("driven four-bar", "joint error, 2 s", metres.max(), FAST, "m") < FAST
     crank = 2.0 * np.unwrap(np.arctan2(trajectory.orientation[:, 0, 1], trajectory.orientation[:, 0, 3]))
-    assert crank - crank[0] == pytest.approx(2.0 * trajectory.times, abs=1e-3)
+    off = np.abs(crank - crank[0] - 2.0 * trajectory.times).max()
+    assert figure("driven four-bar", "crank off w t, 2 s", off, 1e-3, "rad") < 1e-3
     # B, where crank and coupler meet, stays 0.2 m from A and the pins of the rocker 0.4 m apart
     pins = four_bar_pins()
     assert np.linalg.norm(pins[1] - pins[0]) == pytest.approx(0.2)
@@ -241,9 +276,12 @@ def test_rope_hangs_slack_and_then_holds():
     taut = np.sqrt(2.0 * 1.5 / GRAVITY)
     free = trajectory.times < taut - STEP
     fall = -0.5 - 0.5 * GRAVITY * trajectory.times**2
-    assert trajectory.position[free, 0, 2] == pytest.approx(fall[free], abs=1e-9)
-    assert trajectory.position[:, 0, 2].min() > -2.0 - FAST
-    assert trajectory.position[-1, 0, 2] == pytest.approx(-2.0, abs=FAST)
+    off = np.abs(trajectory.position[free, 0, 2] - fall[free]).max()
+    assert figure("rope of 2 m", "off free fall while slack", off, 1e-9, "m") < 1e-9
+    beyond = -2.0 - trajectory.position[:, 0, 2].min()
+    assert figure("rope of 2 m", "stretched by", beyond, FAST, "m") < FAST
+    off = abs(trajectory.position[-1, 0, 2] + 2.0)
+    assert figure("rope of 2 m", "off its length at the end", off, FAST, "m") < FAST
 
 
 @pytest.mark.parametrize(("limit", "holds"), [(48.9, False), (49.2, True)])
@@ -256,7 +294,8 @@ def test_rod_breaks_at_the_weight_it_carries(limit, holds):
     if not holds:
         assert list(trajectory.broken_joints) == ["Rod"]
         fall = -2.0 - 0.5 * GRAVITY * trajectory.times**2
-        assert trajectory.position[:, 0, 2] == pytest.approx(fall, abs=1e-9)  # it broke in the first step
+        off = np.abs(trajectory.position[:, 0, 2] - fall).max()  # it broke in the first step
+        assert figure("broken rod", "off free fall", off, 1e-9, "m") < 1e-9
 
 
 @pytest.mark.parametrize(("torque", "force", "holds"), [(9.7, 1e9, False), (9.9, 19.7, True), (1e9, 19.5, False)])
@@ -280,11 +319,13 @@ def stretched(joint_damping=0.0, linear_damping=0.0):
 
 def test_compliant_rod_stretches_by_force_times_compliance():
     # 49.05 N x 1e-3 m/N = 4.905 cm below its length, when it has come to rest.
-    assert stretched(joint_damping=24.0) == pytest.approx(-2.0 - 5.0 * GRAVITY * 1e-3, abs=1e-4)
+    off = abs(stretched(joint_damping=24.0) + 2.0 + 5.0 * GRAVITY * 1e-3)
+    assert figure("rod of 1e-3 m/N that carries 5 kg", "off m g c, joint_damping 24", off, 1e-4, "m") < 1e-4
 
 
 def test_damping_does_not_change_what_a_body_weighs():
-    assert stretched(linear_damping=20.0) == pytest.approx(-2.0 - 5.0 * GRAVITY * 1e-3, abs=1e-3)
+    off = abs(stretched(linear_damping=20.0) + 2.0 + 5.0 * GRAVITY * 1e-3)
+    assert figure("rod of 1e-3 m/N that carries 5 kg", "off m g c, linear_damping 20", off, 1e-3, "m") < 1e-3
 
 
 def test_small_hinged_bodies_need_no_halving():
@@ -298,7 +339,8 @@ def test_limit_stops_a_wheel_that_turns_fast():
     scene = motor_hinge(100.0, max_force=100.0)
     scene.joints[0].axes["rz"] = replace(scene.joints[0].axes["rz"], upper=10.0 * np.pi)
     trajectory = simulate(scene, 24, config=CPU)
-    assert trajectory.angular_velocity[-1, 0, 1] == pytest.approx(0.0, abs=FAST / STEP)
+    speed = abs(trajectory.angular_velocity[-1, 0, 1])
+    assert figure("wheel of 100 rad/s against its limit", "speed at the end", speed, FAST / STEP, "rad/s") < FAST / STEP
 
 
 def test_dry_friction_brakes_a_hinge():
@@ -309,4 +351,5 @@ def test_dry_friction_brakes_a_hinge():
     scene.bodies[0].angular_velocity = np.array([0.0, 2.0, 0.0])
     trajectory = simulate(scene, 36, config=CPU)
     want = np.maximum(0.0, 2.0 - 0.2 / inertia * trajectory.times)
-    assert trajectory.angular_velocity[:, 0, 1] == pytest.approx(want, abs=SLOW / STEP)
+    off = np.abs(trajectory.angular_velocity[:, 0, 1] - want).max()
+    assert figure("hinge with friction 0.2 N m", "speed off w0 - M t / I", off, SLOW / STEP, "rad/s") < SLOW / STEP

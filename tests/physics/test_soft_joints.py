@@ -12,6 +12,35 @@ SLOW, FAST = CPU.tolerances()
 MASS = 2.0
 
 
+def spring_steps(stiffness, damping, h, start, count):
+    """(count + 1, 2) way and speed of y'' + damping y' + stiffness y = 0 from ``start``, step by step of h.
+
+    The law of the solver's steps (solver/reference/springs.py), written once more here: one force for the way, one for
+    the velocity at the end, each weighed between both ends of the step.  damping > 0.
+    """
+    x, square = h * damping, h * h * stiffness
+
+    def fitted(decay):
+        return 1.0 / -np.expm1(-decay) - 1.0 / decay
+
+    mean = -np.expm1(-x) / x
+    root = np.sqrt(max(x * x - 4.0 * square, 0.0))
+    fast = 0.5 * (x + root)
+    slow = square / fast if root else fast
+    end_spring, way_damper = 1.0 - np.exp(-x) * (1.0 - mean) / (x * mean**2), 1.0 / (1.0 - mean) - 2.0 / x
+    way_spring = fitted(slow) + (end_spring - fitted(0.5 * x)) * slow / fast
+    states = [start]
+    for _ in range(count):
+        y, v = states[-1]
+        way = (v - 0.5 * (h * stiffness * y + x * (1.0 - way_damper) * v)) / (
+            1.0 + 0.5 * (square * way_spring + x * way_damper)
+        )
+        end = y + h * way
+        pull = h * stiffness * ((1.0 - end_spring) * y + end_spring * end)
+        states.append((end, (v - pull - x * (1.0 - fitted(x)) * v) / (1.0 + x * fitted(x))))
+    return np.array(states)
+
+
 def body(scene, name="Mass", **options):
     return scene.add(Body(name, [Box((0.1, 0.1, 0.1))], mass=MASS, collision_mask=0, **options))
 
@@ -147,7 +176,8 @@ def test_weight_sinks_on_a_stiff_damper_at_its_terminal_speed(damping):
 def test_spring_with_much_damping_comes_to_its_target_without_ringing(drive, ratio, fps):
     # m x'' + d x' + k (x - 1) = 0 from rest, w = sqrt(k / m) = 1000 / s: what step by step the mean coordinate alone
     # threw to 1.02, 1.5, 0.72, ...  x never passes its target, nor turns back on its way.  Where a step sees neither
-    # decay (w h = 42), or only the slow one, it is near the exact one; at w h = 4.2 second order is not small.
+    # decay (w h = 42), or only the slow one, it is near the exact one; at w h = 4.2 second order is not small.  The law
+    # of the steps themselves it keeps to the tolerance.
     stiffness = MASS * 1e6
     damping = 2.0 * ratio * np.sqrt(stiffness * MASS)
     law = {"drive": drive, "target": 1.0} if drive else {"rest": 1.0}
@@ -166,6 +196,11 @@ def test_spring_with_much_damping_comes_to_its_target_without_ringing(drive, rat
     assert figure(name, "beyond the target", beyond, SLOW, "m") < SLOW
     assert np.diff(place).min() > -SLOW
     assert figure(name, "off the exact solution", np.abs(place - want).max(), bound, "m") < bound
+    law = spring_steps(stiffness / MASS, damping / MASS, 1.0 / fps, (-1.0, 0.0), fps)
+    off = np.abs(place - 1.0 - law[:, 0]).max()
+    assert figure(name, "off the law of its steps", off, SLOW, "m") < SLOW
+    off = np.abs(trajectory.linear_velocity[:, 0, 0] - law[:, 1]).max()
+    assert figure(name, "speed off the law of its steps", off, SLOW * 1000.0, "m/s") < SLOW * 1000.0
     assert all(report.converged for report in trajectory.reports)
 
 

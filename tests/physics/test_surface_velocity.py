@@ -4,11 +4,17 @@
 import numpy as np
 import pytest
 from axion.solver import Axis, Body, Box, Joint, Plane, Scene, SolverConfig, Sphere, simulate
-from scenes import GRAVITY, ground, turned
+from figures import figure
+from scenes import GRAVITY, downhill, ground, turned
 
 CPU = SolverConfig(device="cpu")
 FAST = CPU.tolerances()[1]
 STEP = 1.0 / 24.0
+
+
+def within(scene, quantity, found, want, bound, unit="m/s"):
+    """Prints by how much ``found`` is off ``want`` at most, and says whether that is less than ``bound``."""
+    return figure(scene, quantity, np.abs(np.asarray(found) - want).max(), bound, unit) < bound
 
 
 def belt(speed, friction=0.5, orientation=(0, 0, 0, 1), **options):
@@ -27,11 +33,13 @@ def test_box_takes_the_speed_of_the_belt(method):
     scene = belt((speed, 0, 0))
     scene.add(Body("Box", [Box((0.2, 0.2, 0.1))], position=(0, 0, 0.1)))
     trajectory = simulate(scene, n, config=SolverConfig(device="cpu", method=method))
-    along = trajectory.linear_velocity[:, 1, 0]
-    assert along[1:8] == pytest.approx(0.5 * GRAVITY * STEP * np.arange(1, 8), abs=FAST / STEP)
-    assert along[10:] == pytest.approx(speed, abs=FAST / STEP)
+    along, name = trajectory.linear_velocity[:, 1, 0], f"box on a belt of 1.5 m/s, {method}"
+    gained = 0.5 * GRAVITY * STEP * np.arange(1, 8)
+    assert within(name, "speed off mu g t while it slides", along[1:8], gained, FAST / STEP)
+    assert within(name, "speed off the belt's after that", along[10:], speed, FAST / STEP)
     want = speed * n * STEP - (speed**2 / GRAVITY - 0.5 * speed * STEP)
-    assert trajectory.position[-1, 1] == pytest.approx([want, 0, 0.1], abs=0.5 * GRAVITY * STEP**2 / 8 + n * FAST)
+    bound = 0.5 * GRAVITY * STEP**2 / 8 + n * FAST
+    assert within(name, "place off the discrete law, 1 s", trajectory.position[-1, 1], [want, 0, 0.1], bound, "m")
     assert all(report.converged for report in trajectory.reports)
 
 
@@ -42,12 +50,14 @@ def test_belt_does_the_work():
     scene.add(Body("Box", [Box((0.2, 0.2, 0.1))], position=(0, 0, 0.1), mass=3.0))
     energy = np.array([report.kinetic_energy for report in simulate(scene, 16, config=CPU).reports])
     slack = 3.0 * speed * FAST / STEP
-    assert np.all(np.diff(energy) > -slack) and energy[-1] == pytest.approx(1.5 * speed**2, abs=slack)
+    assert figure("box on a belt of 1 m/s", "energy lost in a frame", -np.diff(energy).min(), slack, "J") < slack
+    assert within("box on a belt of 1 m/s", "energy off m s^2 / 2", energy[-1], 1.5 * speed**2, slack, "J")
     # And it brakes what is faster: by mu g, down to its own speed.
     scene.bodies[1].linear_velocity = (0, 2.0 * speed, 0)
     back = simulate(scene, 16, config=CPU).linear_velocity[:, 1, 1]
-    assert back[1] == pytest.approx(2.0 * speed - 0.5 * GRAVITY * STEP, abs=FAST / STEP)
-    assert back[-1] == pytest.approx(speed, abs=FAST / STEP)
+    name, want = "box at 2 m/s on a belt of 1 m/s", 2.0 * speed - 0.5 * GRAVITY * STEP
+    assert within(name, "speed off the braked one, first step", back[1], want, FAST / STEP)
+    assert within(name, "speed off the belt's in the end", back[-1], speed, FAST / STEP)
 
 
 @pytest.mark.parametrize("degrees", [20.0, 26.0])
@@ -64,7 +74,8 @@ def test_tilted_belt_holds_what_friction_can_hold(degrees):
         n = 24
         trajectory = simulate(scene, n, config=CPU)
         want = 0.1 * up + carried * n * STEP
-        assert np.abs(trajectory.position[-1, 1] - want).max() < n * CPU.tolerances()[0]
+        name = f"box on a belt at {degrees:g} degrees that runs at {way}"
+        assert within(name, "place on the belt, 1 s", trajectory.position[-1, 1], want, n * CPU.tolerances()[0], "m")
 
 
 @pytest.mark.parametrize("degrees", [30.0, 40.0])
@@ -78,7 +89,8 @@ def test_belt_that_runs_uphill_cannot_hold_a_steep_box(degrees):
         scene.add(Body("Box", [Box((0.2, 0.2, 0.02))], position=0.02 * up, orientation=turned("y", angle)))
         velocity = simulate(scene, n, config=CPU).linear_velocity[-1, 1]
         want = GRAVITY * (np.sin(angle) + sign * 0.5 * np.cos(angle)) * n * STEP
-        assert velocity @ (np.cos(angle), 0, -np.sin(angle)) == pytest.approx(want, abs=n * FAST / STEP)
+        name, found = f"box on a belt at {degrees:g} degrees of {speed:g} m/s", velocity @ downhill(angle)
+        assert within(name, "speed off the law of sliding, 1/3 s", found, want, n * FAST / STEP)
 
 
 def test_box_between_two_belts():
@@ -92,9 +104,10 @@ def test_box_between_two_belts():
     scene.add(Joint("Rail", "slider", None, "Plate", (0, 0, 0.15), turned("y", -0.5 * np.pi)))
     trajectory = simulate(scene, 12, config=CPU)
     along = trajectory.linear_velocity[:, 1, 0]
-    assert along[1:4] == pytest.approx(0.5 * GRAVITY * STEP * np.arange(1, 4), abs=4 * FAST / STEP)
-    assert along[-1] == pytest.approx(speed, abs=FAST / STEP)
-    assert np.abs(trajectory.position[:, 2] - (0, 0, 0.15)).max() < FAST
+    name, gained = "box between two belts", 0.5 * GRAVITY * STEP * np.arange(1, 4)
+    assert within(name, "speed off mu g t while it slides", along[1:4], gained, 4 * FAST / STEP)
+    assert within(name, "speed off that of the belt below in the end", along[-1], speed, FAST / STEP)
+    assert within(name, "plate off its place", trajectory.position[:, 2], (0, 0, 0.15), FAST, "m")
 
 
 def test_two_belts_side_by_side_turn_a_box():
@@ -110,8 +123,10 @@ def test_two_belts_side_by_side_turn_a_box():
     trajectory = simulate(scene, 1, config=CPU)
     gain = 0.5 * GRAVITY * STEP / (0.08 / 3.0)
     least, most = (gain * y / (1.0 + gain * 0.2**2 / 5.0) for y in (0.15, 0.2))
-    assert 0.99 * least < trajectory.angular_velocity[-1, 2, 2] < 1.01 * most
-    assert np.abs(trajectory.position[-1, 2, :2]).max() < FAST
+    name, turns = "box on two belts side by side", trajectory.angular_velocity[-1, 2, 2]
+    bounds = f"{0.99 * least:.4g} to {1.01 * most:.4g}"
+    assert 0.99 * least < figure(name, "angular velocity after a step", turns, bounds, "rad/s") < 1.01 * most
+    assert within(name, "middle off its place", trajectory.position[-1, 2, :2], 0.0, FAST, "m")
 
 
 def test_belt_runs_along_the_axes_of_its_body():
@@ -120,7 +135,8 @@ def test_belt_runs_along_the_axes_of_its_body():
     scene = belt((0.6, 0, 0), orientation=turned("z", angle))
     scene.add(Body("Box", [Box((0.2, 0.2, 0.1))], position=(0, 0, 0.1)))
     velocity = simulate(scene, 12, config=CPU).linear_velocity[-1, 1]
-    assert velocity == pytest.approx([0.6 * np.cos(angle), 0.6 * np.sin(angle), 0], abs=FAST / STEP)
+    want = [0.6 * np.cos(angle), 0.6 * np.sin(angle), 0]
+    assert within("box on a belt turned by 40 degrees", "velocity off the belt's", velocity, want, FAST / STEP)
 
 
 def test_tracked_vehicle_drives_itself():
@@ -133,8 +149,9 @@ def test_tracked_vehicle_drives_itself():
     tank = {"orientation": turned("z", 0.5 * np.pi), "surface_velocity": (-speed, 0, 0)}
     scene.add(Body("Tank", [block], position=(0, 0, 0.1), **tank))
     velocity = simulate(scene, 12, config=CPU).linear_velocity[:, 1]
-    assert velocity[1] == pytest.approx([0, 0.5 * GRAVITY * STEP, 0], abs=FAST / STEP)
-    assert velocity[-1] == pytest.approx([0, speed, 0], abs=FAST / STEP)
+    name, want = "tracked vehicle of 0.8 m/s", [0, 0.5 * GRAVITY * STEP, 0]
+    assert within(name, "velocity off mu g h, first step", velocity[1], want, FAST / STEP)
+    assert within(name, "velocity off that of its tracks in the end", velocity[-1], [0, speed, 0], FAST / STEP)
 
 
 def test_ball_on_a_belt_rolls_at_two_sevenths():
@@ -143,8 +160,10 @@ def test_ball_on_a_belt_rolls_at_two_sevenths():
     scene = belt((speed, 0, 0))
     scene.add(Body("Ball", [Sphere(0.1)], position=(0, 0, 0.1)))
     trajectory = simulate(scene, 24, config=CPU)
-    assert trajectory.linear_velocity[-1, 1, 0] == pytest.approx(2.0 * speed / 7.0, abs=FAST / STEP)
-    assert trajectory.angular_velocity[-1, 1, 1] * 0.1 == pytest.approx(-5.0 * speed / 7.0, abs=FAST / STEP)
+    name, rolls = "ball on a belt of 1.4 m/s", trajectory.linear_velocity[-1, 1, 0]
+    assert within(name, "speed off 2/7 s", rolls, 2.0 * speed / 7.0, FAST / STEP)
+    turns = trajectory.angular_velocity[-1, 1, 1] * 0.1
+    assert within(name, "speed of its rim off 5/7 s", turns, -5.0 * speed / 7.0, FAST / STEP)
 
 
 def test_hinged_body_that_lands_on_a_belt_is_pushed():
@@ -156,5 +175,7 @@ def test_hinged_body_that_lands_on_a_belt_is_pushed():
     scene.add(Joint("Plane", "generic", None, "Box", (0, 0, 0.3), axes=upright))
     trajectory = simulate(scene, 36, config=CPU)
     along = trajectory.linear_velocity[:, 1, 0]
-    assert along[-1] == pytest.approx(speed, abs=FAST / STEP) and along.max() < speed + FAST / STEP
-    assert np.all(np.diff(along) > -FAST / STEP)
+    name = "hinged box that lands on a belt of 0.5 m/s"
+    assert within(name, "speed off the belt's in the end", along[-1], speed, FAST / STEP)
+    assert figure(name, "speed beyond the belt's", along.max() - speed, FAST / STEP, "m/s") < FAST / STEP
+    assert figure(name, "speed lost in a frame", -np.diff(along).min(), FAST / STEP, "m/s") < FAST / STEP

@@ -15,20 +15,17 @@ import numpy as np
 import pytest
 import warp as wp
 from axion.solver.newton_solver import SolverAxion
+from figures import figure
 
 COULOMB = friction._SOLVERS["xpbd"]  # what newton asks of solvers with a Coulomb cone
 
 NOT_APPLICABLE = {
-    "test_restitution_mujoco": (
-        "it sets the stiffness and damping of MuJoCo's soft contacts (solref) and lets MuJoCo detect them; our contact "
-        "is rigid, and restitution is a coefficient: test_restitution has that"
-    ),
+    # It writes MuJoCo's geom_solref (springs of soft contacts) and steps with contacts=None: MuJoCo detects its own.
+    "test_restitution_mujoco": "rigid contacts have no solref; restitution 0 and 1 are in test_restitution_sweep",
 }
-"""Functions of newton's suites that say nothing about this solver, and why.
-
-test_fourbar_linkage(use_loop_joint=False) is left out as well: its loop is closed by a MuJoCo equality, a custom
-attribute that no other solver reads; use_loop_joint=True is the same mechanism closed by a joint.
-"""
+"""Functions of newton's suites that say nothing about this solver, and why."""
+# test_fourbar_linkage(use_loop_joint=False) is left out: its loop is closed by a row of mujoco:equality_constraint_*,
+# which SolverMuJoCo alone reads; use_loop_joint=True is the same mechanism closed by a joint.
 
 
 class Witness(unittest.TestCase):
@@ -47,34 +44,69 @@ class Witness(unittest.TestCase):
         super().assertAlmostEqual(first, second, places, msg, delta)
 
 
-class LoopSolver(SolverAxion):
-    """SolverAxion with those members of SolverMuJoCo that the loop tests reach for.
+class Limit(float):
+    """A threshold of the friction suites, which compare by themselves: it tells a witness how much of it was used."""
 
-    They soften or stiffen MuJoCo's closures (eq_solref: ours are rigid), read the closure's anchor on the child
-    (eq_data), and set gravity in MuJoCo's model.  MuJoCo's state is joint_q and joint_qd, and some of these tests write
-    their start there alone, so the bodies are brought to it before the first step.
+    def __new__(cls, value, witness):
+        """A float like any other, but for its comparisons."""
+        limit = super().__new__(cls, value)
+        limit.witness = witness
+        return limit
+
+    def _below(self, other):
+        self.witness.used = max(self.witness.used, other / self)
+
+    def __lt__(self, other):
+        """Asked by ``other > limit``."""
+        self._below(other)
+        return float(self) < other
+
+    def __le__(self, other):
+        """Asked by ``other >= limit``."""
+        self._below(other)
+        return float(self) <= other
+
+    def __gt__(self, other):
+        """Asked by ``other < limit``, of the least that something has to slide."""
+        self.witness.used = max(self.witness.used, self / other if other > 0.0 else np.inf)
+        return float(self) > other
+
+    __hash__ = float.__hash__
+
+
+def with_mujoco_members(model):
+    """A plain SolverAxion that bears the members of SolverMuJoCo without which no loop test gets to its first step.
+
+    All four read use_mujoco_cpu and then the MuJoCo model that it names.  There they soften or stiffen closures
+    (eq_solref: ours are rigid, nobody reads it), ask for a closure's anchor on the child (eq_data), and set gravity,
+    which is that of the newton model here.
     """
+    solver = SolverAxion(model)
+    loops = np.flatnonzero(model.joint_articulation.numpy() < 0)
+    anchor = model.joint_X_c.numpy()[loops, :3]
+    solver.use_mujoco_cpu = True
+    solver.mj_model = SimpleNamespace(
+        eq_solref=np.zeros((len(loops), 2)),
+        eq_data=np.hstack([np.zeros((len(loops), 3)), anchor]),
+        opt=SimpleNamespace(gravity=model.gravity.numpy().reshape(-1, 3)[0]),  # the array itself, on the CPU
+    )
+    return solver
 
-    use_mujoco_cpu = True
 
-    def __init__(self, model):
-        super().__init__(model)
-        loops = np.flatnonzero(model.joint_articulation.numpy() < 0)
-        anchor = model.joint_X_c.numpy()[loops, :3]
-        self.mj_model = SimpleNamespace(
-            eq_solref=np.zeros((len(loops), 2)),
-            eq_data=np.hstack([np.zeros((len(loops), 3)), anchor]),
-            opt=SimpleNamespace(gravity=model.gravity.numpy().reshape(-1, 3)[0].copy()),
-        )
-        self._started = False
+def started_from_joints(model):
+    """The same for tests that write their start to joint_q and joint_qd alone, which are MuJoCo's state but not ours.
 
-    def step(self, state_in, state_out, control, contacts, dt):
-        """SolverAxion.step, after the start has been brought over."""
-        if not self._started:
-            self._started = True
-            self.model.set_gravity(tuple(self.mj_model.opt.gravity))
-            newton.eval_fk(self.model, state_in.joint_q, state_in.joint_qd, state_in)
-        super().step(state_in, state_out, control, contacts, dt)
+    The bodies are brought there before the first step; every step is that of SolverAxion.
+    """
+    solver = with_mujoco_members(model)
+
+    def first_step(state_in, *arguments):
+        del solver.step
+        newton.eval_fk(model, state_in.joint_q, state_in.joint_qd, state_in)
+        solver.step(state_in, *arguments)
+
+    solver.step = first_step
+    return solver
 
 
 def case(function, solver=SolverAxion, name=None, slow=False, **arguments):
@@ -101,10 +133,10 @@ CASES = [
         simulation_dts=(1e-2, 1e-3),
         contact_gaps=(0.0, 0.01),
     ),
-    case(verification.test_fourbar_linkage, LoopSolver, slow=True, use_loop_joint=True),
-    case(verification.test_revolute_loop_joint, LoopSolver, slow=True),
-    case(verification.test_ball_loop_joint, LoopSolver),
-    case(verification.test_fixed_loop_joint, LoopSolver),
+    case(verification.test_fourbar_linkage, with_mujoco_members, slow=True, use_loop_joint=True),
+    case(verification.test_revolute_loop_joint, started_from_joints, slow=True),
+    case(verification.test_ball_loop_joint, started_from_joints),
+    case(verification.test_fixed_loop_joint, with_mujoco_members),
     case(
         friction.test_friction_ramp,
         slow=True,
@@ -124,9 +156,19 @@ CASES = [
 @pytest.mark.parametrize(("function", "solver", "arguments"), CASES)
 def test_newton_suite(function, solver, arguments, request):
     witness = Witness()
-    function(witness, wp.get_device("cpu"), solver, **arguments)
-    if witness.used:  # the friction suites compare by themselves
-        print(f"{request.node.callspec.id}: {100.0 * witness.used:.3g} % of newton's bound")
+    function(witness, wp.get_device("cpu"), solver, **watched(arguments, witness))
+    assert witness.used > 0.0, "nothing was compared with a bound"
+    figure(request.node.callspec.id, "of newton's tightest bound", 100.0 * witness.used, 100, "%")
+
+
+def watched(arguments, witness):
+    """The arguments of a friction suite with Limits for thresholds; those of others as they are."""
+    limits = {name: Limit(arguments[name], witness) for name in ("rel_tol", "rest_speed_max") if name in arguments}
+    if "thresholds" in arguments:
+        asked = arguments["thresholds"]
+        names = "v_rest", "eps_pos", "min_slide"
+        limits["thresholds"] = asked._replace(**{name: Limit(getattr(asked, name), witness) for name in names})
+    return arguments | limits
 
 
 def test_no_function_of_the_suites_is_forgotten():

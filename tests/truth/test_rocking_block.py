@@ -5,6 +5,8 @@ A block 2b wide and 2h high, let go on one toe at half the angle alpha = arctan(
 lands on the other toe; angular momentum about that toe is kept: the angular velocity falls by r = 1 - 1.5 sin^2 alpha.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Scene, SolverConfig, rotations, simulate
@@ -33,6 +35,7 @@ def block(width, height):
     return scene, alpha
 
 
+@cache
 def first_impact(width, height):
     """(time [s], angular velocity before [rad/s]) of the exact fall about the toe, started at alpha / 2."""
     alpha, radius = np.arctan(width / height), 0.5 * np.hypot(width, height)
@@ -93,36 +96,73 @@ def test_block_loses_what_housner_says(width, height, ratio):
     assert left[after, 2].max() > 1e-3 and right[before, 2].max() > 1e-3
 
 
-@pytest.mark.parametrize("fps", [24, 48, 96])
-@pytest.mark.parametrize(("width", "height", "ratio"), [(0.2, 0.8, 0.911765), (0.1, 0.5, 0.942308)])
-def test_ratio_at_frame_sized_steps(width, height, ratio, fps):
-    # Spin the block would have if it stood upright, by its energy: on either side of the impact it is constant.
-    # It was 0.55 and 0.73 of what it had before at 24 frames a second.
+def about_the_impact(width, height, fps, frames, config):
+    """(before, after, reports) of the first impact: the angular velocities [rad/s] that the block would have if it
+    stood upright, by its energy.  On either side of the impact that is constant, so any frame may tell.
+    """
     scene, alpha = block(width, height)
-    time, _ = first_impact(width, height)
-    trajectory = simulate(scene, round(fps * (time + 0.125)), fps, SolverConfig(device="cpu"))
+    trajectory = simulate(scene, frames, fps, config)
     lean, rate = tilts(trajectory)
     p2 = 0.75 * GRAVITY / (0.5 * np.hypot(width, height))
     upright = np.sqrt(rate**2 + 2.0 * p2 * (np.cos(alpha - np.abs(lean)) - np.cos(alpha)))
     fell, rose = np.flatnonzero(lean > 1e-4)[-1], np.flatnonzero(lean < -1e-4)[0]
+    return upright[fell], upright[rose], trajectory.reports
+
+
+@pytest.mark.parametrize("fps", [24, 48, 96])
+@pytest.mark.parametrize(("width", "height", "ratio"), [(0.2, 0.8, 0.911765), (0.1, 0.5, 0.942308)])
+def test_ratio_at_frame_sized_steps(width, height, ratio, fps):
+    # It was 0.55 and 0.73 of what it had before at 24 frames a second.
+    frames = round(fps * (first_impact(width, height)[0] + 0.125))
+    before, after, reports = about_the_impact(width, height, fps, frames, SolverConfig(device="cpu"))
     name = f"rocking block {width} x {height} m, {fps} steps a second"
-    kept = upright[rose] / upright[fell]
+    kept = after / before
     assert figure(name, "ratio of angular velocities", kept, f"{ratio} +- 1 %") == pytest.approx(ratio, rel=0.01)
-    assert all(report.converged for report in trajectory.reports)
+    assert all(report.converged for report in reports)
 
 
-def test_ratio_converges_with_the_step():
-    # First order: half the step, at most 0.7 of the error.
-    error = {}
-    scene, alpha = block(0.2, 0.8)
-    time, _ = first_impact(0.2, 0.8)
-    for fps in (250, 500):
-        _, _, fast, slow = at_impact(scene, alpha, fps, round(fps * (time + 0.06)))
-        error[fps] = abs(slow / fast - 0.911765)
-        figure(
-            f"rocking block, {fps} steps a second", "error of the ratio", error[fps], "0.7 of that at twice the step"
-        )
-    assert error[500] < max(0.7 * error[250], 1e-3)
+PLACES = (0.1, 0.3, 0.5, 0.7, 0.9)  # of the impact within its step
+
+
+def worst_about_the_impact(width, height, steps, config):
+    """(velocity, ratio): relative errors of the angular velocity before the first impact and of the ratio, the worst of
+    steps that begin ``steps`` whole ones and each of PLACES before it.
+    """
+    time, speed = first_impact(width, height)
+    ratio, off = 1.0 - 1.5 * np.sin(np.arctan(width / height)) ** 2, []
+    for place in PLACES:
+        before, after, reports = about_the_impact(width, height, (steps + place) / time, steps + 4, config)
+        off.append((abs(before / speed - 1.0), abs(after / before / ratio - 1.0)))
+        assert all(report.converged for report in reports)
+    return np.max(off, axis=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), [(0.2, 0.8), (0.1, 0.5)])
+def test_fall_and_impact_converge_with_the_step(width, height):
+    # The fall about the toe is of second order: error(h) / error(h / 2) = 4 +- 0.6.  What the impact keeps is of first
+    # order at least: with an eighth of the step an eighth of the error, down to what the tolerance leaves, 1e-5.
+    name = f"rocking block {width} x {height} m"
+    off = {n: worst_about_the_impact(width, height, n, CPU) for n in (8, 16, 32, 128)}
+    for n, (velocity, ratio) in off.items():
+        figure(f"{name}, {n} steps to the impact", "error of the angular velocity before", velocity, "second order")
+        figure(f"{name}, {n} steps to the impact", "error of the ratio", ratio, "first order")
+    for n in (8, 16):
+        order = off[n][0] / off[2 * n][0]
+        figure(f"{name}, {n} steps to the impact", "error(h) / error(h/2) of the angular velocity", order, "4 +- 0.6")
+        assert order == pytest.approx(4.0, abs=0.6)
+    assert off[128][1] < max(off[16][1] / 8.0, 1e-5)
+
+
+@pytest.mark.parametrize(("width", "height"), [(0.2, 0.8), (0.1, 0.5)])
+def test_ratio_at_quality_normal_wherever_the_impact_falls(width, height):
+    # At 128 steps to the impact gravity moves a body at rest by 3e-5 m and less a step: too little for a tolerance of
+    # 1e-5 m, as it says at the top.  That figure is shown, not demanded.
+    name = f"rocking block {width} x {height} m, quality normal"
+    off = {n: worst_about_the_impact(width, height, n, SolverConfig(device="cpu"))[1] for n in (8, 16, 32, 128)}
+    figure(name, "error of the ratio, 128 steps to the impact", off.pop(128), "none: short steps for this tolerance")
+    for n, ratio in off.items():
+        assert figure(name, f"error of the ratio, {n} steps to the impact", ratio, 0.01) < 0.01
 
 
 def test_block_rocks_to_the_other_side_and_back():
