@@ -28,7 +28,8 @@ What an engine reports about itself plays no part. `make bench-truth` measures e
 
 **Bold: misses the bound.** In words: there is no figure, and why. Empty: not run, because the solver is dense and the
 scene large. "Best Newton" is, row by row, that solver of Newton which misses the fewest bounds, then the one whose
-figures rank best among Newton's.
+figures rank best among Newton's. Its SolverMuJoCo hands the scene to MuJoCo, which has a column of its own; its
+SemiImplicit and Featherstone hold contacts by springs whose stiffness a user sets scene by scene, and are left out.
 """
 
 OWN = """\

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the scenes of rows.py on every engine and judges the poses: results/truth.csv, then docs/accuracy.md.
 
-make bench-truth                                      every row and engine
+make bench-truth                                      every row and engine, and what truth_own.py asks Axion alone
 make bench-truth ARGS="--engines axion"               Axion alone; the lines of the other engines stay as they are
 make bench-truth ARGS="--engines axion --rows chain"  one cell
 
@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 
 import accuracy_page
+import truth_own
 from engines import ENGINES
 from engines.common import Watch
 from records import machine
@@ -150,6 +151,8 @@ def main():
         os._exit(0)  # some bpy wheels hang or crash when the interpreter ends
     measure(arguments.rows, arguments.engines, arguments.cpu_limit)
     accuracy_page.main()
+    if arguments.rows == list(ROWS) and "axion" in arguments.engines:
+        truth_own.measure_all(truth_own.FILES)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Figures of problems that only Axion can be asked: published mechanisms, friction problems, closed forms of joints.
 
+make bench-truth                       with all else
 python benchmarks/truth_own.py         runs the tests that measure them: results/truth_own.csv, then docs/accuracy.md
 python benchmarks/truth_own.py FILE    that test file alone; the lines of the others stay as they are
 
@@ -25,14 +26,25 @@ FILES = {
     "tests/truth/test_flyball.py": "Flyball governor (IFToMM A05)",
     "tests/truth/test_kamino.py": "Against newton's Kamino with ever smaller steps",
     "tests/truth/test_rocking_block.py": "Rocking block with a fine tolerance",
+    "tests/truth/test_newton_suites.py": "Newton's own suites: how much of their tightest bound is used",
+    "tests/physics/test_slopes.py": "Boxes on slopes",
     "tests/physics/test_swinging.py": "Pendulums",
     "tests/physics/test_spinning.py": "Free rotation and tops",
     "tests/physics/test_rolling.py": "Rolling and sliding",
     "tests/physics/test_round_sides.py": "Cylinders, cones and wheels",
+    "tests/physics/test_line_contacts.py": "Heaps of logs and pencils that roll",
+    "tests/physics/test_surface_velocity.py": "Running surfaces",
+    "tests/physics/test_hand_over.py": "Animated bodies",
+    "tests/physics/test_overlapping_starts.py": "Bodies that start inside each other",
     "tests/physics/test_rebound.py": "Rebound",
+    "tests/physics/test_joint_axes.py": "Every law of an axis on all six axes",
     "tests/physics/test_joint_laws.py": "Springs, drives, friction of joints",
     "tests/physics/test_joint_limits.py": "Limits and breaking",
+    "tests/physics/test_angular_limits.py": "Several angular limits at once",
     "tests/physics/test_soft_joints.py": "Compliance and damping",
+    "tests/physics/test_damping.py": "Damping as a rate",
+    "tests/physics/test_joint_motion.py": "Joints in motion",
+    "tests/physics/test_joint_momentum.py": "Momentum of jointed pairs",
 }
 """Test file -> heading of its figures, in the order of the page."""
 
@@ -55,9 +67,8 @@ def measure(file):
     return list(found.values())
 
 
-def main():
-    """Measure, write the file and the page."""
-    files = sys.argv[1:] or list(FILES)
+def measure_all(files):
+    """Measure the test files, write the file and the page."""
     for file in files:
         fresh = measure(file)
         kept = [own for own in read_own() if own.file != file and own.file in FILES]
@@ -67,4 +78,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    measure_all(sys.argv[1:] or FILES)

@@ -4,7 +4,7 @@
 A pair has hardly moved when the farthest way of its points a, seen from b, plus the relative angle times the smaller
 shape's radius is below STILL times the pair's smallest half extent.  Then its manifold stays whole, as long as one of
 its points is near enough to be reported; and no narrow phase looks at the pair.  All others take what detection finds,
-with the deepest corner that it leaves out.
+with the deepest corner that it leaves out (deepest_corner.py), and the rest of lines (line_contacts.py).
 
 One thread a shape pair, at the pair's first contact; sums by scans, so that the result is the same in every run.
 """
@@ -328,7 +328,7 @@ def write_fresh(
             source = first_good(fresh, source, last)
             if i >= found:
                 on_line = LinePoint()
-                while not on_line.good:
+                while not on_line.good and next_place < places:
                     on_line = line_point(points, first_good(fresh, k, last), last, next_place, poses, shapes)
                     next_place += 1
                 copy_point(target, place, target, place + i)

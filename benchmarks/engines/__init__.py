@@ -81,5 +81,19 @@ ENGINES = {
         {"solver": "kamino", "substeps": 2},
         largest=30,
     ),
+    "newton_kamino_dvi": Engine(
+        "Newton Kamino DVI",
+        "newton_solver",
+        "DVI at its defaults, 10 substeps, its own contacts",
+        {"solver": "kamino_dvi", "substeps": 10},
+        largest=12,
+    ),
+    "newton_kamino_lox": Engine(
+        "Newton Kamino LOX",
+        "newton_solver",
+        "LOX at its defaults, 10 substeps, its own contacts",
+        {"solver": "kamino_lox", "substeps": 10},
+        largest=30,
+    ),
 }
 """Name in the CSV -> Engine, in the order of the page's columns."""

@@ -213,11 +213,16 @@ def _steel(model, scene):
     return solver, pipeline
 
 
-def _kamino(model, scene):
-    config = newton.solvers.SolverKamino.Config.from_model(model, dynamics_solver="padmm")
+def _kamino_config(model, scene, dynamics):
+    config = newton.solvers.SolverKamino.Config.from_model(model, dynamics_solver=dynamics)
     config.use_collision_detector = True
     config.collision_detector.pipeline = "unified"
     config.collision_detector.max_contacts_per_world = max(64, CONTACTS_A_BODY * len(scene.bodies))
+    return config
+
+
+def _kamino(model, scene):
+    config = _kamino_config(model, scene, "padmm")
     padmm = config.padmm
     padmm.primal_tolerance = padmm.dual_tolerance = padmm.compl_tolerance = 1e-4
     padmm.max_iterations, padmm.rho_0 = 200, 0.1
@@ -225,9 +230,19 @@ def _kamino(model, scene):
     return newton.solvers.SolverKamino(model, config=config), None
 
 
+def _kamino_dvi(model, scene):
+    return newton.solvers.SolverKamino(model, config=_kamino_config(model, scene, "dvi")), None
+
+
+def _kamino_lox(model, scene):
+    return newton.solvers.SolverKamino(model, config=_kamino_config(model, scene, "lox")), None
+
+
 SOLVERS = {
     "xpbd": _Solver(_xpbd),
     "vbd": _Solver(_vbd, contact_stiffness=1e8),
     "steel": _Solver(_steel, newton.solvers.SolverSteel.register_custom_attributes),
     "kamino": _Solver(_kamino, newton.solvers.SolverKamino.register_custom_attributes),
+    "kamino_dvi": _Solver(_kamino_dvi, newton.solvers.SolverKamino.register_custom_attributes),
+    "kamino_lox": _Solver(_kamino_lox, newton.solvers.SolverKamino.register_custom_attributes),
 }
