@@ -36,6 +36,7 @@ SAFE = 0.99  # a bound below this is met, however it was rounded
 ASIDE = 0.25  # of a spin, at most, across such a lever
 TOUCHING = 2.0  # where contacts hold a body: backward Euler loses energy by more than it gains so
 TIPTOE = 0.12  # where it turns on a tip: contacts at the end pose push late, and its axis swings wider each round
+UNSEEN = 0.25  # where nobody knows yet what it touches, in the first frame
 TIP = 0.5  # of its radius of gyration: how far apart the places of a tip may be
 HOPS = 0.03  # and how far above what it turns on it may be, in parts of that, too
 UPRIGHT = 0.7  # of its spin, at least, is about the normal there: what rolls does not turn on a tip
@@ -74,7 +75,7 @@ class Gyroscopes:
         bound = np.where(hung, np.where(fast, SPINNING, JOINTED), TOUCHING)
         whirls = taken & ~hung & (rate * seconds > TIPTOE)
         if some(whirls):
-            bound[whirls if unknown else self._on_tips(state, whirls)] = TIPTOE
+            bound[whirls if unknown else self._on_tips(state, whirls)] = UNSEEN if unknown else TIPTOE
         steps = np.ceil((rate * seconds / bound)[taken].max(initial=0.0))
         return max(1, int(steps)), fast if some(fast) else None
 
