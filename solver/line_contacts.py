@@ -58,6 +58,12 @@ def axis_of(poses: PoseArrays, shapes: ShapeArrays, body: int, shape: int):
 
 
 @wp.func(module=MODULE)
+def on_axes(points: PointArrays, k: int):
+    """Whether contact k is between two axes, as round_sides.py has them, or points with a radius around them."""
+    return points.margin_a[k] > zero and points.margin_b[k] > zero
+
+
+@wp.func(module=MODULE)
 def wanted(place: int, width: wp.float64):
     """Whether one of PLACES is, where lines are so many times apart of what two ends may leave between them."""
     if place % 4 == 0:
@@ -67,7 +73,7 @@ def wanted(place: int, width: wp.float64):
 
 @wp.func(module=MODULE)
 def line_point(points: PointArrays, k: int, last: int, place: int, poses: PoseArrays, shapes: ShapeArrays):
-    """The LinePoint at one of PLACES of the pair of contacts k to ``last``, exclusive, which are on the axes already.
+    """The LinePoint at one of PLACES of the pair of contacts k to ``last``, exclusive, which are on axes (``on_axes``).
 
     It is not good where the pair has none, or where one of them is already.
     """
@@ -75,8 +81,6 @@ def line_point(points: PointArrays, k: int, last: int, place: int, poses: PoseAr
     shape_a = int(points.pair[k] % wp.int64(shapes.count))
     shape_b = int(points.pair[k] // wp.int64(shapes.count))
     if shapes.straight[shape_a] == zero or shapes.straight[shape_b] == zero:
-        return out
-    if points.margin_a[k] == zero or points.margin_b[k] == zero:
         return out
     body_a = points.body_a[k]
     body_b = points.body_b[k]

@@ -39,7 +39,7 @@ from .contact_geometry import (
     turned_back,
 )
 from .deepest_corner import REDUCED, deepest_corner
-from .line_contacts import LinePoint, line_point, places
+from .line_contacts import LinePoint, line_point, on_axes, places
 from .manifold import GAP_FLOOR, NOISE
 from .manifold_match import match
 from .round_sides import round_contact
@@ -232,7 +232,7 @@ def judge_fresh(
                 fresh.corner_b[k] = corner_b
                 count += 1
         along = int(0)
-        if count > 0:
+        if count > 0 and on_axes(points, first):
             for place in range(places):
                 if line_point(points, first, end, place, poses, shapes).good:
                     along += 1
@@ -322,6 +322,7 @@ def write_fresh(
         while last < stage.counts[fresh_slot] and points.pair[last] == pair:
             last += 1
         found = count - fresh.along[k]
+        front = first_good(fresh, k, last)
         source = int(k)
         next_place = int(0)
         for i in range(count):
@@ -329,7 +330,7 @@ def write_fresh(
             if i >= found:
                 on_line = LinePoint()
                 while not on_line.good and next_place < places:
-                    on_line = line_point(points, first_good(fresh, k, last), last, next_place, poses, shapes)
+                    on_line = line_point(points, front, last, next_place, poses, shapes)
                     next_place += 1
                 copy_point(target, place, target, place + i)
                 target.point_a[place + i] = on_line.point_a

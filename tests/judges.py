@@ -153,7 +153,7 @@ def _distance(a, corners_a, turn_a, b, corners_b, turn_b):
     """
     least = min(_to_core(corners_a, b, corners_b, turn_b), _to_core(corners_b, a, corners_a, turn_a))
     p, q = corners_a[a.edges], corners_b[b.edges]
-    return float(min(least, _segments(p[:, None, 0], p[:, None, 1], q[None, :, 0], q[None, :, 1]).min()))
+    return float(min(least, segments_apart(p[:, None, 0], p[:, None, 1], q[None, :, 0], q[None, :, 1]).min()))
 
 
 def _to_core(points, core, corners, turn):
@@ -174,7 +174,7 @@ def _to_core(points, core, corners, turn):
     return out
 
 
-def _segments(p0, p1, q0, q1):
+def segments_apart(p0, p1, q0, q1):
     """Distances of segments p0 p1 and q0 q1, points if their ends are one, broadcast (..., 3) -> (...) [m].
 
     Ericson 2004, "Real-Time Collision Detection", section 5.1.9.

@@ -230,12 +230,13 @@ def _kamino(model, scene):
     return newton.solvers.SolverKamino(model, config=config), None
 
 
-def _kamino_dvi(model, scene):
-    return newton.solvers.SolverKamino(model, config=_kamino_config(model, scene, "dvi")), None
+def _kamino_defaults(dynamics):
+    """How Kamino is made with one of its other dynamics solvers, at its defaults."""
 
+    def make(model, scene):
+        return newton.solvers.SolverKamino(model, config=_kamino_config(model, scene, dynamics)), None
 
-def _kamino_lox(model, scene):
-    return newton.solvers.SolverKamino(model, config=_kamino_config(model, scene, "lox")), None
+    return make
 
 
 SOLVERS = {
@@ -243,6 +244,6 @@ SOLVERS = {
     "vbd": _Solver(_vbd, contact_stiffness=1e8),
     "steel": _Solver(_steel, newton.solvers.SolverSteel.register_custom_attributes),
     "kamino": _Solver(_kamino, newton.solvers.SolverKamino.register_custom_attributes),
-    "kamino_dvi": _Solver(_kamino_dvi, newton.solvers.SolverKamino.register_custom_attributes),
-    "kamino_lox": _Solver(_kamino_lox, newton.solvers.SolverKamino.register_custom_attributes),
+    "kamino_dvi": _Solver(_kamino_defaults("dvi"), newton.solvers.SolverKamino.register_custom_attributes),
+    "kamino_lox": _Solver(_kamino_defaults("lox"), newton.solvers.SolverKamino.register_custom_attributes),
 }

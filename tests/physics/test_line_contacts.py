@@ -11,7 +11,7 @@ from axion.solver import Body, Box, Capsule, ConvexHull, Cylinder, Scene, Solver
 from axion.solver.rotations import matrices, multiply
 from contact_scenes import detect, gaps, set_up
 from figures import figure
-from judges import energies, largest_rise
+from judges import energies, largest_rise, segments_apart
 from scenes import ground, turned
 
 CPU = SolverConfig(device="cpu")
@@ -20,35 +20,18 @@ ALONG_X, ALONG_Y = turned("y", 0.5 * np.pi), turned("x", 0.5 * np.pi)
 LENGTH, RADIUS = 1.0, 0.07
 
 
-def segments_apart(first, second):
-    """Distance of two segments (middle (3,), half vector (3,)) by their nearest points."""
-    (p, u), (q, v) = first, second
-    least = min(_to_segment(end, q, v) for end in (p - u, p + u))
-    least = min(least, *(_to_segment(end, p, u) for end in (q - v, q + v)))
-    across = np.cross(u, v)
-    if np.linalg.norm(across) > 1e-9 * np.linalg.norm(u) * np.linalg.norm(v):
-        s, t, _ = np.linalg.solve(np.column_stack([u, -v, across]), q - p)
-        if abs(s) <= 1.0 and abs(t) <= 1.0:
-            least = min(least, np.linalg.norm(p + s * u - q - t * v))
-    return least
-
-
-def _to_segment(point, middle, half):
-    share = np.clip((point - middle) @ half / (half @ half), -1.0, 1.0)
-    return np.linalg.norm(point - middle - share * half)
-
-
 def deepest(scene, trajectory, frame):
     """How deep straight parts of round bodies are in each other in a frame [m]."""
     bodies = [
         (k, body.shapes[0]) for k, body in enumerate(scene.bodies) if isinstance(body.shapes[0], Cylinder | Capsule)
     ]
     axes = matrices(trajectory.orientation[frame])[:, :, 2]
-    parts = [(trajectory.position[frame, k], shape.half_height * axes[k]) for k, shape in bodies]
+    middle, half = trajectory.position[frame], [shape.half_height * axes[k] for k, shape in bodies]
+    ends = [(middle[k] - along, middle[k] + along) for (k, _), along in zip(bodies, half, strict=True)]
     found = 0.0
     for i, (_, one) in enumerate(bodies):
         for j in range(i):
-            found = max(found, one.radius + bodies[j][1].radius - segments_apart(parts[i], parts[j]))
+            found = max(found, one.radius + bodies[j][1].radius - segments_apart(*ends[i], *ends[j]))
     return found
 
 
