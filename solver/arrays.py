@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Device-side layout of one step: Warp structs of arrays, sized by capacity so one recorded graph serves many steps.
 
-Letters follow the glossary in ``step.py``.  Kernels launch over the capacity and return early beyond the counts.
+Letters follow the glossary in ``step.py``.  Kernels launch over the capacity and stop at the counts; see lanes.py.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ import warp as wp
 from . import mirror
 
 # Slots of the ``counts`` array.
-DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS, BODIES, PARTS = range(7)
+DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS, BODIES, PARTS, CONSTRAINED = range(8)
 # Slots of the ``flags`` array: one per graph loop, non-zero while an island still wants another round.
 OUTER, INNER, SWEEP = range(3)
 MOST_NEWTON, MOST_LINEAR, MOST_SWEEPS = range(3, 6)  # and the work of the island that took most
@@ -168,6 +168,7 @@ class IslandArrays:
     direct: wp.array(dtype=wp.int32)  # 1: block LDL^T, 0: conjugate gradients
     failed: wp.array(dtype=wp.int32)  # 1: the direct factorisation met a pivot that is not positive
     constrained: wp.array(dtype=wp.int32)  # 1: has a contact or a joint row
+    constrained_index: wp.array(dtype=wp.int32)  # numbers of those that have, in their order
     jointed: wp.array(dtype=wp.int32)
     looped: wp.array(dtype=wp.int32)  # 1: its joints close a loop
     sweeps_allowed: wp.array(dtype=wp.int32)  # SolveOptions.sweeps, the largest of its bodies
@@ -177,6 +178,7 @@ class IslandArrays:
     body_start: wp.array(dtype=wp.int32)
     body_index: wp.array(dtype=wp.int32)
     run_start: wp.array(dtype=wp.int32)
+    pair_start: wp.array(dtype=wp.int32)  # pairs are sorted by island
     colours: wp.array(dtype=wp.int32)  # how many its runs have; 0: none were asked for yet
     outer_active: wp.array(dtype=wp.int32)
     inner_active: wp.array(dtype=wp.int32)

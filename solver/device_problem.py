@@ -36,7 +36,7 @@ ROW_COLUMNS = ColumnSet(
     *((name, name) for name in ("beta", "target", "target_velocity", "compliance", "lower", "upper")),
 )  # fmt: skip
 
-COUNTED = "contacts", "rows", "pairs", "islands", "bodies", "parts"  # the slots of ``counts`` after DYNAMIC
+COUNTED = "contacts", "rows", "pairs", "islands", "bodies", "parts", "constrained"  # slots of ``counts`` after DYNAMIC
 TOPOLOGY = {
     "bodies": {"island": "body_island"}
     | {f"{each}_{part}": f"body_{each}_{part}" for each in ("contact", "row") for part in ("start", "index")}
@@ -47,8 +47,8 @@ TOPOLOGY = {
         name: f"pair_{name}" for name in ("island", "i", "j", "contact_start", "contact_end", "row_start", "row_index")
     },
     "islands": {f"{each}_{part}": f"island_{each}_{part}" for each in ("row", "body") for part in ("start", "index")}
-    | {f"{each}_start": f"island_{each}_start" for each in ("contact", "run")}
-    | {name: name for name in ("jointed", "constrained", "looped")},
+    | {f"{each}_start": f"island_{each}_start" for each in ("contact", "run", "pair")}
+    | {name: name for name in ("jointed", "constrained", "constrained_index", "looped")},
 }  # what is taken over from a Topology: the names on the device, and its own
 
 
@@ -120,7 +120,7 @@ class DeviceProblem:
             "islands": topology.island_count,
         }
         self._reserve(sizes)
-        sizes["parts"] = self._form_teams(topology)
+        sizes["parts"], sizes["constrained"] = self._form_teams(topology), len(topology.constrained_index)
         # On the CPU a kernel in vain costs a microsecond, but pairs come and go in a heap, and to record takes 10 ms.
         self.launched = {name: room if sizes[name] or name == "pairs" else 0 for name, room in self.capacity.items()}
         self._choose_direct(topology)
@@ -182,6 +182,7 @@ class DeviceProblem:
             "body_start": size["islands"] + 1,
             "body_index": size["bodies"],
             "run_start": size["islands"] + 1,
+            "pair_start": size["islands"] + 1,
         }
         self.bodies = allocate(types.BodyArrays, body_lists, size["bodies"], self.device)
         self.contacts = allocate(types.ContactArrays, {}, size["contacts"], self.device)
@@ -209,7 +210,8 @@ class DeviceProblem:
 
     def _form_teams(self, topology):
         """Upload which part of which team works on which island.  Returns how many parts there are."""
-        parts = parts_of(np.diff(topology.island_body_start), self.device.is_cpu)
+        islands = topology.constrained_index
+        parts = parts_of(islands, np.diff(topology.island_body_start)[islands], self.device.is_cpu)
         for name, values in zip(("island", "first", "size"), parts, strict=True):
             self._into["teams"].fill(name, values)
         self._into["runs"].fill("start", topology.run_start)

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from .arrays import BODIES, DYNAMIC, STEP, IslandArrays, structs
+from .lanes import begin, end, island_at, item, turns
 from .mathx.rotation import rotation_functions
 
 
@@ -30,33 +31,32 @@ def motion_kernels(real):
     @kernel
     def prepare_bodies(counts: wp.array(dtype=wp.int32), bodies: BodyArrays):
         """Before a solve: the free motion as the first pose, and mass properties in world axes there."""
-        i = wp.tid()
-        if i >= counts[bodies_slot]:
-            return
-        q = bodies.q_free[i]
-        bodies.x[i] = bodies.x_free[i]
-        bodies.q[i] = q
-        bodies.u_best[i] = bodies.u[i]
-        if i >= counts[dynamic_slot]:
-            return
-        # in float64, so that the tensor is as good as its rounding in any precision
-        x, y, z, w = wp.float64(q[0]), wp.float64(q[1]), wp.float64(q[2]), wp.float64(q[3])
-        one = wp.float64(1.0)
-        two = wp.float64(2.0)
-        axes = wp.mat33d(
-            one - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w),
-            two * (x * y + z * w), one - two * (x * x + z * z), two * (y * z - x * w),
-            two * (x * z - y * w), two * (y * z + x * w), one - two * (x * x + y * y),
-        )  # fmt: skip
-        principal = bodies.principal[i]
-        moments = wp.vec3d(wp.float64(principal[0]), wp.float64(principal[1]), wp.float64(principal[2]))
-        bodies.inertia[i] = mat33(axes * wp.diag(moments) * wp.transpose(axes))
-        bodies.inverse_inertia[i] = mat33(
-            axes * wp.diag(wp.vec3d(one / moments[0], one / moments[1], one / moments[2])) * wp.transpose(axes)
-        )
-        mass = bodies.mass[i]
-        bodies.inverse_mass[i] = scalar(1.0) / mass
-        bodies.extent[i] = wp.sqrt(wp.max(principal[0], wp.max(principal[1], principal[2])) / mass)
+        at = wp.tid()
+        for i in range(begin(at, 0), end(at, counts[bodies_slot])):
+            q = bodies.q_free[i]
+            bodies.x[i] = bodies.x_free[i]
+            bodies.q[i] = q
+            bodies.u_best[i] = bodies.u[i]
+            if i >= counts[dynamic_slot]:
+                continue
+            # in float64, so that the tensor is as good as its rounding in any precision
+            x, y, z, w = wp.float64(q[0]), wp.float64(q[1]), wp.float64(q[2]), wp.float64(q[3])
+            one = wp.float64(1.0)
+            two = wp.float64(2.0)
+            axes = wp.mat33d(
+                one - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w),
+                two * (x * y + z * w), one - two * (x * x + z * z), two * (y * z - x * w),
+                two * (x * z - y * w), two * (y * z + x * w), one - two * (x * x + y * y),
+            )  # fmt: skip
+            principal = bodies.principal[i]
+            moments = wp.vec3d(wp.float64(principal[0]), wp.float64(principal[1]), wp.float64(principal[2]))
+            bodies.inertia[i] = mat33(axes * wp.diag(moments) * wp.transpose(axes))
+            bodies.inverse_inertia[i] = mat33(
+                axes * wp.diag(wp.vec3d(one / moments[0], one / moments[1], one / moments[2])) * wp.transpose(axes)
+            )
+            mass = bodies.mass[i]
+            bodies.inverse_mass[i] = scalar(1.0) / mass
+            bodies.extent[i] = wp.sqrt(wp.max(principal[0], wp.max(principal[1], principal[2])) / mass)
 
     @kernel
     def integrate(
@@ -64,22 +64,30 @@ def motion_kernels(real):
         islands: wp.array(dtype=wp.int32),
         settings: wp.array(dtype=scalar),
         bodies: BodyArrays,
+        isl: IslandArrays,
     ):
-        i = wp.tid()
-        if i >= counts[dynamic_slot]:
-            return
-        if islands[bodies.island[i]] == 0:
-            return
-        h = settings[step_slot]
-        du = bodies.u[i] - bodies.u_free[i]
-        bodies.x[i] = bodies.x_free[i] + wp.vec3d(h * linear(du))
-        bodies.q[i] = wp.normalize(exponential(h * angular(du)) * bodies.q_free[i])
+        at = wp.tid()
+        for turn in range(turns(counts, dynamic_slot, at)):
+            k = island_at(isl, bodies.island, turn, at)
+            if islands[k] == 0:
+                continue
+            for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
+                i = item(isl.body_index, n)
+                h = settings[step_slot]
+                du = bodies.u[i] - bodies.u_free[i]
+                bodies.x[i] = bodies.x_free[i] + wp.vec3d(h * linear(du))
+                bodies.q[i] = wp.normalize(exponential(h * angular(du)) * bodies.q_free[i])
 
     @kernel
     def centre(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
-        i = wp.tid()
-        if i < counts[dynamic_slot] and isl.outer_active[bodies.island[i]] == 1:
-            bodies.u_centre[i] = bodies.u[i]
+        at = wp.tid()
+        for turn in range(turns(counts, dynamic_slot, at)):
+            k = island_at(isl, bodies.island, turn, at)
+            if isl.outer_active[k] == 0:
+                continue
+            for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
+                i = item(isl.body_index, n)
+                bodies.u_centre[i] = bodies.u[i]
 
     @wp.func(module=f"axion_motion_{real.name}")
     def body_direction(bodies: BodyArrays, isl: IslandArrays, i: int, k: int):
@@ -102,44 +110,50 @@ def motion_kernels(real):
         bodies: BodyArrays,
         con: ContactArrays,
         rows: RowArrays,
+        isl: IslandArrays,
     ):
         """U = u_free + M^-1 J^T p: after it momentum is exact by construction."""
-        i = wp.tid()
-        if i >= counts[dynamic_slot]:
-            return
-        if islands[bodies.island[i]] == 0:
-            return
-        gl = wp.vec3d()
-        ga = wp.vec3d()
-        for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
-            c = bodies.contact_index[m]
-            f = con.force[c]
-            arm = con.arm_a[c]
-            if con.a[c] != i:
-                f = -f
-                arm = con.arm_b[c]
-            gl += f
-            ga += wp.cross(wp.vec3d(arm), f)
-        for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
-            r = bodies.row_index[m]
-            jac = rows.jac_b[r]
-            if rows.a[r] == i:
-                jac = rows.jac_a[r]
-            gl += rows.p[r] * wp.vec3d(linear(jac))
-            ga += rows.p[r] * wp.vec3d(angular(jac))
-        push = six(vec3(gl) * bodies.inverse_mass[i], bodies.inverse_inertia[i] * vec3(ga))
-        bodies.u[i] = bodies.u_free[i] + push
+        at = wp.tid()
+        for turn in range(turns(counts, dynamic_slot, at)):
+            k = island_at(isl, bodies.island, turn, at)
+            if islands[k] == 0:
+                continue
+            for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
+                i = item(isl.body_index, n)
+                gl = wp.vec3d()
+                ga = wp.vec3d()
+                for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
+                    c = bodies.contact_index[m]
+                    f = con.force[c]
+                    arm = con.arm_a[c]
+                    if con.a[c] != i:
+                        f = -f
+                        arm = con.arm_b[c]
+                    gl += f
+                    ga += wp.cross(wp.vec3d(arm), f)
+                for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
+                    r = bodies.row_index[m]
+                    jac = rows.jac_b[r]
+                    if rows.a[r] == i:
+                        jac = rows.jac_a[r]
+                    gl += rows.p[r] * wp.vec3d(linear(jac))
+                    ga += rows.p[r] * wp.vec3d(angular(jac))
+                push = six(vec3(gl) * bodies.inverse_mass[i], bodies.inverse_inertia[i] * vec3(ga))
+                bodies.u[i] = bodies.u_free[i] + push
 
     @kernel
     def keep_bodies(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
-        i = wp.tid()
-        if i >= counts[dynamic_slot]:
-            return
-        k = bodies.island[i]
-        if isl.keep[k] == 1:
-            bodies.u_best[i] = bodies.u[i]
-        if isl.restore[k] == 1:
-            bodies.u[i] = bodies.u_best[i]
+        at = wp.tid()
+        for turn in range(turns(counts, dynamic_slot, at)):
+            k = island_at(isl, bodies.island, turn, at)
+            if isl.keep[k] + isl.restore[k] == 0:
+                continue
+            for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
+                i = item(isl.body_index, n)
+                if isl.keep[k] == 1:
+                    bodies.u_best[i] = bodies.u[i]
+                if isl.restore[k] == 1:
+                    bodies.u[i] = bodies.u_best[i]
 
     return SimpleNamespace(
         prepare_bodies=prepare_bodies,

@@ -26,6 +26,7 @@ from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
 from .device_problem import DeviceProblem
 from .gauss_seidel import sweep_kernels
+from .lanes import threads
 from .line_search import search_kernels
 from .linear.assembly import assembly_kernels
 from .linear.conjugate_gradient import cg_kernel
@@ -149,7 +150,7 @@ class ProximalSolver:
             self._over_bodies(self._motion.centre, p.bodies, p.islands)
             self._over_contacts(self._contact.shift_contacts, p.contacts, p.islands)
             if position:
-                self._over_rows(self._joint.meet_anchors, active, p.bodies, p.rows)
+                self._over_rows(self._joint.meet_anchors, active, p.bodies, p.rows, p.islands)
             self._gradient()
             wp.capture_while(flags[INNER : INNER + 1], newton)
             self._settle()
@@ -158,7 +159,7 @@ class ProximalSolver:
                 wp.capture_while(flags[SWEEP : SWEEP + 1], partial(self._sweep_block, position))
             self._linearise(position, active)
             if position:
-                self._over_rows(self._joint.carry_impulses, active, p.rows)
+                self._over_rows(self._joint.carry_impulses, active, p.rows, p.islands)
             self._residual()
             self._over_islands(control.outer_check, flags, self._limits, p.islands)
             self._over_bodies(self._motion.keep_bodies, p.bodies, p.islands)
@@ -177,26 +178,28 @@ class ProximalSolver:
         """
         p = self.problem
         self._over_islands(self._control.settle, p.islands)
-        self._over_contacts(self._contact.contact_forces, p.islands.outer_active, p.contacts)
+        self._over_contacts(self._contact.contact_forces, p.islands.outer_active, p.contacts, p.islands)
         self._rebuild(p.islands.rebuild)
 
     def _rebuild(self, islands):
         """Velocities from the impulses, in the islands flagged."""
         p = self.problem
-        self._over_bodies(self._motion.velocity_from_impulses, islands, p.bodies, p.contacts, p.rows)
+        arguments = p.bodies, p.contacts, p.rows, p.islands
+        self._over_bodies(self._motion.velocity_from_impulses, islands, *arguments)
 
     def _linearise(self, position, islands):
         """Read the geometry, in the islands flagged: nothing moved in the others."""
         p = self.problem
         if position:
-            self._over_bodies(self._motion.integrate, islands, p.settings, p.bodies)
+            pose = islands, p.settings, p.bodies
+            self._over_bodies(self._motion.integrate, *pose, p.islands)
             if p.launched["spinning"]:
-                self._over_bodies(spinning_kernels(p.real)[0], islands, p.settings, p.bodies)
-            self._over_contacts(self._contact.linearise_contacts, islands, p.settings, p.bodies, p.contacts)
-            self._over_rows(self._joint.linearise_rows, islands, p.settings, p.bodies, p.rows)
+                self._over_bodies(spinning_kernels(p.real)[0], *pose, p.islands)
+            self._over_contacts(self._contact.linearise_contacts, *pose, p.contacts, p.islands)
+            self._over_rows(self._joint.linearise_rows, *pose, p.rows, p.islands)
         else:
-            self._over_contacts(self._contact.linearise_contacts_velocity, islands, p.bodies, p.contacts)
-            self._over_rows(self._joint.linearise_rows_velocity, islands, p.bodies, p.rows)
+            self._over_contacts(self._contact.linearise_contacts_velocity, islands, p.bodies, p.contacts, p.islands)
+            self._over_rows(self._joint.linearise_rows_velocity, islands, p.bodies, p.rows, p.islands)
 
     def _stiffen(self, position):
         """What the turn of joints' directions adds to H; in the velocity phase they stand still."""
@@ -205,7 +208,7 @@ class ProximalSolver:
             islands = p.islands.outer_active
             self._over_bodies(self._assembly.joint_stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
             if self._ropes:
-                self._over_rows(self._joint.turn_rows, islands, p.settings, p.bodies, p.rows)
+                self._over_rows(self._joint.turn_rows, islands, p.settings, p.bodies, p.rows, p.islands)
 
     def _residual(self):
         p = self.problem
@@ -224,7 +227,7 @@ class ProximalSolver:
         p = self.problem
         self._over_bodies(self._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
         pairs = p.bodies, p.contacts, p.rows, p.pairs, p.islands
-        self._launch_kernel(self._assembly.assemble_pairs, p.launched["pairs"], *pairs)
+        self._over("pairs", self._assembly.assemble_pairs, *pairs)
 
     def _newton_step(self):
         p = self.problem
@@ -244,19 +247,22 @@ class ProximalSolver:
         islands = p.islands.sweep_active  # settled, so their velocities are those of their impulses
         self._linearise(position, islands)
         self._by_teams(self._sweep, wp.int32(SWEEPS_PER_BLOCK), p.bodies, p.contacts, p.runs, p.islands)
-        self._over_contacts(self._contact.contact_forces, islands, p.contacts)
+        self._over_contacts(self._contact.contact_forces, islands, p.contacts, p.islands)
         self._rebuild(islands)
         self._launch_kernel(control.sweep_reset, 1, counts=False, arguments=(flags,))
         self._over_islands(control.sweeps_done, flags, wp.int32(SWEEPS_PER_BLOCK), p.islands)
 
+    def _over(self, what, kernel, *arguments):
+        self._launch_kernel(kernel, threads(self.device, self.problem.launched[what]), *arguments)
+
     def _over_bodies(self, kernel, *arguments):
-        self._launch_kernel(kernel, self.problem.launched["bodies"], *arguments)
+        self._over("bodies", kernel, *arguments)
 
     def _over_contacts(self, kernel, *arguments):
-        self._launch_kernel(kernel, self.problem.launched["contacts"], *arguments)
+        self._over("contacts", kernel, *arguments)
 
     def _over_rows(self, kernel, *arguments):
-        self._launch_kernel(kernel, self.problem.launched["rows"], *arguments)
+        self._over("rows", kernel, *arguments)
 
     def _over_islands(self, kernel, *arguments):
         self._launch_kernel(kernel, self.problem.launched["islands"], *arguments)

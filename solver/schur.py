@@ -14,6 +14,7 @@ from .constraints.complementarity import complementarity_kernels
 from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
 from .device_problem import DeviceProblem
+from .lanes import threads
 from .linear.assembly import assembly_kernels
 from .linear.schur_system import SchurSystem
 from .mathx.real import real_types
@@ -143,17 +144,19 @@ class SchurSolver:
         p = self.problem
         all_islands = p.islands.constrained
         if position:
-            self._over("bodies", self._motion.integrate, all_islands, p.settings, p.bodies)
+            pose = all_islands, p.settings, p.bodies
+            self._over("bodies", self._motion.integrate, *pose, p.islands)
             if p.launched["spinning"]:
-                self._over("bodies", spinning_kernels(p.real)[0], all_islands, p.settings, p.bodies)
-            self._over("contacts", self._contact.linearise_contacts, all_islands, p.settings, p.bodies, p.contacts)
-            self._over("rows", self._joint.linearise_rows, all_islands, p.settings, p.bodies, p.rows)
+                self._over("bodies", spinning_kernels(p.real)[0], *pose, p.islands)
+            self._over("contacts", self._contact.linearise_contacts, *pose, p.contacts, p.islands)
+            self._over("rows", self._joint.linearise_rows, *pose, p.rows, p.islands)
             stiffness, islands = self._assembly.joint_stiffness, p.islands.outer_active
             self._over("bodies", stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
         else:
-            self._over("contacts", self._contact.linearise_contacts_velocity, all_islands, p.bodies, p.contacts)
-            self._over("rows", self._joint.linearise_rows_velocity, all_islands, p.bodies, p.rows)
-        self._over("contacts", self._contact.contact_forces, all_islands, p.contacts)
+            still = all_islands, p.bodies
+            self._over("contacts", self._contact.linearise_contacts_velocity, *still, p.contacts, p.islands)
+            self._over("rows", self._joint.linearise_rows_velocity, *still, p.rows, p.islands)
+        self._over("contacts", self._contact.contact_forces, all_islands, p.contacts, p.islands)
 
     def _residual(self):
         p = self.problem
@@ -163,5 +166,6 @@ class SchurSolver:
         self._over("rows", self._joint.row_residual, p.rows, p.islands)
 
     def _over(self, what, kernel, *arguments):
-        inputs = [self.problem.counts, *arguments]
-        wp.launch(kernel, dim=self.problem.capacity[what], inputs=inputs, device=self.device)
+        room = self.problem.capacity[what]
+        dim = room if what == "islands" else threads(self.device, room)
+        wp.launch(kernel, dim=dim, inputs=[self.problem.counts, *arguments], device=self.device)

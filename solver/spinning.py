@@ -23,7 +23,8 @@ from functools import cache, lru_cache
 import numpy as np
 import warp as wp
 
-from .arrays import DYNAMIC, STEP, structs
+from .arrays import DYNAMIC, STEP, IslandArrays, structs
+from .lanes import begin, end, island_at, item, turns
 from .mathx.rotation import rotation_functions
 from .predict import free_rotation
 from .problem import frozen
@@ -80,13 +81,18 @@ def spinning_kernels(real):
         islands: wp.array(dtype=wp.int32),
         settings: wp.array(dtype=scalar),
         bodies: BodyArrays,
+        isl: IslandArrays,
     ):
         """After ``integrate``, in the islands flagged."""
-        i = wp.tid()
-        if i >= counts[dynamic_slot] or islands[bodies.island[i]] == 0:
-            return
-        if wp.length_sq(bodies.spin[i]) > scalar(0.0):
-            bodies.q[i] = quat(led(bodies, i, wp.float64(settings[step_slot])))
+        at = wp.tid()
+        for turn in range(turns(counts, dynamic_slot, at)):
+            k = island_at(isl, bodies.island, turn, at)
+            if islands[k] == 0:
+                continue
+            for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
+                i = item(isl.body_index, n)
+                if wp.length_sq(bodies.spin[i]) > scalar(0.0):
+                    bodies.q[i] = quat(led(bodies, i, wp.float64(settings[step_slot])))
 
     @kernel
     def lead(

@@ -30,13 +30,13 @@ class TeamArrays:
     arrived: wp.array(dtype=wp.int32)  # (parts,) at the first of each team: how often its parts have come to add
 
 
-def parts_of(bodies, near):
-    """(island, first, size) of the parts of islands with so many ``bodies`` (islands,).  near: on the CPU."""
+def parts_of(islands, bodies, near):
+    """(island, first, size) of the parts of ``islands`` (K,) with so many ``bodies`` (K,).  near: on the CPU."""
     blocks = np.ones(len(bodies), np.int32)
     if not near:
         blocks = np.clip(-(-bodies // PER_BLOCK), 1, MOST_BLOCKS).astype(np.int32)
     start = np.cumsum(blocks, dtype=np.int32) - blocks
-    columns = np.arange(len(bodies), dtype=np.int32), start, blocks
+    columns = islands, start, blocks
     return tuple(np.repeat(column, blocks) for column in columns)
 
 

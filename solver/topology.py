@@ -22,6 +22,7 @@ class Topology:
     body_island: np.ndarray  # (n,) island of each dynamic body
     island_count: int
     constrained: np.ndarray  # (islands,) bool: has a contact or a joint row
+    constrained_index: np.ndarray  # (K,) int32 numbers of those that have
     jointed: np.ndarray  # (islands,) bool: has a joint row
     looped: np.ndarray  # (islands,) bool: its joints close a loop, so that some of their rows may be redundant
     contact_order: np.ndarray  # (C,) sorts the problem's contacts by island, then by body pair
@@ -33,12 +34,13 @@ class Topology:
     island_body_start: np.ndarray
     island_body_index: np.ndarray
     island_run_start: np.ndarray
+    island_pair_start: np.ndarray
     run_start: np.ndarray  # (runs + 1,) contacts of one pair each, whether both move or one, in their order
     body_contact_start: np.ndarray
     body_contact_index: np.ndarray
     body_row_start: np.ndarray
     body_row_index: np.ndarray
-    pair_i: np.ndarray  # (P,) i < j, both dynamic
+    pair_i: np.ndarray  # (P,) i < j, both dynamic; sorted by island, then by i and j
     pair_j: np.ndarray
     pair_island: np.ndarray
     pair_joined: np.ndarray  # (P,) bool: coupled by a joint row
@@ -154,7 +156,6 @@ def _topology(n, total, *sides):
     edges = np.append(np.flatnonzero(np.append(True, pair_key[1:] != pair_key[:-1])[: len(ca)]), len(ca))
     first = edges[:-1]
     runs = np.flatnonzero((ca.take(first) < n) & (cb.take(first) < n))
-    runs = runs.take(np.argsort(pair_key.take(first.take(runs))))
     pairs, starts, ends = pair_key.take(first.take(runs)), edges.take(runs), edges.take(runs + 1)
 
     constrained, jointed, looped = (np.zeros(island_count, bool) for _ in range(3))
@@ -163,11 +164,14 @@ def _topology(n, total, *sides):
         low = np.minimum(ra, rb)
         row_island, row_key, row_linked = body_island[low], low * total + np.maximum(ra, rb), (ra < n) & (rb < n)
         joined = np.unique(np.concatenate([pairs, row_key[row_linked]]))
-        slot, start, end = np.searchsorted(joined, pairs), np.zeros(len(joined), int), np.zeros(len(joined), int)
+        order = np.argsort(body_island[joined // total], kind="stable")
+        place, (start, end) = np.empty_like(order), np.zeros((2, len(joined)), int)
+        place[order] = np.arange(len(joined))
+        slot = place[np.searchsorted(joined, pairs)]
         start[slot], end[slot] = starts, ends
-        pairs, starts, ends = joined, start, end
         row_of_pair = np.nonzero(row_linked)[0]
-        pair_row_start, order = group(np.searchsorted(pairs, row_key[row_of_pair]), len(pairs))
+        pair_row_start, order = group(place[np.searchsorted(joined, row_key[row_of_pair])], len(joined))
+        pairs, starts, ends = joined[np.argsort(place)], start, end
         pair_row_index = row_of_pair[order].astype(np.int32)
         constrained[row_island] = jointed[row_island] = True
         first_row = np.unique(joint, return_index=True)[1]
@@ -181,6 +185,7 @@ def _topology(n, total, *sides):
         )
         pair_row_index, island_row_index, body_row_index = (np.zeros(0, np.int32) for _ in range(3))
     pair_i, pair_j = pairs // max(total, 1), pairs % max(total, 1)
+    pair_island = body_island[pair_i]
     number = np.arange(len(pairs))
     neighbour_start, order_n = group(np.concatenate([pair_i, pair_j]), n)
     body_contact_start, body_contact_index = incidence(ca, cb, n)
@@ -189,6 +194,7 @@ def _topology(n, total, *sides):
         body_island=body_island,
         island_count=island_count,
         constrained=constrained,
+        constrained_index=np.flatnonzero(constrained).astype(np.int32),
         jointed=jointed,
         looped=looped,
         contact_order=contact_order,
@@ -200,6 +206,7 @@ def _topology(n, total, *sides):
         island_body_start=island_body_start,
         island_body_index=island_body_index,
         island_run_start=np.searchsorted(contact_island.take(first), np.arange(island_count + 1)),
+        island_pair_start=np.searchsorted(pair_island, np.arange(island_count + 1)),
         run_start=edges.astype(np.int32),
         body_contact_start=body_contact_start,
         body_contact_index=body_contact_index,
@@ -207,7 +214,7 @@ def _topology(n, total, *sides):
         body_row_index=body_row_index,
         pair_i=pair_i,
         pair_j=pair_j,
-        pair_island=body_island[pair_i],
+        pair_island=pair_island,
         pair_joined=pair_row_start[1:] > pair_row_start[:-1],
         pair_contact_start=starts.astype(np.int32),
         pair_contact_end=ends.astype(np.int32),

@@ -12,7 +12,18 @@ from functools import cache
 
 import numpy as np
 import warp as wp
-from axion.solver.arrays import CONTACTS, INNER, ISLANDS, OUTER, PARTS, SWEEP, IslandArrays, allocate, structs
+from axion.solver.arrays import (
+    CONSTRAINED,
+    CONTACTS,
+    INNER,
+    ISLANDS,
+    OUTER,
+    PARTS,
+    SWEEP,
+    IslandArrays,
+    allocate,
+    structs,
+)
 from axion.solver.constraints.contact import contact_kernels
 from axion.solver.line_search import search_kernels
 from axion.solver.mathx.real import real_types
@@ -79,7 +90,7 @@ class DenseContacts:
         self.bodies, self.rows, self.team = (allocate(kind, {}, 1, "cpu") for kind in kinds)
         self.team.size.fill_(1)
         self.flags, self.counts = wp.zeros(8, dtype=wp.int32, device="cpu"), np.zeros(8, np.int32)
-        self.counts[[CONTACTS, ISLANDS, PARTS]] = self.count, 1, 1
+        self.counts[[CONTACTS, ISLANDS, PARTS, CONSTRAINED]] = self.count, 1, 1, 1
         self.counts = wp.array(self.counts, dtype=wp.int32, device="cpu")
         self.con.n.assign(np.tile(NORMAL, (self.count, 1)).astype(self.type))
         self.con.mu.assign(mu.astype(self.type))
@@ -103,12 +114,12 @@ class DenseContacts:
         self._linearise()
         while flags.numpy()[OUTER]:
             self._island(control.outer_begin, flags, isl)
-            self._contacts(self.contact.shift_contacts, con, isl)
+            self._island(self.contact.shift_contacts, con, isl)
             g = self._gradient()
             while flags.numpy()[INNER]:
                 self._newton(g)
                 g = self._gradient()
-            self._contacts(self.contact.contact_forces, isl.outer_active, con)
+            self._island(self.contact.contact_forces, isl.outer_active, con, isl)
             self.x = self._force() @ self.L  # momentum is exact, as in ``ProximalSolver._settle``
             self._island(control.request_sweeps, flags, self.limits, isl)
             while flags.numpy()[SWEEP]:
@@ -117,13 +128,13 @@ class DenseContacts:
                 self._island(control.sweeps_done, flags, wp.int32(SWEEPS_PER_BLOCK), isl)
             self._linearise()
             self._island(control.residual_begin, isl)
-            self._contacts(self.contact.contact_residual, con, isl)
+            self._island(self.contact.contact_residual, con, isl)
             self._island(control.outer_check, flags, self.limits, isl)
             if isl.keep.numpy()[0]:
                 self.best = self.x.copy()
             if isl.restore.numpy()[0]:
                 self.x = self.best.copy()
-            self._contacts(self.contact.keep_contacts, con, isl)
+            self._island(self.contact.keep_contacts, con, isl)
             self._linearise()
 
     def _gradient(self):
@@ -163,7 +174,7 @@ class DenseContacts:
                 p[c, 1:] = y * (reach / length) if length > reach else y
                 v += self.W[:, i + 1 : i + 3] @ (p[c, 1:] - old[1:])
         self.con.p.assign(p)
-        self._contacts(self.contact.contact_forces, self.isl.outer_active, self.con)
+        self._island(self.contact.contact_forces, self.isl.outer_active, self.con, self.isl)
         self.x = self._force() @ self.L
 
     def _linearise(self):
@@ -174,8 +185,6 @@ class DenseContacts:
         """Impulses (3n,) as the kernels put them into world axes, back in (normal, t1, t2)."""
         return (self.con.force.numpy() @ AXES).ravel().astype(self.type)
 
-    def _contacts(self, kernel, *arguments):
-        wp.launch(kernel, self.count, inputs=[self.counts, *arguments], device="cpu")
-
     def _island(self, kernel, *arguments):
+        """Launch a kernel on the one thread that goes over all there is."""
         wp.launch(kernel, 1, inputs=[self.counts, *arguments], device="cpu")

@@ -45,7 +45,7 @@ def test_the_push_of_locked_anchors_stays_when_their_axes_turn(seed, midpoint):
     turned = stages.rows("jac_b")[:, :3].copy()
     assert np.abs(turned - axes).max() > 0.03
     solver, device = stages.solver, stages.device
-    solver._over_rows(solver._joint.carry_impulses, device.islands.outer_active, device.rows)
+    solver._over_rows(solver._joint.carry_impulses, device.islands.outer_active, device.rows, device.islands)
     carried = stages.rows("p")
     assert np.abs(carried - p)[BALL].max() > 1e-3 * np.abs(p).max()
     np.testing.assert_allclose(carried[BALL] @ turned[BALL], p[BALL] @ axes[BALL], rtol=1e-12)
@@ -60,7 +60,9 @@ def test_levers_of_locked_anchors_reach_to_where_they_meet(midpoint):
     problem = jointed_problem(4, midpoint)
     stages = Stages(problem).linearise().newton()
     before, solver, device = stages.rows("jac_a").copy(), stages.solver, stages.device
-    solver._over_rows(solver._joint.meet_anchors, device.islands.outer_active, device.bodies, device.rows)
+    solver._over_rows(
+        solver._joint.meet_anchors, device.islands.outer_active, device.bodies, device.rows, device.islands
+    )
     found, rows, bodies = stages.rows("jac_a"), problem.joints, problem.bodies
     np.testing.assert_array_equal(found[SLIDER.start :], before[SLIDER.start :])
     expected = before[BALL].copy()

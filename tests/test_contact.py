@@ -86,7 +86,7 @@ def test_start_impulses_are_read_along_the_normal_and_its_tangents():
     # and written back as the same world force
     stages.linearise()
     p = stages.device
-    stages.solver._over_contacts(stages.solver._contact.contact_forces, p.islands.constrained, p.contacts)
+    stages.solver._over_contacts(stages.solver._contact.contact_forces, p.islands.constrained, p.contacts, p.islands)
     assert stages.contacts("force") == pytest.approx(np.einsum("cki,ck->ci", axes, want), abs=1e-14)
 
 

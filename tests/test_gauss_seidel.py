@@ -22,7 +22,7 @@ def swept(problem, rounds, coloured=False):
     p, s = stages.device, stages.solver
     count = stages.device.topology.island_count
     p.islands.sweep_active.numpy()[:count] = 1
-    s._over_contacts(s._contact.contact_forces, p.islands.sweep_active, p.contacts)
+    s._over_contacts(s._contact.contact_forces, p.islands.sweep_active, p.contacts, p.islands)
     s._rebuild(p.islands.sweep_active)
     kernels = sweep_kernels(p.real)
     sweep = kernels.coloured if coloured else kernels.in_order

@@ -31,8 +31,10 @@ def islands(seed, count, most):
 @pytest.mark.parametrize("near", [True, False])
 @pytest.mark.parametrize(("count", "most"), [(1, 1), (1, 20000), (300, 3), (40, 700), (2, 129)])
 def test_parts_lie_side_by_side_and_there_is_room_for_them(count, most, near):
-    bodies = islands(count + most, count, most)
-    island, first, size = teams.parts_of(bodies, near)
+    bodies, numbers = islands(count + most, count, most), 2 * np.arange(count) + 1
+    island, first, size = teams.parts_of(numbers, bodies, near)
+    assert np.array_equal(np.unique(island), numbers)
+    island = island // 2
     assert np.array_equal(np.unique(island), np.arange(count)) and (np.diff(island) >= 0).all()
     parts = np.bincount(island)
     assert np.array_equal(parts[island], size)
@@ -46,7 +48,7 @@ def test_parts_lie_side_by_side_and_there_is_room_for_them(count, most, near):
 @pytest.mark.parametrize("most", [5, 900])
 def test_each_thing_goes_to_one_thread(width, most):
     things = islands(most, 30, most)
-    columns = teams.parts_of(things, near=width == 1)
+    columns = teams.parts_of(np.arange(len(things)), things, near=width == 1)
     team = allocate(teams.TeamArrays, {}, len(columns[0]), "cpu")
     for name, values in zip(("island", "first", "size"), columns, strict=True):
         upload(getattr(team, name), values)

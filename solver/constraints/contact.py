@@ -25,6 +25,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, STEP, IslandArrays, structs
+from ..lanes import begin, end, island_at, turns
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 from .friction import contact_law
@@ -92,55 +93,54 @@ def contact_kernels(real):
         counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays
     ):
         """Levers, effective inverse masses, allowed gap and start impulses, at the start pose."""
-        c = wp.tid()
-        if c >= counts[contacts_slot]:
-            return
-        a = con.a[c]
-        b = con.b[c]
-        n = con.n[c]
-        t1 = tangent(n)
-        t2 = wp.cross(n, t1)
-        ra = wp.quat_rotate(lever_turn(bodies, a, con.glides[c]), con.point_a[c])
-        rb = wp.quat_rotate(lever_turn(bodies, b, con.glides[c]), con.point_b[c])
-        ra = ra - n * con.margin_a[c]
-        rb = rb + n * con.margin_b[c]
-        con.arm_a[c] = ra
-        con.arm_b[c] = rb
-        allowed = con.rebound_gap[c]
-        if wp.abs(con.start_gap[c]) <= con.gap_noise[c]:
-            allowed += con.start_gap[c]
-        elif con.start_gap[c] < scalar(0.0):
-            allowed += wp.min(scalar(0.0), con.start_gap[c] + settings[push_out_slot])
-        con.allowed[c] = allowed
-        m = scalar(0.0)
-        wn = scalar(0.0)
-        w1 = scalar(0.0)
-        w2 = scalar(0.0)
-        if a < counts[dynamic_slot]:
-            m += bodies.inverse_mass[a]
-            wn += arm_mass(ra, n, bodies, a)
-            w1 += arm_mass(ra, t1, bodies, a)
-            w2 += arm_mass(ra, t2, bodies, a)
-        if b < counts[dynamic_slot]:
-            m += bodies.inverse_mass[b]
-            wn += arm_mass(rb, n, bodies, b)
-            w1 += arm_mass(rb, t1, bodies, b)
-            w2 += arm_mass(rb, t2, bodies, b)
-        con.w_normal[c] = m + wn
-        con.w_tangent[c] = m + wp.max(w1, w2)
-        con.w[c] = m + (wn + w1 + w2) / scalar(3.0)
-        start = con.start_impulse[c]
-        axis = wp.vec3d(n)
-        side = wp.vec3d(t1)
-        p = wp.vec3d(
-            wp.max(zero, wp.dot(axis, start)), wp.dot(side, start), wp.dot(wp.cross(axis, side), start)
-        )  # fmt: skip
-        con.p[c] = p
-        con.p_centre[c] = p
-        con.p_best[c] = p
-        con.radius[c] = double(con.mu[c]) * p[0]
-        con.dual[c] = wp.vec2d(p[1], p[2])
-        con.shift[c] = scalar(0.0)
+        at = wp.tid()
+        for c in range(begin(at, 0), end(at, counts[contacts_slot])):
+            a = con.a[c]
+            b = con.b[c]
+            n = con.n[c]
+            t1 = tangent(n)
+            t2 = wp.cross(n, t1)
+            ra = wp.quat_rotate(lever_turn(bodies, a, con.glides[c]), con.point_a[c])
+            rb = wp.quat_rotate(lever_turn(bodies, b, con.glides[c]), con.point_b[c])
+            ra = ra - n * con.margin_a[c]
+            rb = rb + n * con.margin_b[c]
+            con.arm_a[c] = ra
+            con.arm_b[c] = rb
+            allowed = con.rebound_gap[c]
+            if wp.abs(con.start_gap[c]) <= con.gap_noise[c]:
+                allowed += con.start_gap[c]
+            elif con.start_gap[c] < scalar(0.0):
+                allowed += wp.min(scalar(0.0), con.start_gap[c] + settings[push_out_slot])
+            con.allowed[c] = allowed
+            m = scalar(0.0)
+            wn = scalar(0.0)
+            w1 = scalar(0.0)
+            w2 = scalar(0.0)
+            if a < counts[dynamic_slot]:
+                m += bodies.inverse_mass[a]
+                wn += arm_mass(ra, n, bodies, a)
+                w1 += arm_mass(ra, t1, bodies, a)
+                w2 += arm_mass(ra, t2, bodies, a)
+            if b < counts[dynamic_slot]:
+                m += bodies.inverse_mass[b]
+                wn += arm_mass(rb, n, bodies, b)
+                w1 += arm_mass(rb, t1, bodies, b)
+                w2 += arm_mass(rb, t2, bodies, b)
+            con.w_normal[c] = m + wn
+            con.w_tangent[c] = m + wp.max(w1, w2)
+            con.w[c] = m + (wn + w1 + w2) / scalar(3.0)
+            start = con.start_impulse[c]
+            axis = wp.vec3d(n)
+            side = wp.vec3d(t1)
+            p = wp.vec3d(
+                wp.max(zero, wp.dot(axis, start)), wp.dot(side, start), wp.dot(wp.cross(axis, side), start)
+            )  # fmt: skip
+            con.p[c] = p
+            con.p_centre[c] = p
+            con.p_best[c] = p
+            con.radius[c] = double(con.mu[c]) * p[0]
+            con.dual[c] = wp.vec2d(p[1], p[2])
+            con.shift[c] = scalar(0.0)
 
     @kernel
     def shift_contacts(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
@@ -148,19 +148,20 @@ def contact_kernels(real):
 
         Not all the way to what the last round says, but where it creeps: see ``next_slip_share``.
         """
-        c = wp.tid()
-        if c >= counts[contacts_slot]:
-            return
-        k = con.island[c]
-        if con.allowed[c] < -con.gap_noise[c]:
-            isl.assumes[k] = 0  # what takes several steps to push apart does not go on as it did
-        if isl.outer_active[k] == 0 or isl.outer_count[k] <= 0:
-            return
-        v = con.v[c]
-        change = con.mu[c] * wp.sqrt(v[1] * v[1] + v[2] * v[2]) - con.shift[c]
-        if isl.law[k] == 1:
-            change = scalar(isl.slip_share[k]) * change
-        con.shift[c] = con.shift[c] + change
+        at = wp.tid()
+        for turn in range(turns(counts, contacts_slot, at)):
+            k = island_at(isl, con.island, turn, at)
+            if isl.outer_active[k] == 0:
+                continue
+            for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
+                if con.allowed[c] < -con.gap_noise[c]:
+                    isl.assumes[k] = 0  # what takes several steps to push apart does not go on as it did
+                if isl.outer_count[k] > 0:
+                    v = con.v[c]
+                    change = con.mu[c] * wp.sqrt(v[1] * v[1] + v[2] * v[2]) - con.shift[c]
+                    if isl.law[k] == 1:
+                        change = scalar(isl.slip_share[k]) * change
+                    con.shift[c] = con.shift[c] + change
 
     @kernel
     def linearise_contacts(
@@ -169,43 +170,52 @@ def contact_kernels(real):
         settings: wp.array(dtype=scalar),
         bodies: BodyArrays,
         con: ContactArrays,
+        isl: IslandArrays,
     ):
         """Gap and row velocities at the end pose of the iterate; the bias that makes v = J u + bias exact there."""
-        c = wp.tid()
-        if c >= counts[contacts_slot]:
-            return
-        if islands[con.island[c]] == 0:
-            return
         h = settings[step_slot]
-        a = con.a[c]
-        b = con.b[c]
-        n = con.n[c]
-        phi = gap(con, c, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
-        ju = components(n, point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c]))
-        con.phi[c] = phi
-        running = components(n, con.surface_velocity[c])
-        con.v[c] = vec3((phi - con.allowed[c]) / h, ju[1] + running[1], ju[2] + running[2])
-        con.bias[c] = vec3((phi - con.allowed[c]) / h - ju[0], running[1], running[2])
+        at = wp.tid()
+        for turn in range(turns(counts, contacts_slot, at)):
+            k = island_at(isl, con.island, turn, at)
+            if islands[k] == 0:
+                continue
+            for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
+                a = con.a[c]
+                b = con.b[c]
+                n = con.n[c]
+                phi = gap(con, c, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
+                ju = components(
+                    n, point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c])
+                )
+                con.phi[c] = phi
+                running = components(n, con.surface_velocity[c])
+                con.v[c] = vec3((phi - con.allowed[c]) / h, ju[1] + running[1], ju[2] + running[2])
+                con.bias[c] = vec3((phi - con.allowed[c]) / h - ju[0], running[1], running[2])
 
     @kernel
     def linearise_contacts_velocity(
-        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays
-    ):
+        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays,
+        isl: IslandArrays,
+    ):  # fmt: skip
         """Velocity phase: contacts that carried load keep v_n >= the speed of their rebound; the others are off."""
-        c = wp.tid()
-        if c >= counts[contacts_slot]:
-            return
-        if islands[con.island[c]] == 0:
-            return
-        a = con.a[c]
-        b = con.b[c]
-        ju = components(con.n[c], point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c]))
-        bias = -con.rebound_speed[c]
-        if con.loaded[c] == 0:
-            bias = scalar(1.0e9)
-        running = components(con.n[c], con.surface_velocity[c])
-        con.bias[c] = vec3(bias, running[1], running[2])
-        con.v[c] = ju + con.bias[c]
+        at = wp.tid()
+        for turn in range(turns(counts, contacts_slot, at)):
+            k = island_at(isl, con.island, turn, at)
+            if islands[k] == 0:
+                continue
+            for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
+                a = con.a[c]
+                b = con.b[c]
+                n = con.n[c]
+                ju = components(
+                    n, point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c])
+                )
+                bias = -con.rebound_speed[c]
+                if con.loaded[c] == 0:
+                    bias = scalar(1.0e9)
+                running = components(n, con.surface_velocity[c])
+                con.bias[c] = vec3(bias, running[1], running[2])
+                con.v[c] = ju + con.bias[c]
 
     @wp.func(module=f"axion_contact_{real.name}")
     def apply_contact_law(con: ContactArrays, isl: IslandArrays, c: int, k: int):
@@ -228,10 +238,16 @@ def contact_kernels(real):
         con.curvature[c] = axes * (mat33(curve) / sigma) * wp.transpose(axes)
 
     @kernel
-    def contact_forces(counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), con: ContactArrays):
-        c = wp.tid()
-        if c < counts[contacts_slot] and islands[con.island[c]] == 1:
-            con.force[c] = world(con.n[c], con.p[c])
+    def contact_forces(
+        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays
+    ):
+        at = wp.tid()
+        for turn in range(turns(counts, contacts_slot, at)):
+            k = island_at(isl, con.island, turn, at)
+            if islands[k] == 0:
+                continue
+            for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
+                con.force[c] = world(con.n[c], con.p[c])
 
     @wp.func(module=f"axion_contact_{real.name}")
     def contact_direction(bodies: BodyArrays, con: ContactArrays, c: int, dynamic: int):
@@ -281,45 +297,47 @@ def contact_kernels(real):
 
         And ``pull``, the part of them that is due to the proximal term: sigma |p - p^|.
         """
-        c = wp.tid()
-        if c >= counts[contacts_slot]:
-            return
-        k = con.island[c]
-        if isl.outer_active[k] == 0:
-            return
-        p = con.p[c]
-        v = wp.vec3d(con.v[c])
-        w = double(con.w[c])
-        r = double(con.mu[c]) * p[0]
-        y1 = p[1] - v[1] / w
-        y2 = p[2] - v[2] / w
-        t = wp.sqrt(y1 * y1 + y2 * y2)
-        f = double(1.0)
-        if t > r:
-            f = r / t
-        e1 = p[1] - f * y1
-        e2 = p[2] - f * y2
-        moved = wp.length(p - con.p_centre[c])
-        wp.atomic_max(isl.pull, k, measured(w * isl.eps[k] * moved))
-        wp.atomic_max(isl.residual_normal, k, measured(wp.abs(wp.min(v[0], w * p[0]))))
-        wp.atomic_max(isl.residual_tangent, k, measured(w * wp.sqrt(e1 * e1 + e2 * e2)))
+        at = wp.tid()
+        for turn in range(turns(counts, contacts_slot, at)):
+            k = island_at(isl, con.island, turn, at)
+            if isl.outer_active[k] == 0:
+                continue
+            for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
+                p = con.p[c]
+                v = wp.vec3d(con.v[c])
+                w = double(con.w[c])
+                r = double(con.mu[c]) * p[0]
+                y1 = p[1] - v[1] / w
+                y2 = p[2] - v[2] / w
+                t = wp.sqrt(y1 * y1 + y2 * y2)
+                f = double(1.0)
+                if t > r:
+                    f = r / t
+                e1 = p[1] - f * y1
+                e2 = p[2] - f * y2
+                moved = wp.length(p - con.p_centre[c])
+                wp.atomic_max(isl.pull, k, measured(w * isl.eps[k] * moved))
+                wp.atomic_max(isl.residual_normal, k, measured(wp.abs(wp.min(v[0], w * p[0]))))
+                wp.atomic_max(isl.residual_tangent, k, measured(w * wp.sqrt(e1 * e1 + e2 * e2)))
 
     @kernel
     def keep_contacts(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
         """End of an outer round: remember or restore the best iterate, move the proximal centre to it."""
-        c = wp.tid()
-        if c >= counts[contacts_slot]:
-            return
-        k = con.island[c]
-        if isl.keep[k] == 1:
-            con.p_best[c] = con.p[c]
-        if isl.restore[k] == 1:
-            con.p[c] = con.p_best[c]
-        if isl.outer_active[k] == 1:
-            p = con.p[c]
-            con.p_centre[c] = p
-            con.radius[c] = double(con.mu[c]) * p[0]
-            con.dual[c] = wp.vec2d(p[1], p[2])
+        at = wp.tid()
+        for turn in range(turns(counts, contacts_slot, at)):
+            k = island_at(isl, con.island, turn, at)
+            if isl.keep[k] + isl.restore[k] + isl.outer_active[k] == 0:
+                continue
+            for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
+                if isl.keep[k] == 1:
+                    con.p_best[c] = con.p[c]
+                if isl.restore[k] == 1:
+                    con.p[c] = con.p_best[c]
+                if isl.outer_active[k] == 1:
+                    p = con.p[c]
+                    con.p_centre[c] = p
+                    con.radius[c] = double(con.mu[c]) * p[0]
+                    con.dual[c] = wp.vec2d(p[1], p[2])
 
     return SimpleNamespace(
         prepare_contacts=prepare_contacts,

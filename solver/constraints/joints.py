@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from ..arrays import DYNAMIC, ROWS, STEP, IslandArrays, structs
+from ..lanes import begin, end, island_at, item, turns
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 from ..problem import Coordinate
@@ -60,23 +61,22 @@ def joint_kernels(real):
         The proximal centre starts at zero all the same: what redundant joints do against each other cancels out of
         every equation, so a centre handed on from step to step would pile it up.  The start impulse serves K.
         """
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        a = rows.a[r]
-        b = rows.b[r]
-        row = measure(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
-        w = scalar(0.0)
-        if a < counts[dynamic_slot]:
-            w += body_mass(row.jac_a, bodies, a)
-        if b < counts[dynamic_slot]:
-            w += body_mass(row.jac_b, bodies, b)
-        rows.w[r] = wp.max(w, scalar(1.0e-30))
-        p = clipped(rows.start_impulse[r], rows, r)
-        rows.p[r] = p
-        rows.p_centre[r] = double(0.0)
-        rows.p_best[r] = p
-        rows.turning[r] = scalar(0.0)
+        at = wp.tid()
+        for r in range(begin(at, 0), end(at, counts[rows_slot])):
+            a = rows.a[r]
+            b = rows.b[r]
+            row = measure(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
+            w = scalar(0.0)
+            if a < counts[dynamic_slot]:
+                w += body_mass(row.jac_a, bodies, a)
+            if b < counts[dynamic_slot]:
+                w += body_mass(row.jac_b, bodies, b)
+            rows.w[r] = wp.max(w, scalar(1.0e-30))
+            p = clipped(rows.start_impulse[r], rows, r)
+            rows.p[r] = p
+            rows.p_centre[r] = double(0.0)
+            rows.p_best[r] = p
+            rows.turning[r] = scalar(0.0)
 
     @kernel
     def linearise_rows(
@@ -85,22 +85,25 @@ def joint_kernels(real):
         settings: wp.array(dtype=scalar),
         bodies: BodyArrays,
         rows: RowArrays,
+        isl: IslandArrays,
     ):
         """Row velocities at the end pose of the present iterate, Jacobians, and the bias with v = J u + bias there."""
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        if islands[rows.island[r]] == 0:
-            return
-        a = rows.a[r]
-        b = rows.b[r]
-        row = stepped(rows, r, bodies, counts[dynamic_slot], bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
-        ju = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b])
-        v = demand(rows, r, row.c, ju, settings[step_slot])
-        rows.jac_a[r] = row.jac_a
-        rows.jac_b[r] = row.jac_b
-        rows.v[r] = v
-        rows.bias[r] = v - ju
+        at = wp.tid()
+        for turn in range(turns(counts, rows_slot, at)):
+            k = island_at(isl, rows.island, turn, at)
+            if islands[k] == 0:
+                continue
+            for n in range(begin(at, isl.row_start[k]), end(at, isl.row_start[k + 1])):
+                r = item(isl.row_index, n)
+                a = rows.a[r]
+                b = rows.b[r]
+                row = stepped(rows, r, bodies, counts[dynamic_slot], bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
+                ju = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b])
+                v = demand(rows, r, row.c, ju, settings[step_slot])
+                rows.jac_a[r] = row.jac_a
+                rows.jac_b[r] = row.jac_b
+                rows.v[r] = v
+                rows.bias[r] = v - ju
 
     @kernel
     def turn_rows(
@@ -109,20 +112,24 @@ def joint_kernels(real):
         settings: wp.array(dtype=scalar),
         bodies: BodyArrays,
         rows: RowArrays,
+        isl: IslandArrays,
     ):
         """How stiff the pull of a DISTANCE makes it across its direction, which turns with its anchors: h T / L."""
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        if islands[rows.island[r]] == 0 or rows.coordinate[r] != DISTANCE:
-            return
-        a = rows.a[r]
-        b = rows.b[r]
-        length = vectors(rows, r, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b]).length
-        share = scalar(1.0) - scalar(0.5) * wp.max(bodies.midpoint[a], bodies.midpoint[b])
-        rows.turning[r] = scalar(0.0)
-        if rows.p[r] < double(0.0) and length > scalar(0.0):
-            rows.turning[r] = -settings[step_slot] * share * scalar(rows.p[r]) / length
+        at = wp.tid()
+        for turn in range(turns(counts, rows_slot, at)):
+            k = island_at(isl, rows.island, turn, at)
+            if islands[k] == 0:
+                continue
+            for n in range(begin(at, isl.row_start[k]), end(at, isl.row_start[k + 1])):
+                r = item(isl.row_index, n)
+                if rows.coordinate[r] == DISTANCE:
+                    a = rows.a[r]
+                    b = rows.b[r]
+                    length = vectors(rows, r, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b]).length
+                    share = scalar(1.0) - scalar(0.5) * wp.max(bodies.midpoint[a], bodies.midpoint[b])
+                    rows.turning[r] = scalar(0.0)
+                    if rows.p[r] < double(0.0) and length > scalar(0.0):
+                        rows.turning[r] = -settings[step_slot] * share * scalar(rows.p[r]) / length
 
     @wp.func(module=name)
     def locks(rows: RowArrays, r: int):
@@ -134,70 +141,87 @@ def joint_kernels(real):
         return True
 
     @kernel
-    def carry_impulses(counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), rows: RowArrays):
+    def carry_impulses(
+        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays
+    ):
         """After the directions of anchors have turned: the impulses that push as those of the last directions did.
 
         Rows that lock two or three directions of a joint push the same whichever way their axes lie, but one by one
         each impulse would turn with its axis, and light bodies between heavy loads never come to balance.
         """
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        size = rows.group[r]
-        if islands[rows.island[r]] == 0 or size < 2 or size > 3 or not locks(rows, r):
-            return
-        push = rows.p[r] * wp.vec3d(rows.along[r]) + rows.p[r + 1] * wp.vec3d(rows.along[r + 1])
-        x = wp.vec3d(linear(rows.jac_b[r]))
-        y = wp.vec3d(linear(rows.jac_b[r + 1]))
-        z = wp.cross(x, y)
-        if size == 3:
-            push += rows.p[r + 2] * wp.vec3d(rows.along[r + 2])
-            z = wp.vec3d(linear(rows.jac_b[r + 2]))
-        p = wp.inverse(wp.matrix_from_cols(x, y, z)) * push
-        for m in range(size):
-            rows.p[r + m] = p[m]
+        at = wp.tid()
+        for turn in range(turns(counts, rows_slot, at)):
+            k = island_at(isl, rows.island, turn, at)
+            if islands[k] == 0:
+                continue
+            for n in range(begin(at, isl.row_start[k]), end(at, isl.row_start[k + 1])):
+                r = item(isl.row_index, n)
+                size = rows.group[r]
+                carries = False
+                if size == 2 or size == 3:
+                    carries = locks(rows, r)
+                if carries:
+                    push = rows.p[r] * wp.vec3d(rows.along[r]) + rows.p[r + 1] * wp.vec3d(rows.along[r + 1])
+                    x = wp.vec3d(linear(rows.jac_b[r]))
+                    y = wp.vec3d(linear(rows.jac_b[r + 1]))
+                    z = wp.cross(x, y)
+                    if size == 3:
+                        push += rows.p[r + 2] * wp.vec3d(rows.along[r + 2])
+                        z = wp.vec3d(linear(rows.jac_b[r + 2]))
+                    p = wp.inverse(wp.matrix_from_cols(x, y, z)) * push
+                    for m in range(size):
+                        rows.p[r + m] = p[m]
 
     @kernel
     def meet_anchors(
-        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays
-    ):
+        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays,
+        isl: IslandArrays,
+    ):  # fmt: skip
         """In mid-step: levers on body a of anchors that are locked together, as they are once the anchors meet.
 
         They reach to b's anchor.  What a round closes of the way between the two, times a large force, is a moment
         that light bodies would not have reckoned with.  Contacts hold other bodies: there it gains nothing.
         """
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        if islands[rows.island[r]] == 0 or rows.group[r] != 3 or not locks(rows, r):
-            return
-        a = rows.a[r]
-        if midstep(rows, r, bodies, counts[dynamic_slot]) == scalar(0.0) or spins(bodies, a, counts[dynamic_slot]):
-            return
-        b = rows.b[r]
-        start = vec3(bodies.x0[b] + wp.vec3d(wp.quat_rotate(bodies.q0[b], rows.anchor_b[r])) - bodies.x0[a])
-        arm = scalar(0.5) * (wp.quat_rotate(bodies.q[a], rows.anchor_a[r]) + start)
-        for m in range(r, r + 3):
-            axis = linear(rows.jac_b[m])
-            rows.jac_a[m] = six(-axis, -wp.cross(arm, axis))
+        at = wp.tid()
+        for turn in range(turns(counts, rows_slot, at)):
+            k = island_at(isl, rows.island, turn, at)
+            if islands[k] == 0:
+                continue
+            for n in range(begin(at, isl.row_start[k]), end(at, isl.row_start[k + 1])):
+                r = item(isl.row_index, n)
+                a = rows.a[r]
+                b = rows.b[r]
+                meets = False
+                if rows.group[r] == 3:
+                    halfway = midstep(rows, r, bodies, counts[dynamic_slot]) != scalar(0.0)
+                    meets = halfway and locks(rows, r) and not spins(bodies, a, counts[dynamic_slot])
+                if meets:
+                    start = vec3(bodies.x0[b] + wp.vec3d(wp.quat_rotate(bodies.q0[b], rows.anchor_b[r])) - bodies.x0[a])
+                    arm = scalar(0.5) * (wp.quat_rotate(bodies.q[a], rows.anchor_a[r]) + start)
+                    for m in range(r, r + 3):
+                        axis = linear(rows.jac_b[m])
+                        rows.jac_a[m] = six(-axis, -wp.cross(arm, axis))
 
     @kernel
     def linearise_rows_velocity(
-        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays
-    ):
+        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays,
+        isl: IslandArrays,
+    ):  # fmt: skip
         """Velocity phase: the directions of the end pose, v = J u - target_velocity."""
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        if islands[rows.island[r]] == 0:
-            return
-        a = rows.a[r]
-        b = rows.b[r]
-        row = measure(rows, r, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
-        rows.jac_a[r] = row.jac_a
-        rows.jac_b[r] = row.jac_b
-        rows.bias[r] = -rows.target_velocity[r]
-        rows.v[r] = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b]) - rows.target_velocity[r]
+        at = wp.tid()
+        for turn in range(turns(counts, rows_slot, at)):
+            k = island_at(isl, rows.island, turn, at)
+            if islands[k] == 0:
+                continue
+            for n in range(begin(at, isl.row_start[k]), end(at, isl.row_start[k + 1])):
+                r = item(isl.row_index, n)
+                a = rows.a[r]
+                b = rows.b[r]
+                row = measure(rows, r, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
+                rows.jac_a[r] = row.jac_a
+                rows.jac_b[r] = row.jac_b
+                rows.bias[r] = -rows.target_velocity[r]
+                rows.v[r] = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b]) - rows.target_velocity[r]
 
     @wp.func(module=name)
     def apply_row_law(rows: RowArrays, isl: IslandArrays, r: int, k: int):
@@ -260,30 +284,34 @@ def joint_kernels(real):
     @kernel
     def row_residual(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
         """Natural map of the clipped law [m/s]: |v + E p| between the bounds; at a bound only the wrong sign counts."""
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        k = rows.island[r]
-        if isl.outer_active[k] == 0:
-            return
-        p = rows.p[r]
-        w = double(rows.w[r] + rows.compliance[r])
-        slip = double(rows.v[r]) + double(rows.compliance[r]) * p
-        error = (p - clipped(p - slip / w, rows, r)) * w
-        wp.atomic_max(isl.residual_joint, k, measured(wp.abs(error) * double(rows.share[r])))
+        at = wp.tid()
+        for turn in range(turns(counts, rows_slot, at)):
+            k = island_at(isl, rows.island, turn, at)
+            if isl.outer_active[k] == 0:
+                continue
+            for n in range(begin(at, isl.row_start[k]), end(at, isl.row_start[k + 1])):
+                r = item(isl.row_index, n)
+                p = rows.p[r]
+                w = double(rows.w[r] + rows.compliance[r])
+                slip = double(rows.v[r]) + double(rows.compliance[r]) * p
+                error = (p - clipped(p - slip / w, rows, r)) * w
+                wp.atomic_max(isl.residual_joint, k, measured(wp.abs(error) * double(rows.share[r])))
 
     @kernel
     def keep_rows(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
-        r = wp.tid()
-        if r >= counts[rows_slot]:
-            return
-        k = rows.island[r]
-        if isl.keep[k] == 1:
-            rows.p_best[r] = rows.p[r]
-        if isl.restore[k] == 1:
-            rows.p[r] = rows.p_best[r]
-        if isl.outer_active[k] == 1:
-            rows.p_centre[r] = rows.p[r]
+        at = wp.tid()
+        for turn in range(turns(counts, rows_slot, at)):
+            k = island_at(isl, rows.island, turn, at)
+            if isl.keep[k] + isl.restore[k] + isl.outer_active[k] == 0:
+                continue
+            for n in range(begin(at, isl.row_start[k]), end(at, isl.row_start[k + 1])):
+                r = item(isl.row_index, n)
+                if isl.keep[k] == 1:
+                    rows.p_best[r] = rows.p[r]
+                if isl.restore[k] == 1:
+                    rows.p[r] = rows.p_best[r]
+                if isl.outer_active[k] == 1:
+                    rows.p_centre[r] = rows.p[r]
 
     return SimpleNamespace(
         prepare_rows=prepare_rows,

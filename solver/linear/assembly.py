@@ -21,6 +21,7 @@ import warp as wp
 
 from ..arrays import DYNAMIC, PAIRS, STEP, IslandArrays, structs
 from ..constraints.row_functions import row_functions
+from ..lanes import begin, end, island_at, item, turns
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 
@@ -78,31 +79,32 @@ def assembly_kernels(real, ropes):
         isl: IslandArrays,
     ):
         """K of the bodies of jointed islands that ``islands`` flags, from the impulses that the round started with."""
-        i = wp.tid()
-        if i >= counts[dynamic_slot]:
-            return
-        k = bodies.island[i]
-        if isl.jointed[k] * islands[k] == 0:
-            return
-        whole = isl.convex[k] == 0
-        out = mat33(scalar(0.0))
-        for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
-            first = bodies.row_index[m]
-            if rows.group[first] > 0:
-                force = vec3(scalar(0.0))
-                for r in range(first, first + rows.group[first]):
-                    p = rows.p[r]
-                    if isl.soften[k] == 1:
-                        p = rows.p_centre[r]
-                    force += scalar(p) * linear(rows.jac_b[r])
-                if rows.b[first] == i:
-                    out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_b[first]), force, whole)
-                if rows.a[first] == i:
-                    out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_a[first]), -force, whole)
-        share = scalar(1.0) - scalar(0.5) * bodies.midpoint[i]
-        if wp.length_sq(bodies.spin[i]) > scalar(0.0):
-            share = scalar(0.0)  # its levers are those of the start
-        bodies.stiffness[i] = out * settings[step_slot] * share
+        at = wp.tid()
+        for turn in range(turns(counts, dynamic_slot, at)):
+            k = island_at(isl, bodies.island, turn, at)
+            if isl.jointed[k] * islands[k] == 0:
+                continue
+            for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
+                i = item(isl.body_index, n)
+                whole = isl.convex[k] == 0
+                out = mat33(scalar(0.0))
+                for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
+                    first = bodies.row_index[m]
+                    if rows.group[first] > 0:
+                        force = vec3(scalar(0.0))
+                        for r in range(first, first + rows.group[first]):
+                            p = rows.p[r]
+                            if isl.soften[k] == 1:
+                                p = rows.p_centre[r]
+                            force += scalar(p) * linear(rows.jac_b[r])
+                        if rows.b[first] == i:
+                            out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_b[first]), force, whole)
+                        if rows.a[first] == i:
+                            out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_a[first]), -force, whole)
+                share = scalar(1.0) - scalar(0.5) * bodies.midpoint[i]
+                if wp.length_sq(bodies.spin[i]) > scalar(0.0):
+                    share = scalar(0.0)  # its levers are those of the start
+                bodies.stiffness[i] = out * settings[step_slot] * share
 
     @wp.func(module=name)
     def momentum(bodies: BodyArrays, con: ContactArrays, rows: RowArrays, i: int):
@@ -140,14 +142,15 @@ def assembly_kernels(real, ropes):
     def body_residual(
         counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
     ):
-        i = wp.tid()
-        if i >= counts[dynamic_slot]:
-            return
-        k = bodies.island[i]
-        if isl.outer_active[k] == 0:
-            return
-        g = momentum(bodies, con, rows, i)
-        wp.atomic_max(isl.gradient, k, measured(imbalance(g, bodies, i)))
+        at = wp.tid()
+        for turn in range(turns(counts, dynamic_slot, at)):
+            k = island_at(isl, bodies.island, turn, at)
+            if isl.outer_active[k] == 0:
+                continue
+            for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
+                i = item(isl.body_index, n)
+                g = momentum(bodies, con, rows, i)
+                wp.atomic_max(isl.gradient, k, measured(imbalance(g, bodies, i)))
 
     @wp.func(module=name)
     def turned(bodies: BodyArrays, rows: RowArrays, r: int, i: int, dynamic: int):
@@ -187,47 +190,48 @@ def assembly_kernels(real, ropes):
         counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
     ):
         """The diagonal block."""
-        i = wp.tid()
-        if i >= counts[dynamic_slot]:
-            return
-        k = bodies.island[i]
-        if isl.inner_active[k] == 0:
-            return
-        damping = scalar(isl.damping[k])
-        m = bodies.mass[i] * (scalar(1.0) + damping)
-        top = wp.identity(n=3, dtype=scalar) * m
-        low = mat33(scalar(0.0))
-        end = bodies.inertia[i] * (scalar(1.0) + damping) + bodies.stiffness[i]
-        for s in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
-            c = bodies.contact_index[s]
-            arm = con.arm_a[c]
-            if con.a[c] != i:
-                arm = con.arm_b[c]
-            curve = con.curvature[c]
-            skew = wp.skew(arm)
-            sc = skew * curve
-            top += curve
-            low += sc
-            end -= sc * skew
-        block = mat66()
-        for p in range(3):
-            for q in range(3):
-                block[p, q] = top[p, q]
-                block[3 + p, q] = low[p, q]
-                block[p, 3 + q] = low[q, p]
-                block[3 + p, 3 + q] = end[p, q]
-        for s in range(bodies.row_start[i], bodies.row_start[i + 1]):
-            r = bodies.row_index[s]
-            jac = rows.jac_b[r]
-            if rows.a[r] == i:
-                jac = rows.jac_a[r]
-            block += wp.outer(jac, jac) * rows.curvature[r]
-            if wp.static(ropes):
-                if rows.turning[r] > scalar(0.0):
-                    for t in range(2):
-                        side = sideways(rows, r, bodies, i, t)
-                        block += wp.outer(side, side) * rows.turning[r]
-        bodies.diagonal[i] = block
+        at = wp.tid()
+        for turn in range(turns(counts, dynamic_slot, at)):
+            k = island_at(isl, bodies.island, turn, at)
+            if isl.inner_active[k] == 0:
+                continue
+            for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
+                i = item(isl.body_index, n)
+                damping = scalar(isl.damping[k])
+                m = bodies.mass[i] * (scalar(1.0) + damping)
+                top = wp.identity(n=3, dtype=scalar) * m
+                low = mat33(scalar(0.0))
+                last = bodies.inertia[i] * (scalar(1.0) + damping) + bodies.stiffness[i]
+                for s in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
+                    c = bodies.contact_index[s]
+                    arm = con.arm_a[c]
+                    if con.a[c] != i:
+                        arm = con.arm_b[c]
+                    curve = con.curvature[c]
+                    skew = wp.skew(arm)
+                    sc = skew * curve
+                    top += curve
+                    low += sc
+                    last -= sc * skew
+                block = mat66()
+                for p in range(3):
+                    for q in range(3):
+                        block[p, q] = top[p, q]
+                        block[3 + p, q] = low[p, q]
+                        block[p, 3 + q] = low[q, p]
+                        block[3 + p, 3 + q] = last[p, q]
+                for s in range(bodies.row_start[i], bodies.row_start[i + 1]):
+                    r = bodies.row_index[s]
+                    jac = rows.jac_b[r]
+                    if rows.a[r] == i:
+                        jac = rows.jac_a[r]
+                    block += wp.outer(jac, jac) * rows.curvature[r]
+                    if wp.static(ropes):
+                        if rows.turning[r] > scalar(0.0):
+                            for t in range(2):
+                                side = sideways(rows, r, bodies, i, t)
+                                block += wp.outer(side, side) * rows.turning[r]
+                bodies.diagonal[i] = block
 
     @kernel
     def assemble_pairs(
@@ -235,48 +239,49 @@ def assembly_kernels(real, ropes):
         isl: IslandArrays,
     ):  # fmt: skip
         """The block (i, j) of each pair, i < j."""
-        n = wp.tid()
-        if n >= counts[pairs_slot]:
-            return
-        if isl.inner_active[pairs.island[n]] == 0:
-            return
-        i = pairs.i[n]
-        ll = mat33(scalar(0.0))
-        la = mat33(scalar(0.0))
-        al = mat33(scalar(0.0))
-        aa = mat33(scalar(0.0))
-        for c in range(pairs.contact_start[n], pairs.contact_end[n]):
-            ri = con.arm_a[c]
-            rj = con.arm_b[c]
-            if con.a[c] != i:
-                ri = con.arm_b[c]
-                rj = con.arm_a[c]
-            curve = con.curvature[c]
-            si = wp.skew(ri)
-            cj = curve * wp.skew(rj)
-            ll -= curve
-            la += cj
-            al -= si * curve
-            aa += si * cj
-        block = mat66()
-        for p in range(3):
-            for q in range(3):
-                block[p, q] = ll[p, q]
-                block[p, 3 + q] = la[p, q]
-                block[3 + p, q] = al[p, q]
-                block[3 + p, 3 + q] = aa[p, q]
-        for m in range(pairs.row_start[n], pairs.row_start[n + 1]):
-            r = pairs.row_index[m]
-            if rows.a[r] == i:
-                block += wp.outer(rows.jac_a[r], rows.jac_b[r]) * rows.curvature[r]
-            else:
-                block += wp.outer(rows.jac_b[r], rows.jac_a[r]) * rows.curvature[r]
-            if wp.static(ropes):
-                if rows.turning[r] > scalar(0.0):
-                    for t in range(2):
-                        side = sideways(rows, r, bodies, i, t)
-                        block += wp.outer(side, sideways(rows, r, bodies, pairs.j[n], t)) * rows.turning[r]
-        pairs.block[n] = block
+        at = wp.tid()
+        for turn in range(turns(counts, pairs_slot, at)):
+            k = island_at(isl, pairs.island, turn, at)
+            if isl.inner_active[k] == 0:
+                continue
+            for n in range(begin(at, isl.pair_start[k]), end(at, isl.pair_start[k + 1])):
+                i = pairs.i[n]
+                ll = mat33(scalar(0.0))
+                la = mat33(scalar(0.0))
+                al = mat33(scalar(0.0))
+                aa = mat33(scalar(0.0))
+                for c in range(pairs.contact_start[n], pairs.contact_end[n]):
+                    ri = con.arm_a[c]
+                    rj = con.arm_b[c]
+                    if con.a[c] != i:
+                        ri = con.arm_b[c]
+                        rj = con.arm_a[c]
+                    curve = con.curvature[c]
+                    si = wp.skew(ri)
+                    cj = curve * wp.skew(rj)
+                    ll -= curve
+                    la += cj
+                    al -= si * curve
+                    aa += si * cj
+                block = mat66()
+                for p in range(3):
+                    for q in range(3):
+                        block[p, q] = ll[p, q]
+                        block[p, 3 + q] = la[p, q]
+                        block[3 + p, q] = al[p, q]
+                        block[3 + p, 3 + q] = aa[p, q]
+                for m in range(pairs.row_start[n], pairs.row_start[n + 1]):
+                    r = pairs.row_index[m]
+                    if rows.a[r] == i:
+                        block += wp.outer(rows.jac_a[r], rows.jac_b[r]) * rows.curvature[r]
+                    else:
+                        block += wp.outer(rows.jac_b[r], rows.jac_a[r]) * rows.curvature[r]
+                    if wp.static(ropes):
+                        if rows.turning[r] > scalar(0.0):
+                            for t in range(2):
+                                side = sideways(rows, r, bodies, i, t)
+                                block += wp.outer(side, sideways(rows, r, bodies, pairs.j[n], t)) * rows.turning[r]
+                pairs.block[n] = block
 
     return SimpleNamespace(
         joint_stiffness=joint_stiffness,
