@@ -135,7 +135,8 @@ class BoxArrays:
     room_lower: wp.array(dtype=wp.vec3d)  # what they may move in
     room_upper: wp.array(dtype=wp.vec3d)
     margin: wp.array(dtype=wp.float64)
-    left: wp.array(dtype=wp.int32)  # (1,) whether one left its room
+    out: wp.array(dtype=wp.int32)  # 1 where it left that
+    left: wp.array(dtype=wp.int32)  # (1,) how many did
 
 
 @wp.struct

@@ -4,7 +4,8 @@
 newton compares the boxes of every pair that may ever touch, half a million of them among a thousand bodies.  Here each
 shape's box, grown by what detection looks ahead, must lie in a box with some room; pairs whose boxes with room are
 apart cannot touch while that holds.  So the list leaves out nothing, and what it holds too much changes no result.
-It is made by looking at every pair that may touch, or, where those are too many to list, by near_tree.py.
+It is made by looking at every pair that may touch, or, where those are too many to list, by near_tree.py: there only
+the pairs of shapes that left their room are looked for anew, unless those are many.
 """
 
 import warp as wp
@@ -16,6 +17,7 @@ from .manifold import GAP_FLOOR
 from .near_tree import NearTree
 
 FEW = 1024  # pairs that are not worth a list
+MANY = 4  # that share of the shapes is many
 ROOM, AHEAD = 0.25, 2.0  # room to move: times the smallest half extent; where that does not count, times the way ahead
 
 room, ahead = wp.constant(wp.float64(ROOM)), wp.constant(wp.float64(AHEAD))
@@ -28,7 +30,7 @@ kernel = wp.kernel(module=MODULE, enable_backward=False)
 def place_boxes(
     stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, boxes: BoxArrays
 ):  # fmt: skip
-    """The box of each shape, and whether any left its room."""
+    """The box of each shape, and which left their room."""
     s = wp.tid()
     body = shapes.body[s]
     step = stage.settings[step_slot]
@@ -51,15 +53,19 @@ def place_boxes(
     boxes.lower[s] = middle - grown
     boxes.upper[s] = middle + grown
     boxes.margin[s] = margin
+    boxes.out[s] = 0
     if wp.isfinite(shapes.radius[s]):
         if not (within(boxes.room_lower[s], boxes.lower[s]) and within(boxes.upper[s], boxes.room_upper[s])):
-            boxes.left[0] = 1
+            boxes.out[s] = 1
+            wp.atomic_add(boxes.left, 0, 1)
 
 
 @kernel
-def make_room(boxes: BoxArrays):
-    """Room around each shape's box."""
+def make_room(boxes: BoxArrays, everyone: wp.bool):
+    """Room around the boxes of all shapes, or of those that left it."""
     s = wp.tid()
+    if not everyone and boxes.out[s] == 0:
+        return
     margin = wp.vec3d(boxes.margin[s], boxes.margin[s], boxes.margin[s])
     boxes.room_lower[s] = boxes.lower[s] - margin
     boxes.room_upper[s] = boxes.upper[s] + margin
@@ -111,9 +117,15 @@ class NearPairs:
 
     def renew(self):
         """After ``check``: make the list anew if it is needed.  True where it outgrew its array: record anew."""
-        if self.all or not first_number(self.boxes.left):
+        left = 0 if self.all else first_number(self.boxes.left)
+        if not left:
             return False
-        wp.launch(make_room, self.shapes.count, [self.boxes], device=self.device)
+        if self._tree is not None and MANY * left <= self.shapes.count:
+            self._make_room(everyone=False)
+            self._tree.renew(self.near, self._count)
+            if first_number(self._count) <= len(self.near):
+                return False
+        self._make_room(everyone=True)
         self._list()
         found = first_number(self._count)
         if found <= len(self.near):
@@ -121,6 +133,9 @@ class NearPairs:
         self.near = zeros(found + found // 2, wp.vec2i, self.device)
         self._list()
         return True
+
+    def _make_room(self, everyone):
+        wp.launch(make_room, self.shapes.count, [self.boxes, everyone], device=self.device)
 
     def _list(self):
         self.near.zero_()

@@ -50,20 +50,33 @@ def add(
 def list_near(
     tree: wp.uint64, finite: wp.array(dtype=wp.int32), planes: wp.array(dtype=wp.int32), poses: PoseArrays,
     shapes: ShapeArrays, boxes: BoxArrays, lower: wp.array(dtype=wp.vec3), upper: wp.array(dtype=wp.vec3),
-    near: wp.array(dtype=wp.vec2i), count: wp.array(dtype=wp.int32),
+    near: wp.array(dtype=wp.vec2i), count: wp.array(dtype=wp.int32), everyone: wp.bool,
 ):  # fmt: skip
-    """The pairs whose rooms overlap, each by its lower shape; planes are near everything."""
+    """The pairs whose rooms overlap, of all shapes or of those that left theirs; planes are near everything.
+
+    Each by its lower shape, or by the only one of the two that left its room.
+    """
     k = wp.tid()
     i = finite[k]
+    if not everyone and boxes.out[i] == 0:
+        return
     query = wp.bvh_query_aabb(tree, lower[k], upper[k])
     found = int(0)
     while wp.bvh_query_next(query, found):
         j = finite[found]
-        if j > i:
+        if j > i or (not everyone and boxes.out[j] == 0):
             if within(boxes.room_lower[i], boxes.room_upper[j]) and within(boxes.room_lower[j], boxes.room_upper[i]):
                 add(poses, shapes, i, j, near, count)
     for plane in range(planes.shape[0]):
         add(poses, shapes, i, planes[plane], near, count)
+
+
+@kernel
+def drop(boxes: BoxArrays, near: wp.array(dtype=wp.vec2i)):
+    """Leaves empty the places of pairs with a shape that left its room."""
+    k = wp.tid()
+    if boxes.out[near[k][0]] + boxes.out[near[k][1]] > 0:
+        near[k] = wp.vec2i(0, 0)
 
 
 class NearTree:
@@ -81,12 +94,27 @@ class NearTree:
 
     def list(self, near, count):
         """Put the pairs into ``near``, as far as they fit, and their number into ``count``; both are zero before."""
-        wp.launch(
-            round_boxes, len(self.finite), [self.finite, self.boxes, self.lower, self.upper], device=self.device
-        )  # fmt: skip
+        self._round_boxes()
         if self._tree is None:
             self._tree = wp.Bvh(self.lower, self.upper)
         else:
             self._tree.rebuild()
+        self._add(near, count, everyone=True)
+
+    def renew(self, near, count):
+        """Put the pairs of shapes that left their room behind the others, in the place of those they had.
+
+        count: of places taken, the empty ones included; more than there are where they do not fit.
+        """
+        self._round_boxes()
+        self._tree.refit()
+        wp.launch(drop, len(near), [self.boxes, near], device=self.device)
+        self._add(near, count, everyone=False)
+
+    def _round_boxes(self):
+        inputs = [self.finite, self.boxes, self.lower, self.upper]
+        wp.launch(round_boxes, len(self.finite), inputs, device=self.device)
+
+    def _add(self, near, count, everyone):
         inputs = [self._tree.id, self.finite, self.planes, self.poses, self.shapes, self.boxes, self.lower, self.upper]
-        wp.launch(list_near, len(self.finite), [*inputs, near, count], device=self.device)
+        wp.launch(list_near, len(self.finite), [*inputs, near, count, everyone], device=self.device)
