@@ -63,7 +63,7 @@ class Attempt:
     spurious: np.ndarray | None = None  # (n,) bool: energy out of nothing
     sound: np.ndarray | None = None  # (n,) bool: within the loose tolerance
     failed: np.ndarray | None = None  # (B,) bool: scene bodies of islands with a body that missed
-    curved: np.ndarray | None = None  # (B,) bool: see Solved.curved; None: nobody asked
+    too_long: np.ndarray | None = None  # (B,) bool: see Solved.too_long; None: nobody asked
     bent: np.ndarray | None = None  # (n,) bool: see Solved.bent; None: none
     crushed: object = None  # Crushed, where somebody looked
     end: object = None  # EndVelocity
@@ -76,8 +76,8 @@ class Attempt:
         if self.check is not None:
             bad = bad | (self.check.excess[self.dynamic()] > fast)
         self.failed = of_islands(self.assembly, bad)
-        if self.curved is not None:
-            self.failed |= self.curved
+        if self.too_long is not None:
+            self.failed |= self.too_long
 
     def finish(self, end, fast):
         """Take over the EndVelocity, and judge by it, too.  fast: the loose tolerance [m]."""

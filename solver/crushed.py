@@ -67,8 +67,8 @@ def in_vain(attempt, known, tolerance):
     lost = attempt.islands_of(known) & attempt.islands_of(attempt.crushed.bodies)
     others, own = attempt.failed & ~lost, np.zeros(len(lost), bool)
     own[attempt.dynamic()] = ~attempt.sound
-    if attempt.curved is not None:
-        own |= attempt.curved
+    if attempt.too_long is not None:
+        own |= attempt.too_long
     check = attempt.check
     if check is not None and check.found is not None:
         deep = check.found.gap < -tolerance

@@ -13,22 +13,25 @@ from .boxes_apart import near_on_the_way
 from .passing import NO_PAIRS, on_the_way, scene_poses
 from .plausible import PairOverlap, pair_number
 from .reference.rows import gaps
+from .velocity_phase import moves
 
 APART = 0.01  # of the smaller half extent: what was pushed and came this near did touch
 SHARE = 0.5  # of the smaller half extent: way between two looks, less than what could slip through unseen
 MOST = 40  # looks a step; what would take more is taken to meet
 
 
-def pushed_from_afar(assembly, solution, found, model, tolerance):
+def pushed_from_afar(assembly, solution, found, model, tolerance, halved=None):
     """((P,), (Q,)): numbers of the pairs of scene bodies that were apart at the start of a solved step and that its
     contacts pushed: those that are apart at its end, and those that overlap there or did before they were held apart.
 
-    found: ContactSet at the end pose; tolerance: [m] by which gaps may be off.
+    found: ContactSet at the end pose; tolerance: [m] by which gaps may be off; halved: (n,) bool, bodies whose step is
+    done again in halves, so that nobody asks for their pairs, or None.
     """
     problem, order, count = assembly.problem, assembly.numbering.scene, len(assembly.contacts)
     contacts, mass, scene = problem.contacts, problem.bodies.mass, len(order) - 1
     touched, push = contacts.start_gap[:count] <= tolerance, solution.contact_impulse[:, 0]
-    index = np.flatnonzero((push > 0.0) & ~np.append(touched, np.zeros(len(push) - count, bool)))
+    pushed = (push > 0.0) & ~np.append(touched, np.zeros(len(push) - count, bool))
+    index = np.flatnonzero(pushed if halved is None else pushed & ~moves(contacts, halved, len(mass)))
     if not len(index) or touched.all():
         return NO_PAIRS, NO_PAIRS
     a, b = contacts.body_a, contacts.body_b

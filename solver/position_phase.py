@@ -19,6 +19,7 @@ from .effort import Effort
 from .flags import some
 from .ghosts import NO_PAIRS, met, pushed_from_afar
 from .gliding import whole_impulses
+from .kept_solves import keep, unchanged
 from .passing import scene_poses
 from .plausible import pair_number
 from .problem import joined, world_impulses
@@ -26,6 +27,7 @@ from .proximal import SolveOptions
 from .redetect import check_end, unchecked
 from .reference.rows import normals, start_gaps
 from .residuals import Judge
+from .second_hits import hit_again
 from .topology import whole_groups
 from .turned_over import turned_over
 from .velocity_phase import moves
@@ -52,7 +54,7 @@ class Solved:
     check: object = None  # EndCheck or None
     done: object = None  # (n,) bool: bodies that go the same way as when ``check`` was made; None: before that
     bent: object = None  # (n,) bool: bodies carried along a curve; None: none
-    curved: object = None  # (n,) bool: those whose step is too long for it
+    too_long: object = None  # (n,) bool: those whose step is too long for it, or for what they hit on their rebound
     kinks: object = None  # curves.Bends at which balls were hit, or None
 
     @property
@@ -101,6 +103,11 @@ class PositionPhase:
             check = check_end(assembly, solution, self.collider, self.frames, self.assembler, *judged)
             solved = replace(solved, check=check)
             missed = None if check is None else _of_others(check.missed, bad)
+            again = None if last else hit_again(assembly, solution, missed, bad)
+            if again is not None:  # their step is halved anyway
+                again |= False if solved.too_long is None else solved.too_long
+                solved = replace(solved, too_long=again)
+                missed = _of_others(missed, whole_groups(assembly.island, again))
             pressed = self.assembler.wrongly_pressed(assembly, solution) if repeat < CHANGES else None
             if repeat == REPEATS or (missed is None and pressed is None):
                 return solved
@@ -143,7 +150,8 @@ class PositionPhase:
             too_long |= missed & smooth & ~assembly.island_jointed[assembly.island]
             smooth &= ~missed
         bent, kinks = whole_groups(assembly.island, bent), kinks.largest() if len(kinks.body) else None
-        return replace(solved, bent=bent, curved=too_long, kinks=kinks)
+        too_long |= False if solved.too_long is None else solved.too_long
+        return replace(solved, bent=bent, too_long=too_long, kinks=kinks)
 
     def _by_middle(self, solved, smooth, state, last):
         """The Solved step with bodies ``smooth`` (n,) bool along curves, and what joints hold to them, by mid-step."""
@@ -161,12 +169,12 @@ class PositionPhase:
         """
         statistics = solved.statistics
         options, tolerance = self.options(assembly, state, statistics.swept)
-        done = _unchanged(solved.assembly, assembly) & (statistics.residual <= tolerance)
+        done = unchanged(solved.assembly, assembly) & (statistics.residual <= tolerance)
         if changed is not None:
             done &= ~whole_groups(assembly.island, changed)
         options = replace(options, start=solved.solution.velocity[: len(tolerance)], done=done)
         solution, statistics, solves = self._solve(assembly, options, tolerance, last)
-        _keep(done, solved.assembly.problem, solved.solution, solved.statistics, solution, statistics)
+        keep(done, solved.assembly.problem, solved.solution, solved.statistics, solution, statistics)
         return replace(
             solved, assembly=assembly, solution=solution, statistics=statistics, solves=solved.solves + solves,
             tolerance=tolerance, done=done,
@@ -175,8 +183,10 @@ class PositionPhase:
     def _without_ghosts(self, first, state, last):
         """The Solved step without contacts that pushed bodies which do not meet, or ``first`` where all of them do."""
         best, solves, real, free, flown = first, first.solves, NO_PAIRS, first.check.free, {}
+        halved = None if last or first.too_long is None else whole_groups(first.assembly.island, first.too_long)
         for _ in range(GHOSTS):
-            pairs = np.setdiff1d(np.union1d(best.left_out, self._suspects(best, first, real, free, flown)), real)
+            suspects = self._suspects(best, first, real, free, flown, halved)
+            pairs = np.setdiff1d(np.union1d(best.left_out, suspects), real)
             if np.array_equal(pairs, best.left_out):
                 break
             trial = self._without(first, pairs, state, last)
@@ -193,15 +203,16 @@ class PositionPhase:
                 best = trial
         return replace(best, solves=solves)
 
-    def _suspects(self, solved, first, real, free, flown):
+    def _suspects(self, solved, first, real, free, flown, halved):
         """Numbers of the pairs of scene bodies that may have been pushed without meeting, but for ``real``.
 
         Of those that overlap at the end only what free motion leads past each other: the others would have met anyway.
-        flown: {pair: whether the free motion of the ``first`` solve lets it meet}, to which answers are added.
+        flown: {pair: whether the free motion of the ``first`` solve lets it meet}, to which answers are added; halved:
+        (n,) bool, bodies that are not asked for, or None.
         """
         if not solved.seen:
             return NO_PAIRS
-        judged = solved.check.found, self.collider.model, AIM * self.fast
+        judged = solved.check.found, self.collider.model, AIM * self.fast, halved
         apart, into = (
             np.setdiff1d(pairs, real) for pairs in pushed_from_afar(solved.assembly, solved.solution, *judged)
         )
@@ -316,7 +327,7 @@ class PositionPhase:
         solution, statistics = self._solved(assembly, problem, replace(options, done=~missed))
         worse = ~(missed & (statistics.residual < earlier.residual))
         statistics.held = np.zeros(len(missed), bool)
-        _keep(worse, problem, before, earlier, solution, statistics)
+        keep(worse, problem, before, earlier, solution, statistics)
         return solution, statistics
 
     def _again(self, assembly, solution, missed, pressed, state, curved=None):
@@ -362,32 +373,5 @@ def _of_others(contacts, bad):
     """The Contacts that touch none of the dynamic bodies ``bad`` (n,) bool; None where there are none."""
     if contacts is None or not some(bad):
         return contacts
-    bodies = np.flatnonzero(bad)
-    keep = ~(np.isin(contacts.body_a, bodies) | np.isin(contacts.body_b, bodies))
+    keep = ~moves(contacts, bad, 1 + max(len(bad), contacts.body_a.max(), contacts.body_b.max()))
     return contacts.take(keep) if keep.any() else None
-
-
-def _unchanged(before, after):
-    """(n,) bool: bodies of islands that are the same in Assembly ``after`` as in the one ``before`` it."""
-    n, known = len(after.island), len(before.problem.contacts)
-    changed = before.problem.bodies.midpoint[:n] != after.problem.bodies.midpoint[:n]
-    for side in (after.problem.contacts.body_a, after.problem.contacts.body_b):
-        late = side[known:]
-        changed[late[late < n]] = True
-    return ~whole_groups(after.island, changed)
-
-
-def _keep(done, problem, before, earlier, solution, statistics):
-    """Take over, in place, what the bodies ``done`` (n,) had in StepSolution ``before`` and SolveStatistics ``earlier``
-    of ``problem``, whose contacts and rows come first in the new solution.
-    """
-    solution.newton_iterations += before.newton_iterations
-    solution.linear_iterations += before.linear_iterations
-    bodies = np.flatnonzero(done)
-    for name in ("velocity", "position", "orientation"):
-        getattr(solution, name)[bodies] = getattr(before, name)[bodies]
-    for name in ("newton", "swept", "residual", "eps", "constrained", "held"):
-        getattr(statistics, name)[bodies] = getattr(earlier, name)[bodies]
-    for table, name in ((problem.contacts, "contact_impulse"), (problem.joints, "joint_impulse")):
-        kept = np.flatnonzero(moves(table, done, len(before.velocity)))
-        getattr(solution, name)[kept] = getattr(before, name)[kept]

@@ -153,8 +153,8 @@ class Stepper:
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
         attempt.tolerance = np.where((judged.speed > SLOW) | solved.statistics.held, self.fast, solved.tolerance)
         attempt.bent = solved.bent
-        if depth < min(curves.DEEPEST, self.deepest) and solved.curved is not None:
-            attempt.curved = of_islands(assembly, solved.curved)
+        if depth < min(curves.DEEPEST, self.deepest) and solved.too_long is not None:
+            attempt.too_long = of_islands(assembly, solved.too_long)
         attempt.judge(self.fast)
         if some(attempt.failed) and depth < self.deepest and not few(self, attempt):
             return attempt

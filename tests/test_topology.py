@@ -69,14 +69,16 @@ def test_lists_against_brute_force(size, seed):
         assert t.island_row_index[t.island_row_start[k] : t.island_row_start[k + 1]].tolist() == [
             r for r in range(row_count) if of_row[r] == k
         ]
-        assert t.constrained[k] == (k in of_contact or k in of_row)
+        assert t.constrained[k] == (k in of_contact or k in of_row) == (k in t.constrained_index)
+        of_pairs = range(t.island_pair_start[k], t.island_pair_start[k + 1])
+        assert list(of_pairs) == [m for m, island in enumerate(t.pair_island) if island == k]
         assert t.jointed[k] == (k in of_row)
     for i in range(n):
         around = t.body_contact_index[t.body_contact_start[i] : t.body_contact_start[i + 1]]
         assert sorted(around.tolist()) == [c for c in range(contact_count) if i in (ca[c], cb[c])]
         around = t.body_row_index[t.body_row_start[i] : t.body_row_start[i + 1]]
         assert sorted(around.tolist()) == [r for r in range(row_count) if i in (rows.body_a[r], rows.body_b[r])]
-    pairs = sorted({(min(a, b), max(a, b)) for a, b in edges})
+    pairs = sorted({(min(a, b), max(a, b)) for a, b in edges}, key=lambda pair: (t.body_island[pair[0]], pair))
     assert list(zip(t.pair_i.tolist(), t.pair_j.tolist(), strict=True)) == [(int(i), int(j)) for i, j in pairs]
     for k, (i, j) in enumerate(pairs):
         assert t.pair_island[k] == t.body_island[i]

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What islands keep of a solve where a step is solved again for others."""
+
+import numpy as np
+
+from .topology import whole_groups
+from .velocity_phase import moves
+
+
+def unchanged(before, after):
+    """(n,) bool: bodies of islands that are the same in Assembly ``after`` as in the one ``before`` it."""
+    n, known = len(after.island), len(before.problem.contacts)
+    changed = before.problem.bodies.midpoint[:n] != after.problem.bodies.midpoint[:n]
+    for side in (after.problem.contacts.body_a, after.problem.contacts.body_b):
+        late = side[known:]
+        changed[late[late < n]] = True
+    return ~whole_groups(after.island, changed)
+
+
+def keep(done, problem, before, earlier, solution, statistics):
+    """Take over, in place, what the bodies ``done`` (n,) had in StepSolution ``before`` and SolveStatistics ``earlier``
+    of ``problem``, whose contacts and rows come first in the new solution.
+    """
+    solution.newton_iterations += before.newton_iterations
+    solution.linear_iterations += before.linear_iterations
+    bodies = np.flatnonzero(done)
+    for name in ("velocity", "position", "orientation"):
+        getattr(solution, name)[bodies] = getattr(before, name)[bodies]
+    for name in ("newton", "swept", "residual", "eps", "constrained", "held"):
+        getattr(statistics, name)[bodies] = getattr(earlier, name)[bodies]
+    for table, name in ((problem.contacts, "contact_impulse"), (problem.joints, "joint_impulse")):
+        kept = np.flatnonzero(moves(table, done, len(before.velocity)))
+        getattr(solution, name)[kept] = getattr(before, name)[kept]
