@@ -64,7 +64,15 @@ def end(at: int, stop: int):
     """Where it ends in what lies before ``stop``."""
     if alone() == 1:
         return stop
-    return wp.min(at + 1, stop)
+    return at + 1
+
+
+@wp.func
+def end_of_all(at: int, count: int):
+    """Where it ends that goes from ``begin(at, 0)`` over ``count`` items, whatever their islands."""
+    if alone() == 1:
+        return count
+    return wp.min(at + 1, count)
 
 
 @wp.func

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from .arrays import BODIES, DYNAMIC, STEP, IslandArrays, structs
-from .lanes import begin, end, island_at, item, turns
+from .lanes import begin, end, end_of_all, island_at, item, turns
 from .mathx.rotation import rotation_functions
 
 
@@ -32,7 +32,7 @@ def motion_kernels(real):
     def prepare_bodies(counts: wp.array(dtype=wp.int32), bodies: BodyArrays):
         """Before a solve: the free motion as the first pose, and mass properties in world axes there."""
         at = wp.tid()
-        for i in range(begin(at, 0), end(at, counts[bodies_slot])):
+        for i in range(begin(at, 0), end_of_all(at, counts[bodies_slot])):
             q = bodies.q_free[i]
             bodies.x[i] = bodies.x_free[i]
             bodies.q[i] = q

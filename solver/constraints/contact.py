@@ -25,7 +25,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, STEP, IslandArrays, structs
-from ..lanes import begin, end, island_at, turns
+from ..lanes import begin, end, end_of_all, island_at, turns
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 from .friction import contact_law
@@ -94,7 +94,7 @@ def contact_kernels(real):
     ):
         """Levers, effective inverse masses, allowed gap and start impulses, at the start pose."""
         at = wp.tid()
-        for c in range(begin(at, 0), end(at, counts[contacts_slot])):
+        for c in range(begin(at, 0), end_of_all(at, counts[contacts_slot])):
             a = con.a[c]
             b = con.b[c]
             n = con.n[c]

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from ..arrays import DYNAMIC, ROWS, STEP, IslandArrays, structs
-from ..lanes import begin, end, island_at, item, turns
+from ..lanes import begin, end, end_of_all, island_at, item, turns
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 from ..problem import Coordinate
@@ -62,7 +62,7 @@ def joint_kernels(real):
         every equation, so a centre handed on from step to step would pile it up.  The start impulse serves K.
         """
         at = wp.tid()
-        for r in range(begin(at, 0), end(at, counts[rows_slot])):
+        for r in range(begin(at, 0), end_of_all(at, counts[rows_slot])):
             a = rows.a[r]
             b = rows.b[r]
             row = measure(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
