@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 from axion.solver import SolverConfig, position_phase, simulate
-from axion.solver.position_phase import PositionPhase, _of_others, _unchanged
+from axion.solver.kept_solves import unchanged
+from axion.solver.position_phase import PositionPhase, _of_others
 from axion.solver.proximal import ProximalSolver
 from scenes import pile, stack
 from step_problems import contacts_of
@@ -30,13 +31,13 @@ def assembly(island, pairs, midpoint=(0, 0, 0, 0, 0)):
 
 def test_islands_with_a_late_contact_or_another_integrator_are_solved_again():
     before = assembly([0, 0, 1, 2], [(0, 1), (2, 4)])
-    assert _unchanged(before, assembly([0, 0, 1, 2], [(0, 1), (2, 4)])).tolist() == [True] * 4
+    assert unchanged(before, assembly([0, 0, 1, 2], [(0, 1), (2, 4)])).tolist() == [True] * 4
     merged = assembly([0, 0, 0, 1], [(0, 1), (2, 4), (1, 2)])  # the late contact joins two islands
-    assert _unchanged(before, merged).tolist() == [False, False, False, True]
+    assert unchanged(before, merged).tolist() == [False, False, False, True]
     floor = assembly([0, 0, 1, 2], [(0, 1), (2, 4), (3, 4)])  # a late contact with what does not move
-    assert _unchanged(before, floor).tolist() == [True, True, True, False]
+    assert unchanged(before, floor).tolist() == [True, True, True, False]
     swung = assembly([0, 0, 1, 2], [(0, 1), (2, 4)], midpoint=(0, 1, 0, 0, 0))
-    assert _unchanged(before, swung).tolist() == [False, False, True, True]
+    assert unchanged(before, swung).tolist() == [False, False, True, True]
 
 
 def test_islands_that_missed_get_no_late_contacts():
@@ -90,10 +91,10 @@ def test_what_is_kept_is_solved_no_less_well(monkeypatch):
     rounds = []
 
     def none(before, after):
-        rounds.append(int(_unchanged(before, after).sum()))
+        rounds.append(int(unchanged(before, after).sum()))
         return np.zeros(len(after.island), bool)
 
-    monkeypatch.setattr(position_phase, "_unchanged", none)
+    monkeypatch.setattr(position_phase, "unchanged", none)
     whole = simulate(pile(12), 24, config=CPU)
     assert max(rounds) > 0  # there was something to keep
     for trajectory in (kept, whole):
