@@ -373,5 +373,6 @@ def _of_others(contacts, bad):
     """The Contacts that touch none of the dynamic bodies ``bad`` (n,) bool; None where there are none."""
     if contacts is None or not some(bad):
         return contacts
-    keep = ~moves(contacts, bad, 1 + max(len(bad), contacts.body_a.max(), contacts.body_b.max()))
-    return contacts.take(keep) if keep.any() else None
+    bodies = np.flatnonzero(bad)
+    others = ~(np.isin(contacts.body_a, bodies) | np.isin(contacts.body_b, bodies))
+    return contacts.take(others) if others.any() else None

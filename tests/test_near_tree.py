@@ -1,60 +1,87 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The list of near pairs stays whole where only the pairs of shapes that left their room are looked for anew."""
+"""The tree's list of near pairs against looking at every pair in NumPy, also where many bodies are at one place."""
 
 import numpy as np
-from axion.solver import Body, Box, Plane, Scene, Sphere
+import pytest
+from axion.solver import Body, Box, Joint, Plane, Scene, Sphere
 from axion.solver import model as models
 from axion.solver.arrays import first_number, host_view
 from axion.solver.collision import Collider
 
-STEP, ROUNDS = 1.0 / 24.0, 40
+BODIES, STEP, ROUNDS = 300, 1.0 / 24.0, 40
 
 
-def cloud(rng, count):
-    """Boxes and balls in the air over two planes, some of which never touch each other, and a compound."""
-    scene = Scene()
-    scene.add(Body("Floor", [Plane()], motion="static"))
-    scene.add(Body("Wall", [Plane()], motion="static", position=(-3.0, 0, 0), orientation=(0, 0.7071068, 0, 0.7071068)))
-    scene.add(Body("Slab", [Box((1.0, 1.0, 0.1))], motion="static", position=(0, 0, 1.0)))
-    for k in range(count):
-        parts = [Box(rng.uniform(0.05, 0.2, 3)) if k % 2 else Sphere(0.1)]
-        if k % 9 == 0:
-            parts.append(Box((0.1, 0.1, 0.1), position=(0.3, 0.0, 0.0)))
-        group = {"collision_group": 2, "collision_mask": 1} if k % 3 == 0 else {}
-        scene.add(Body(f"Body {k}", parts, position=rng.uniform((-2, -2, 0.2), (2, 2, 3)), **group))
+def crowd(spread, far=0.0):
+    """Balls and boxes of several groups in a cube of size ``spread`` at ``far``, over two planes; two are joined."""
+    rng = np.random.default_rng(5)
+    scene = Scene(bodies=[Body("floor", [Plane()], motion="static")])
+    for k in range(BODIES):
+        group, mask = ((1, 3), (2, 1), (2, 3), (1, 0))[k % 4]
+        shapes = [Sphere(0.3), Box((0.2, 0.3, 0.4), position=(0.5, 0, 0))] if k % 7 == 0 else [Box((0.3, 0.3, 0.3))]
+        place = far + spread * rng.random(3)
+        motion = "static" if k % 11 == 0 else "dynamic"
+        scene.add(Body(f"Body {k}", shapes, motion, place, collision_group=group, collision_mask=mask))
+    scene.add(Body("wall", [Plane()], motion="static"))
+    scene.add(Joint("joint", "ball", "Body 2", "Body 6", position=(far, far, far)))
     return scene
 
 
-def near_by_hand(model, boxes):
-    """Pairs of shapes whose rooms overlap, planes near all, of bodies that may touch."""
-    low, high = host_view(boxes.room_lower), host_view(boxes.room_upper)
+def listed(collider):
+    """The pairs on the list, sorted, each once, and how many places they take."""
+    near = collider._stage.near
+    count = first_number(near._count)
+    pairs = np.sort(host_view(near.near)[:count], axis=1)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # the others left their places empty
+    assert len(np.unique(pairs, axis=0)) == len(pairs)
+    return pairs[np.lexsort(pairs.T[::-1])], count
+
+
+def looked_at(model, near):
+    """The same from the boxes, pair by pair."""
+    low, high = near.boxes.room_lower.numpy(), near.boxes.room_upper.numpy()
     i, j = np.triu_indices(len(low), 1)
-    plane = ~np.isfinite(model.shape_radius)
-    meet = plane[i] | plane[j] | ((low[i] <= high[j]) & (low[j] <= high[i])).all(axis=1)
-    meet &= ~(plane[i] & plane[j]) & model.allowed(model.shape_body[i], model.shape_body[j])
-    return set(zip(i[meet].tolist(), j[meet].tolist(), strict=True))
+    meet = np.all(low[i] <= high[j], axis=1) & np.all(low[j] <= high[i], axis=1)
+    meet |= ~(np.isfinite(model.shape_radius[i]) & np.isfinite(model.shape_radius[j]))
+    meet &= model.allowed(model.shape_body[i], model.shape_body[j])
+    return np.stack([i[meet], j[meet]], axis=1)
+
+
+@pytest.mark.parametrize(("spread", "far"), [(20.0, 0.0), (6.0, 1e5), (0.0, 3.0)], ids=["wide", "far off", "one place"])
+def test_list_is_that_of_looking_at_every_pair(spread, far, monkeypatch):
+    monkeypatch.setattr(models, "EXPLICIT_PAIRS", 0)
+    scene = crowd(spread, far)
+    model = models.build_model(scene)
+    collider = Collider(model)
+    first = collider.capacity()[1]
+    pose = [body.start() for body in scene.bodies]
+    position, orientation = np.array([p for p, _ in pose]), np.array([q for _, q in pose])
+    still, rng, lists = np.zeros((len(pose), 3)), np.random.default_rng(1), []
+    for _ in range(4):
+        collider.collide(position, orientation, still, still, STEP)
+        pairs, places = listed(collider)
+        lists.append(pairs)
+        assert len(pairs) == places
+        assert np.array_equal(lists[-1], looked_at(model, collider._stage.near))
+        position = position + (model.movable * rng.random(len(pose)) * 0.5)[:, None]
+    assert len({len(pairs) for pairs in lists}) > 1 or spread == 0.0  # moving made it anew
+    assert (collider.capacity()[1] > first) == (len(lists[0]) > first) == (spread == 0.0)
 
 
 def test_pairs_of_few_that_moved_are_listed_anew_and_no_other(monkeypatch):
     monkeypatch.setattr(models, "EXPLICIT_PAIRS", 0)
-    rng = np.random.default_rng(5)
-    scene = cloud(rng, 150)
+    scene = crowd(8.0)
     model = models.build_model(scene)
     collider = Collider(model)
     pose = [body.start() for body in scene.bodies]
     position, orientation = np.array([p for p, _ in pose]), np.array([q for _, q in pose])
-    still, calls = np.zeros_like(position), []
+    still, rng, calls = np.zeros((len(pose), 3)), np.random.default_rng(2), []
     near = collider._stage.near
     for name in ("list", "renew"):
         known = getattr(near._tree, name)
         monkeypatch.setattr(near._tree, name, lambda *args, n=name, f=known: (calls.append(n), f(*args)))
-    for round in range(ROUNDS):
-        few = rng.choice(150, 1 if round % 8 else 60, replace=False) + 3
-        position[few] = rng.uniform((-2, -2, 0.2), (2, 2, 3), (len(few), 3))
+    for turn in range(ROUNDS):
+        few = rng.choice(np.flatnonzero(model.movable), 1 if turn % 8 else 120, replace=False)
+        position[few] = 8.0 * rng.random((len(few), 3))
         collider.collide(position, orientation, still, still, STEP)
-        listed = host_view(near.near)
-        listed = listed[listed[:, 0] != listed[:, 1]].tolist()
-        found = {tuple(pair) for pair in listed}
-        assert len(found) == len(listed) <= first_number(near._count)
-        assert found == near_by_hand(model, near.boxes)
+        assert np.array_equal(listed(collider)[0], looked_at(model, near))
     assert calls.count("renew") > ROUNDS / 2 and calls.count("list") > 3
