@@ -33,6 +33,7 @@ FILES = {
     "tests/physics/test_rolling.py": "Rolling and sliding",
     "tests/physics/test_round_sides.py": "Cylinders, cones and wheels",
     "tests/physics/test_line_contacts.py": "Heaps of logs and pencils that roll",
+    "tests/physics/test_rubble.py": "Heaps of stones and a broken wall",
     "tests/physics/test_surface_velocity.py": "Running surfaces",
     "tests/physics/test_hand_over.py": "Animated bodies",
     "tests/physics/test_overlapping_starts.py": "Bodies that start inside each other",

@@ -12,11 +12,14 @@ import warp as wp
 
 from .arrays import allocate, download_all, of_arrays, upload
 from .manifold import Manifolds
+from .shapes import ConvexHull
 
 # Slots of the ``counts`` array.
 OLD, FRESH, KEPT, ADDED, UNSORTED, SLID = range(6)
 # Slots of the ``settings`` array.
 STEP, FALL, UNIT = range(3)  # [s], way gravity makes in the step [m], [m] one newton length
+
+CORNERS = 3  # that a pair may get, see face_corners.py
 
 NUMPY = {wp.int32: np.int32, wp.int64: np.int64, wp.bool: bool}
 
@@ -109,6 +112,7 @@ class ShapeArrays:
     size: wp.array(dtype=wp.float64)
     radius: wp.array(dtype=wp.float64)
     mesh: wp.array(dtype=wp.bool)
+    hull: wp.array(dtype=wp.bool)
     place: wp.array(dtype=wp.vec3d)  # of the shape's own frame, in the body's
     rotation: wp.array(dtype=wp.mat33d)
     middle: wp.array(dtype=wp.vec3d)  # of the shape's box, in the body's frame
@@ -156,8 +160,8 @@ class FreshArrays:
     count: wp.array(dtype=wp.int32)  # points the pair adds to the manifolds; one more at the end, for the sum
     start: wp.array(dtype=wp.int32)  # and where they begin among those added
     along: wp.array(dtype=wp.int32)  # how many of them come last and are of a line, see line_contacts.py
-    deeper: wp.array(dtype=wp.bool)  # one of them is the deepest corner
-    corner_a: wp.array(dtype=wp.vec3d)
+    corners: wp.array(dtype=wp.int32)  # how many of them come before these and are corners, see face_corners.py
+    corner_a: wp.array(dtype=wp.vec3d)  # CORNERS of each
     corner_b: wp.array(dtype=wp.vec3d)
 
 
@@ -225,6 +229,7 @@ def shape_arrays(model, device):
         "size": model.shape_size,
         "radius": model.shape_radius,
         "mesh": model.faces.mesh,
+        "hull": [isinstance(shape, ConvexHull) for shape in model.shapes],
         "place": model.shape_position,
         "rotation": model.shape_rotation,
         "middle": model.shape_middle,

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from .manifold import Manifolds, carry
+from .plausible import pair_number
 
 
 @dataclass
@@ -39,6 +40,17 @@ class ContactSet:
         """The contacts at ``index`` (indices or mask)."""
         picked = {f.name: getattr(self, f.name)[index] for f in fields(self) if f.name != "manifolds"}
         return replace(self, **picked)
+
+    def without_lasting(self, body_a, body_b, count):
+        """The same, whose manifolds between these pairs of bodies (P,), of ``count`` in all, do not persist."""
+        mine, wanted = (
+            pair_number(*bodies, count) for bodies in ((self.manifolds.body_a, self.manifolds.body_b), (body_a, body_b))
+        )
+        again = np.isin(mine, wanted)
+        if not again.any():
+            return self
+        place = np.where(again[:, None], np.inf, self.manifolds.place)
+        return replace(self, manifolds=replace(self.manifolds, place=place))
 
     def joined(self, other):
         """The contacts of both sets, in order of their pairs, with these points alone as manifolds."""

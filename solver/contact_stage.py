@@ -17,6 +17,7 @@ import warp as wp
 from .arrays import download, download_all, fetch, of_arrays, upload, usual_room
 from .contact_arrays import (
     ADDED,
+    CORNERS,
     FRESH,
     KEPT,
     OLD,
@@ -147,7 +148,9 @@ class ContactStage:
     def _make_fresh_room(self, contacts):
         """Allocate for so many contacts of one detection."""
         self.found = columns(PointArrays, contacts, self.device)
-        self.fresh = columns(FreshArrays, contacts, self.device, count=contacts + 1, start=contacts + 1)
+        more = {"count": contacts + 1, "start": contacts + 1}
+        more |= dict.fromkeys(("corner_a", "corner_b"), CORNERS * contacts)
+        self.fresh = columns(FreshArrays, contacts, self.device, **more)
 
     def _make_room(self, points):
         """Allocate for so many points of manifolds; what was remembered must be handed over anew."""

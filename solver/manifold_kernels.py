@@ -4,7 +4,7 @@
 A pair has hardly moved when the farthest way of its points a, seen from b, plus the relative angle times the smaller
 shape's radius is below STILL times the pair's smallest half extent.  Then its manifold stays whole, as long as one of
 its points is near enough to be reported; and no narrow phase looks at the pair.  All others take what detection finds,
-with the deepest corner that it leaves out (deepest_corner.py), and the rest of lines (line_contacts.py).
+with corners that it leaves out (face_corners.py), and the rest of lines (line_contacts.py).
 
 One thread a shape pair, at the pair's first contact; sums by scans, so that the result is the same in every run.
 """
@@ -13,6 +13,7 @@ import warp as wp
 
 from .contact_arrays import (
     ADDED,
+    CORNERS,
     FRESH,
     KEPT,
     OLD,
@@ -38,7 +39,7 @@ from .contact_geometry import (
     seen_from_b,
     turned_back,
 )
-from .deepest_corner import REDUCED, deepest_corner
+from .face_corners import add_corners
 from .line_contacts import LinePoint, line_point, on_axes, places
 from .manifold import GAP_FLOOR, NOISE
 from .manifold_match import match
@@ -49,7 +50,7 @@ STILL = 2e-3  # a pair that moved less, in units of its smallest half extent, ke
 old_slot, fresh_slot, kept_slot, added_slot, unsorted_slot, slid_slot = (
     wp.constant(slot) for slot in (OLD, FRESH, KEPT, ADDED, UNSORTED, SLID)
 )
-reduced = wp.constant(REDUCED)
+most_corners = wp.constant(CORNERS)
 step_slot = wp.constant(STEP)
 zero, half, two = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5)), wp.constant(wp.float64(2.0))
 still, far = wp.constant(wp.float64(STILL)), wp.constant(wp.float64(1e300))
@@ -203,13 +204,12 @@ def judge_fresh(
     stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, remembered: PointArrays, old: OldArrays,
     points: PointArrays, fresh: FreshArrays, lanes: int,
 ):  # fmt: skip
-    """How many points each fresh manifold has, the deepest corner included."""
+    """How many points each fresh manifold has, with those that join it."""
     for k in range(wp.tid(), stage.counts[fresh_slot], lanes):
         fresh.count[k] = 0
         if not begins(points, k):
             continue
         pair = points.pair[k]
-        fresh.deeper[k] = False
         if stays(stage, remembered, old, pair):
             continue
         first = int(-1)
@@ -224,20 +224,18 @@ def judge_fresh(
                 count += 1
                 least = wp.min(least, gap_of(points, end, poses))
             end += 1
-        if count >= reduced:
-            deeper, corner_a, corner_b = deepest_corner(points, first, least, poses, shapes)
-            if deeper:
-                fresh.deeper[k] = True
-                fresh.corner_a[k] = corner_a
-                fresh.corner_b[k] = corner_b
-                count += 1
+        corners = int(0)
+        if count > 0:
+            reach = rest_reach(shapes, pair)
+            corners = add_corners(stage, points, first, end, count, least, reach, poses, shapes, fresh, k)
+        fresh.corners[k] = corners
         along = int(0)
         if count > 0 and on_axes(points, first):
             for place in range(places):
                 if line_point(points, first, end, place, poses, shapes).good:
                     along += 1
         fresh.along[k] = along
-        fresh.count[k] = count + along
+        fresh.count[k] = count + corners + along
 
 
 @wp.func(module=MODULE)
@@ -336,10 +334,11 @@ def write_fresh(
                 target.point_a[place + i] = on_line.point_a
                 target.point_b[place + i] = on_line.point_b
                 target.normal[place + i] = on_line.normal
-            elif i == found - 1 and fresh.deeper[k]:
+            elif i >= found - fresh.corners[k]:
+                slot = most_corners * k + i - found + fresh.corners[k]
                 copy_point(target, place, target, place + i)
-                target.point_a[place + i] = fresh.corner_a[k]
-                target.point_b[place + i] = fresh.corner_b[k]
+                target.point_a[place + i] = fresh.corner_a[slot]
+                target.point_b[place + i] = fresh.corner_b[slot]
                 target.margin_a[place + i] = zero
                 target.margin_b[place + i] = zero
             else:

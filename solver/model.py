@@ -22,8 +22,8 @@ from .boxes_apart import body_boxes  # noqa: E402
 from .closest_features import solid_table  # noqa: E402
 from .closest_points import ClosestPoints  # noqa: E402
 from .contact_faces import FaceTable, face_table  # noqa: E402
-from .deepest_corner import FacePolygons, face_polygons  # noqa: E402
 from .deforming import DeformingMesh, DeformingMeshes  # noqa: E402
+from .face_corners import FacePolygons, face_polygons  # noqa: E402
 from .manifold import GAP_FLOOR  # noqa: E402
 from .mass import polyhedron  # noqa: E402
 from .mesh_edges import EdgePairs  # noqa: E402

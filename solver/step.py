@@ -240,10 +240,11 @@ class Stepper:
             way[number.scene[flown]] = np.maximum(way[number.scene[flown]], made)
         if self.assembler.prescribes:
             way[self.model.movable & ~self.assembler.free(self.state.time)] = np.inf  # nobody looked at their overlaps
-        moved.contacts = sleep.contacts
+        moved.contacts, moved.late = sleep.contacts, LateForces.of(assembly, solution, self.frames)
+        if moved.late is not None:  # their manifolds lack corners
+            moved.contacts = sleep.contacts.without_lasting(moved.late.body_a, moved.late.body_b, len(way))
         moved.contact_force = kept_forces(self.joints, attempt)
-        moved.late = LateForces.of(assembly, solution, self.frames)
-        self.collider.accept(sleep.contacts)
+        self.collider.accept(moved.contacts)
         self.carried = self.assembler.carried
         self.assembler.hand_over.apply(self.state, moved)
         self.rest.track(moved, attempt.still(), sleep.asleep)

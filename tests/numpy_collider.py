@@ -13,8 +13,9 @@ from axion.solver.mesh_detection import with_meshes
 from axion.solver.mesh_sides import Sides
 from axion.solver.rotations import matrices
 from axion.solver.round_impacts import with_impacts
+from numpy_corners import with_corners
 from numpy_lines import with_lines
-from numpy_manifolds import faces, renew, rounded, with_deepest
+from numpy_manifolds import faces, renew, rounded
 
 
 class NumpyCollider:
@@ -46,6 +47,7 @@ class NumpyCollider:
         poses = (np.asarray(position, float), matrices(orientation))
         motion = (np.asarray(linear_velocity, float), np.asarray(angular_velocity, float))
         self._place(poses[0], orientation, *motion, step)
+        self._turn = step * motion[1]
         self._angular, self._fall = motion[1], np.linalg.norm(self.model.gravity) * step**2
         old = self.accepted
         manifolds, link = self._manifolds(no_manifolds() if old is None else old.manifolds, poses)
@@ -68,7 +70,7 @@ class NumpyCollider:
         poses, still = (np.asarray(position, float), matrices(orientation)), np.zeros((len(position), 3))
         self._place(poses[0], orientation, still, still, 0.0)
         turning = self._angular = still if angular_velocity is None else angular_velocity
-        self._fall = 0.0
+        self._fall, self._turn = 0.0, None
         manifolds, link = self._manifolds(no_manifolds(), poses)
         found = self._select(manifolds, link, *poses, still, turning, 0.0, free)
         return without_flush_edges(found, self.model, poses[0], np.asarray(orientation, float))
@@ -87,7 +89,7 @@ class NumpyCollider:
         fresh = rounded(self.model, self._detect(*poses), poses[1], self._angular)
 
         def completed(new):
-            return with_lines(self.model, with_deepest(self.model, new, *poses), *poses)
+            return with_lines(self.model, with_corners(self.model, new, *poses, self._turn), *poses)
 
         return renew(old, fresh, *poses, self.model.movable, completed)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 from axion.solver.contact_geometry import ALIKE
-from axion.solver.deepest_corner import FLAT, REDUCED
+from axion.solver.face_corners import FLAT, REDUCED
 from axion.solver.manifold import (
     NOISE,
     Manifolds,

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Capsule, Cone, Cylinder, Plane, Scene, Sphere, near_pairs
+from axion.solver import Body, Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Scene, Sphere, near_pairs
 from axion.solver import model as models
 from axion.solver.collision import Collider
 from axion.solver.rotations import exponential, multiply
@@ -61,6 +61,20 @@ def meshes(rng, count):
     return scene
 
 
+def slabs(rng, count):
+    """Towers of prisms that lean a little: faces of many corners on each other, of which detection leaves some out."""
+    scene = Scene()
+    scene.add(Body("Floor", [Plane()], motion="static"))
+    for k in range(count):
+        angle = np.sort(rng.uniform(0.0, 2.0 * np.pi, int(rng.integers(6, 12))))
+        rim = rng.uniform(0.2, 0.3) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        corners = np.concatenate([np.insert(rim, 2, z, axis=1) for z in (-0.05, 0.05)])
+        turn = exponential(rng.uniform(-0.02, 0.02, 3) + np.array([0.0, 0.0, rng.uniform(-3.0, 3.0)]))
+        place = (0.8 * (k % 4), 0.0, 0.056 + 0.106 * (k // 4))
+        scene.add(Body(f"Slab {k}", [ConvexHull(corners)], position=place, orientation=turn))
+    return scene
+
+
 def moved(scene, position, orientation, rng):
     """Poses a step later and the velocities that lead there: a third of the bodies rest, a third creeps."""
     count = len(position)
@@ -94,8 +108,8 @@ def assert_same(found, judged, all_pairs=True):
 @pytest.mark.parametrize("few", [0, 10_000], ids=["near pairs", "all pairs"])
 @pytest.mark.parametrize(
     ("make", "count", "listed"),
-    [(solids, 24, True), (stacked, 18, True), (meshes, 8, True), (solids, 24, False)],
-    ids=["solids", "towers", "meshes", "tree"],
+    [(solids, 24, True), (stacked, 18, True), (meshes, 8, True), (slabs, 16, True), (solids, 24, False)],
+    ids=["solids", "towers", "meshes", "slabs", "tree"],
 )
 def test_contacts_are_those_of_numpy(make, count, listed, few, monkeypatch):
     monkeypatch.setattr(near_pairs, "FEW", few)

@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The deepest corner of two flat faces that lie on each other, where detection leaves it out.
+"""Corners of two flat faces that lie on each other, where detection leaves them out.
 
 Two rectangles meet in up to eight corners.  newton keeps the four that span the largest area, and the deepest of all
 only where the faces lean by more than 0.1 degrees: below, a box of 1 m may sink 0.5 mm deep at a corner that no contact
-holds.  Over the region where both faces are, the gap is a linear function of the place, so it is least at a corner of
-one face above the other, or where two edges cross.  The flat ends of cylinders and cones count as polygons, too.
+holds.  So the deepest one joins them.  Over the region where both faces are, the gap is a linear function of the place,
+so it is least at a corner of one face above the other, or where two edges cross.  The flat ends of cylinders and cones
+count as polygons, too.
+
+Of convex hulls newton looks for corners in five directions, which may give one of them twice or one of another face,
+and leave others out.  A stone that stood on an edge so had one contact: its other end sank through the ground in each
+step, was found at the end, and the step was solved again, for ever; on a face of six corners stones rocked between two
+poses.  So hulls get up to three more corners that touch at rest and lie beyond the contacts known, deepest first, in
+steps that begin with little turn: what rolls comes down elsewhere.  An edge belongs to two faces, a tip to several; the
+one that leans least tells of it.
 """
 
 from dataclasses import dataclass
@@ -12,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import warp as wp
 
-from .contact_arrays import PointArrays, PoseArrays, ShapeArrays
+from .contact_arrays import CORNERS, STEP, FreshArrays, PointArrays, PoseArrays, ShapeArrays, StageArrays
 from .contact_faces import UP
 from .contact_geometry import MODULE, turned_back
 from .manifold import NOISE
@@ -21,13 +29,21 @@ from .mathx.rotation import rotation_functions
 from .problem import tangents
 from .shapes import Box, Cone, ConvexHull, Cylinder, Plane
 
-FLAT = np.cos(np.radians(0.5))  # a face counts where its normal is that near to the contact's
+FLAT = np.cos(np.radians(0.5))  # a face counts where its normal is that near to the contact's,
+LEANING = np.cos(np.radians(60.0))  # and of hulls where it is that near
 RIM = 32  # corners of a round end: 0.5 % of its radius at most is left out, times the sine of its lean
 REDUCED = 4  # points of a manifold that may have left some out
+APART = 0.05  # of a pair's size: a corner of a hull that is no farther from what contacts span tells nothing new
+CALM = 0.05  # [rad] by which two hulls may turn against each other in a step
+MOST = 5  # contacts that newton finds for two hulls
 
-flat, noise = wp.constant(wp.float64(FLAT)), wp.constant(wp.float64(NOISE))
+flat, leaning = wp.constant(wp.float64(FLAT)), wp.constant(wp.float64(LEANING))
+noise, apart, calm = (wp.constant(wp.float64(value)) for value in (NOISE, APART, CALM))
+step_slot = wp.constant(STEP)
+reduced, most, most_corners = wp.constant(REDUCED), wp.constant(MOST), wp.constant(CORNERS)
 hair, far = wp.constant(wp.float64(1e-9)), wp.constant(wp.float64(1e300))
 tangent = rotation_functions(real_types(wp.float64)).tangent
+Places = wp.types.matrix(shape=(MOST + CORNERS, 2), dtype=wp.float64)  # across a contact's normal
 
 
 @dataclass
@@ -114,10 +130,10 @@ class Side:
 
 
 @wp.func(module=MODULE)
-def nearest_face(shapes: ShapeArrays, shape: int, direction: wp.vec3d):
-    """The face whose normal is nearest to a direction in the shape's body's frame; -1 where none is near."""
+def nearest_face(shapes: ShapeArrays, shape: int, direction: wp.vec3d, least: wp.float64):
+    """The face whose normal is nearest to a direction in the shape's body's frame; -1 where no cosine is ``least``."""
     best = int(-1)
-    most = flat
+    most = least
     for f in range(shapes.polygon_first[shape], shapes.polygon_first[shape + 1]):
         cosine = wp.dot(shapes.polygon_normal[f], direction)
         if cosine > most:
@@ -198,26 +214,61 @@ def bound_of(shapes: ShapeArrays, side: Side, side_a: Side, side_b: Side):
 
 
 @wp.func(module=MODULE)
-def gap_at(shapes: ShapeArrays, side_a: Side, side_b: Side, place: wp.vec2d):
-    """Gap of two faces at a place; beyond all where they do not overlap there."""
-    if holds(shapes, side_a, place) and holds(shapes, side_b, place):
-        return height(side_a, place) - height(side_b, place)
+def gap_below(shapes: ShapeArrays, side_a: Side, side_b: Side, place: wp.vec2d, limit: wp.float64):
+    """Gap of two faces at a place; beyond all where they do not overlap there, or where it is not below ``limit``."""
+    gap = height(side_a, place) - height(side_b, place)
+    if gap < limit and holds(shapes, side_a, place) and holds(shapes, side_b, place):
+        return gap
     return far
 
 
 @wp.func(module=MODULE)
-def deepest_place(shapes: ShapeArrays, side_a: Side, side_b: Side):
-    """Place where two faces overlap deepest, and the gap there."""
+def place_of(known: Places, i: int):
+    """One of the places."""
+    return wp.vec2d(known[i, 0], known[i, 1])
+
+
+@wp.func(module=MODULE)
+def beyond(place: wp.vec2d, known: Places, count: int, away: wp.float64):
+    """Whether a place is farther than ``away`` from all that the first ``count`` places span."""
+    for i in range(count):
+        start = place_of(known, i)
+        if wp.length(place - start) <= away:
+            return False
+        for j in range(i):
+            edge = place_of(known, j) - start
+            along = wp.dot(place - start, edge)
+            if along > wp.float64(0.0) and along < wp.dot(edge, edge):
+                if wp.abs(across(edge, place - start)) <= away * wp.length(edge):
+                    return False
+            for k in range(j):
+                side = across(edge, place - start)
+                third = place_of(known, k)
+                next_side = across(third - place_of(known, j), place - place_of(known, j))
+                last_side = across(start - third, place - third)
+                if side * next_side > wp.float64(0.0) and side * last_side > wp.float64(0.0):
+                    return False
+    return True
+
+
+@wp.func(module=MODULE)
+def deepest_place(
+    shapes: ShapeArrays, side_a: Side, side_b: Side, enough: wp.float64, known: Places, count: int, away: wp.float64
+):  # fmt: skip
+    """Place where the gap of two faces is least, and the gap there, if it is below ``enough``; else beyond all.
+
+    It lies beyond what the first ``count`` places ``known`` span, by ``away``.
+    """
     place = wp.vec2d()
-    least = far
+    least = enough
     for s in range(2):
         side = side_a
         if s == 1:
             side = side_b
         for k in range(side.end - side.first):
             candidate = corner_of(shapes, side, k)
-            gap = gap_at(shapes, side_a, side_b, candidate)
-            if gap < least:
+            gap = gap_below(shapes, side_a, side_b, candidate, least)
+            if gap < least and beyond(candidate, known, count, away):
                 least = gap
                 place = candidate
     for i in range(side_a.end - side_a.first):
@@ -229,11 +280,11 @@ def deepest_place(shapes: ShapeArrays, side_a: Side, side_b: Side):
             turn = across(d, e)
             if wp.abs(turn) > hair * wp.length(d) * wp.length(e):
                 candidate = start + (across(other - start, e) / turn) * d
-                gap = gap_at(shapes, side_a, side_b, candidate)
-                if gap < least:
+                gap = gap_below(shapes, side_a, side_b, candidate, least)
+                if gap < least and beyond(candidate, known, count, away):
                     least = gap
                     place = candidate
-    return place, least
+    return place, wp.where(least < enough, least, far)
 
 
 @wp.func(module=MODULE)
@@ -243,33 +294,71 @@ def lifted(side: Side, place: wp.vec2d):
 
 
 @wp.func(module=MODULE)
-def deepest_corner(points: PointArrays, k: int, least: wp.float64, poses: PoseArrays, shapes: ShapeArrays):
-    """(whether there is one, the point on a, the point on b): a corner deeper than the contacts of a pair.
+def add_corners(
+    stage: StageArrays, points: PointArrays, first: int, last: int, count: int, least: wp.float64, reach: wp.float64,
+    poses: PoseArrays, shapes: ShapeArrays, fresh: FreshArrays, k: int,
+):  # fmt: skip
+    """How many corners join a pair, whose points in the bodies' frames go to ``fresh``, from place CORNERS k on.
 
-    k: the pair's first contact; least: the smallest gap of them all.  Points in the bodies' frames.
+    first, last: the pair's contacts, ``count`` of them good, the first one, too; least: the smallest gap of them all;
+    reach: gap below which corners of hulls join.
     """
-    a = points.body_a[k]
-    b = points.body_b[k]
-    none = wp.vec3d()
-    normal = poses.rotation[b] * points.normal[k]
-    count = wp.int64(shapes.count)
-    towards_b = -turned_back(poses.rotation[a], normal)
-    face_a = nearest_face(shapes, int(points.pair[k] % count), towards_b)
-    face_b = nearest_face(shapes, int(points.pair[k] // count), points.normal[k])
+    a = points.body_a[first]
+    b = points.body_b[first]
+    shape_a = int(points.pair[first] % wp.int64(shapes.count))
+    shape_b = int(points.pair[first] // wp.int64(shapes.count))
+    step = stage.settings[step_slot]
+    hulls = shapes.hull[shape_a] or shapes.hull[shape_b]
+    hulls = hulls and step > wp.float64(0.0) and step * wp.length(poses.angular[a] - poses.angular[b]) <= calm
+    if count < reduced and not hulls:
+        return 0
+    normal = poses.rotation[b] * points.normal[first]
+    on_a = -turned_back(poses.rotation[a], normal)
+    on_b = points.normal[first]
+    cosine = wp.where(hulls, leaning, flat)
+    face_a = nearest_face(shapes, shape_a, on_a, cosine)
+    face_b = nearest_face(shapes, shape_b, on_b, cosine)
     if face_a < 0 or face_b < 0:
-        return False, none, none
+        return 0
     t = tangent(normal)
     s = wp.cross(normal, t)
     axes = wp.mat33d(t[0], t[1], t[2], s[0], s[1], s[2], normal[0], normal[1], normal[2])
     from_b = poses.position[a] - poses.position[b]
     side_a = side_of(shapes, face_a, poses.rotation[a], from_b, axes)
-    side_b = side_of(shapes, face_b, poses.rotation[b], none, axes)
-    enough = least - noise * points.size[k]
+    side_b = side_of(shapes, face_b, poses.rotation[b], wp.vec3d(), axes)
     bound = wp.max(bound_of(shapes, side_a, side_a, side_b), bound_of(shapes, side_b, side_a, side_b))
-    if not bound < enough:
-        return False, none, none
-    place, deepest = deepest_place(shapes, side_a, side_b)
-    if not deepest < enough:
-        return False, none, none
-    on_a = turned_back(poses.rotation[a], lifted(side_a, place) - from_b)
-    return True, on_a, turned_back(poses.rotation[b], lifted(side_b, place))
+    known = Places()
+    places = int(0)
+    for m in range(first, last):
+        if fresh.good[m] and places < most:
+            seen = axes * (from_b + poses.rotation[a] * points.point_a[m])
+            known[places, 0] = seen[0]
+            known[places, 1] = seen[1]
+            places += 1
+    enough = least - noise * points.size[first]
+    lean = wp.min(wp.dot(shapes.polygon_normal[face_a], on_a), wp.dot(shapes.polygon_normal[face_b], on_b))
+    looking = count >= reduced and lean > flat
+    spanned = int(0)  # the deepest of all joins wherever it lies
+    added = int(0)
+    while added < most_corners:
+        if not looking:
+            if not hulls:
+                break
+            enough = reach
+            spanned = places
+        gap = far
+        place = wp.vec2d()
+        if bound < enough:
+            place, gap = deepest_place(shapes, side_a, side_b, enough, known, spanned, apart * points.size[first])
+        if gap < far:
+            slot = most_corners * k + added
+            fresh.corner_a[slot] = turned_back(poses.rotation[a], lifted(side_a, place) - from_b)
+            fresh.corner_b[slot] = turned_back(poses.rotation[b], lifted(side_b, place))
+            known[places, 0] = place[0]
+            known[places, 1] = place[1]
+            places += 1
+            added += 1
+        elif not looking:
+            break
+        looking = False
+    return added

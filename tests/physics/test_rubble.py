@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Heaps of convex stones: they have the contacts that hold them, and lie still.
+
+Laws: a stone that stands on an edge touches at both ends of it; what lies still keeps its pose and no longer moves at
+all.  With one contact for an edge, and four for a face of six corners, stones rocked between two poses for ever, each
+step was solved two or three times, and heaps never came to rest.
+"""
+
+import numpy as np
+import pytest
+from axion.solver import Body, Box, ConvexHull, Plane, Scene, SolverConfig, Sphere, simulate
+from axion.solver.collision import Collider
+from axion.solver.face_corners import APART
+from axion.solver.model import build_model
+from axion.solver.rotations import exponential, rotate
+from cut_scenes import cut_block
+from figures import figure
+
+CPU = SolverConfig(device="cpu")
+EDGED = np.array(  # a stone of six-sided face below, as a cut one is: its corners on z = 0 are of one plane
+    [[-0.19, -0.04, 0], [-0.12, 0.17, 0], [-0.07, 0.18, 0], [0.01, 0.11, 0], [0.17, -0.28, 0], [0.08, -0.3, 0],
+     [-0.1, 0.18, 0.03], [-0.06, 0.13, 0.11], [-0.02, -0.05, 0.26], [0.05, -0.02, 0.28], [0.17, -0.25, 0.03],
+     [0.11, -0.01, 0.12]]
+)  # fmt: skip
+
+
+def stone(random, size=0.2, flat=(1.0, 0.7, 0.25), corners=12):
+    """A ConvexHull of random corners on an ellipsoid of half axes ``size`` times ``flat`` [m]."""
+    way = random.normal(size=(corners, 3))
+    return ConvexHull(size * way / np.linalg.norm(way, axis=1)[:, None] * np.array(flat))
+
+
+def heap(count, seed, **kind):
+    """Stones without damping that fall on the ground in layers of nine, turned at random."""
+    random, scene = np.random.default_rng(seed), Scene()
+    scene.add(Body("Ground", [Plane()], motion="static", friction=0.5))
+    for k in range(count):
+        shape, turn = stone(random, **kind), random.normal(size=4)
+        place = (0.5 * (k % 3), 0.5 * (k // 3 % 3), 0.4 + 0.5 * (k // 9))
+        pose = {"position": place, "orientation": turn / np.linalg.norm(turn)}
+        scene.add(Body(f"Stone {k + 1}", [shape], mass=1.0, friction=0.5, **pose))
+    return scene
+
+
+@pytest.mark.parametrize("ground", [Plane(), Box((2.0, 2.0, 0.5), position=(0.0, 0.0, -0.5))], ids=["plane", "box"])
+@pytest.mark.parametrize("lean", [0.3, 2.0, 5.0, 20.0])
+@pytest.mark.parametrize("edge", range(6))
+def test_an_edge_touches_at_both_ends(ground, lean, edge):
+    """A stone leans by ``lean`` degrees about an ``edge`` that lies on the ground: both ends of it are contacts."""
+    a, b = EDGED[edge], EDGED[(edge + 1) % 6]
+    along, middle = (b - a) / np.linalg.norm(b - a), np.array([0.0, 0.0, 0.1])
+    tilts = [exponential(sign * np.radians(lean) * along) for sign in (1.0, -1.0)]
+    lowest = [min(rotate(tilt, point - a)[2] for point in EDGED) for tilt in tilts]
+    tilt = tilts[int(np.argmax(lowest))]  # the one that lifts all else
+    scene = Scene()
+    scene.add(Body("Ground", [ground], motion="static"))
+    scene.add(Body("Stone", [ConvexHull(EDGED - middle)], mass=1.0))
+    position = np.array([[0.0, 0.0, 0.0], -rotate(tilt, a - middle)])
+    pose = position, np.array([[0.0, 0.0, 0.0, 1.0], tilt])
+    found = Collider(build_model(scene)).collide(*pose, np.zeros((2, 3)), np.zeros((2, 3)), 1.0 / 24.0)
+    touching = np.abs(found.gap) < 1e-5
+    places = np.where((found.body_a == 1)[:, None], found.point_a, found.point_b)[touching]
+    for end in (a, b):
+        assert np.linalg.norm(places - (end - middle), axis=1).min() < APART * 0.14  # the stone's half height
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_heaps_of_slates_lie_still(seed):
+    """40 flat stones without damping, 6 s: all at rest.  Some 2 to 21 of them moved for ever before."""
+    motion = simulate(heap(40, seed), 144, config=CPU)
+    assert all(report.converged for report in motion.reports)
+    speed = np.linalg.norm(motion.linear_velocity[-1], axis=1)
+    assert figure(f"40 slates, seed {seed}", "stones that still move", int((speed > 0.0).sum()), 0) == 0
+    solves = sum(report.substeps for report in motion.reports[72:])
+    assert figure(f"40 slates, seed {seed}", "solves of the last 72 frames", solves, 90) <= 90
+
+
+def test_a_wall_that_a_ball_breaks_lies_still():
+    """A wall of 60 pieces that fit, hit by a ball of 60 kg at 10 m/s: after 8 s all its pieces lie still."""
+    scene = cut_block(60, size=(3.0, 0.3, 2.0), seed=2)
+    at = {"position": (0.0, -2.0, 1.0), "linear_velocity": (0.0, 10.0, 1.0)}
+    scene.add(Body("Ball", [Sphere(0.3)], mass=60.0, friction=0.5, **at))
+    motion = simulate(scene, 192, config=CPU)
+    speed = np.linalg.norm(motion.linear_velocity[-1, 1:-1], axis=1)
+    assert figure("wall of 60 pieces, broken", "pieces that still move", int((speed > 0.0).sum()), 0) == 0
+    missed = sum(not report.converged for report in motion.reports)
+    assert figure("wall of 60 pieces, broken", "frames that missed", missed, 3) <= 3
