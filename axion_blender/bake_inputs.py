@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a bake was made from, as far as plain values tell it, so that a later look can say what was changed since.
 
-Looked at are the settings of bodies, joints, force fields and the scene, the keys of such settings, and where things
-stand that nothing animates; of bodies that the simulation moves only their scale.  Not looked at are meshes, modifiers
-and animation of objects: they take a bake to be read.
+Looked at are the settings of bodies, joints, force fields and the scene, the keys of such settings, whether a
+collection excludes them, and where things stand that nothing animates; of bodies that the simulation moves only their
+scale.  Not looked at are meshes, modifiers and animation of objects: they take a bake to be read.
 """
 
 import hashlib
@@ -43,6 +43,7 @@ def read(scene):
     """
     uid, settings = scene.session_uid, _of_scene(scene)
     watched = not (bpy.app.handlers.frame_change_pre or bpy.app.handlers.frame_change_post)
+    excluded = _excluded(scene)
     found, start = {}, 0
     while True:
         yield 0.0
@@ -52,7 +53,7 @@ def read(scene):
         items = scene.objects[start : start + SLICE]
         slots = compat.Slots(items)
         for item in items:
-            entry = _of_object(item, watched, slots)
+            entry = None if item.name_full in excluded else _of_object(item, watched, slots)
             if entry is not None:
                 found[item.name_full] = entry
         start += SLICE
@@ -109,6 +110,17 @@ def _of_scene(scene):
         if name not in ELSEWHERE and (name != "tolerance" or group.use_tolerance):
             found.setdefault(group.bl_rna.properties[name].name, []).append(_value(getattr(group, name)))
     return {label: _digest(values) for label, values in found.items()}
+
+
+def _excluded(scene):
+    """Full names of the objects that no view layer of a scene has, because their collections are excluded."""
+    layers, left, found = scene.view_layers, [scene.view_layers[0].layer_collection], set()
+    while left:
+        layer = left.pop()
+        left += layer.children
+        if layer.exclude:
+            found.update(item for item in layer.collection.objects)
+    return {item.name_full for item in found if not any(layer.objects.get(item.name) == item for layer in layers)}
 
 
 def _of_object(item, watched, slots):

@@ -73,7 +73,9 @@ def make_job(
         view_layer = scene.view_layers.get(layer_name) or scene.view_layers[0]
         objects, lost = identity.objects_of(scene, uids)
         others = shared.scenes(scene, outputs.holds)
-        earlier = [item for item in scene.objects if records.is_baked(item) and item not in objects.values()]
+        left_out = [item for item in scene.objects if records.is_baked(item) and item not in objects.values()]
+        excluded = set(scene.objects) - set(view_layer.objects)
+        ended = [item for item in left_out if not (item.axion.enabled and item in excluded)]
         values = yield from part(custom_properties.stage_asked(trajectory, objects, first, scene), 0.0, VALUES)
         strayed = moved.since(scene, first, objects.values())
         moved.adopt(scene)
@@ -88,8 +90,15 @@ def make_job(
             values.remove()
             moved.take_back(scene)
             raise
-        outputs.clear(scene, earlier)  # no bodies any more
+        gone = [item.name for item in ended]
+        outputs.clear(scene, ended)
         warnings += values.hand_over()
+        if gone:
+            more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
+            warnings.append(
+                f"{', '.join(gone[:3])}{more} took no part: the keys of an earlier bake were removed (Undo, then Apply "
+                "Bake keeps them)"
+            )
         for other in others:
             forget_report(other)
         kept_motion.remember(scene, trajectory)

@@ -8,6 +8,8 @@ cleared.
 import bpy
 
 SHARED = "axion_shared_action"  # custom property that marks the action of a scene's bakes
+COPIED = "axion_bake_copy"  # custom property of private copies; actions that others put in their place are theirs
+TAKE = "Take"  # group of the channels of a take that somebody keeps
 
 
 def shared_name(scene):
@@ -79,6 +81,22 @@ def remove_created(action, slot, created):
         layer.strips.remove(strip)
     if layer is not None and "layer" in created and not len(layer.strips):
         action.layers.remove(layer)
+
+
+def is_take(action):
+    """Whether a bake made an action that somebody keeps with a fake user, as assets have one, too."""
+    return action is not None and action.use_fake_user and (SHARED in action or COPIED in action)
+
+
+def release_takes():
+    """Let kept actions that no object plays any more be actions like any others, so that no bake touches them."""
+    for action in [action for action in bpy.data.actions if is_take(action) and action.is_editable]:
+        if not any(slot.users() for slot in action.slots):
+            if any(action.name == shared_name(scene) for scene in bpy.data.scenes):
+                action.name = f"{action.name} {TAKE}"
+            for key in (SHARED, COPIED):
+                if key in action:
+                    del action[key]
 
 
 def remove_unused():

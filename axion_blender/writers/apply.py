@@ -2,7 +2,7 @@
 """Apply: a bake becomes ordinary animation, and the scene forgets that Axion made it."""
 
 from ...solver import SceneError
-from . import actions, curves, custom_properties, keyframes, outputs, points, records, shared
+from . import actions, curves, custom_properties, keyframes, outputs, players, points, records, shared
 
 GROUP = "Object Transforms"
 """Blender's own name for the group of location and rotation channels."""
@@ -34,7 +34,7 @@ def apply(scene):
         raise SceneError(
             f"{scene.name} shows points that {owner.name} made of objects they share: apply the bake there"
         )
-    shown = points.shown(scene)
+    shown = players.shown(scene)
     baked = [item for item in items if outputs.holds(item)]
     lost = [item.name for item in baked if not (shown if points.holds(item) else _moves(item))]
     kept = len(baked) - len(lost)
@@ -63,7 +63,7 @@ def _moves(item):
 def _keep_keys(item):
     for bag in records.baked_bags(item):
         curves.keep(bag, GROUP)
-        records.forget(bag.id_data, actions.SHARED, records.COPIED)
+        records.forget(bag.id_data, actions.SHARED, actions.COPIED)
     records.forget(item, records.RECORD, records.ORIGINAL_ACTION, custom_properties.RECORD)
 
 

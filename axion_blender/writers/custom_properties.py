@@ -164,7 +164,8 @@ def clear(scene):
     """Take back the values of objects that hold nothing else of a bake; the others lose theirs with their bake."""
     for item in [item for item in scene.objects if RECORD in item]:
         record, data = json.loads(item[RECORD]), item.animation_data
-        pushed.remove(item, records.COPIED)
+        pushed.remove(item)
+        records.leave_take(item)
         if data is not None and data.action is not None:
             action, slot, bag = data.action, data.action_slot, compat.channelbag(item)
             if bag is not None:
@@ -172,6 +173,7 @@ def clear(scene):
             records.give_action_back(item, record, action, slot, bag)
         records.forget(item, RECORD, records.ORIGINAL_ACTION, *record.get("values", ()))
         item.update_tag()
+    actions.release_takes()
     actions.remove_unused()
 
 

@@ -8,7 +8,7 @@ import bpy
 
 from ...solver import SceneError
 from .. import kept_motion
-from . import keyframes, points
+from . import keyframes, players
 
 FORMATS = {"NPZ": ".npz", "USD": ".usdc", "ALEMBIC": ".abc"}
 """Ends of file names."""
@@ -41,7 +41,7 @@ def export(context, path, kind, first, last):
         raise SceneError(f"this Blender was built without {NAMES[kind]}: use one that has it")
     if os.path.splitext(path)[1].lower() not in ENDINGS[kind]:
         raise SceneError(f"{path} is no name for {NAMES[kind]}: end it with {' or '.join(ENDINGS[kind])}")
-    items = [item for item in scene.objects if keyframes.holds(item) or points.OWNER in item]
+    items = [item for item in scene.objects if keyframes.holds(item) or players.OWNER in item]
     if not items:
         raise SceneError(f"{scene.name} holds no bake: bake it first")
     with _selected(context.view_layer, items), _range(scene, first, last):

@@ -74,6 +74,7 @@ def clear(scene, objects=None):
     cleared = sum(records.end(item) for item in items)
     if objects is None:
         custom_properties.clear(scene)
+        actions.release_takes()
         actions.remove_unused()
     if cleared:
         _replay(scene)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..slices import run_through
-from . import custom_properties, keyframes, moved, points, pushed, records, shared
+from . import custom_properties, keyframes, moved, players, points, pushed, records, shared
 
 KEYFRAMES, POINTS = "KEYFRAMES", "POINTS"
 
@@ -74,7 +74,7 @@ def clear(scene, objects=None):
         return keyframes.clear(scene, objects)
     records.check([item for item in scene.objects if points.holds(item)])
     held = sum(item.is_editable and (holds(item) or custom_properties.holds(item)) for item in scene.objects)
-    held = held or len(points.shown(scene))
+    held = held or len(players.shown(scene))
     keyframes.clear(scene)
     shared.let_go_of_points(scene)
     shared.clear_points_of_others(scene)
@@ -89,7 +89,7 @@ def holds(item):
 
 def is_baked(scene):
     """Whether a scene holds a bake, if only points whose bodies were deleted."""
-    return bool(points.shown(scene)) or any(holds(item) for item in scene.objects)
+    return bool(players.shown(scene)) or any(holds(item) for item in scene.objects)
 
 
 @contextmanager

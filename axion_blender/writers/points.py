@@ -14,18 +14,10 @@ import numpy as np
 from ...solver import SceneError
 from .. import compat, conventions
 from ..slices import part
-from . import hiding, parents, point_nodes, records
+from . import hiding, parents, players, point_nodes, records
 from .hiding import FLAGS
 
-OWNER = "axion_points_scene"  # custom property of the object that shows the points: the scene they are of
-PARTS = {"motion": "axion_points_motion", "nodes": "axion_points_nodes", "prototypes": "axion_points_prototypes"}
 HIDDEN = records.POINTS_RECORD
-
-RAYS = (
-    *("visible_camera", "visible_diffuse", "visible_glossy", "visible_transmission", "visible_volume_scatter"),
-    *("visible_shadow", "is_holdout", "is_shadow_catcher"),
-)
-"""What an object is to the rays of a render."""
 
 MATRICES = 8_000  # that one slice works out, in some 10 ms
 RAYS = ("visible_camera", "visible_diffuse", "visible_glossy", "visible_transmission", "visible_volume_scatter")
@@ -58,9 +50,9 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
         poses = _poses(trajectory, objects, frame_start, scene, view_layer, scale_length)
         place, turn, scale = yield from part(poses, 0.0, POSED)
         kinds, prototypes = yield from part(_prototypes(items, name, made), POSED, 1.0)
-        motion = _mesh_object(
-            f"{name} Motion", place.reshape(-1, 3), {point_nodes.ROTATION: ("QUATERNION", turn)}, made
-        )
+        turns = {point_nodes.ROTATION: ("QUATERNION", turn)}
+        motion = bpy.data.objects.new(f"{name} Motion", _mesh(f"{name} Motion", place.reshape(-1, 3), turns, made))
+        made[motion] = f"{name} Motion"
         yield 1.0
         states, count = place.shape[:2]
         hidden = hiding.hidden(scene, items)
@@ -70,24 +62,19 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
         looks = {point_nodes.PROTOTYPE: ("INT", kinds), point_nodes.SCALE: ("FLOAT_VECTOR", scale)}
         if some:
             looks |= {flag: ("BOOLEAN", flags) for flag, flags in hidden.items()}
-        player = _mesh_object(name, place[0], looks, made)
-        player.modifiers.new("Axion Points", "NODES").node_group = nodes
-        for key, thing in (("motion", motion), ("nodes", nodes), ("prototypes", prototypes)):
-            player[PARTS[key]] = thing
+        mesh = _mesh(name, place[0], looks, made)
         warnings = _warnings(scene, items)
         yield 1.0
     except BaseException:
         bpy.data.batch_remove(list(made))
         resume(scene, before)
         raise
-    _remove_players(scene)
+    players.show(scene, name, mesh, {"motion": motion, "nodes": nodes, "prototypes": prototypes})
     kept = {item.name_full for item in items}
     _show_for_good(scene, [item for item in _stood_in_for(scene) if item.name_full not in kept])
     for block, own in made.items():
         if block.name != own:  # which the earlier points had
             block.name = own
-    player[OWNER] = scene
-    scene.collection.objects.link(player)
     records_of = {}
     for item in [item for item in items if HIDDEN not in item]:
         flags = tuple(getattr(item, flag) for flag in FLAGS)
@@ -105,27 +92,9 @@ def clear(scene):
     """
     items = _stood_in_for(scene)
     records.check(items)
-    _remove_players(scene)
+    players.remove(scene)
     _show_for_good(scene, items)
     return len(items)
-
-
-def _remove_players(scene):
-    """Delete the objects that show the points of a scene, with all their parts."""
-    for player in shown(scene):
-        meshes = [player.data]
-        motion, nodes, prototypes = (player.get(PARTS[part]) for part in ("motion", "nodes", "prototypes"))
-        bpy.data.objects.remove(player)
-        if nodes is not None:
-            bpy.data.node_groups.remove(nodes)
-        if motion is not None:
-            meshes.append(motion.data)
-            bpy.data.objects.remove(motion)
-        if prototypes is not None:
-            bpy.data.batch_remove([*prototypes.objects, prototypes])
-        for mesh in meshes:
-            if mesh is not None and not mesh.users:
-                bpy.data.meshes.remove(mesh)
 
 
 def _show_for_good(scene, items):
@@ -184,11 +153,6 @@ def _stood_in_for(scene):
     return [item for item in scene.objects if holds(item)]
 
 
-def shown(scene):
-    """The objects that show the points of a scene: one, or none."""
-    return [item for item in scene.objects if item.get(OWNER) == scene]
-
-
 def holds(item):
     """Whether points stand in for an object."""
     return HIDDEN in item
@@ -196,10 +160,7 @@ def holds(item):
 
 def keep(scene):
     """Forget that the points of a scene are a bake: from now on they are objects like any others."""
-    for player in shown(scene):
-        for key in (OWNER, *PARTS.values()):
-            if key in player:
-                del player[key]
+    players.keep(scene)
     for item in _stood_in_for(scene):
         del item[HIDDEN]
 
@@ -293,8 +254,8 @@ def _prototype(item, name):
     return made
 
 
-def _mesh_object(name, places, attributes, made):
-    """An object whose mesh has vertices at ``places`` (V, 3) and attributes {name: (type, values)}."""
+def _mesh(name, places, attributes, made):
+    """A mesh with vertices at ``places`` (V, 3) and attributes {name: (type, values)}."""
     mesh = bpy.data.meshes.new(name)
     made[mesh] = name
     mesh.vertices.add(len(places))
@@ -304,9 +265,7 @@ def _mesh_object(name, places, attributes, made):
     for attribute, (kind, values) in {"position": ("FLOAT_VECTOR", places), **attributes}.items():
         data = mesh.attributes[attribute].data
         data.foreach_set("vector" if kind == "FLOAT_VECTOR" else "value", np.ascontiguousarray(values).ravel())
-    item = bpy.data.objects.new(name, mesh)
-    made[item] = name
-    return item
+    return mesh
 
 
 def _warnings(scene, items):

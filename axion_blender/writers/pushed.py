@@ -32,13 +32,16 @@ def playing(item):
     ]
 
 
-def remove(item, copied):
+def remove(item):
     """Take the baked curves out of an object's strips, and away with strips that then play nothing, or a private copy
-    of its action (``copied``: the custom property that marks one), and with tracks that are left empty.
+    of its action, and with tracks that are left empty.  Actions that somebody keeps as a take stay as they are.
     """
     emptied = bags(item)
     for bag in emptied:
-        curves.remove(bag)
+        if actions.is_take(bag.id_data):
+            curves.keep(bag, actions.TAKE)
+        else:
+            curves.remove(bag)
     if not emptied:
         return
     data, orphans = item.animation_data, []
@@ -46,17 +49,20 @@ def remove(item, copied):
         before = len(track.strips)
         for strip in list(track.strips):
             bag = compat.strip_channelbag(strip)
-            if bag in emptied and (not len(bag.fcurves) or copied in strip.action):
+            gone = bag in emptied and (not len(bag.fcurves) or actions.COPIED in strip.action)
+            if gone or (bag in emptied and actions.is_take(strip.action)):
                 orphans.append((strip.action, strip.action_slot, bag))
                 track.strips.remove(strip)
         if before and not len(track.strips):
             data.nla_tracks.remove(track)
     for action, slot, bag in orphans:
-        _remove_orphan(action, slot, bag, copied)
+        _remove_orphan(action, slot, bag)
 
 
-def _remove_orphan(action, slot, bag, copied):
-    if copied in action:
+def _remove_orphan(action, slot, bag):
+    if actions.is_take(action):
+        return
+    if actions.COPIED in action:
         if not action.users:
             bpy.data.actions.remove(action)
     elif actions.SHARED in action and not slot.users():

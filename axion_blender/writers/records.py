@@ -15,7 +15,6 @@ from . import actions, curves, pushed
 
 RECORD = "axion_bake"  # custom property of a baked object: JSON
 ORIGINAL_ACTION = "axion_bake_original_action"  # custom property: the action that a private copy stands in for
-COPIED = "axion_bake_copy"  # custom property of such a copy; actions that others put in its place are theirs
 VALUES_RECORD = "axion_bake_values"  # the same of an object that only custom properties are baked on
 POINTS_RECORD = "axion_points_hidden"  # of a body that is shown as a point: how it was hidden before
 CLAIMED = {"animation_data", "last_slot", "action", "slot", "created"}
@@ -128,7 +127,8 @@ def claim(item, scene, record, staged=None):
         record["action"] = "copy"
         item[ORIGINAL_ACTION], identifier = data.action, data.action_slot.identifier if data.action_slot else None
         data.action = data.action.copy()
-        data.action[COPIED], record["original_slot"] = True, identifier
+        data.action.use_fake_user = False  # which says that somebody keeps it
+        data.action[actions.COPIED], record["original_slot"] = True, identifier
         data.action_slot = data.action.slots[identifier] if identifier else None
     if data.action_slot is None:
         record["slot"] = False
@@ -182,7 +182,8 @@ def end(item):
         return False
     record = json.loads(item[RECORD])
     regroup(item)
-    pushed.remove(item, COPIED)
+    pushed.remove(item)
+    leave_take(item)
     data = item.animation_data
     action, slot = (data.action, data.action_slot) if data is not None else (None, None)
     if data is not None or record["action"] == "copy":
@@ -196,6 +197,17 @@ def end(item):
     _restore_values(item, record)
     forget(item, RECORD, ORIGINAL_ACTION, *record.get("values", ()))
     return True
+
+
+def leave_take(item):
+    """Take an object's hands off a baked action that somebody keeps, with the baked curves in it."""
+    data = item.animation_data
+    if data is None or not actions.is_take(data.action):
+        return
+    bag = compat.channelbag(item)
+    if bag is not None:
+        curves.keep(bag, actions.TAKE)
+    data.action = None
 
 
 def forget(item, *keys):
@@ -223,7 +235,7 @@ def give_action_back(item, record, action, slot, bag):
         if original is not None:
             identifier = record.get("original_slot", slot.identifier if slot is not None else "")
             data.action_slot = original.slots.get(identifier) if record["slot"] else None
-        if action is not None and COPIED in action and not action.users:
+        if action is not None and actions.COPIED in action and not action.users:
             bpy.data.actions.remove(action)
     elif record["action"] == "none" and not used:  # keys that came after the bake stay, and so does their action then
         data.action = None

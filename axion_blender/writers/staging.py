@@ -58,6 +58,7 @@ class Stage:
         try:
             for item, _, _ in self._rows:  # all before the first begins, or Blender counts users anew for each
                 records.end(item)
+            actions.release_takes()
             for item, mode, slot in self._rows:
                 bag = records.begin(item, self.scene, mode, slot)
                 if bag is not None:

@@ -187,3 +187,35 @@ def test_drawing_and_slices_are_quick(empty_file):
         worst = max(worst, time.perf_counter() - start)
     # 2.5 ms and 50 ms on a quiet machine.
     assert worst < 0.04 and time.perf_counter() - began < 1.0
+
+
+def apart(scene, item):
+    """Put an object into a collection of its own.  Returns what excludes that."""
+    group = bpy.data.collections.new("Apart")
+    scene.collection.children.link(group)
+    for owner in item.users_collection:
+        owner.objects.unlink(item)
+    group.objects.link(item)
+    return bpy.context.view_layer.layer_collection.children[group.name]
+
+
+def test_who_is_excluded_keeps_its_keys_and_is_named(baked):
+    item = bpy.data.objects["Held"]
+    layer = apart(baked, item)
+    assert said() == ""
+    layer.exclude = True
+    assert said() == "Held"
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    assert "axion_bake" in item and said() == ""
+    layer.exclude = False
+    assert said() == "Held"
+
+
+def test_keys_that_go_because_a_body_takes_no_part_any_more_are_named(baked):
+    item = bpy.data.objects["First"]
+    item.axion.enabled = False
+    bpy.data.objects["Motor"].axion_joint.enabled = False
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    assert "axion_bake" not in item
+    (line,) = [w for w in last_bake.text_of(baked).as_string().splitlines() if "took no part" in w]
+    assert "First took no part: the keys of an earlier bake were removed" in line

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from axion.axion_blender import cache_place, kept_motion
-from axion.axion_blender.writers import exchange, points
+from axion.axion_blender.writers import exchange, players
 from axion.solver import Trajectory
 from blend_scenes import box, joint, key, plane
 from test_writers_points import fingerprint, instances, marks
@@ -84,7 +84,7 @@ def at_quarters(name):
 
 
 def points_shown():
-    return any(points.OWNER in item for item in bpy.context.scene.objects)
+    return any(players.OWNER in item for item in bpy.context.scene.objects)
 
 
 def test_keys_between_frames_are_states_of_the_solver(scene, tmp_path):
@@ -219,7 +219,7 @@ def test_points_whose_bodies_are_gone_are_applied_with_a_word_and_cleared(scene,
     assert len(instances(4)) == 2
     bpy.ops.ed.undo_push()
     assert bpy.ops.axion.clear_bake() == {"FINISHED"}
-    assert not points.shown(scene) and not bpy.data.node_groups and "Axion Points Scene" not in bpy.data.meshes
+    assert not players.shown(scene) and not bpy.data.node_groups and "Axion Points Scene" not in bpy.data.meshes
     assert bpy.ops.axion.clear_bake() == {"CANCELLED"}
     box("Box", location=(0, 0, 3))
     bake("POINTS")
@@ -227,7 +227,7 @@ def test_points_whose_bodies_are_gone_are_applied_with_a_word_and_cleared(scene,
     capfd.readouterr()
     assert bpy.ops.axion.apply_bake() == {"FINISHED"}
     assert "The bodies of Axion Points Scene were deleted: it stays as an ordinary object" in capfd.readouterr().out
-    assert len(instances(4)) == 1 and not points.shown(scene)
+    assert len(instances(4)) == 1 and not players.shown(scene)
     assert bpy.ops.axion.apply_bake() == {"CANCELLED"}
 
 

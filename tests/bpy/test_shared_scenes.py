@@ -7,7 +7,7 @@ bpy = pytest.importorskip("bpy")
 
 import blend_scenes as build  # noqa: E402
 from axion.axion_blender import baking, last_bake  # noqa: E402
-from axion.axion_blender.writers import outputs, points, shared  # noqa: E402
+from axion.axion_blender.writers import outputs, players, shared  # noqa: E402
 from axion.solver import StepReport, Trajectory  # noqa: E402
 
 
@@ -43,7 +43,7 @@ def height(scene, item, frame):
     scene.frame_set(frame)
     layer = scene.view_layers[0]
     layer.update()
-    shown = points.shown(scene)
+    shown = players.shown(scene)
     if not shown:
         return item.matrix_world.translation.z
     graph = layer.depsgraph
@@ -72,7 +72,7 @@ def test_a_bake_in_a_linked_copy_replaces_the_first_and_says_so(output, second):
     assert told == [f"{copy.name} shares baked objects with {scene.name}: a bake replaces theirs in both"]
     bake(copy, item, 0.5, second)
     assert height(copy, item, 3) == 4
-    assert len([i for i in bpy.data.objects if points.OWNER in i]) == (second == "POINTS")
+    assert len([i for i in bpy.data.objects if players.OWNER in i]) == (second == "POINTS")
     assert item.hide_viewport == (second == "POINTS")
     bpy.ops.axion.clear_bake()
     assert height(scene, item, 3) == height(copy, item, 3) == 5 and not item.hide_viewport

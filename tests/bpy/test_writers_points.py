@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from axion.axion_blender.extract import extract_scene
-from axion.axion_blender.writers import outputs, points
+from axion.axion_blender.writers import outputs, players, points
 from axion.solver import SceneError, Trajectory, rotations
 from blend_scenes import add, box, box_mesh, key
 
@@ -264,3 +264,45 @@ def test_thousands_of_points_play_fast():
     # 0.4 ms on a quiet machine; two thousand keyed objects need 20.
     assert (time.perf_counter() - began) / 40 < 0.01
     assert len(instances(2)) == 2000
+
+
+def test_what_was_done_to_the_object_stays_over_bakes():
+    """Its name, collection, modifiers, materials, place and properties stay; it was deleted and made anew."""
+    items = scene_of_all_sorts()
+    scene, trajectory = bpy.context.scene, trajectory_of(items)
+    bake(items, trajectory)
+    (player,) = players.shown(scene)
+    effects = bpy.data.collections.new("Effects")
+    scene.collection.children.link(effects)
+    scene.collection.objects.unlink(player)
+    effects.objects.link(player)
+    player.name, player.location, player["mine"], player.pass_index = "Debris", (0, 0, 5), 1, 7
+    player.modifiers.new("Mine", "SUBSURF")
+    player.data.materials.append(bpy.data.materials.new("Rust"))
+    copy = player.copy()
+    copy.data, copy.name = player.data.copy(), "Take 1"
+    effects.objects.link(copy)
+    seen = len(instances(3))
+    bake(items, trajectory_of(items, seed=1))
+    assert players.shown(scene) == [player] and player.name == "Debris" and list(player.users_collection) == [effects]
+    assert [modifier.name for modifier in player.modifiers] == ["Axion Points", "Mine"]
+    assert tuple(player.location) == (0, 0, 5) and player["mine"] == 1 and player.pass_index == 7
+    assert [material.name for material in player.data.materials] == ["Rust"]
+    assert len(instances(3)) == seen and copy.name == "Take 1" and players.OWNER not in copy
+    places = sorted(round(matrix[0, 3], 3) for _, matrix in instances(3))
+    outputs.clear(scene)
+    assert effects.objects[:] == [copy], "a copy with a mesh of its own stays, and plays what it was copied from"
+    assert len(instances(3)) == seen // 2
+    assert {round(matrix[0, 3], 3) for _, matrix in instances(3)} <= set(places)
+
+
+def test_a_player_without_its_modifier_gets_a_new_one():
+    items = scene_of_all_sorts()
+    trajectory = trajectory_of(items)
+    bake(items, trajectory)
+    (player,) = players.shown(bpy.context.scene)
+    player.modifiers.clear()
+    player.modifiers.new("Mine", "SUBSURF")
+    bake(items, trajectory)
+    assert [modifier.name for modifier in player.modifiers] == ["Axion Points", "Mine"]
+    assert len(instances(3)) == len(items)
