@@ -36,6 +36,7 @@ FILES = {
     "tests/physics/test_rubble.py": "Heaps of stones and a broken wall",
     "tests/physics/test_surface_velocity.py": "Running surfaces",
     "tests/physics/test_hand_over.py": "Animated bodies",
+    "tests/physics/test_keyed_strikes.py": "Strikes of keyed bodies that stop",
     "tests/physics/test_overlapping_starts.py": "Bodies that start inside each other",
     "tests/physics/test_rebound.py": "Rebound",
     "tests/physics/test_second_hits.py": "Second hits in a frame",

@@ -268,8 +268,9 @@ class Assembler:
             self._joined = rows, links, replace(rows, body_a=links.a, body_b=links.b)
         return self._joined[2]
 
-    def wrongly_pressed(self, assembly, solution):
-        """(C,) bool: which contacts carry load in the solution; None where the integrator was chosen by the same ones.
+    def wrongly_pressed(self, assembly, solution, others=False):
+        """(C,) bool: which contacts carry load in the solution, and with ``others`` those that were thought to; None
+        where the integrator was chosen by the same ones.
 
         A body that a contact holds, itself or through joints, or a limit that was passed, is taken to the end of the
         step by backward Euler; one that nothing holds keeps its energy.
@@ -277,6 +278,8 @@ class Assembler:
         if not len(solution.contact_impulse):
             return None
         problem, loaded = assembly.problem, solution.contact_impulse[:, 0] > 0.0
+        if others:
+            loaded |= assembly.pressed
         loads, links = (loaded, self.joints.passed(problem.step)), self._links(assembly.numbering)
         middle = by_middle(problem, assembly.contacts, links, loads, self.noise, assembly.curved)[0]
         return None if np.array_equal(middle > 0.0, problem.bodies.midpoint > 0.0) else loaded

@@ -21,7 +21,7 @@ def halve_part(stepper, step, depth, attempt):
     before, moved, failed = Snapshot(stepper), attempt.moved(), attempt.failed
     dynamic = np.zeros(len(failed), bool)
     dynamic[attempt.dynamic()] = True
-    spent = attempt.spent
+    spent, tried = attempt.spent, 0
     while True:
         kept = dynamic & ~failed
         stepper.state = kept_state(stepper.joints, stepper.frames, attempt, kept)
@@ -39,8 +39,10 @@ def halve_part(stepper, step, depth, attempt):
             more[reached.bodies] = True
             if not (more & kept).any():
                 raise ReachedError(reached.bodies, spent) from None
+            tried += np.count_nonzero(failed)
             attempt.failed = failed = failed | attempt.islands_of(more)
-            if not few(stepper, attempt):
+            # What goes on to reach more takes longer, a few bodies at a time, than all bodies in halves.
+            if not few(stepper, attempt) or tried > attempt.assembly.numbering.dynamic_count:
                 return stepper.halves(step, depth, spent)
     stepper.assembler.carried = before.carried
     stepper.state = _joined(stepper.state, moved, kept)

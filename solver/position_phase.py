@@ -36,9 +36,9 @@ SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
 CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
 AIM = 0.95  # of the loose tolerance: detection and poses in single precision take the rest
 EPS_OF_CONTACTS = 3e-3  # at most, to start with in islands without joints: larger ones take more rounds
-REPEATS = 3  # solves with contacts that only showed at the end pose
+REPEATS = 4  # solves with contacts that only showed at the end pose
 GHOSTS = 3  # solves without contacts that pushed what never meets
-CHANGES = 2  # solves with the integrator of other loads: a load may come and go with it
+CHANGES = 2  # solves with the integrator of other loads; one that comes and goes with it then counts as there
 
 
 @dataclass
@@ -108,7 +108,7 @@ class PositionPhase:
                 again |= False if solved.too_long is None else solved.too_long
                 solved = replace(solved, too_long=again)
                 missed = _of_others(missed, whole_groups(assembly.island, again))
-            pressed = self.assembler.wrongly_pressed(assembly, solution) if repeat < CHANGES else None
+            pressed = self.assembler.wrongly_pressed(assembly, solution, others=repeat >= CHANGES)
             if repeat == REPEATS or (missed is None and pressed is None):
                 return solved
             solved = self._anew(solved, self._again(assembly, solution, missed, pressed, state), state, last)

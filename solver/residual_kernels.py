@@ -195,14 +195,16 @@ def residual_kernels():
         spread(judged, dynamic, a, b, judged.contact[0, c])
         spread(judged, dynamic, a, b, h * judged.contact[3, c])
         gives = con.start_gap[c] < -judged.settings[tolerance_slot] or wp.length_sq(con.surface_velocity[c]) > ZERO
-        if p[0] > ZERO and (gives or judged.moves[a] == 1 or judged.moves[b] == 1):
+        pushed = judged.moves[a] == 1 or judged.moves[b] == 1
+        if p[0] > ZERO and (gives or pushed):
             mark(judged.driven, 2, bodies, dynamic, a, b)
         does = int(0)
         rebounds = con.rebound_speed[c] != ZERO or con.rebound_gap[c] > ZERO
         if p[0] > ZERO:
             # What is round on both sides has another normal in the next step: it must not be pushed once more then.
+            # What strikes may have stopped by then: a kick is its speed, and not the way that is left of the step.
             lands = con.start_gap[c] > judged.settings[tolerance_slot]
-            lands = (lands and con.margin_a[c] > ZERO and con.margin_b[c] > ZERO) or con.glides[c] == 1
+            lands = (lands and (pushed or (con.margin_a[c] > ZERO and con.margin_b[c] > ZERO))) or con.glides[c] == 1
             if rebounds or lands or con.start_gap[c] < -judged.settings[tolerance_slot]:
                 mark(judged.need, 1, bodies, dynamic, a, b)
             force = world(con.n[c], p)

@@ -233,7 +233,9 @@ def assert_same_work(got, assembly, solution, tolerance):
 
 
 def needs_velocity_phase(assembly, solution, tolerance):
-    """(islands,) bool: with joints, a rebound, overlap that was pushed out in this step, or of one body that rolls."""
+    """(islands,) bool: with joints, a rebound, overlap that was pushed out in this step, struck by a moving body that
+    is not solved, or of one body that rolls.
+    """
     problem, need = assembly.problem, assembly.island_jointed.copy()
     contacts = problem.contacts
     bounce = np.zeros(len(contacts), bool)
@@ -241,6 +243,9 @@ def needs_velocity_phase(assembly, solution, tolerance):
         bounce = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0)
     if contacts.glides is not None:
         bounce |= contacts.glides
+    strikes = problem.bodies.free_velocity.any(axis=1)
+    strikes[: problem.bodies.dynamic_count] = False
+    bounce |= (strikes[contacts.body_a] | strikes[contacts.body_b]) & (start_gaps(problem) > tolerance)
     ask = (solution.contact_impulse[:, 0] > 0.0) & (bounce | (start_gaps(problem) < -tolerance))
     need[assembly.island[np.minimum(contacts.body_a, contacts.body_b)[ask]]] = True
     alone = np.bincount(assembly.island, minlength=len(need)) == 1
