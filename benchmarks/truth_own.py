@@ -39,6 +39,7 @@ FILES = {
     "tests/physics/test_keyed_strikes.py": "Strikes of keyed bodies that stop",
     "tests/physics/test_overlapping_starts.py": "Bodies that start inside each other",
     "tests/physics/test_rebound.py": "Rebound",
+    "tests/physics/test_jointed_hits.py": "Rebound of jointed bodies",
     "tests/physics/test_second_hits.py": "Second hits in a frame",
     "tests/physics/test_joint_axes.py": "Every law of an axis on all six axes",
     "tests/physics/test_joint_laws.py": "Springs, drives, friction of joints",

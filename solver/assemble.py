@@ -2,12 +2,13 @@
 """From a scene, its state and its contacts to a StepProblem: who moves, what is prescribed, what touches what."""
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from . import rotations
+from .assembled import Assembly, Inert
 from .bounces import Flights
 from .contact_frames import ContactFrames
 from .flags import some
@@ -18,6 +19,7 @@ from .impact import Impacts
 from .knock_on import KnockOn
 from .manifold import NOISE
 from .materials import combine
+from .missed_hits import taken_to_hit
 from .numbering import Links, Numbering
 from .outline import Outlines
 from .predict import FreeMotion
@@ -36,38 +38,6 @@ NO_CONTACTS = replace(
     gap_noise=np.zeros(0),
 )
 HELD = 0.5  # of the tolerance at rest: gaps and overlaps within it stay as they are, or mending them is what moves
-
-
-@dataclass(eq=False)
-class Inert:
-    """What of the moving bodies stays the same from step to step, in the order of the solver."""
-
-    mass: np.ndarray  # (B + 1,) [kg], inf for those that do not move; as heavy as damping makes them
-    inertia: np.ndarray  # (B + 1, 3) [kg m^2]
-    moments: np.ndarray  # (n, 3) [kg m^2], without damping
-    reach: np.ndarray  # (n,) [s] for which gravity acts
-    decay: np.ndarray  # (n,) what damping leaves of linear velocity
-    turn_decay: np.ndarray  # (n,) and of angular velocity
-
-
-@dataclass
-class Assembly:
-    """A StepProblem and what is needed to read its solution back."""
-
-    problem: StepProblem
-    numbering: Numbering
-    contacts: object  # ContactSet
-    row_number: np.ndarray  # (R,) rows in the JointTable
-    row_rate: np.ndarray  # (R,) velocity each row's coordinate should end with; NaN where its force decides
-    end_velocity: np.ndarray  # (n, 6) free velocity at the step's end
-    island: np.ndarray  # (n,)
-    island_jointed: np.ndarray  # (islands,) bool
-    joint_links: tuple  # solver bodies of both ends of every row of joints that hold
-    pressed: np.ndarray  # (C,) bool: contacts taken to carry load when the integrator was chosen
-    bounces: object  # bounces.Bounces: impacts in the free motion, or None
-    curved: np.ndarray | None  # (n,) int: see ``build``; None: none is
-    rigid: JointRows | None  # the rows as the velocity phase takes them, where they are the same in every step
-    row_end: object  # springs.EndLaw of the rows, or None where nothing is damped
 
 
 class Assembler:
@@ -180,7 +150,9 @@ class Assembler:
             velocity[self.carried.mask] = self.carried.velocity[self.carried.mask]
         return velocity
 
-    def build(self, state, step, contacts, impulses, missed=None, row_force=None, pressed=None, curved=None):
+    def build(
+        self, state, step, contacts, impulses, missed=None, row_force=None, pressed=None, curved=None, struck=None
+    ):  # fmt: skip
         """The Assembly of one step.
 
         contacts: ContactSet found at the state; impulses: (C, 3) world start impulses on body a [N s].
@@ -188,6 +160,7 @@ class Assembler:
         start from instead of the last step's; pressed: (C,) bool, which contacts carry load, missed ones included, or
         None to guess: those that carried some before, those that free motion closes, and new ones that touch.
         curved: (n,) int, as in ``gliding.by_middle``; None: bodies that were carried along curves in the last steps.
+        struck: (C,) bool, which hit at the end of the step though free motion misses, or None.
         """
         number = self.numbering(state.time)
         links = self._links(number)
@@ -199,7 +172,8 @@ class Assembler:
         problem = StepProblem(step, bodies, touches, NO_ROWS)
         n, bodies.midpoint, bounces, may = number.dynamic_count, number.loose, None, None
         if len(touches):
-            pressed, bounces = self._rebound(problem, contacts, end_velocity, pressed, (links, number, acceleration))
+            flying, known = (links, number, acceleration), (pressed, struck)
+            pressed, bounces = self._rebound(problem, contacts, end_velocity, known, flying)
         else:
             touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
         passed = self.joints.passed(step)
@@ -216,19 +190,20 @@ class Assembler:
         topology = build_topology(problem)
         return Assembly(
             problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
-            (links.a, links.b), pressed, bounces, curved, self._rigid(links), end,
+            (links.a, links.b), pressed, struck, bounces, curved, self._rigid(links), end,
         )  # fmt: skip
 
-    def _rebound(self, problem, contacts, end_velocity, pressed, flying):
+    def _rebound(self, problem, contacts, end_velocity, known, flying):
         """Fill in, in place, where rebounds end, and where bodies do that bounce in free motion.
 
-        flying: Links, Numbering, acceleration.  Returns ``pressed`` (C,) bool of ``build``, guessed if None, and
-        Bounces or None.
+        known: ``pressed`` and ``struck`` of ``build``; flying: Links, Numbering, acceleration.  Returns ``pressed``
+        (C,) bool of ``build``, guessed if None, and Bounces or None.
         """
-        touches, step = problem.contacts, problem.step
+        touches, step, (pressed, struck) = problem.contacts, problem.step, known
         slowest = 2.0 * self.noise / step
-        rebounds = self._impacts.rebounds(problem, end_velocity, slowest)
-        rebounds = self._knock_on.rebounds(problem, end_velocity, rebounds, slowest, self.noise)
+        foreseen = problem if struck is None else taken_to_hit(problem, struck, end_velocity)
+        rebounds = self._impacts.rebounds(foreseen, end_velocity, slowest)
+        rebounds = self._knock_on.rebounds(foreseen, end_velocity, rebounds, slowest, self.noise)
         touches.rebound_gap, touches.rebound_speed, hits = rebounds
         touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
         bounces = None

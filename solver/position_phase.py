@@ -20,6 +20,7 @@ from .flags import some
 from .ghosts import NO_PAIRS, met, pushed_from_afar
 from .gliding import whole_impulses
 from .kept_solves import keep, unchanged
+from .missed_hits import missed_hits
 from .passing import scene_poses
 from .plausible import pair_number
 from .problem import joined, world_impulses
@@ -109,9 +110,15 @@ class PositionPhase:
                 solved = replace(solved, too_long=again)
                 missed = _of_others(missed, whole_groups(assembly.island, again))
             pressed = self.assembler.wrongly_pressed(assembly, solution, others=repeat >= CHANGES)
-            if repeat == REPEATS or (missed is None and pressed is None):
+            struck = missed_hits(assembly, solution, self.fast)
+            if repeat == REPEATS or (missed is None and pressed is None and struck is None):
                 return solved
-            solved = self._anew(solved, self._again(assembly, solution, missed, pressed, state), state, last)
+            anew, hit = self._again(assembly, solution, missed, pressed, state, struck=struck), None
+            if struck is not None:
+                hit = np.zeros(len(assembly.problem.bodies.mass), bool)
+                hit[assembly.problem.contacts.body_a[struck]] = hit[assembly.problem.contacts.body_b[struck]] = True
+                hit = hit[: len(bad)]
+            solved = self._anew(solved, anew, state, last, hit)
 
     def _along_curves(self, solved, state, last):
         """The Solved step with bodies that are carried along a curve by mid-step; those that turn too far are told."""
@@ -246,6 +253,7 @@ class PositionPhase:
         assembly = replace(
             assembly, problem=replace(problem, contacts=contacts.take(~out)),
             contacts=assembly.contacts.take(~out[:count]), pressed=assembly.pressed[~out],
+            struck=None if assembly.struck is None else assembly.struck[~out],
         )  # fmt: skip
         solution = replace(solved.solution, contact_impulse=solved.solution.contact_impulse[~out])
         solved = replace(solved, assembly=assembly, solution=solution, left_out=pairs)
@@ -330,9 +338,9 @@ class PositionPhase:
         keep(worse, problem, before, earlier, solution, statistics)
         return solution, statistics
 
-    def _again(self, assembly, solution, missed, pressed, state, curved=None):
-        """The step put together anew, with more contacts, other loads or other bodies ``curved`` as in
-        ``Assembler.build``; impulses found so far to start from.
+    def _again(self, assembly, solution, missed, pressed, state, curved=None, struck=None):
+        """The step put together anew, with more contacts, other loads, or bodies ``curved`` or contacts ``struck`` as
+        in ``Assembler.build``; impulses found so far to start from.
         """
         contacts, problem, joints = assembly.contacts, assembly.problem, self.joints
         count = len(contacts)
@@ -342,14 +350,16 @@ class PositionPhase:
         if earlier is not None and earlier.glides is not None:
             earlier.normal = normals(earlier, problem.bodies.orientation)
         pressed = assembly.pressed if pressed is None else pressed
+        struck = assembly.struck if struck is None else struck
         if missed is not None:
             pressed = np.append(pressed, np.ones(len(missed), bool))
+            struck = None if struck is None else np.append(struck, np.zeros(len(missed), bool))
             earlier = missed if earlier is None else joined(earlier, missed)
         force = joints.force.copy()
         force[assembly.row_number] = row_forces(assembly, solution)
         curved = assembly.curved if curved is None else curved
         impulses = carried.impulse[:count]
-        return self.assembler.build(state, problem.step, contacts, impulses, earlier, force, pressed, curved)
+        return self.assembler.build(state, problem.step, contacts, impulses, earlier, force, pressed, curved, struck)
 
     def options(self, assembly, state, swept=None):
         """SolveOptions, and the tolerance (n,) each body's island is held to.

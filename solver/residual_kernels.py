@@ -56,8 +56,7 @@ def residual_kernels():
     arrays, math, laws, of_rows = structs(real), rotation_functions(real), residual_laws(), row_functions(real)
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     exponential, six, linear, angular = math.exponential, math.six, math.linear, math.angular
-    least, most, note, spread, mark = laws.least, laws.most, laws.note, laws.spread, laws.mark
-    doubt = laws.doubt
+    least, most, note, spread, mark, doubt = laws.least, laws.most, laws.note, laws.spread, laws.mark, laws.doubt
     act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
     momentum, kinetic, carried, gap = laws.momentum, laws.kinetic, laws.carried, contact_kernels(real).gap
     lever, rank, push, turned_with = laws.lever, laws.rank, laws.push, laws.turned_with
@@ -201,8 +200,7 @@ def residual_kernels():
         does = int(0)
         rebounds = con.rebound_speed[c] != ZERO or con.rebound_gap[c] > ZERO
         if p[0] > ZERO:
-            # What is round on both sides has another normal in the next step: it must not be pushed once more then.
-            # What strikes may have stopped by then: a kick is its speed, and not the way that is left of the step.
+            # What is round on both sides has another normal in the next step; what strikes may have stopped by then.
             lands = con.start_gap[c] > judged.settings[tolerance_slot]
             lands = (lands and (pushed or (con.margin_a[c] > ZERO and con.margin_b[c] > ZERO))) or con.glides[c] == 1
             if rebounds or lands or con.start_gap[c] < -judged.settings[tolerance_slot]:

@@ -95,12 +95,13 @@ def test_free_rod_strikes_a_free_post_and_neither_passes_nor_gains(speed, place,
 
 @pytest.mark.parametrize("speed", [20.0, 40.0])
 def test_blade_sweeps_a_ball_away(speed):
-    # A kinematic blade at up to 1.7 rad a frame reaches the ball at 0.8 m with its tip's side: it leaves with the
-    # blade's speed there, w r, along the blade's way.
+    # A kinematic blade at up to 1.7 rad a frame reaches the ball at 0.8 m with its tip's side.  It takes the blade's
+    # speed there, w r, slides out along the blade and leaves it at the tip: 1.10 w m/s at 384 and 1536 frames a second,
+    # up to w sqrt(1 + 0.6^2) without friction.
     scene = Scene(gravity=(0, 0, 0))
     blade = {"orientation": turned("z", -0.5), "angular_velocity": (0, 0, speed)}
     scene.add(Body("Blade", [Box((1, 0.01, 0.05))], motion="kinematic", **blade))
     scene.add(Body("Ball", [Sphere(0.02)], position=(0.8, 0, 0)))
     velocity = simulate(scene, 4, config=CPU).linear_velocity[-1, 1]
-    assert velocity[1] > 0.1 * speed
-    assert np.linalg.norm(velocity) < 1.05 * speed
+    pace = figure(f"blade at {speed:g} rad/s", "ball's speed over the tip's", np.linalg.norm(velocity) / speed, "1.1")
+    assert pace == pytest.approx(1.1, abs=0.06)

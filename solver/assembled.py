@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a step is put together to, and what stays from one step to the next."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .numbering import Numbering
+from .problem import JointRows, StepProblem
+
+
+@dataclass(eq=False)
+class Inert:
+    """What of the moving bodies stays the same from step to step, in the order of the solver."""
+
+    mass: np.ndarray  # (B + 1,) [kg], inf for those that do not move; as heavy as damping makes them
+    inertia: np.ndarray  # (B + 1, 3) [kg m^2]
+    moments: np.ndarray  # (n, 3) [kg m^2], without damping
+    reach: np.ndarray  # (n,) [s] for which gravity acts
+    decay: np.ndarray  # (n,) what damping leaves of linear velocity
+    turn_decay: np.ndarray  # (n,) and of angular velocity
+
+
+@dataclass
+class Assembly:
+    """A StepProblem and what is needed to read its solution back."""
+
+    problem: StepProblem
+    numbering: Numbering
+    contacts: object  # ContactSet
+    row_number: np.ndarray  # (R,) rows in the JointTable
+    row_rate: np.ndarray  # (R,) velocity each row's coordinate should end with; NaN where its force decides
+    end_velocity: np.ndarray  # (n, 6) free velocity at the step's end
+    island: np.ndarray  # (n,)
+    island_jointed: np.ndarray  # (islands,) bool
+    joint_links: tuple  # solver bodies of both ends of every row of joints that hold
+    pressed: np.ndarray  # (C,) bool: contacts taken to carry load when the integrator was chosen
+    struck: np.ndarray | None  # (C,) bool: those taken to hit at the step's end, see missed_hits.py; None: none
+    bounces: object  # bounces.Bounces: impacts in the free motion, or None
+    curved: np.ndarray | None  # (n,) int: see ``build``; None: none is
+    rigid: JointRows | None  # the rows as the velocity phase takes them, where they are the same in every step
+    row_end: object  # springs.EndLaw of the rows, or None where nothing is damped

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Jointed bodies that hit something in the last part of a step, where free motion just misses it.
+
+Rebounds are foreseen from motion without joints (impact.py).  A ball on a rope comes down an arc: where the arc meets
+a wall in the last part of a step, the tangent may not, and the hit would count as one without restitution.  A Newton's
+cradle so went from one ball to all five in a single frame.  What pushes though nobody foresaw that it hits is put
+together once more as what hits at the end of the step.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from .flags import some
+from .reference.impact import approach
+from .reference.rows import start_gaps
+
+HAIR = 1e-9  # of its way: that much before the end of the step free motion is taken to hit
+
+
+def missed_hits(assembly, solution, close):
+    """(C,) bool: contacts of jointed islands that hit in the step, those known included; None where none is new.
+
+    assembly: Assembly of the step; solution: its StepSolution; close: gaps below this [m] touch from the start.
+    """
+    problem, contacts, count = assembly.problem, assembly.problem.contacts, len(assembly.contacts)
+    if not some(assembly.island_jointed) or not some(contacts.restitution > 0.0):
+        return None
+    pushed = (solution.contact_impulse[:, 0] > 0.0) & (contacts.restitution > 0.0) & (start_gaps(problem) > close)
+    pushed &= (contacts.rebound_speed == 0.0) & (contacts.rebound_gap == 0.0)
+    pushed[count:] = False
+    if assembly.struck is not None:
+        pushed &= ~assembly.struck
+    index = np.flatnonzero(pushed)
+    index = index[assembly.island_jointed[assembly.island[np.minimum(contacts.body_a, contacts.body_b)[index]]]]
+    if not len(index):
+        return None
+    way, arrival = _closing(problem, index, assembly.end_velocity)
+    index = index[(way > 0.0) & (arrival * problem.step > close)]
+    if not len(index):
+        return None
+    struck = np.zeros(len(contacts), bool) if assembly.struck is None else assembly.struck.copy()
+    struck[index] = True
+    return struck
+
+
+def taken_to_hit(problem, struck, end_velocity):
+    """The StepProblem with the gaps from which free motion takes contacts ``struck`` (C,) bool to a hit at its end.
+
+    end_velocity: (n, 6) free velocity of those that move at the step's end.
+    """
+    index, gap = np.flatnonzero(struck), start_gaps(problem).copy()
+    way = _closing(problem, index, end_velocity)[0]
+    gap[index] = np.where(way > 0.0, np.minimum(gap[index], (1.0 - HAIR) * way), gap[index])
+    return replace(problem, contacts=replace(problem.contacts, start_gap=gap))
+
+
+def _closing(problem, index, end_velocity):
+    """How far free motion closes the contacts ``index`` in a step [m], and how fast they come at its end [m/s]."""
+    speed, gain = approach(problem.bodies, problem.contacts.take(index), end_velocity)
+    return -problem.step * (speed + 0.5 * gain), -(speed + gain)
