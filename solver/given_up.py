@@ -12,22 +12,27 @@ import numpy as np
 from .energy import kinetic_energies
 from .flags import every
 from .reference.free_motion import led_orientation
+from .reference.rows import start_gaps
 from .twists import count_turns
 from .velocity_phase import moves
 
 MOST = 4.0  # |du| <= 2 |u| in the norm of the kinetic energy, where |u + du| <= |u|: impulses that add no energy
 
 
-def held_back(assembly, solution, sound):
+def held_back(assembly, solution, sound, fast):
     """The StepSolution with no island that missed carried farther off its free motion than impulses carry it that add
-    no energy, and overlap pushed out in this step.  sound: (n,) bool, bodies within the tolerance.
+    no energy, and overlap pushed out in this step.
+
+    sound: (n,) bool, bodies within the tolerance; fast: the loose tolerance [m], up to which nothing overlaps.
     """
     if every(sound):
         return solution
     problem, bodies, n = assembly.problem, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     change = solution.velocity[:n] - bodies.free_velocity[:n]
     free = kinetic_energies(bodies, bodies.free_orientation[:n], bodies.free_velocity[:n])
-    pushed = 0.5 * bodies.mass[:n] * problem.push_out_speed**2
+    deep, overlaps = start_gaps(problem) < -fast, np.zeros(len(bodies.mass), bool)
+    overlaps[problem.contacts.body_a[deep]] = overlaps[problem.contacts.body_b[deep]] = True
+    pushed = 0.5 * np.where(overlaps[:n], bodies.mass[:n], 0.0) * problem.push_out_speed**2
     energy = kinetic_energies(bodies, bodies.free_orientation[:n], change)
     factor = _factor(assembly, sound, energy, MOST * free + pushed)
     if (factor == 1.0).all():
@@ -55,7 +60,7 @@ def deliver(attempt, judge, fast):
     judge: the Judge; fast: the loose tolerance [m].
     """
     assembly, solution, end, check = attempt.assembly, attempt.solution, attempt.end, attempt.check
-    kept = held_back(assembly, solution, attempt.sound)
+    kept = held_back(assembly, solution, attempt.sound, fast)
     calm(assembly, kept.orientation, end.velocity, attempt.sound)
     if kept is solution:
         return
