@@ -131,7 +131,7 @@ def check(context):
         with outputs.below(scene, frame_range(scene)[0]) as moved:
             extraction = run_through(_extract(context))
     except SceneError as error:
-        return [str(problem) for problem in error.problems] or [str(error)], []
+        return [str(problem) for problem in error.problems] or [str(error)], error.warnings
     warnings = [*extraction.warnings, *moved.warnings, *overrides.warnings(scene, extraction.objects(scene).values())]
     try:
         return [], [*warnings, *solving.overlaps(extraction.scene, solver_config(scene), paths.kernel_cache())]

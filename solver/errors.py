@@ -9,8 +9,9 @@ class SceneError(ValueError):
 
     Attributes:
         problems: every ``validate.Problem`` found, the message's first; empty when only one thing was looked at.
+        warnings: sentences on what else was seen until then.
     """
 
-    def __init__(self, message, problems=()):
+    def __init__(self, message, problems=(), warnings=()):
         super().__init__(message)
-        self.problems = list(problems)
+        self.problems, self.warnings = list(problems), list(warnings)

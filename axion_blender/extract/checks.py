@@ -35,11 +35,14 @@ class Problems:
         if problem not in self.found:
             self.found.append(problem)
 
-    def stop(self):
-        """Raises SceneError where there are problems: the first as its message, all in ``problems``."""
-        if self.found:
+    def stop(self, warnings=(), of=None):
+        """Raises SceneError where there are problems: the first as its message, all in ``problems``.
+
+        warnings: sentences for whoever catches it; of: name of an object, to stop only where one is about that.
+        """
+        if self.found and (of is None or any(problem.object_name == of for problem in self.found)):
             more = f" (and {len(self.found) - 1} more)" if len(self.found) > 1 else ""
-            raise SceneError(f"{self.found[0]}{more}", self.found)
+            raise SceneError(f"{self.found[0]}{more}", self.found, warnings)
 
 
 def frame_range(scene):
@@ -91,7 +94,7 @@ def check(scene, view_layer, items, problems, warnings):
         problems.add(
             scene.name,
             f"its Time Stretching plays {old} frames in the time of {new}, so keys would not play as they are solved: "
-            "set Old and New to the same number, and slow motion with Axion's Time Scale",
+            "set Old and New to the same number, and use Axion's Speed for slow motion",
         )
     if bpy.app.autoexec_fail:  # Blender draws it as a banner, which nobody sees in the background
         warnings.append(

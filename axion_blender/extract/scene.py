@@ -146,7 +146,7 @@ class _Reader:
     def read(self):
         yield 0.0
         checks.check(self.scene, self.view_layer, self.items, self.problems, self.warnings)
-        self.problems.stop()
+        self.problems.stop(self.warnings, of=self.scene.name)
         self.warnings += reshaping.warnings(self.items)
         yield 0.0
         for item in self.joints:
@@ -158,7 +158,7 @@ class _Reader:
         ends = self._read_joints(sampler)
         winds = fields.effectors(self.scene, self.view_layer)
         fields.watch(winds, sampler)
-        self.problems.stop()
+        self.problems.stop(self.warnings)
         for part in sampler.play():
             yield READ + (PLAYED - READ) * part
         if sampler.plays:  # what is read from here on is that of the first frame, not of the last
@@ -169,8 +169,9 @@ class _Reader:
             with self.problems.of(item):
                 result.add(self._body(item, pose, shapes, sampler))
         yield 1.0
-        self.problems.stop()
-        for made, (item, _, _) in zip(list(result.bodies), starts, strict=True):
+        found = {item.name_full: item for item, _, _ in starts}
+        for made in list(result.bodies):
+            item = found[made.name]
             if made.motion == "dynamic" and item.axion.use_guide:
                 with self.problems.of(item):
                     hand_over.add_guide(result, made, item, self.metres, sampler)
@@ -183,10 +184,12 @@ class _Reader:
             made = reader.field(item, self.warnings)
             if made is not None:
                 result.add(made)
-        self.problems.stop()
         yield 1.0
+        if self.problems.found:  # what hangs on a body that could not be read is no problem of its own
+            read = {made.name for made in result.bodies} | {None}
+            result.joints = [made for made in result.joints if {made.body_a, made.body_b} <= read]
         self.problems.found += validate(result)
-        self.problems.stop()
+        self.problems.stop(self.warnings)
         return Extraction(
             scene=result,
             bodies={item.name_full: item.name for item in self.items},

@@ -67,7 +67,7 @@ class AXION_OT_export_motion(bpy.types.Operator):
         name="File Path",
         description="Where to write the motion; its ending follows the format",
         subtype="FILE_PATH",
-        options={"SKIP_SAVE"},
+        options={"SKIP_SAVE", "PATH_SUPPORTS_BLEND_RELATIVE"},
     )
     format: EnumProperty(name="Format", description="Program that the file is meant for", items=FORMATS, default="NPZ")
 

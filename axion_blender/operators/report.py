@@ -116,6 +116,12 @@ class AXION_OT_export_report(bpy.types.Operator, ExportHelper):
     bl_label = "Export Report"
     bl_description = "Write the report of the last bake as a table (.csv), as everything (.json) or as graphs (.png)"
 
+    filepath: StringProperty(
+        name="File Path",
+        description="Where to write the report; its ending says what is written",
+        subtype="FILE_PATH",
+        options={"SKIP_SAVE", "PATH_SUPPORTS_BLEND_RELATIVE"},
+    )
     filename_ext = ".csv"
     check_extension = None  # the suffix that is given says what is written
     filter_glob: StringProperty(default="*.csv;*.json;*.png", options={"HIDDEN"})
@@ -125,6 +131,9 @@ class AXION_OT_export_report(bpy.types.Operator, ExportHelper):
         return has_report(cls, context)
 
     def execute(self, context):
+        if not self.filepath:
+            self.report({"ERROR"}, "no file was named: give filepath")
+            return {"CANCELLED"}
         if self.filepath.startswith("//") and not bpy.data.filepath:
             self.report(
                 {"ERROR"}, f"{self.filepath} is beside a file that has no name yet: save it, or give a whole path"

@@ -5,6 +5,7 @@ The solver is replaced by one that lets every dynamic body fall freely: here the
 """
 
 import json
+import math
 
 import axion
 import numpy as np
@@ -255,3 +256,32 @@ def test_operators_wait_for_object_mode(scene):
     bpy.ops.object.mode_set(mode="EDIT")
     for name in ("bake", "clear_bake", "check_scene", "add_bodies", "remove_bodies", "add_joint"):
         assert not getattr(bpy.ops.axion, name).poll()
+
+
+def test_check_scene_lists_problems_of_all_kinds_with_warnings(scene):
+    """What cannot be solved, what cannot be read and what only is noticed; one kind hid the others."""
+    first, second, third = body("first", (0, 0, 1)), body("second", (0, 0, 5)), body("third", (0, 0, 9))
+    joints = [bpy.data.objects.new(name, None) for name in ("loose", "held")]
+    for item in joints:
+        scene.collection.objects.link(item)
+        item.axion_joint.enabled = True
+    joints[1].axion_joint.object1, joints[1].axion_joint.object2 = first, second
+    first.axion.mass = math.nan
+    outside = body("outside", (9, 0, 1))
+    group = bpy.data.collections.new("Excluded")
+    scene.collection.children.link(group)
+    scene.collection.objects.unlink(outside)
+    group.objects.link(outside)
+    bpy.context.view_layer.layer_collection.children["Excluded"].exclude = True
+    with pytest.raises(RuntimeError):
+        bpy.ops.axion.check_scene()
+    found = [(entry.name, entry.kind) for entry in bpy.context.window_manager.axion.findings]
+    assert ("first", "ERROR") in found and ("loose", "ERROR") in found
+    assert any(name == "outside" and kind != "ERROR" for name, kind in found)
+    assert not any(name in ("held", "third") for name, _ in found)
+    third.scale = (0, 1, 1)
+    bpy.context.view_layer.update()
+    with pytest.raises(RuntimeError):
+        bpy.ops.axion.check_scene()
+    found = [(entry.name, entry.kind) for entry in bpy.context.window_manager.axion.findings]
+    assert ("third", "ERROR") in found and any(name == "outside" and kind != "ERROR" for name, kind in found)

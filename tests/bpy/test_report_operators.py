@@ -80,6 +80,8 @@ def test_export(reported, tmp_path):
 
 
 def test_export_refuses_with_a_sentence(reported, tmp_path):
+    with pytest.raises(RuntimeError, match="no file was named"):
+        bpy.ops.axion.export_report(filepath="")
     with pytest.raises(RuntimeError, match="suffix is '.txt': give it .csv, .json or .png"):
         bpy.ops.axion.export_report(filepath=str(tmp_path / "report.txt"))
     with pytest.raises(RuntimeError, match="was not written"):
