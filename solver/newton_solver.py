@@ -158,7 +158,7 @@ class SolverAxion(newton.solvers.SolverBase):
         end = end_velocity(
             assembly, solution, judged, state, self._phase, solved.tolerance, damping, sound, solved.kinks
         )
-        solution = held_back(assembly, solution, sound)
+        solution = held_back(assembly, solution, sound, self._phase.fast)
         calm(assembly, solution.orientation, end.velocity, sound)
         self._last = assembly, solution
         if len(assembly.problem.joints):
