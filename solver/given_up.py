@@ -21,7 +21,7 @@ MOST = 4.0  # |du| <= 2 |u| in the norm of the kinetic energy, where |u + du| <=
 
 def held_back(assembly, solution, sound, fast):
     """The StepSolution with no island that missed carried farther off its free motion than impulses carry it that add
-    no energy, and overlap pushed out in this step.
+    no energy, and overlap pushed out in this step; or drives and springs, which else could not move what rests.
 
     sound: (n,) bool, bodies within the tolerance; fast: the loose tolerance [m], up to which nothing overlaps.
     """
@@ -30,9 +30,12 @@ def held_back(assembly, solution, sound, fast):
     problem, bodies, n = assembly.problem, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     change = solution.velocity[:n] - bodies.free_velocity[:n]
     free = kinetic_energies(bodies, bodies.free_orientation[:n], bodies.free_velocity[:n])
-    deep, overlaps = start_gaps(problem) < -fast, np.zeros(len(bodies.mass), bool)
-    overlaps[problem.contacts.body_a[deep]] = overlaps[problem.contacts.body_b[deep]] = True
-    pushed = 0.5 * np.where(overlaps[:n], bodies.mass[:n], 0.0) * problem.push_out_speed**2
+    moves_alone, rows = np.zeros(len(bodies.mass), bool), problem.joints
+    drives = (rows.lower < 0.0) & (rows.upper > 0.0)
+    drives &= (rows.compliance > 0.0) | (np.isfinite(rows.lower) & np.isfinite(rows.upper))
+    for table, those in ((problem.contacts, start_gaps(problem) < -fast), (rows, drives)):
+        moves_alone[table.body_a[those]] = moves_alone[table.body_b[those]] = True
+    pushed = 0.5 * np.where(moves_alone[:n], bodies.mass[:n], 0.0) * problem.push_out_speed**2
     energy = kinetic_energies(bodies, bodies.free_orientation[:n], change)
     factor = _factor(assembly, sound, energy, MOST * free + pushed)
     if (factor == 1.0).all():
