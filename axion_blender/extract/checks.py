@@ -35,12 +35,12 @@ class Problems:
         if problem not in self.found:
             self.found.append(problem)
 
-    def stop(self, warnings=(), of=None):
+    def stop(self, warnings=()):
         """Raises SceneError where there are problems: the first as its message, all in ``problems``.
 
-        warnings: sentences for whoever catches it; of: name of an object, to stop only where one is about that.
+        warnings: sentences for whoever catches it.
         """
-        if self.found and (of is None or any(problem.object_name == of for problem in self.found)):
+        if self.found:
             more = f" (and {len(self.found) - 1} more)" if len(self.found) > 1 else ""
             raise SceneError(f"{self.found[0]}{more}", self.found, warnings)
 

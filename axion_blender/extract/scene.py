@@ -146,7 +146,7 @@ class _Reader:
     def read(self):
         yield 0.0
         checks.check(self.scene, self.view_layer, self.items, self.problems, self.warnings)
-        self.problems.stop(self.warnings, of=self.scene.name)
+        self.problems.stop(self.warnings)  # before what takes long, such as taking meshes apart
         self.warnings += reshaping.warnings(self.items)
         yield 0.0
         for item in self.joints:
