@@ -40,7 +40,7 @@ MOST = 5  # contacts that newton finds for two hulls
 flat, leaning = wp.constant(wp.float64(FLAT)), wp.constant(wp.float64(LEANING))
 noise, apart, calm = (wp.constant(wp.float64(value)) for value in (NOISE, APART, CALM))
 step_slot = wp.constant(STEP)
-reduced, most, most_corners = wp.constant(REDUCED), wp.constant(MOST), wp.constant(CORNERS)
+reduced, most_found, most_corners = wp.constant(REDUCED), wp.constant(MOST), wp.constant(CORNERS)
 hair, far = wp.constant(wp.float64(1e-9)), wp.constant(wp.float64(1e300))
 tangent = rotation_functions(real_types(wp.float64)).tangent
 Places = wp.types.matrix(shape=(MOST + CORNERS, 2), dtype=wp.float64)  # across a contact's normal
@@ -294,6 +294,15 @@ def lifted(side: Side, place: wp.vec2d):
 
 
 @wp.func(module=MODULE)
+def write_corner(
+    fresh: FreshArrays, slot: int, poses: PoseArrays, a: int, b: int, side_a: Side, side_b: Side, place: wp.vec2d
+):  # fmt: skip
+    """Write a corner of bodies a and b, in their frames, to ``slot``."""
+    fresh.corner_a[slot] = turned_back(poses.rotation[a], lifted(side_a, place) - side_a.origin)
+    fresh.corner_b[slot] = turned_back(poses.rotation[b], lifted(side_b, place))
+
+
+@wp.func(module=MODULE)
 def add_corners(
     stage: StageArrays, points: PointArrays, first: int, last: int, count: int, least: wp.float64, reach: wp.float64,
     poses: PoseArrays, shapes: ShapeArrays, fresh: FreshArrays, k: int,
@@ -327,38 +336,34 @@ def add_corners(
     side_a = side_of(shapes, face_a, poses.rotation[a], from_b, axes)
     side_b = side_of(shapes, face_b, poses.rotation[b], wp.vec3d(), axes)
     bound = wp.max(bound_of(shapes, side_a, side_a, side_b), bound_of(shapes, side_b, side_a, side_b))
+    lean = wp.min(wp.dot(shapes.polygon_normal[face_a], on_a), wp.dot(shapes.polygon_normal[face_b], on_b))
+    enough = least - noise * points.size[first]
     known = Places()
     places = int(0)
+    added = int(0)
+    if count >= reduced and lean > flat and bound < enough:  # the deepest of all joins wherever it lies
+        place, gap = deepest_place(shapes, side_a, side_b, enough, known, 0, wp.float64(0.0))
+        if gap < far:
+            write_corner(fresh, most_corners * k, poses, a, b, side_a, side_b, place)
+            known[0, 0] = place[0]
+            known[0, 1] = place[1]
+            places = 1
+            added = 1
+    if not (hulls and bound < reach):
+        return added
     for m in range(first, last):
-        if fresh.good[m] and places < most:
+        if fresh.good[m] and places < added + most_found:
             seen = axes * (from_b + poses.rotation[a] * points.point_a[m])
             known[places, 0] = seen[0]
             known[places, 1] = seen[1]
             places += 1
-    enough = least - noise * points.size[first]
-    lean = wp.min(wp.dot(shapes.polygon_normal[face_a], on_a), wp.dot(shapes.polygon_normal[face_b], on_b))
-    looking = count >= reduced and lean > flat
-    spanned = int(0)  # the deepest of all joins wherever it lies
-    added = int(0)
     while added < most_corners:
-        if not looking:
-            if not hulls:
-                break
-            enough = reach
-            spanned = places
-        gap = far
-        place = wp.vec2d()
-        if bound < enough:
-            place, gap = deepest_place(shapes, side_a, side_b, enough, known, spanned, apart * points.size[first])
-        if gap < far:
-            slot = most_corners * k + added
-            fresh.corner_a[slot] = turned_back(poses.rotation[a], lifted(side_a, place) - from_b)
-            fresh.corner_b[slot] = turned_back(poses.rotation[b], lifted(side_b, place))
-            known[places, 0] = place[0]
-            known[places, 1] = place[1]
-            places += 1
-            added += 1
-        elif not looking:
+        place, gap = deepest_place(shapes, side_a, side_b, reach, known, places, apart * points.size[first])
+        if not gap < far:
             break
-        looking = False
+        write_corner(fresh, most_corners * k + added, poses, a, b, side_a, side_b, place)
+        known[places, 0] = place[0]
+        known[places, 1] = place[1]
+        places += 1
+        added += 1
     return added

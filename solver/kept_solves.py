@@ -9,11 +9,14 @@ from .velocity_phase import moves
 
 def unchanged(before, after):
     """(n,) bool: bodies of islands that are the same in Assembly ``after`` as in the one ``before`` it."""
-    n, known = len(after.island), len(before.problem.contacts)
+    n, known, contacts = len(after.island), len(before.problem.contacts), after.problem.contacts
     changed = before.problem.bodies.midpoint[:n] != after.problem.bodies.midpoint[:n]
-    for side in (after.problem.contacts.body_a, after.problem.contacts.body_b):
-        late = side[known:]
-        changed[late[late < n]] = True
+    other = np.ones(len(contacts), bool)
+    other[:known] = False
+    if contacts.rebound_speed is not None:
+        other[:known] = contacts.rebound_speed[:known] != before.problem.contacts.rebound_speed
+    for side in (contacts.body_a[other], contacts.body_b[other]):
+        changed[side[side < n]] = True
     return ~whole_groups(after.island, changed)
 
 

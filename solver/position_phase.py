@@ -113,12 +113,8 @@ class PositionPhase:
             struck = missed_hits(assembly, solution, self.fast)
             if repeat == REPEATS or (missed is None and pressed is None and struck is None):
                 return solved
-            anew, hit = self._again(assembly, solution, missed, pressed, state, struck=struck), None
-            if struck is not None:
-                hit = np.zeros(len(assembly.problem.bodies.mass), bool)
-                hit[assembly.problem.contacts.body_a[struck]] = hit[assembly.problem.contacts.body_b[struck]] = True
-                hit = hit[: len(bad)]
-            solved = self._anew(solved, anew, state, last, hit)
+            anew = self._again(assembly, solution, missed, pressed, state, struck=struck)
+            solved = self._anew(solved, anew, state, last)
 
     def _along_curves(self, solved, state, last):
         """The Solved step with bodies that are carried along a curve by mid-step; those that turn too far are told."""

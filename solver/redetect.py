@@ -97,10 +97,11 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     index = np.flatnonzero(found.gap < 0.0)
     had = known.of(found.body_a[index], found.body_b[index])
     may_stay = np.maximum(0.0, -had - problem.push_out_speed * h)  # of what the pair started with
+    beyond = -found.gap[index] - may_stay
     deepest, excess = np.zeros((2, len(order)))
     for side in (found.body_a[index], found.body_b[index]):
         np.maximum.at(deepest, side, -found.gap[index])
-        np.maximum.at(excess, side, -found.gap[index] - may_stay)
+        np.maximum.at(excess, side, beyond)
     for side in stuck[:2]:
         np.maximum.at(deepest, side, stuck[2])
         np.maximum.at(excess, side, stuck[2])
@@ -115,9 +116,8 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         if closed.any():
             return EndCheck(overlap, unsolved, added.take(closed), *rest)
     # Overlap that a step may keep is as it should be; contacts for it would be found and added again and again.
-    excess_of = -found.gap[index] - may_stay
-    missing = excess_of > tolerance
-    missing &= ~_postponed(found.take(index), np.where(missing, excess_of, 0.0), free)
+    missing = beyond > tolerance
+    missing &= ~_postponed(found.take(index), np.where(missing, beyond, 0.0), free)
     if not missing.any():
         return EndCheck(overlap, unsolved, None, *rest)
     found = found.take(index[missing])

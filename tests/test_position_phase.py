@@ -38,6 +38,9 @@ def test_islands_with_a_late_contact_or_another_integrator_are_solved_again():
     assert unchanged(before, floor).tolist() == [True, True, True, False]
     swung = assembly([0, 0, 1, 2], [(0, 1), (2, 4)], midpoint=(0, 1, 0, 0, 0))
     assert unchanged(before, swung).tolist() == [False, False, True, True]
+    still, hit = (assembly([0, 0, 1, 2], [(0, 1), (2, 4)]) for _ in range(2))
+    still.problem.contacts.rebound_speed, hit.problem.contacts.rebound_speed = np.zeros(2), np.array([0.0, 1.0])
+    assert unchanged(still, hit).tolist() == [True, True, False, True]  # now it is known to rebound
 
 
 def test_islands_that_missed_get_no_late_contacts():
