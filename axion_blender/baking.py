@@ -74,8 +74,8 @@ def make_job(
         objects, lost = identity.objects_of(scene, uids)
         others = shared.scenes(scene, outputs.holds)
         left_out = [item for item in scene.objects if records.is_baked(item) and item not in objects.values()]
-        excluded = set(scene.objects) - set(view_layer.objects)
-        ended = [item for item in left_out if not (item.axion.enabled and item in excluded)]
+        layer = set(view_layer.objects)  # what is excluded from it keeps its keys
+        ended = [item for item in left_out if item in layer or not item.axion.enabled]
         values = yield from part(custom_properties.stage_asked(trajectory, objects, first, scene), 0.0, VALUES)
         strayed = moved.since(scene, first, objects.values())
         moved.adopt(scene)
@@ -90,14 +90,12 @@ def make_job(
             values.remove()
             moved.take_back(scene)
             raise
-        gone = [item.name for item in ended]
         outputs.clear(scene, ended)
         warnings += values.hand_over()
-        if gone:
-            more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
+        if ended:
             warnings.append(
-                f"{', '.join(gone[:3])}{more} took no part: the keys of an earlier bake were removed (Undo, then Apply "
-                "Bake keeps them)"
+                f"{report.listed([item.name for item in ended], 3)} took no part: the keys of an earlier bake were "
+                "removed (Undo, then Apply Bake keeps them)"
             )
         for other in others:
             forget_report(other)

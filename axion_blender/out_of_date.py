@@ -10,7 +10,7 @@ import time
 
 import bpy
 
-from . import bake_inputs, identity, last_bake, running
+from . import bake_inputs, identity, last_bake, report, running
 
 PAUSE = 0.5
 """Seconds between two looks, at least."""
@@ -48,8 +48,7 @@ def look(scene):
     names = bake_inputs.changed(then, now) if now is not None else []
     if not names:
         return ""
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"Bake is out of date, settings changed since: {', '.join(names[:NAMED])}{more}"
+    return f"Bake is out of date, settings changed since: {report.listed(names, NAMED)}"
 
 
 class _Look:

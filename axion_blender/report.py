@@ -228,5 +228,10 @@ def _crush(bodies, pressing):
 
 
 def _contradiction(joints):
-    more = f" and {len(joints) - 8} more" if len(joints) > 8 else ""
-    return f"Joints that contradict each other: {', '.join(joints[:8])}{more}"
+    return f"Joints that contradict each other: {listed(joints, 8)}"
+
+
+def listed(names, most):
+    """The first ``most`` names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"

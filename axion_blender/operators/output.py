@@ -10,7 +10,7 @@ from ...solver import SceneError
 from .. import baking
 from ..writers import apply, exchange, outputs, shared
 from .bake import refuse
-from .session import in_object_mode
+from .session import in_object_mode, place_of
 
 ASKED = "All Axion settings of the scene are removed, and earlier keys of the baked channels are deleted"
 FORMATS = (
@@ -87,13 +87,8 @@ class AXION_OT_export_motion(bpy.types.Operator):
         return changed
 
     def execute(self, context):
-        if not self.filepath:
-            return refuse(self, SceneError("no file was named: give filepath"))
-        if self.filepath.startswith("//") and not bpy.data.filepath:
-            text = f"{self.filepath} is beside a file that has no name yet: save it, or give a whole path"
-            return refuse(self, SceneError(text))
-        path = os.path.abspath(bpy.path.abspath(self.filepath))
         try:
+            path = os.path.abspath(place_of(self.filepath))
             exchange.export(context, path, self.format, *baking.frame_range(context.scene))
         except (SceneError, RuntimeError) as error:
             return refuse(self, error)

@@ -8,8 +8,9 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
+from ...solver import SceneError
 from .. import last_bake, report, report_files, whole_files
-from .session import may_select
+from .session import may_select, place_of
 
 TARGETS = (
     ("FRAME", "Frame", "The frame that is given"),
@@ -131,15 +132,11 @@ class AXION_OT_export_report(bpy.types.Operator, ExportHelper):
         return has_report(cls, context)
 
     def execute(self, context):
-        if not self.filepath:
-            self.report({"ERROR"}, "no file was named: give filepath")
+        try:
+            path = Path(place_of(self.filepath)).absolute()
+        except SceneError as error:
+            self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        if self.filepath.startswith("//") and not bpy.data.filepath:
-            self.report(
-                {"ERROR"}, f"{self.filepath} is beside a file that has no name yet: save it, or give a whole path"
-            )
-            return {"CANCELLED"}
-        path = Path(bpy.path.abspath(self.filepath)).absolute()
         try:
             made = report_files.contents(last_bake.document(context.scene), path.suffix.lower())
             if path.exists() and not path.is_file():  # such as /dev/null, which a file would replace

@@ -4,6 +4,7 @@
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
+from ...solver import SceneError
 from .. import running
 from ..job import Phase
 from ..properties.joint import TYPES
@@ -162,6 +163,15 @@ def is_unlocked(operator):
         return True
     operator.poll_message_set("A bake is running: cancel it first, or wait for its end")
     return False
+
+
+def place_of(filepath):
+    """The path an operator was given, whole also where it is beside the open file.  SceneError: it names no file."""
+    if not filepath:
+        raise SceneError("no file was named: give filepath")
+    if filepath.startswith("//") and not bpy.data.filepath:
+        raise SceneError(f"{filepath} is beside a file that has no name yet: save it, or give a whole path")
+    return bpy.path.abspath(filepath)
 
 
 CLASSES = (AXION_PG_finding, AXION_PG_session)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...solver import SceneError
 from ..slices import part, run_through
-from . import actions, custom_properties, overrides, placing, records, staging
+from . import custom_properties, overrides, placing, records, staging
 
 PLANNING = 0.3
 """Part of the writing that finds the numbers to be written."""
@@ -74,8 +74,6 @@ def clear(scene, objects=None):
     cleared = sum(records.end(item) for item in items)
     if objects is None:
         custom_properties.clear(scene)
-        actions.release_takes()
-        actions.remove_unused()
     if cleared:
         _replay(scene)
     return cleared

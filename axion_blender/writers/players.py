@@ -7,6 +7,8 @@ own is whoever's made it: it keeps playing what it was copied from.
 
 import bpy
 
+from . import records
+
 OWNER = "axion_points_scene"  # custom property of the object that shows the points: the scene they are of
 PARTS = {"motion": "axion_points_motion", "nodes": "axion_points_nodes", "prototypes": "axion_points_prototypes"}
 MESH = "axion_points_mesh"  # custom property of the object that holds the motion: the mesh of the one that shows it
@@ -56,8 +58,8 @@ def keep(scene):
     release_copies(scene)
     for player in shown(scene):
         motion = player.get(PARTS["motion"])
-        if motion is not None and MESH in motion:
-            del motion[MESH]
+        if motion is not None:
+            records.forget(motion, MESH)
         _forget(player)
 
 
@@ -76,9 +78,7 @@ def _has_its_mesh(item):
 
 
 def _forget(item):
-    for key in (OWNER, *PARTS.values()):
-        if key in item:
-            del item[key]
+    records.forget(item, OWNER, *PARTS.values())
 
 
 def _modifier(item):

@@ -49,8 +49,9 @@ def remove(item):
         before = len(track.strips)
         for strip in list(track.strips):
             bag = compat.strip_channelbag(strip)
-            gone = bag in emptied and (not len(bag.fcurves) or actions.COPIED in strip.action)
-            if gone or (bag in emptied and actions.is_take(strip.action)):
+            if bag not in emptied:
+                continue
+            if not len(bag.fcurves) or actions.COPIED in strip.action or actions.is_take(strip.action):
                 orphans.append((strip.action, strip.action_slot, bag))
                 track.strips.remove(strip)
         if before and not len(track.strips):
