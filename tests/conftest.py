@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+if "PYTEST_XDIST_WORKER" in os.environ:  # each has a core of its own, and NumPy's threads would wait for each other
+    os.environ["OMP_NUM_THREADS"] = "1"
 
 
 def _import_root_as_axion():

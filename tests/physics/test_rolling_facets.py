@@ -86,7 +86,8 @@ def test_fine_facets_roll_far(shape):
 
 
 def test_wheel_of_32_sides_rolls_down_a_slope():
-    # a = 2/3 g sin less what the strokes take: 0.88 of it; it was 0.40.
+    # a = 2/3 g sin less what the strokes take; it was 0.40 of it.  Above 1.5 m/s the wheel hops from stroke to stroke: a
+    # planar one whose impacts leave no speed at the corner, followed from event to event, comes to 0.81 in two seconds.
     angle = np.radians(15.0)
     up = np.array([np.sin(angle), 0.0, np.cos(angle)])
     scene = Scene()
@@ -94,7 +95,8 @@ def test_wheel_of_32_sides_rolls_down_a_slope():
     scene.add(Body("Wheel", [wheel("hull")], position=RADIUS * up, orientation=LYING))
     trajectory = simulate(scene, 48, 24, CPU)
     pace = trajectory.linear_velocity[-1, 1] @ downhill(angle) / trajectory.times[-1] / (GRAVITY * np.sin(angle))
-    assert 0.8 < figure("hull of 32 sides on 15 degrees", "acceleration over 2/3 g sin", 1.5 * pace, "0.8 to 1") < 1.0
+    ratio = figure("hull of 32 sides on 15 degrees", "acceleration over 2/3 g sin", 1.5 * pace, "0.81 +- 0.06")
+    assert ratio == pytest.approx(0.81, abs=0.06)
 
 
 @pytest.mark.parametrize("sides", [12, 16, 18])
