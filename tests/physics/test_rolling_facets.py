@@ -86,7 +86,7 @@ def test_fine_facets_roll_far(shape):
 
 
 def test_wheel_of_32_sides_rolls_down_a_slope():
-    # a = 2/3 g sin less what the strokes take; it was 0.40 of it.  Above 1.5 m/s the wheel hops from stroke to stroke: a
+    # a = 2/3 g sin less what the strokes take; it was 0.40 of it.  Above 1.5 m/s the wheel hops: a
     # planar one whose impacts leave no speed at the corner, followed from event to event, comes to 0.81 in 2 s.
     angle = np.radians(15.0)
     up = np.array([np.sin(angle), 0.0, np.cos(angle)])
