@@ -38,6 +38,7 @@ NO_CONTACTS = replace(
     gap_noise=np.zeros(0),
 )
 HELD = 0.5  # of the tolerance at rest: gaps and overlaps within it stay as they are, or mending them is what moves
+LIGHT = 0.01  # of what free motion changes in a step: a contact that changes less carries no load
 
 
 class Assembler:
@@ -215,7 +216,7 @@ class Assembler:
             touches.rebound_speed = touches.rebound_speed - touches.surface_drift
         if pressed is None:
             new = (contacts.previous < 0) & (contacts.gap <= self.noise)
-            pressed = hits | new | touches.impulse.any(axis=1)
+            pressed = hits | new | self._loads(problem, touches.impulse, end_velocity, flying[0])
         return pressed, bounces
 
     def _rows(self, state, bodies, step, links, force):
@@ -252,12 +253,27 @@ class Assembler:
         """
         if not len(solution.contact_impulse):
             return None
-        problem, loaded = assembly.problem, solution.contact_impulse[:, 0] > 0.0
+        problem, links = assembly.problem, self._links(assembly.numbering)
+        loaded = self._loads(problem, solution.contact_impulse, assembly.end_velocity, links)
         if others:
             loaded |= assembly.pressed
-        loads, links = (loaded, self.joints.passed(problem.step)), self._links(assembly.numbering)
+        loads = loaded, self.joints.passed(problem.step)
         middle = by_middle(problem, assembly.contacts, links, loads, self.noise, assembly.curved)[0]
         return None if np.array_equal(middle > 0.0, problem.bodies.midpoint > 0.0) else loaded
+
+    def _loads(self, problem, impulse, end_velocity, links):
+        """(C,) bool: which contacts of a StepProblem carry load, for ``impulse`` (C, 3) [N s].
+
+        What moves nothing farther in a step than residuals may, nor by LIGHT of what free motion changes, is none for
+        what hangs on joints: two balls that swing side by side push each other by rounding, and lost a tenth of their
+        energy in a swing as if one held the other.  end_velocity: (n, 6) free velocity at the step's end.
+        """
+        contacts, bodies, n = problem.contacts, problem.bodies, len(end_velocity)
+        sides, (gain, jointed) = (contacts.body_a, contacts.body_b), np.zeros((2, len(bodies.mass)))
+        jointed[links.a] = jointed[links.b] = 1.0
+        gain[:n] = jointed[:n] * np.linalg.norm(end_velocity[:, :3] - bodies.velocity[:n, :3], axis=1)
+        weight, gain = sum(1.0 / bodies.mass[side] for side in sides), np.maximum(*(gain[side] for side in sides))
+        return np.linalg.norm(impulse, axis=1) * weight > np.minimum(self.noise / problem.step, LIGHT * gain)
 
     def _links(self, number):
         """The Links of the joints that hold now."""

@@ -38,14 +38,18 @@ def test_a_hammer_comes_back_from_a_wall(spin, bound):
     assert figure(name, "largest spin after over before", back.max(), f"0.9 + {bound}") < 0.9 + bound
 
 
+@pytest.mark.parametrize(("balls", "bound"), [(1, 0.05), (2, 0.05), (3, 0.15)])
 @pytest.mark.parametrize("kind", ["rope", "hinge"])
-def test_a_cradle_goes_on(kind):
-    """Five balls, the first raised by 0.6 rad: after 4 s, four blows, they have their energy yet."""
+def test_a_cradle_goes_on(kind, balls, bound):
+    """Five balls, the first ones raised by 0.6 rad: after 4 s, four blows, they have their energy yet.
+
+    Those that swing side by side push each other by rounding: as if that were load, two kept 0.70 and three 0.57.
+    """
     radius, length, raised = 0.1, 1.0, 0.6
     scene = Scene(gravity=(0.0, 0.0, -GRAVITY))
     for k in range(5):
         top = np.array([2.0 * radius * k, 0.0, 0.0])
-        lean = raised if k == 0 else 0.0
+        lean = raised if k < balls else 0.0
         place = top + length * np.array([-np.sin(lean), 0.0, -np.cos(lean)])
         scene.add(Body(f"Ball {k}", [Sphere(radius)], position=tuple(place), mass=1.0, restitution=1.0, friction=0.0))
         if kind == "rope":
@@ -56,7 +60,7 @@ def test_a_cradle_goes_on(kind):
     motion = simulate(scene, 96, FPS, config=CPU)
     rest = 5.0 * GRAVITY * -length
     energy = [report.kinetic_energy + report.potential_energy for report in motion.reports]
-    kept = (energy[-1] - rest) / (GRAVITY * length * (1.0 - np.cos(raised)))
-    kept = figure(f"cradle of five on {kind}s, 4 s", "energy kept", kept, "0.95 to 1.01")
-    assert kept == pytest.approx(0.98, abs=0.03)
+    kept = (energy[-1] - rest) / (balls * GRAVITY * length * (1.0 - np.cos(raised)))
+    kept = figure(f"cradle of five on {kind}s, {balls} raised, 4 s", "energy kept", kept, f"{1.0 - bound:g} to 1.01")
+    assert 1.0 - bound < kept < 1.01
     assert all(report.converged for report in motion.reports)
