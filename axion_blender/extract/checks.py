@@ -12,6 +12,8 @@ from . import motion
 
 LAST_FRAME = 1048574
 """Blender's MAXFRAME; its first frame is the negative of it.  Beyond, it plays the frame at the end."""
+PLACES = "location", "rotation", "scale", "delta_"
+"""How the data paths of an object's place begin."""
 
 
 class Problems:
@@ -128,7 +130,7 @@ def check(scene, view_layer, items, problems, warnings):
         if not motion.stands(item) and _grows(item, first, last):
             warnings.append(f"{item.name} has an animated scale: its shape stays as large as at the first frame")
     for item in view_layer.objects:
-        warnings += _unplayed(item)
+        warnings += _unplayed(item) + _driven_by_bodies(item)
     for item in scene.objects:
         if item.is_missing:
             library = item.library.filepath if item.library is not None else "another file"
@@ -166,6 +168,30 @@ def _unplayed(item):
                     f"{item.name} has an F-curve of {path}, which neither Blender nor Axion follows{stays}: "
                     "only Animated and the targets of motors can be keyed"
                 )
+    return found
+
+
+def _driven_by_bodies(item):
+    """Sentences on drivers of what the bake reads of an object, and of what it follows, that read simulated bodies."""
+    if not (item.axion.enabled or item.axion_joint.enabled or (item.field is not None and item.field.type != "NONE")):
+        return []
+    found, placed = [], not item.axion.enabled or motion.stands(item) or motion.follows_animation(item)
+    for owner in (item, *(motion.leaders(item) if placed else ())):
+        keys = getattr(owner.data, "shape_keys", None) if placed else None
+        for holder in (owner, keys) if keys is not None else (owner,):
+            for curve in compat.drivers_of(holder):
+                path = curve.data_path
+                own = owner == item and path.startswith(("axion.kinematic", "axion_joint.", "field."))
+                if not own and not (placed and path.startswith((*PLACES, "key_blocks"))):
+                    continue
+                targets = (target.id for variable in curve.driver.variables for target in variable.targets)
+                bodies = (at for at in targets if isinstance(at, bpy.types.Object) and motion.may_be_free(at))
+                leader = next(bodies, None)
+                if leader is not None:
+                    found.append(
+                        f"{owner.name}: a driver of its {path} reads {leader.name}, which the simulation moves: the "
+                        f"bake takes what it gives where {leader.name} stands without it; join the two instead"
+                    )
     return found
 
 

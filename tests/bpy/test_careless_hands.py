@@ -35,6 +35,28 @@ def test_python_that_blender_did_not_run_is_warned_of(tmp_path):
     assert len(told) == 1 and "--enable-autoexec" in told[0] and "bpy.context.scene.frame_current" in told[0]
 
 
+def drive(item, path, leader):
+    """A driver of a property that reads how high an object is."""
+    driver = item.driver_add(path, *([2] if path in ("location", "scale") else [])).driver
+    variable = driver.variables.new()
+    variable.type = "TRANSFORMS"
+    variable.targets[0].id, variable.targets[0].transform_type = leader, "LOC_Z"
+    driver.expression = "var"
+
+
+def test_drivers_that_read_what_the_simulation_moves_are_told():
+    weight, lift = build.box("Weight", location=(5, 0, 5)), build.box("Lift", type="PASSIVE")
+    held, joint = build.box("Held", location=(9, 0, 5)), build.joint("Hinge", "HINGE", weight, None)
+    drive(weight, "scale", lift)  # reads what stands
+    drive(held, "location", weight)  # its place is the simulation's
+    assert not any("driver" in text for text in baking.check(bpy.context)[1])
+    drive(lift, "location", weight)
+    drive(held, "axion.kinematic", weight)
+    drive(joint, "axion_joint.motor_ang_target_velocity", weight)
+    told = {text.split(":")[0] for text in baking.check(bpy.context)[1] if "reads Weight, which the" in text}
+    assert told == {"Lift", "Held", "Hinge"}
+
+
 def test_a_joint_says_that_its_object_was_deleted():
     first, second = build.box("Crate"), build.box("Lid", location=(0, 0, 2))
     build.joint("Hinge", "HINGE", first, second)
