@@ -268,6 +268,8 @@ class Assembler:
         what hangs on joints: two balls that swing side by side push each other by rounding, and lost a tenth of their
         energy in a swing as if one held the other.  end_velocity: (n, 6) free velocity at the step's end.
         """
+        if not len(links.a):
+            return impulse.any(axis=1)
         contacts, bodies, n = problem.contacts, problem.bodies, len(end_velocity)
         sides, (gain, jointed) = (contacts.body_a, contacts.body_b), np.zeros((2, len(bodies.mass)))
         jointed[links.a] = jointed[links.b] = 1.0

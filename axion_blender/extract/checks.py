@@ -173,26 +173,33 @@ def _unplayed(item):
 
 def _driven_by_bodies(item):
     """Sentences on drivers of what the bake reads of an object, and of what it follows, that read simulated bodies."""
-    if not (item.axion.enabled or item.axion_joint.enabled or (item.field is not None and item.field.type != "NONE")):
-        return []
-    found, placed = [], not item.axion.enabled or motion.stands(item) or motion.follows_animation(item)
-    for owner in (item, *(motion.leaders(item) if placed else ())):
-        keys = getattr(owner.data, "shape_keys", None) if placed else None
-        for holder in (owner, keys) if keys is not None else (owner,):
-            for curve in compat.drivers_of(holder):
-                path = curve.data_path
-                own = owner == item and path.startswith(("axion.kinematic", "axion_joint.", "field."))
-                if not own and not (placed and path.startswith((*PLACES, "key_blocks"))):
-                    continue
-                targets = (target.id for variable in curve.driver.variables for target in variable.targets)
-                bodies = (at for at in targets if isinstance(at, bpy.types.Object) and motion.may_be_free(at))
-                leader = next(bodies, None)
-                if leader is not None:
-                    found.append(
-                        f"{owner.name}: a driver of its {path} reads {leader.name}, which the simulation moves: the "
-                        f"bake takes what it gives where {leader.name} stands without it; join the two instead"
-                    )
+    found = []
+    for owner, curve in _drivers_that_count(item):
+        targets = (target.id for variable in curve.driver.variables for target in variable.targets)
+        bodies = (at for at in targets if isinstance(at, bpy.types.Object) and motion.may_be_free(at))
+        leader = next(bodies, None)
+        if leader is not None:
+            found.append(
+                f"{owner.name}: a driver of its {curve.data_path} reads {leader.name}, which the simulation moves: the "
+                f"bake takes what it gives where {leader.name} stands without it; join the two instead"
+            )
     return found
+
+
+def _drivers_that_count(item):
+    """(object, F-curve) of each driver of what the bake reads of an object, and of the place of what it follows."""
+    if not (item.axion.enabled or item.axion_joint.enabled or (item.field is not None and item.field.type != "NONE")):
+        return
+    settings = "axion.kinematic", "axion_joint.", "field."
+    if item.axion.enabled and not motion.stands(item) and not motion.follows_animation(item):  # the simulation's place
+        yield from ((item, curve) for curve in compat.drivers_of(item) if curve.data_path.startswith(settings))
+        return
+    for owner in (item, *motion.leaders(item)):
+        read = (*PLACES, *settings) if owner == item else PLACES
+        yield from ((owner, curve) for curve in compat.drivers_of(owner) if curve.data_path.startswith(read))
+        keys = getattr(owner.data, "shape_keys", None)
+        shaping = compat.drivers_of(keys) if keys is not None else ()
+        yield from ((owner, curve) for curve in shaping if curve.data_path.startswith("key_blocks"))
 
 
 def _instance_warnings(view_layer):
