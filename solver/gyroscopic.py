@@ -57,10 +57,11 @@ class Gyroscopes:
         """
         jointed, alone, gain, most, levers = self._structure(free)
         spin = state.velocity[:, 3:]
-        # What touches can only ease the bound and leave bodies out: where even the strictest asks for one step, it is.
-        if (np.einsum("ni,ni->n", spin, spin) * most).max(initial=0.0) * seconds**2 <= SAFE:
-            return 1, None
         count, unknown = len(free), state.contacts is None  # in the first frame nobody has looked
+        # What touches can only ease the bound and leave bodies out: where even the strictest asks for one step, it is.
+        strictest = most[0 if unknown or len(state.contacts.body_a) else 1]
+        if (np.einsum("ni,ni->n", spin, spin) * strictest).max(initial=0.0) * seconds**2 <= SAFE:
+            return 1, None
         touching = np.zeros(count, bool)
         if not unknown:
             touching[state.contacts.body_a] = touching[state.contacts.body_b] = True
@@ -81,8 +82,8 @@ class Gyroscopes:
 
     def _structure(self, free):
         """Of each body (B,): whether it has joints; whether nothing leans with it; (B, 3) the rate at which it gives
-        way across its spin about each principal axis, in parts of that; the most that (rate / bound)^2 can be of its
-        spin squared; and the levers at which joints push.
+        way across its spin about each principal axis, in parts of that; (2, B) the most that (rate / bound)^2 can be of
+        its spin squared, with contacts and without any in the scene; and the levers at which joints push.
 
         Anew where joints break and bodies are held or let go.
         """
@@ -95,7 +96,8 @@ class Gyroscopes:
             held = self._held(free)
             across = np.maximum(inertia[:, [1, 2, 0]], inertia[:, [2, 0, 1]]) + held[free, None]
             gain[free] = inertia / across
-            most = np.where(free & (jointed | ~self.ball), (gain.max(axis=1) / TIPTOE) ** 2, 0.0)
+            turns = np.stack([free & (jointed | ~self.ball), free & jointed])
+            most = np.where(turns, (gain.max(axis=1) / np.array([[TIPTOE], [JOINTED]])) ** 2, 0.0)
             self._known = key, (jointed, held == 0.0, gain, most, self._levers(free))
         return self._known[1]
 

@@ -186,7 +186,7 @@ def test_the_quick_answer_is_the_exact_one(monkeypatch):
             shape, spin = (Sphere(0.1), Box((0.1, 0.2, 0.3)))[k % 2], rng.normal(size=3) * 10.0 ** rng.uniform(-1, 2)
             scene.add(Body(f"Loose {k}", [shape], angular_velocity=spin, motion="static" if k == 3 else "dynamic"))
         scene.bodies[0].angular_velocity = np.array([0, 0, 10.0 ** rng.uniform(0, 2)])
-        touching = rng.integers(0, len(scene.bodies), (3, 2))
+        touching = rng.integers(0, len(scene.bodies), (3 * (seed % 2), 2))
         quick.append(wanted(scene, touching))
         monkeypatch.setattr(gyroscopic, "SAFE", -1.0)
         assert wanted(scene, touching) == quick[-1]

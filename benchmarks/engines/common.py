@@ -43,7 +43,7 @@ class Recording:
         start = [body.start() for body in scene.bodies]
         self.position = [np.array([position for position, _ in start])]
         self.orientation = [np.array([orientation for _, orientation in start])]
-        self.moving = [i for i, body in enumerate(scene.bodies) if body.motion == "dynamic"]
+        self.moving = np.array([i for i, body in enumerate(scene.bodies) if body.motion == "dynamic"], int)
         self.watch = watch
         watch.start()
 
