@@ -5,7 +5,8 @@ Inner edges.  A box that slides on a floor of triangles meets their edges from t
 A contact on a flat part of a mesh must have the face's normal; it is given that normal, or dropped where it pushes
 into the surface.  What is round, a ball, a capsule or the side of a cylinder that rolls, meets every triangle around
 the one below it at its nearest edge, from the side: what stays are the places from which the way to its middle, or to
-its axis, leads away from the whole mesh.
+its axis, leads away from the whole mesh.  A plane without end meets corners alone, along its own normal, and those as
+they are.
 
 Open meshes.  They have two sides: what counts is the side on which the other shape's middle lies.
 
@@ -56,8 +57,8 @@ def straighten(model, found, position, rotation, angular, sides):
     gap = _gap(found, position, rotation)
     keep = np.ones(len(found), bool)
     fixed, pierced = np.zeros(len(found), bool), [found.pair[:0]]
-    for shape, on_a in ((shape_b, False), (shape_a, True)):
-        index = np.flatnonzero(table.shape_mesh[shape] >= 0)
+    for shape, partners, on_a in ((shape_b, shape_a, False), (shape_a, shape_b, True)):
+        index = np.flatnonzero((table.shape_mesh[shape] >= 0) & np.isfinite(model.shape_radius[partners]))
         if not len(index):
             continue
         shape = shape[index]
@@ -65,7 +66,7 @@ def straighten(model, found, position, rotation, angular, sides):
         point = (found.point_a if on_a else found.point_b)[index]
         local = turn_back(frame, point - model.shape_position[shape])
         face, weight, _, _ = closest_points(model, shape, local, np.full(len(index), np.inf))
-        part, partner = found.take(index), (shape_b if on_a else shape_a)[index]
+        part, partner = found.take(index), partners[index]
         # An open surface faces the side on which the other shape's middle lies.
         back = ~faces_middle(model, shape, partner, position, rotation, sides)
         away = part.normal
@@ -99,7 +100,7 @@ def straighten(model, found, position, rotation, angular, sides):
         keep[index[aside & ~inside]] = False
         found.normal[index[inside]] = outward[inside]
         # What is pierced to more than half seems to be on the far side.
-        pierced.append(found.pair[index[(cosine <= 0.0) & (gap[index] < -PAST * part.size)]])
+        pierced.append(found.pair[index[gap[index] < np.where(cosine <= 0.0, -PAST, -DEEP) * part.size]])
         mend = np.flatnonzero(wrong & (cosine >= INWARD) & ~fixed[index])
         if len(mend):
             # The point on the mesh moves below the other one, in the face's plane.  Where no surface is, it is past an

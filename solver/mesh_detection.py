@@ -22,10 +22,12 @@ def with_meshes(model, found, pipeline, position, rotation, angular, sides, fall
     if asked is not None:
         found = found.take(asked(found.body_a, found.body_b))
     keep, stuck = straighten(model, found, position, rotation, angular, sides)
-    parts, depth = [found.take(keep)], np.zeros(0)
+    more, depth = [], np.zeros(0)
     if len(stuck):
-        sticking, depth = pierced(model, stuck, position, rotation, sides)
-        parts.append(sticking)
+        sticking, depth, alone = pierced(model, stuck, position, rotation, sides)
+        keep &= ~np.isin(found.pair, stuck[alone])
+        more.append(sticking)
+    parts = [found.take(keep), *more]
     pairs = pairs_with_corners(model, pipeline.narrow_phase)
     if asked is not None:
         pairs = pairs[asked(*model.shape_body[pairs].T)]

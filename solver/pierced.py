@@ -2,7 +2,9 @@
 """Convex bodies that edges of a mesh have pierced to more than half.
 
 A detector that takes the shortest way apart has such a body leave on the far side of the surface, and nothing held a
-thin plate that came down on a ridge.  What sticks in a body is pushed out against the normal of the surface.
+thin plate that came down on a ridge.  What sticks in a body is pushed out against the normal of the surface.  A concave
+mesh deep in a box has surface that faces all ways in there, and would not leave for all that pushes: where a shorter
+way takes all of the mesh out, over one face, it takes that.
 """
 
 import numpy as np
@@ -15,17 +17,18 @@ from .mesh_sides import faces_middle
 from .shape_pairs import ShapePairs
 
 TANGENTS = 64  # planes around a round side
+OPPOSITE = -0.5  # cosine of the normals of a face and one that looks the other way
 SAMPLES = np.linspace(0.05, 0.95, 7)  # of what is inside of an edge: where it is looked how deep
 
 
 def pierced(model, pairs, position, rotation, sides):
-    """Contacts of edges of meshes that stick in boxes, hulls, cylinders and cones, as Manifolds without place and tilt,
-    and how deep (P,) any edge is in there at least [m].
+    """Contacts of edges of meshes that stick in boxes, hulls, cylinders and cones, as Manifolds without place and tilt;
+    how deep (P,) any edge is in there at least [m]; and which pairs (P,) bool are to have these alone.
 
     pairs (P,) int64, numbers of shape pairs as Manifolds have them; position (B, 3) and rotation (B, 3, 3): the bodies'
     poses; sides: see ``faces_middle``.
     """
-    depth = np.zeros(len(pairs))
+    depth, alone = np.zeros(len(pairs)), np.zeros(len(pairs), bool)
     pair = np.stack(np.divmod(pairs, len(model.shape_body)), axis=1)
     mesh = model.meshes.shape_mesh[pair] >= 0
     one_mesh = mesh.sum(axis=1) == 1
@@ -36,9 +39,46 @@ def pierced(model, pairs, position, rotation, sides):
     round_ = model.shape_rounding[between.first] > 0.0
     depth[one_mesh] = [_in_round(model, between, k) if round_[k] else _deepest(*each) for k, each in enumerate(inside)]
     found = [_sticking(model, between, k, back[k : k + 1], each) for k, each in enumerate(inside)]
+    for k, each in enumerate(inside):
+        whole, far = _over_a_face(model, between, k, each)
+        if far < _farthest(*found[k], between, k):
+            found[k], alone[np.flatnonzero(one_mesh)[k]] = whole, True
     run = np.repeat(np.arange(len(pair)), [len(points) for points, _, _ in found])
     one, other, normal = (np.concatenate(column) for column in zip(*found, (np.zeros((0, 3)),) * 3, strict=True))
-    return between.manifolds(run, one, other, normal, np.zeros(len(run))), depth
+    return between.manifolds(run, one, other, normal, np.zeros(len(run))), depth, alone
+
+
+def _farthest(one, other, normal, between, k):
+    """How far the contacts (N,) of pair k, as ``_sticking`` gives them, push the two apart [m]; 0 without any."""
+    apart = one @ between.relative[k].T + between.offset[k] - other
+    return float(-np.einsum("ki,ki->k", normal, apart).min(initial=0.0))
+
+
+def _over_a_face(model, between, k, inside):
+    """What ``_sticking`` gives, of the way on which all of the mesh of pair k leaves the convex shape over the nearest
+    of its faces, and how far that is [m], infinite where there is none.
+
+    Below a face is, too, what planes that look the other way cut off: so of a mesh that came through a thin slab the
+    part beyond counts.
+    """
+    (normal, offset), _, start, way, first, last = inside
+    if not len(start):
+        return ((np.zeros((0, 3)),) * 3), np.inf
+    table, relative, place = model.meshes, between.relative[k], between.offset[k]
+    mesh = table.shape_mesh[between.second[k]]
+    corners = (table.vertices[slice(*table.first_vertex[mesh + np.arange(2)])] - place) @ relative
+    height = offset - corners @ normal.T  # (V, H) below each plane
+    beside = normal @ normal.T > OPPOSITE  # (H, H)
+    below = np.stack([np.all(height[:, each] >= 0.0, axis=1) for each in beside], axis=1)
+    cut = np.concatenate([start + first[:, None] * way, start + last[:, None] * way])
+    depth = np.maximum(np.where(below, height, 0.0).max(axis=0, initial=0.0), (offset - cut @ normal.T).max(axis=0))
+    face = np.argmin(depth)
+    point = np.concatenate([corners[below[:, face]], cut])
+    down = offset[face] - point @ normal[face]
+    point, down = point[down > 0.0], down[down > 0.0]
+    leaves = point + down[:, None] * normal[face]
+    outward = np.tile(-relative @ normal[face], (len(point), 1))
+    return (leaves, point @ relative.T + place, outward), depth[face]
 
 
 def _inside(model, between, k):
