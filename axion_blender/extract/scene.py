@@ -15,6 +15,7 @@ from ...solver import Scene, validate
 from .. import conventions
 from ..slices import run_through
 from . import bodies, checks, deforming, fields, geometry, hand_over, holding, joints, motion, reshaping
+from .convex_meshes import Solids
 from .meshes import Cook
 
 READ, PLAYED = 0.4, 0.8
@@ -137,7 +138,7 @@ class _Reader:
         self.metres = conventions.metres_per_unit(scene.unit_settings.system, scene.unit_settings.scale_length)
         self.first, self.last = checks.frame_range(scene)
         self.fps = scene.render.fps / scene.render.fps_base / self.settings.time_scale
-        self.problems, self.warnings = checks.Problems(), []
+        self.problems, self.warnings, self.solids = checks.Problems(), [], Solids()
         self.parts = checks.compound_parts(view_layer)
         lent = {part.name_full for part, _ in self.parts}
         self.items = [item for item in view_layer.objects if item.axion.enabled and item.name_full not in lent]
@@ -258,6 +259,7 @@ class _Reader:
             kind, path, held = self._active(item, sampler)
         if kind == "static" and path is not None:
             kind = "kinematic"
+        shapes = [self.solids.of(shape) for shape in shapes]
         made = bodies.body(item, item.name_full, pose, shapes, kind, path, self.metres, self.warnings)
         made.held, made.blend_time = held, item.axion.blend_frames / self.fps
         return made
