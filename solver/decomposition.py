@@ -20,7 +20,7 @@ from . import coerce
 from .convex_hull import convex_hull
 from .errors import SceneError
 from .mass import polyhedron
-from .shapes import ConvexDecomposition
+from .shapes import ConvexDecomposition, TriangleMesh
 
 FINEST, COARSEST = 0.01, 1.0
 KEPT = 64  # decompositions remembered: one takes seconds, and scenes are read again and again
@@ -56,6 +56,7 @@ def decompose(vertices, triangles, concavity=0.05, seed=0):
     """
     vertices, triangles, concavity = coerce.array(vertices), coerce.indices(triangles), coerce.number(concavity)
     _check(vertices, triangles, concavity)
+    triangles = TriangleMesh(vertices, triangles).wound
     key = (vertices.tobytes(), triangles.tobytes(), concavity, int(seed))
     return ConvexDecomposition(vertices, triangles, pieces=_pieces(*key))
 

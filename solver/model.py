@@ -25,7 +25,6 @@ from .contact_faces import FaceTable, face_table  # noqa: E402
 from .deforming import DeformingMesh, DeformingMeshes  # noqa: E402
 from .face_corners import FacePolygons, face_polygons  # noqa: E402
 from .manifold import GAP_FLOOR  # noqa: E402
-from .mass import polyhedron  # noqa: E402
 from .mesh_edges import EdgePairs  # noqa: E402
 from .mesh_features import MeshTable, mesh_table, weld_of  # noqa: E402
 from .mesh_heart import hearts  # noqa: E402
@@ -275,11 +274,8 @@ def _outline(shape):
 
 
 def _outward(shape):
-    """The triangles (T, 3) of a mesh or hull, counter-clockwise from outside also where the mesh is inside out."""
-    if isinstance(shape, TriangleMesh) and shape.is_closed():
-        if polyhedron(shape.vertices, shape.triangles).volume < 0.0:
-            return shape.triangles[:, ::-1]
-    return shape.triangles
+    """The triangles (T, 3) of a mesh or hull, counter-clockwise from outside also where the mesh is not."""
+    return shape.outward() if isinstance(shape, TriangleMesh) else shape.triangles
 
 
 def _fingerprint(shape):

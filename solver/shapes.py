@@ -22,7 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from . import coerce, mass, rotations
+from . import coerce, mass, rotations, winding
 from .convex_hull import convex_hull
 from .errors import SceneError
 
@@ -212,7 +212,8 @@ class ConvexHull(Shape):
 class TriangleMesh(Shape):
     """A surface of triangles, concave or open.
 
-    vertices: (V, 3) [m]; triangles: (T, 3) vertex numbers, counter-clockwise seen from outside.
+    vertices: (V, 3) [m]; triangles: (T, 3) vertex numbers, counter-clockwise seen from outside; those that look the
+    other way than their neighbours are turned.
     times: (S,) [s], strictly increasing, and moving_vertices: (S, V, 3) [m] of a mesh that deforms, linear in between
     and at rest outside; ``vertices`` are those of the start.  Only bodies that are not dynamic may deform.
     """
@@ -239,10 +240,20 @@ class TriangleMesh(Shape):
         return (1.0 - share) * self.moving_vertices[i].astype(float) + share * self.moving_vertices[i + 1]
 
     @cached_property
+    def wound(self):
+        """(T, 3) ``triangles``, those turned that look the other way than their neighbours do."""
+        turned = winding.turned(self.vertices, self.triangles)
+        return np.where(turned[:, None], self.triangles[:, ::-1], self.triangles)
+
+    def outward(self):
+        """(T, 3) the same, all turned where a closed mesh is inside out."""
+        return self.wound[:, ::-1] if self.is_closed() and self._polyhedron.volume < 0.0 else self.wound
+
+    @cached_property
     def _closed(self):
         # Vertices at the same place count as one: importers split them along seams of normals and materials.
         _, welded = np.unique(self.vertices, axis=0, return_inverse=True)
-        corners = welded.reshape(-1)[self.triangles].astype(np.int64)
+        corners = welded.reshape(-1)[self.wound].astype(np.int64)
         start, end = corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1)
         low, high = np.minimum(start, end), np.maximum(start, end)
         _, edge = np.unique(low * len(self.vertices) + high, return_inverse=True)
@@ -252,7 +263,7 @@ class TriangleMesh(Shape):
     def is_closed(self):
         """Whether the surface encloses a volume without doubt: each edge is passed as often one way as the other.
 
-        False for open meshes and for those whose triangles are not wound consistently.
+        False for open meshes and for those whose surface has one side only.
         """
         return self._closed
 
@@ -262,7 +273,7 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _polyhedron(self):
-        return mass.polyhedron(self.vertices, self.triangles)
+        return mass.polyhedron(self.vertices, self.wound)
 
     @property
     def _least_volume(self):
@@ -271,8 +282,8 @@ class TriangleMesh(Shape):
     def _solid(self):
         if not self.is_closed():
             raise SceneError(
-                "the mesh is open or its triangles are not wound consistently, so it encloses no volume: close it, "
-                "use a ConvexHull, or give mass, center_of_mass and inertia"
+                "the mesh is open, so it encloses no volume: close it, use a ConvexHull, or give mass, center_of_mass "
+                "and inertia"
             )
         solid = self._polyhedron
         if abs(solid.volume) <= self._least_volume:

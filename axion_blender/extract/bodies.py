@@ -97,10 +97,7 @@ def _close(made, notes):
     whole = Body(made.name, solids, mass=made.mass, density=made.density, center_of_mass=made.center_of_mass)
     if made.mass is None or made.mass > 0.0:
         made.mass, made.center_of_mass, made.inertia = whole.mass_properties()
-    notes.append(
-        f"{made.name} has an open mesh or faces that point both ways: "
-        "its mass, centre and inertia are those of its convex hull"
-    )
+    notes.append(f"{made.name} has an open mesh: its mass, centre and inertia are those of its convex hull")
 
 
 def closed(name, shapes):

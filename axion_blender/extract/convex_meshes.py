@@ -37,17 +37,15 @@ def simplest(shape):
     if type(shape) is not TriangleMesh or shape.times is not None or not shape.encloses_volume():
         return shape
     lower, upper = shape.vertices.min(axis=0), shape.vertices.max(axis=0)
-    middle, extent = 0.5 * (lower + upper), 0.5 * (upper - lower).max()
-    for step in (1 + len(shape.triangles) // SAMPLE, 1):  # of a fine ball a few triangles tell
-        normal, offset = _planes((shape.vertices - middle)[shape.triangles[::step]], extent)
+    middle, extent, triangles = 0.5 * (lower + upper), 0.5 * (upper - lower).max(), shape.outward()
+    for step in (1 + len(triangles) // SAMPLE, 1):  # of a fine ball a few triangles tell
+        normal, offset = _planes((shape.vertices - middle)[triangles[::step]], extent)
         if len(normal) > PLANES:
             return shape
     if len(normal) < 4:
         return shape
-    vertices = (shape.vertices - middle)[np.unique(shape.triangles)]
+    vertices = (shape.vertices - middle)[np.unique(triangles)]
     height = vertices @ normal.T - offset
-    if height.mean() > 0.0:  # inside out, it is the same solid
-        normal, height = -normal, -height
     if height.max() > ON * extent or height.min(axis=0).max() > -FLAT * extent:
         return shape
     corners = np.unique(vertices[(height >= -ON * extent).sum(axis=1) >= 3], axis=0)
