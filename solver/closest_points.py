@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The closest points of triangle meshes, looked up in the trees that newton's meshes hold."""
+"""The closest points of triangle meshes, and what ways meet, looked up in the trees that newton's meshes hold."""
 
 import numpy as np
 import warp as wp
@@ -43,6 +43,33 @@ def find_closest(at: ClosestArrays):
         at.sign[i] = found.sign
 
 
+@wp.struct
+class RayArrays:
+    """N ways in the frames of their meshes, in newton's lengths, and what each meets first."""
+
+    count: wp.array(dtype=wp.int32)
+    mesh: wp.array(dtype=wp.uint64)
+    start: wp.array(dtype=wp.vec3)
+    way: wp.array(dtype=wp.vec3)
+    share: wp.array(dtype=wp.float32)  # out, of the way; 2 where it meets nothing
+    normal: wp.array(dtype=wp.vec3)  # out
+
+
+@wp.kernel(module="axion_closest_points", enable_backward=False)
+def find_hits(at: RayArrays):
+    """``first_hits`` of each."""
+    i = wp.tid()
+    if i >= at.count[0]:
+        return
+    length = wp.length(at.way[i])
+    at.share[i] = float(2.0)
+    at.normal[i] = wp.vec3()
+    hit = wp.mesh_query_ray(at.mesh[i], at.start[i], at.way[i] / length, length)
+    if hit.result:
+        at.share[i] = hit.t / length
+        at.normal[i] = wp.mesh_eval_face_normal(at.mesh[i], hit.face)
+
+
 class ClosestPoints:
     """The arrays and the launch of one CollisionModel; they only grow."""
 
@@ -63,6 +90,38 @@ class ClosestPoints:
             upload(array, values)
         self._command.launch()
         return download_all(*((array, count) for array in (at.face, at.weight, at.place, at.sign)))
+
+
+class FirstHits:
+    """The same of ways."""
+
+    def __init__(self, device):
+        self._device, self._room = device, 0
+
+    def find(self, mesh, start, way):
+        """``first_hits`` in newton's lengths: mesh (N,) uint64, start and way (N, 3)."""
+        count = len(mesh)
+        if count > self._room:
+            self._room = max(2 * count, FEWEST)
+            self._at = allocate(RayArrays, {"count": 1}, self._room, self._device)
+            self._command = wp.launch(
+                find_hits, dim=self._room, inputs=[self._at], device=self._device, record_cmd=True
+            )
+        at = self._at
+        for array, values in ((at.count, [count]), (at.mesh, mesh), (at.start, start), (at.way, way)):
+            upload(array, values)
+        self._command.launch()
+        return download_all((at.share, count), (at.normal, count))
+
+
+def first_hits(model, shape, start, way):
+    """Where ways first meet mesh shapes: shape (N,) int; start and way (N, 3), in the shapes' frames, no way 0 [m].
+
+    Returns share (N,) of the way, above 1 where there is nothing; normal (N, 3) of the triangle.
+    """
+    if not len(shape):
+        return np.zeros(0), np.zeros((0, 3))
+    return model.first_hits.find(model.mesh_id[shape], start / model.unit, way / model.unit)
 
 
 def closest_points(model, shape, point, reach):

@@ -21,9 +21,11 @@ from .arrays import first_number, upload
 from .contact_set import ContactSet, no_contacts, still_surface
 from .contact_stage import ContactStage
 from .convex_impacts import ConvexImpacts
+from .crossing import crossings
 from .flush import without_flush_edges
 from .free_flight import FreeFlight
 from .manifold import turn
+from .mesh_corners import pairs_with_corners
 from .mesh_detection import with_meshes
 from .mesh_sides import Sides
 from .model import sample_pairs
@@ -62,6 +64,7 @@ class Collider:
         self._origin = None
         self._sides = Sides()  # of open meshes, at the step's start
         self._stuck = np.zeros(0, np.int64), np.zeros(0)  # pairs of shapes and depths, see ``pierced``
+        self._near = np.zeros((0, 2), np.int64)  # pairs of shapes, one of them a mesh, at the step's start
 
     def collide(self, position, orientation, linear_velocity, angular_velocity, step, free=None, watched=None):
         """Contacts of a step of ``step`` seconds that starts at these poses and velocities.
@@ -78,7 +81,10 @@ class Collider:
         poses = position, orientation, linear_velocity, angular_velocity
         asked = None if watched is None else _with_one_of(free, watched)
         falling = self.model.movable if free is None else free
-        return self._detect(self.accepted, *poses, step, free, watched, asked, falling)
+        found = self._detect(self.accepted, *poses, step, free, watched, asked, falling)
+        if watched is None and self.model.meshes.bounds.size:
+            self._near = pairs_with_corners(self.model, self._pipeline.narrow_phase)
+        return found
 
     def collide_faster(self, position, orientation, linear_velocity, angular_velocity, step, free, known, faster):
         """``collide`` from the same poses with other velocities, of pairs with a body that is ``faster`` (B,) bool; of
@@ -118,6 +124,15 @@ class Collider:
         pairs, depth = self._stuck
         low, high = self.model.shape_body[np.stack(np.divmod(pairs, len(self.model.shape_body)))]
         return tuple(np.concatenate(each) for each in zip(found, (high, low, depth), strict=True))
+
+    def crossings(self, start, end):
+        """``crossings`` of the pairs near each other at the step's start.
+
+        start, end: position (B, 3) and orientation (B, 4) of the bodies.
+        """
+        if not len(self._near):
+            return no_contacts()
+        return crossings(self.model, self._near, *((position, matrices(q)) for position, q in (start, end)))
 
     def deform(self, time, step, at_end=False):
         """Give deforming meshes their shape at ``time`` [s], or at the end of a step of ``step`` seconds from it."""

@@ -20,7 +20,7 @@ import newton  # noqa: E402
 
 from .boxes_apart import body_boxes  # noqa: E402
 from .closest_features import solid_table  # noqa: E402
-from .closest_points import ClosestPoints  # noqa: E402
+from .closest_points import ClosestPoints, FirstHits  # noqa: E402
 from .contact_faces import FaceTable, face_table  # noqa: E402
 from .deforming import DeformingMesh, DeformingMeshes  # noqa: E402
 from .face_corners import FacePolygons, face_polygons  # noqa: E402
@@ -96,6 +96,11 @@ class CollisionModel:
     def closest(self):
         """ClosestPoints of the meshes."""
         return ClosestPoints(self.newton_model.device)
+
+    @cached_property
+    def first_hits(self):
+        """FirstHits of the meshes."""
+        return FirstHits(self.newton_model.device)
 
     @cached_property
     def solids(self):

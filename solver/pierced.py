@@ -87,7 +87,7 @@ def _inside(model, between, k):
     """
     table, edges = model.meshes, model.edge_pairs.edges
     shape, mesh = between.first[k], table.shape_mesh[between.second[k]]
-    normal, offset = _planes(model, shape)
+    normal, offset = planes(model, shape)
     relative, place = between.relative[k], between.offset[k]
     middle = (model.shape_middle[shape] - model.shape_position[shape]) @ model.shape_rotation[shape]
     number, radius = np.arange(edges.first[mesh], edges.first[mesh + 1]), model.shape_radius[shape]
@@ -158,7 +158,7 @@ def _sticking(model, between, k, back, inside):
     return leaves[good], (sticks @ relative.T + place)[good], mean[good]
 
 
-def _planes(model, shape):
+def planes(model, shape):
     """Outward normals (H, 3) and offsets (H,) of planes that bound a convex shape, in its own frame; none of balls."""
     faces, frame, place = model.polygons, model.shape_rotation[shape], model.shape_position[shape]
     some = slice(faces.first[shape], faces.first[shape + 1])

@@ -108,6 +108,12 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     excess[through] = np.inf
     overlap, unsolved = float(deepest.max(initial=0.0)), float(excess.max(initial=0.0))
     rest = deepest, excess, free, pairs, at_end
+    crossed = _crossed(assembly, solution, collider, frames, assembler, tolerance, bad)
+    if crossed is not None:
+        added, bodies, beyond = crossed
+        for side in bodies:
+            np.maximum.at(excess, side, beyond)
+        return EndCheck(overlap, max(unsolved, float(beyond.max())), added, *rest)
     ahead = _unforeseen(assembly, solution, collider, frames, way, free, bad, left_out)
     if ahead is not None:
         added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), assembly.numbering, problem.bodies.orientation)
@@ -182,6 +188,29 @@ def _untold(stuck, found, known, collider, frames, problem, order, tolerance):
     start = collider.pierced(*place)
     worse = depth > -PairOverlap(start[0], start[1], -start[2], len(order)).of(a, b) + UNTOLD * tolerance
     return a[worse], b[worse], depth[worse]
+
+
+def _crossed(assembly, solution, collider, frames, assembler, tolerance, bad):
+    """(Contacts of bodies whose middle went through a mesh, their scene bodies (2, C), how far they are beyond (C,)
+    [m]), or None; see ``crossing.py``.  tolerance, bad: as in ``check_end``.
+    """
+    problem, order = assembly.problem, assembly.numbering.scene[:-1]
+    if not collider.model.meshes.bounds.size:
+        return None
+    ends = ((problem.bodies.position, problem.bodies.orientation), (solution.position, solution.orientation))
+    found = collider.crossings(*(frames.to_body(*scene_poses(order, *pose)) for pose in ends))
+    if not len(found):
+        return None
+    halved = np.zeros(len(order), bool)
+    halved[order[: len(bad)][bad]] = True
+    found = found.take(~(halved[found.body_a] | halved[found.body_b]))
+    added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, problem.bodies.orientation)
+    beyond = -gaps(added, solution.position, solution.orientation)
+    new = beyond > tolerance
+    if not new.any():
+        return None
+    found = found.take(new)
+    return added.take(new), (found.body_a, found.body_b), beyond[new]
 
 
 def _unforeseen(assembly, solution, collider, frames, way, free, bad, left_out):

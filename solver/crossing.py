@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies whose middle goes through the surface of a mesh in a step, though contacts hold them elsewhere on it.
+
+Of each triangle a detector tells the place that is nearest now.  A ball that rolls on a floor towards a wall of the
+same mesh is nearest to the wall where the two meet, in a valley, which no convex body ever touches; and once its middle
+is behind the wall, nothing there tells that it came from before.  Where a way leads through a triangle, that one is in
+the way.
+"""
+
+import numpy as np
+
+from .closest_points import first_hits
+from .contact_set import ContactSet, no_contacts, still_surface
+from .manifold import turn, turn_back
+from .pierced import planes
+from .shape_pairs import ShapePairs
+
+STILL = 0.25  # of its smallest half extent: what goes less far crosses nothing that contacts do not tell of
+
+
+def crossings(model, pairs, start, end):
+    """Contacts of convex shapes with the triangles of meshes that their middles meet on straight ways: a ContactSet.
+
+    Each is that of a ball around the middle, as large as fits into the shape, with the plane of the triangle.
+
+    pairs (P, 2) int: shapes, one of them a mesh; start, end: position (B, 3) and rotation (B, 3, 3) of all bodies.
+    """
+    mesh = model.meshes.shape_mesh[pairs] >= 0
+    pairs, mesh = pairs[mesh.sum(axis=1) == 1], mesh[mesh.sum(axis=1) == 1]
+    first, second = pairs[~mesh], pairs[mesh]
+    some = np.isfinite(model.shape_radius[first])  # no plane
+    if model.deforming is not None:
+        some &= model.deforming.of_shape[second] < 0
+    first, second = first[some], second[some]
+    begin = _middles(model, first, second, *start)
+    way = _middles(model, first, second, *end) - begin
+    some = np.flatnonzero((way * way).sum(axis=1) > (STILL * model.shape_size[first]) ** 2)
+    if not len(some):
+        return no_contacts()
+    first, second, begin, way = (each[some] for each in (first, second, begin, way))
+    share, normal = first_hits(model, second, begin, way)
+    facing = (normal * way).sum(axis=1)
+    closed = model.meshes.closed[model.meshes.shape_mesh[second]]
+    met = np.flatnonzero((share <= 1.0) & ((facing < 0.0) | ~closed & (facing > 0.0)))
+    if not len(met):
+        return no_contacts()
+    normal = -np.sign(facing[met])[:, None] * normal[met]
+    place, first = begin[met] + share[met, None] * way[met], first[met]
+    between = ShapePairs(model, first, second[met], np.zeros(len(met)), *start)
+    own = turn_back(model.shape_rotation[first], model.shape_center[first] - model.shape_position[first])
+    radius = np.array([_inner_radius(model, shape, middle) for shape, middle in zip(first, own, strict=True)])
+    return _contact_set(between.manifolds(np.arange(len(met)), own, place, normal, radius), *start)
+
+
+def _inner_radius(model, shape, middle):
+    """Radius of the largest ball around a place (3,) of a convex shape, in its frame, that fits into it [m]."""
+    if model.shape_rounding[shape] > 0.0:
+        return model.shape_rounding[shape]
+    normal, offset = planes(model, shape)
+    return max(0.0, float((offset - normal @ middle).min())) if len(normal) else 0.0
+
+
+def _middles(model, first, second, position, rotation):
+    """(P, 3) middles of shapes ``first`` (P,) in the frames of shapes ``second`` (P,)."""
+    body, other = model.shape_body[first], model.shape_body[second]
+    middle = position[body] + turn(rotation[body], model.shape_center[first])
+    local = turn_back(rotation[other], middle - position[other]) - model.shape_position[second]
+    return turn_back(model.shape_rotation[second], local)
+
+
+def _contact_set(points, position, rotation):
+    """The ContactSet of Manifolds at poses (B, 3), (B, 3, 3)."""
+    normal = turn(rotation[points.body_b], points.normal)
+    a, b = (
+        position[body] + turn(rotation[body], point)
+        for body, point in ((points.body_a, points.point_a), (points.body_b, points.point_b))
+    )
+    gap = (normal * (a - b)).sum(axis=1) - points.margin_a - points.margin_b
+    count = len(points)
+    return ContactSet(
+        points.body_a, points.body_b, points.point_a, points.point_b, points.margin_a, points.margin_b, normal, gap,
+        points.pair, np.full(count, -1), np.full(count, -1), np.zeros((count, 3)), *still_surface(count),
+        np.zeros(count, np.int32), points, np.arange(count),
+    )  # fmt: skip
