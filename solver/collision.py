@@ -112,6 +112,14 @@ class Collider:
         asked = _with_one_of(free, moved, among=among)
         return self._detect(None, position, orientation, still, turning, 0.0, free, moved, asked)
 
+    def collide_near(self, position, orientation, linear_velocity, step, free, watched):
+        """``collide_again``, with the foresight of ``collide``: also what is as far as bodies get in ``step`` seconds.
+
+        watched (B,) bool: contacts between two others are left out.
+        """
+        still, asked = np.zeros((len(position), 3)), _with_one_of(free, watched)
+        return self._detect(None, position, orientation, linear_velocity, still, step, free, watched, asked)
+
     def pierced(self, position, orientation):
         """Bodies of which one is in the other's meshes, whatever the contacts say: (body (P,), other (P,), depth (P,)
         [m]).  Meshes by their edges; of boxes, hulls and what is round that which is in to more than half.

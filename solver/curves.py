@@ -89,19 +89,10 @@ def bends(assembly, solution, fast, radius):
     """
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
     contacts, bodies, h = problem.contacts, problem.bodies, problem.step
-    own, other = moving_first(contacts)
-    if not (other >= n).any():
-        return None
-    loaded, island = solution.contact_impulse[:, 0] > 0.0, assembly.island
-    among = loaded & (other < n)
-    if contacts.face is not None:  # what lies on a cart; heaps have better to do
-        among &= (contacts.face < 0) | ~assembly.island_jointed[island[np.minimum(own, n - 1)]]
-    among = np.bincount(island[own[among]], minlength=len(assembly.island_jointed)) > 0
-    ours = np.append(~among[island], False)[np.minimum(own, n)] & (other >= n)
-    if contacts.surface_velocity is not None:
-        ours &= ~contacts.surface_velocity.any(axis=1)
+    ours = on_what_is_not_solved(assembly, solution)
     if not ours.any():
         return None
+    (own, other), loaded = moving_first(contacts), solution.contact_impulse[:, 0] > 0.0
     normal = outwards(contacts, contacts.normal)
     past = passing(contacts, bodies)
     towards, speed = -(normal * past).sum(axis=1), np.sqrt((past * past).sum(axis=1))
@@ -132,6 +123,22 @@ def bends(assembly, solution, fast, radius):
     if not turns.any():
         return None
     return found.take(turns)
+
+
+def on_what_is_not_solved(assembly, solution):
+    """(C,) bool: contacts of a solved step with what is not solved and does not run, of islands in which nothing else
+    than what lies on a cart presses on others.
+    """
+    contacts, n, island = assembly.problem.contacts, assembly.problem.bodies.dynamic_count, assembly.island
+    own, other = moving_first(contacts)
+    if not (other >= n).any():
+        return np.zeros(len(own), bool)
+    among = (solution.contact_impulse[:, 0] > 0.0) & (other < n)
+    if contacts.face is not None:  # what lies on a cart; heaps have better to do
+        among &= (contacts.face < 0) | ~assembly.island_jointed[island[np.minimum(own, n - 1)]]
+    among = np.bincount(island[own[among]], minlength=len(assembly.island_jointed)) > 0
+    ours = np.append(~among[island], False)[np.minimum(own, n)] & (other >= n)
+    return ours if contacts.surface_velocity is None else ours & ~contacts.surface_velocity.any(axis=1)
 
 
 def outwards(contacts, normal):

@@ -14,6 +14,7 @@ import numpy as np
 from .arrays import usual_room
 from .assemble import HELD
 from .constraints.breaking import row_forces
+from .crests import crests
 from .curves import COARSE, KINK, MOST, bends, curves, pose_at
 from .effort import Effort
 from .flags import some
@@ -118,6 +119,7 @@ class PositionPhase:
 
     def _along_curves(self, solved, state, last):
         """The Solved step with bodies that are carried along a curve by mid-step; those that turn too far are told."""
+        solved = self._over_crests(solved, state, last)
         assembly, solution, n = solved.assembly, solved.solution, solved.assembly.problem.bodies.dynamic_count
         found = bends(assembly, solution, self.fast, self.collider.model.body_radius)
         if found is None:
@@ -154,14 +156,27 @@ class PositionPhase:
             smooth &= ~missed
         bent, kinks = whole_groups(assembly.island, bent), kinks.largest() if len(kinks.body) else None
         too_long |= False if solved.too_long is None else solved.too_long
+        bent |= False if solved.bent is None else solved.bent
         return replace(solved, bent=bent, too_long=too_long, kinks=kinks)
+
+    def _over_crests(self, solved, state, last):
+        """The Solved step with balls that go over a crest along its chord, where that can be solved."""
+        limits = self.fast, self.collider.model.body_radius, self.assembler.free(state.time)
+        where = self.collider, self.frames, solved.check.found, limits
+        found = crests(solved.assembly, solved.solution, *where)
+        if found is None:
+            return solved
+        if some(found.body):
+            trial = self._by_middle(replace(solved, assembly=found.assembly), found.body, state, last)
+            if not some(found.body & ~(trial.statistics.residual <= self.fast)):
+                solved = replace(trial, bent=whole_groups(trial.assembly.island, found.body))
+        return replace(solved, too_long=found.too_long | (False if solved.too_long is None else solved.too_long))
 
     def _by_middle(self, solved, smooth, state, last):
         """The Solved step with bodies ``smooth`` (n,) bool along curves, and what joints hold to them, by mid-step."""
         assembly = solved.assembly
         modes = np.where(smooth, 2, np.where(whole_groups(assembly.island, smooth), 1, 0))
-        if assembly.curved is not None:
-            modes = np.maximum(modes, assembly.curved)
+        modes = modes if assembly.curved is None else np.maximum(modes, assembly.curved)
         again = self._again(assembly, solved.solution, None, None, state, modes)
         return self._repeat(self._anew(solved, again, state, last, smooth), state, last)
 

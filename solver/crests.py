@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Balls that go over a crest: a surface that turns away from them, which gravity holds them to.
+
+A contact is a plane, at the start of a step the one that touches there.  On it a ball ends the step above a crest, by
+v^2 h^2 / 2 R; in the next it falls on to it, and what it falls by is lost: marbles on gentle waves came to rest.  It
+goes along the chord instead, square to the normal half way between those of both ends, by mid-step (gliding.py), which
+keeps its energy: half of what it loses on the tangent of the start it would gain on that of the end.
+
+Where the pull does not suffice to hold it on the chord, it leaves it: contacts do not pull.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .bounces import moving_first
+from .curves import ALONG, FACET, HAIR, MOST, ROUND, SMOOTH, TURN, on_what_is_not_solved, outwards, passing
+from .passing import on_the_way, scene_poses
+from .rotations import conjugate, rotate
+
+LONG = 0.9 * ALONG  # [rad] by which it may turn in a step
+ABOVE = 0.1  # of the tolerance: what ends a step nearer to what carried it still lies on it
+
+
+@dataclass
+class Crests:
+    """Bodies that go over crests in a step, and the Assembly with their chords for contacts."""
+
+    body: np.ndarray  # (n,) bool: those that can take them in this step
+    too_long: np.ndarray  # (n,) bool: those whose step is too long for it
+    assembly: object
+
+
+def crests(assembly, solution, collider, frames, found, limits):
+    """The Crests of a solved step, or None where there are none.
+
+    found: ContactSet at the end pose; limits: fast tolerance [m], (B,) radius around scene bodies' origins [m], and
+    (B,) bool, scene bodies that move freely.
+    """
+    fast, radius, free = limits
+    problem, n, count = assembly.problem, assembly.problem.bodies.dynamic_count, len(assembly.contacts)
+    contacts, bodies, order = problem.contacts, problem.bodies, assembly.numbering.scene
+    ours = on_what_is_not_solved(assembly, solution)
+    if not count or not ours.any():
+        return None
+    own, other = moving_first(contacts)
+    size = radius[order[np.minimum(own, n - 1)]]
+    margin = np.where(contacts.body_a == own, contacts.margin_a, contacts.margin_b)
+    ours = ours & (solution.contact_impulse[:, 0] > 0.0) & (contacts.rebound_speed == 0.0) & (margin > ROUND * size)
+    ours &= ~bodies.velocity[other].any(axis=1) & (np.arange(len(own)) < count)
+    index = np.flatnonzero(ours)
+    lies = np.append(found.gap, np.inf)[_nearest(assembly.contacts.pair[index], found)] <= ABOVE * fast
+    index = index[~lies]
+    start = outwards(contacts, contacts.normal)[index]
+    past = passing(contacts, bodies)[index]
+    speed = np.sqrt((past * past).sum(axis=1))
+    good = np.abs((start * past).sum(axis=1)) <= ALONG * speed
+    index, start, past = index[good], start[good], past[good]
+    if not len(index):
+        return None
+    fall = np.zeros((len(order) - 1, 3))
+    fall[order[own[index]]] = -speed[good, None] * start  # with their own velocity they leave what turns away
+    looks = _Looks(assembly, solution, collider, frames, fall, free)
+    end = looks.normals(1.0, index)
+    turn = _between(start, end)
+    middle = start + end
+    middle /= np.maximum(np.sqrt((middle * middle).sum(axis=1)), 1e-300)[:, None]
+    away = ((end - start) * past).sum(axis=1) > 0.0
+    good = away & (turn > TURN) & (turn <= MOST)
+    asked = np.flatnonzero(good & (turn > FACET))
+    if len(asked):
+        half_way = looks.normals(0.5, index[asked])
+        good[asked] = _between(half_way, middle[asked]) <= SMOOTH * turn[asked] + HAIR + 0.5 * FACET
+    if not good.any():
+        return None
+    over, too_long = np.zeros((2, n), bool)
+    too_long[own[index[good & (turn > LONG)]]] = True
+    good &= ~too_long[own[index]]
+    too_long &= ~assembly.island_jointed[assembly.island]  # carts are not to be cut at each stone
+    over[own[index[good]]] = True
+    return Crests(over, too_long, _on_chords(assembly, frames, index[good], middle[good], end[good]))
+
+
+def _nearest(pair, found):
+    """(K,) contact of a ContactSet with the least gap of each ``pair`` (K,) of shapes, -1 where there is none."""
+    order = np.lexsort((found.gap, found.pair))
+    known, first = np.unique(found.pair[order], return_index=True)
+    place = np.searchsorted(known, pair)
+    here = np.append(known, -1)[place] == pair
+    return np.where(here, np.append(order[first], -1)[place], -1)
+
+
+def _between(one, other):
+    """(K,) angles between unit vectors (K, 3) [rad]; half a turn where one of them is not known."""
+    apart = np.sqrt(((one - other) ** 2).sum(axis=1))
+    return np.where(np.isfinite(apart), 2.0 * np.arcsin(np.minimum(0.5 * apart, 1.0)), np.pi)
+
+
+class _Looks:
+    """What bodies are nearest to on the way of a step."""
+
+    def __init__(self, assembly, solution, collider, frames, fall, free):
+        """fall: (B, 3) velocity of scene bodies towards what is looked for [m/s]; free: (B,) bool, those that move."""
+        self.assembly, self.solution, self.collider, self.frames = assembly, solution, collider, frames
+        self.fall, self.watched, self.free = fall, fall.any(axis=1), free
+
+    def normals(self, share, index):
+        """(K, 3) outward normals of what is nearest, of the same shape, to the bodies of contacts ``index`` (K,) at a
+        ``share`` of the way; NaN where there is nothing.
+        """
+        problem, order = self.assembly.problem, self.assembly.numbering.scene[:-1]
+        there = on_the_way(problem.bodies, self.solution, problem.step, share)
+        place = self.frames.to_body(*scene_poses(order, *there))
+        found = self.collider.collide_near(*place, self.fall, problem.step, self.free, self.watched)
+        contact = _nearest(self.assembly.contacts.pair[index], found)
+        sign = np.where(np.append(self.watched[found.body_a], True), 1.0, -1.0)
+        normal = np.append(found.normal, np.full((1, 3), np.nan), axis=0)
+        return sign[contact, None] * normal[contact]
+
+
+def _on_chords(assembly, frames, index, chord, end):
+    """The Assembly whose contacts ``index`` (K,) have the outward normals ``end`` (K, 3), and the same gaps along those
+    of chords, ``chord`` (K, 3).
+    """
+    contacts, order, bodies = assembly.contacts, assembly.numbering.scene[:-1], assembly.problem.bodies
+    columns = {name: getattr(contacts, name).copy() for name in ("point_a", "point_b", "normal", "face")}
+    position, orientation = frames.to_body(*scene_poses(order, bodies.position, bodies.orientation))
+    mine = contacts.take(index)
+    own, _ = moving_first(assembly.problem.contacts)
+    on_a = mine.body_a == assembly.numbering.scene[own[index]]
+    far = (mine.gap + mine.margin_a + mine.margin_b)[:, None] * chord
+    for side, body, other, point, moved in (
+        (~on_a, mine.body_a, mine.body_b, mine.point_b, "point_a"),
+        (on_a, mine.body_b, mine.body_a, mine.point_a, "point_b"),
+    ):
+        there = position[other] + rotate(orientation[other], point) - far  # of what stands still, below the ball
+        local = rotate(conjugate(orientation[body]), there - position[body])
+        columns[moved][index[side]] = local[side]
+    columns["normal"][index] = np.where(on_a[:, None], end, -end)
+    columns["face"][index] = -1
+    return replace(assembly, contacts=replace(contacts, **columns))
