@@ -6,7 +6,7 @@ import warp as wp
 
 from .arrays import allocate, download_all, upload
 
-FEWEST = 256  # points there is room for at first
+FEWEST = 256  # rows there is room for at first
 FARTHEST = 1e9  # of newton's lengths: float32 has no room for an endless reach squared
 
 
@@ -70,48 +70,36 @@ def find_hits(at: RayArrays):
         at.normal[i] = wp.mesh_eval_face_normal(at.mesh[i], hit.face)
 
 
-class ClosestPoints:
-    """The arrays and the launch of one CollisionModel; they only grow."""
+class Lookup:
+    """A kernel over a table of places or ways in the frames of meshes, in newton's lengths; the arrays only grow."""
 
-    def __init__(self, device):
-        self._device, self._room = device, 0
+    def __init__(self, device, struct, kernel, *results):
+        """struct: of the table, with ``count``; results: the names in it that are handed back."""
+        self._device, self._struct, self._kernel, self._results, self._room = device, struct, kernel, results, 0
 
-    def find(self, mesh, point, reach):
-        """``closest_points`` in newton's lengths: mesh (N,) uint64, point (N, 3), reach (N,)."""
-        count = len(mesh)
+    def find(self, **wanted):
+        """What comes of N rows, {name in the table: values (N, ...)}: an array (N, ...) of each of the results."""
+        count = len(wanted["mesh"])
         if count > self._room:
             self._room = max(2 * count, FEWEST)
-            self._at = allocate(ClosestArrays, {"count": 1}, self._room, self._device)
+            self._at = allocate(self._struct, {"count": 1}, self._room, self._device)
             self._command = wp.launch(
-                find_closest, dim=self._room, inputs=[self._at], device=self._device, record_cmd=True
+                self._kernel, dim=self._room, inputs=[self._at], device=self._device, record_cmd=True
             )
-        at = self._at
-        for array, values in ((at.count, [count]), (at.mesh, mesh), (at.point, point), (at.reach, reach)):
-            upload(array, values)
+        for name, values in {"count": [count], **wanted}.items():
+            upload(getattr(self._at, name), values)
         self._command.launch()
-        return download_all(*((array, count) for array in (at.face, at.weight, at.place, at.sign)))
+        return download_all(*((getattr(self._at, name), count) for name in self._results))
 
 
-class FirstHits:
-    """The same of ways."""
+def lookup_closest(device):
+    """The Lookup of ``closest_points``."""
+    return Lookup(device, ClosestArrays, find_closest, "face", "weight", "place", "sign")
 
-    def __init__(self, device):
-        self._device, self._room = device, 0
 
-    def find(self, mesh, start, way):
-        """``first_hits`` in newton's lengths: mesh (N,) uint64, start and way (N, 3)."""
-        count = len(mesh)
-        if count > self._room:
-            self._room = max(2 * count, FEWEST)
-            self._at = allocate(RayArrays, {"count": 1}, self._room, self._device)
-            self._command = wp.launch(
-                find_hits, dim=self._room, inputs=[self._at], device=self._device, record_cmd=True
-            )
-        at = self._at
-        for array, values in ((at.count, [count]), (at.mesh, mesh), (at.start, start), (at.way, way)):
-            upload(array, values)
-        self._command.launch()
-        return download_all((at.share, count), (at.normal, count))
+def lookup_hits(device):
+    """The Lookup of ``first_hits``."""
+    return Lookup(device, RayArrays, find_hits, "share", "normal")
 
 
 def first_hits(model, shape, start, way):
@@ -121,7 +109,7 @@ def first_hits(model, shape, start, way):
     """
     if not len(shape):
         return np.zeros(0), np.zeros((0, 3))
-    return model.first_hits.find(model.mesh_id[shape], start / model.unit, way / model.unit)
+    return model.first_hits.find(mesh=model.mesh_id[shape], start=start / model.unit, way=way / model.unit)
 
 
 def closest_points(model, shape, point, reach):
@@ -133,7 +121,7 @@ def closest_points(model, shape, point, reach):
     if not len(shape):
         return np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
     reach = np.minimum(reach / model.unit, FARTHEST)
-    face, weight, place, sign = model.closest.find(model.mesh_id[shape], point / model.unit, reach)
+    face, weight, place, sign = model.closest.find(mesh=model.mesh_id[shape], point=point / model.unit, reach=reach)
     table, mesh = model.meshes, model.meshes.shape_mesh[shape]
     once = table.first_triangle[mesh + 1] - table.first_triangle[mesh]
     back = face >= once  # newton has the triangles of open meshes a second time, with their corners in reverse

@@ -20,7 +20,7 @@ import newton  # noqa: E402
 
 from .boxes_apart import body_boxes  # noqa: E402
 from .closest_features import solid_table  # noqa: E402
-from .closest_points import ClosestPoints, FirstHits  # noqa: E402
+from .closest_points import lookup_closest, lookup_hits  # noqa: E402
 from .contact_faces import FaceTable, face_table  # noqa: E402
 from .deforming import DeformingMesh, DeformingMeshes  # noqa: E402
 from .face_corners import FacePolygons, face_polygons  # noqa: E402
@@ -29,7 +29,7 @@ from .mesh_edges import EdgePairs  # noqa: E402
 from .mesh_features import MeshTable, mesh_table, weld_of  # noqa: E402
 from .mesh_heart import hearts  # noqa: E402
 from .outline import corners_of  # noqa: E402
-from .piercings import Piercings  # noqa: E402
+from .piercings import lookup_piercings  # noqa: E402
 from .rotations import matrices  # noqa: E402
 from .shape_extents import all_vertices, box_of, centers_of, deforms, middles_of, rounding_of, side_of  # noqa: E402
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
@@ -94,13 +94,13 @@ class CollisionModel:
 
     @cached_property
     def closest(self):
-        """ClosestPoints of the meshes."""
-        return ClosestPoints(self.newton_model.device)
+        """Lookup of the closest points of the meshes."""
+        return lookup_closest(self.newton_model.device)
 
     @cached_property
     def first_hits(self):
-        """FirstHits of the meshes."""
-        return FirstHits(self.newton_model.device)
+        """Lookup of what ways meet first of the meshes."""
+        return lookup_hits(self.newton_model.device)
 
     @cached_property
     def solids(self):
@@ -114,8 +114,8 @@ class CollisionModel:
 
     @cached_property
     def piercings(self):
-        """Piercings of the meshes."""
-        return Piercings(self.newton_model.device)
+        """Lookup of how deep edges are in meshes."""
+        return lookup_piercings(self.newton_model.device)
 
     @property
     def may_touch(self):

@@ -47,15 +47,13 @@ def piercing(model, pipeline, position, rotation, sides):
     back = ~faces_middle(model, second, first, position, rotation, sides)[run]
     shape = second[run]
     depth, share, crossing = model.piercings.find(
-        {
-            "mesh": model.mesh_id[shape],
-            "triangles": np.diff(table.first_triangle)[table.shape_mesh[shape]],
-            "closed": table.closed[table.shape_mesh[shape]],
-            "side": np.where(back, -1.0, 1.0),
-            "start": start / model.unit,
-            "way": way / model.unit,
-            "reach": between.lever[run] / model.unit,
-        }
+        mesh=model.mesh_id[shape],
+        triangles=np.diff(table.first_triangle)[table.shape_mesh[shape]],
+        closed=table.closed[table.shape_mesh[shape]],
+        side=np.where(back, -1.0, 1.0),
+        start=start / model.unit,
+        way=way / model.unit,
+        reach=between.lever[run] / model.unit,
     )
     some = np.flatnonzero(depth > 0.0)
     point = start[some] + share[some, None] * way[some]

@@ -3,9 +3,8 @@
 
 import warp as wp
 
-from .arrays import allocate, download_all, upload
+from .closest_points import Lookup
 
-FEWEST = 256  # edges there is room for at first
 CROSSINGS = wp.constant(16)  # surfaces an edge is followed through
 SAMPLES = wp.constant(4.0)  # places looked at between two of them
 ON = wp.constant(1e-5)  # of an edge, behind a crossing: where the search for the next one starts
@@ -94,23 +93,6 @@ def find_depths(at: PiercingArrays):
     at.crossing[i] = best[2]
 
 
-class Piercings:
-    """The arrays and the launch of one CollisionModel; they only grow."""
-
-    def __init__(self, device):
-        self._device, self._room = device, 0
-
-    def find(self, wanted):
-        """(depth, share, crossing), (N,) each, of N edges, {name of PiercingArrays: values}, in newton's lengths."""
-        count = len(wanted["mesh"])
-        if count > self._room:
-            self._room = max(2 * count, FEWEST)
-            self._at = allocate(PiercingArrays, {"count": 1}, self._room, self._device)
-            self._command = wp.launch(
-                find_depths, dim=self._room, inputs=[self._at], device=self._device, record_cmd=True
-            )
-        for name, values in {"count": [count], **wanted}.items():
-            upload(getattr(self._at, name), values)
-        self._command.launch()
-        at = self._at
-        return download_all((at.depth, count), (at.share, count), (at.crossing, count))
+def lookup_piercings(device):
+    """The Lookup of ``find_depths``: of each edge its depth, share and crossing."""
+    return Lookup(device, PiercingArrays, find_depths, "depth", "share", "crossing")
