@@ -9,7 +9,7 @@ the way.
 
 import numpy as np
 
-from .closest_points import first_hits
+from .closest_points import closest_points, first_hits
 from .contact_set import ContactSet, no_contacts, still_surface
 from .manifold import turn, turn_back
 from .pierced import planes
@@ -19,16 +19,17 @@ STILL = 0.25  # of its smallest half extent: what goes less far crosses nothing 
 
 
 def crossings(model, pairs, start, end):
-    """Contacts of convex shapes with the triangles of meshes that their middles meet on straight ways: a ContactSet.
+    """Contacts of solids with the triangles of larger meshes that their middles meet on straight ways: a ContactSet.
 
-    Each is that of a ball around the middle, as large as fits into the shape, with the plane of the triangle.
+    Each is that of a ball around the middle, as large as fits into the solid, with the plane of the triangle.
 
-    pairs (P, 2) int: shapes, one of them a mesh; start, end: position (B, 3) and rotation (B, 3, 3) of all bodies.
+    pairs (P, 2) int: shapes, one of them at least a mesh; start, end: position (B, 3), rotation (B, 3, 3) of bodies.
     """
-    mesh = model.meshes.shape_mesh[pairs] >= 0
-    pairs, mesh = pairs[mesh.sum(axis=1) == 1], mesh[mesh.sum(axis=1) == 1]
-    first, second = pairs[~mesh], pairs[mesh]
-    some = np.isfinite(model.shape_radius[first])  # no plane
+    # Seen from what is smaller and turns, the way of what is larger is an arc.
+    larger = np.argmax(model.shape_radius[pairs], axis=1)[:, None]
+    first, second = np.take_along_axis(pairs, np.c_[1 - larger, larger], axis=1).T
+    mesh = model.meshes.shape_mesh
+    some = (mesh[second] >= 0) & ((mesh[first] < 0) | model.meshes.closed[mesh[first]])
     if model.deforming is not None:
         some &= model.deforming.of_shape[second] < 0
     first, second = first[some], second[some]
@@ -40,7 +41,7 @@ def crossings(model, pairs, start, end):
     first, second, begin, way = (each[some] for each in (first, second, begin, way))
     share, normal = first_hits(model, second, begin, way)
     facing = (normal * way).sum(axis=1)
-    closed = model.meshes.closed[model.meshes.shape_mesh[second]]
+    closed = model.meshes.closed[mesh[second]]
     met = np.flatnonzero((share <= 1.0) & ((facing < 0.0) | ~closed & (facing > 0.0)))
     if not len(met):
         return no_contacts()
@@ -53,9 +54,12 @@ def crossings(model, pairs, start, end):
 
 
 def _inner_radius(model, shape, middle):
-    """Radius of the largest ball around a place (3,) of a convex shape, in its frame, that fits into it [m]."""
+    """Radius of the largest ball around a place (3,) of a solid, in its frame, that fits into it [m]."""
     if model.shape_rounding[shape] > 0.0:
         return model.shape_rounding[shape]
+    if model.meshes.shape_mesh[shape] >= 0:
+        place = closest_points(model, np.array([shape]), middle[None], np.array([np.inf]))[2][0]
+        return float(np.sqrt(((place - middle) ** 2).sum()))
     normal, offset = planes(model, shape)
     return max(0.0, float((offset - normal @ middle).min())) if len(normal) else 0.0
 

@@ -10,12 +10,14 @@ from scenes import turned
 CPU = SolverConfig(device="cpu")
 RADIUS = 0.008
 CORNERS = np.stack(np.meshgrid(*[[-1.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
+BLOCK = ConvexHull(0.01 * CORNERS)
 THINGS = {  # shape and how high its middle lies
     "ball": (Sphere(RADIUS), RADIUS),
     "box": (Box((0.01, 0.01, 0.01)), 0.01),
     "coin": (Cylinder(0.012, 0.001), 0.001),
     "hull": (ConvexHull(0.01 * CORNERS * (1.5, 1.0, 1.0)), 0.01),
     "capsule": (Capsule(RADIUS, 0.01, orientation=turned("x", np.pi / 2)), RADIUS),
+    "mesh": (TriangleMesh(BLOCK.vertices, BLOCK.triangles), 0.01),
 }
 STARTS = np.linspace(-0.62, -0.5, 4)
 
