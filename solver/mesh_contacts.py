@@ -117,14 +117,24 @@ def straighten(model, found, position, rotation, angular, sides):
             found.normal[index[mend]] = outward[mend]
             (found.point_a if on_a else found.point_b)[index[mend]] = below
             (found.point_b if on_a else found.point_a)[index[mend]] = own
-        # Where shapes overlap deeply, the other body's surface lies inside the mesh: else it came out on the far side.
+        # Where shapes overlap deeply, the other body's surface lies inside the mesh.  Else it came out on the far side,
+        # or reaches through a thin part: then its middle still is before that.
         deep = table.closed[table.shape_mesh[shape]] & (gap[index] < -DEEP * part.size)
         if deep.any():
+            deep &= (
+                np.einsum("ki,ki->k", normal, _centers(model, part, partner, on_a, position, rotation) - point) < 0.0
+            )
             tip = other - touching.margin[:, None] * away
             index, local = index[deep], turn_back(frame[deep], (tip - model.shape_position[shape])[deep])
             _, _, place, sign = closest_points(model, shape[deep], local, np.full(len(index), np.inf))
             keep[index[(sign > 0) & (np.linalg.norm(local - place, axis=1) > 0.1 * np.abs(gap[index]))]] = False
     return keep, np.unique(np.concatenate(pierced))
+
+
+def _centers(model, part, shape, mesh_is_a, position, rotation):
+    """(K, 3) centres of the shapes (K,) that meshes touch, in the frames of the meshes' bodies."""
+    mesh, body = (part.body_a, part.body_b) if mesh_is_a else (part.body_b, part.body_a)
+    return turn_back(rotation[mesh], position[body] + turn(rotation[body], model.shape_center[shape]) - position[mesh])
 
 
 def _touched(table, mesh, face, weight, point, towards, wide):

@@ -12,7 +12,7 @@ import numpy as np
 from .arrays import first_number, look
 from .closest_points import closest_points
 from .contact_set import no_manifolds
-from .manifold import turn
+from .manifold import turn, turn_back
 from .mesh_contacts import AVERTED, DEEPEST, PAST, TOUCHING
 from .mesh_features import features
 from .mesh_interior import way_out
@@ -101,6 +101,8 @@ def corners(model, pairs, reach, position, rotation, sides):
         seen = Tips(model, between, run[tips], vertex[tips], point[tips])
         other, *beside = seen.face_beside(triangle, way_up, normal[tips], gap[tips])
         normal[tips[other]], surface[tips[other]], gap[tips[other]] = beside
+    beyond = np.flatnonzero(good & (gap < -PAST * size) & table.closed[mesh] & (table.shape_mesh[first[run]] < 0))
+    good[beyond[_on_the_far_side(model, between, run[beyond], surface[beyond], normal[beyond])]] = False
     averted = np.flatnonzero(good & (facing < AVERTED) & (gap < -PAST * size) & table.closed[mesh])
     if len(averted):  # it has pierced more than half, and leaves the way it came
         way = -outward[averted]
@@ -118,3 +120,16 @@ def corners(model, pairs, reach, position, rotation, sides):
     good = np.append(good, other[suits])
     run = run[good]
     return between.manifolds(run, table.vertices[vertex[good]], surface, normal, table.radius[outline[run]])
+
+
+def _on_the_far_side(model, between, run, surface, normal):
+    """(K,) bool: which first shapes of pairs ``run`` (K,) have their middles outside the second ones, which are meshes,
+    and behind these places (K, 3) of them with outward normals (K, 3): they came from elsewhere.
+    """
+    first, second = between.first[run], between.second[run]
+    own = turn_back(model.shape_rotation[first], model.shape_center[first] - model.shape_position[first])
+    middle = turn(between.relative[run], own) + between.offset[run]
+    behind = np.einsum("ki,ki->k", normal, middle - surface) < 0.0
+    some = np.flatnonzero(behind)
+    behind[some] = closest_points(model, second[some], middle[some], np.full(len(some), np.inf))[3] > 0.0
+    return behind

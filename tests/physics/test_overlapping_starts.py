@@ -3,9 +3,23 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Capsule, Joint, MotionPath, Scene, SolverConfig, simulate, starting_overlaps
+from axion.solver import (
+    Body,
+    Box,
+    Capsule,
+    ConvexHull,
+    Cylinder,
+    Joint,
+    MotionPath,
+    Scene,
+    SolverConfig,
+    Sphere,
+    TriangleMesh,
+    simulate,
+    starting_overlaps,
+)
 from axion.solver.frames import body_frames
-from contact_scenes import rock, torus
+from contact_scenes import CUBE, grid, rock, torus
 from figures import figure
 from judges import energies, overlaps
 from scenes import ground, turned
@@ -179,3 +193,44 @@ def test_the_deepest_pairs_come_first_three_at_most():
     assert len(found) == 4 and depths == sorted(depths, reverse=True)
     assert (found[0].body_a, found[0].body_b) == ("Box 0", "Box 1")
     assert len(simulate(scene, 1, config=CPU).reports[0].overlapping_bodies) == 6
+
+
+HALF = 0.5
+ON_FLOORS = {  # shape, and how high it stands [m]: their middles are above the floor, and tell from where they came
+    "box": (Box([HALF] * 3), HALF), "ball": (Sphere(HALF), HALF), "cylinder": (Cylinder(HALF, HALF), HALF),
+    "hull": (ConvexHull(2.0 * HALF * CUBE), HALF),
+    "capsule": (Capsule(0.3, 0.4), 0.7),
+}  # fmt: skip
+
+
+def hilly_slab(thickness, count=16, size=10.0):
+    """A closed concave mesh: hills of 5 cm on top, level below."""
+    top = grid(count, size, lambda x, y: 0.05 * np.sin(1.3 * x) * np.cos(1.1 * y))
+    side, points = count + 1, len(top.vertices)
+    k = np.arange(count)
+    rim = np.concatenate([k * side, count * side + k, (count - k) * side + count, count - k])
+    ahead = np.roll(rim, -1)
+    walls = np.concatenate([np.c_[rim, rim + points, ahead + points], np.c_[rim, ahead + points, ahead]])
+    below = np.concatenate([top.vertices[:, :2], np.full((points, 1), -thickness)], axis=1)
+    triangles = np.concatenate([top.triangles, top.triangles[:, ::-1] + points, walls])
+    return TriangleMesh(np.concatenate([top.vertices, below]), triangles)
+
+
+@pytest.mark.parametrize("thickness", [0.1, 0.5])
+@pytest.mark.parametrize("depth", [0.08, 0.3])
+@pytest.mark.parametrize("name", ON_FLOORS)
+def test_what_starts_deep_in_a_floor_of_triangles_comes_up(name, depth, thickness):
+    """Its corners are nearer to the floor's far side, or below that: boxes and cylinders were pushed both ways and
+    stuck, balls and hulls that reach through fell out of it below, without a word.
+    """
+    mesh, (shape, height) = hilly_slab(thickness), ON_FLOORS[name]
+    assert mesh.is_closed() and mesh.outward() is mesh.wound
+    scene = Scene()
+    scene.add(Body("Floor", [mesh], motion="static"))
+    scene.add(Body("Thing", [shape], position=(0.1, 0.07, height - depth), mass=1.0))
+    seen = []
+    simulate(scene, 24, config=CPU, on_frame=seen.append)
+    assert all(frame.report.converged for frame in seen)
+    assert seen[0].report.overlap == pytest.approx(depth, abs=0.03)
+    heights = [frame.position[1, 2] for frame in seen]
+    assert min(heights[4:]) > height - 0.2 and seen[-1].report.overlap < FAST
