@@ -108,7 +108,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     excess[through] = np.inf
     overlap, unsolved = float(deepest.max(initial=0.0)), float(excess.max(initial=0.0))
     rest = deepest, excess, free, pairs, at_end
-    crossed = _crossed(assembly, solution, collider, frames, assembler, tolerance, bad)
+    crossed = _crossed(assembly, solution, collider, frames, assembler, tolerance, bad, free)
     if crossed is not None:
         added, bodies, beyond = crossed
         for side in bodies:
@@ -190,9 +190,9 @@ def _untold(stuck, found, known, collider, frames, problem, order, tolerance):
     return a[worse], b[worse], depth[worse]
 
 
-def _crossed(assembly, solution, collider, frames, assembler, tolerance, bad):
+def _crossed(assembly, solution, collider, frames, assembler, tolerance, bad, free):
     """(Contacts of bodies whose middle went through a mesh, their scene bodies (2, C), how far they are beyond (C,)
-    [m]), or None; see ``crossing.py``.  tolerance, bad: as in ``check_end``.
+    [m]), or None; see ``crossing.py``.  tolerance, bad: as in ``check_end``; free: (B,) bool, scene bodies solved.
     """
     problem, order = assembly.problem, assembly.numbering.scene[:-1]
     if not collider.model.meshes.bounds.size:
@@ -203,7 +203,8 @@ def _crossed(assembly, solution, collider, frames, assembler, tolerance, bad):
         return None
     halved = np.zeros(len(order), bool)
     halved[order[: len(bad)][bad]] = True
-    found = found.take(~(halved[found.body_a] | halved[found.body_b]))
+    a, b = found.body_a, found.body_b
+    found = found.take(~(halved[a] | halved[b]) & (free[a] | free[b]))
     added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, problem.bodies.orientation)
     beyond = -gaps(added, solution.position, solution.orientation)
     new = beyond > tolerance

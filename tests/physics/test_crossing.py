@@ -141,3 +141,22 @@ def test_a_low_kerb_is_not_a_wall():
     trajectory = simulate(scene, 18, config=CPU)
     assert all(report.converged for report in trajectory.reports)
     assert trajectory.position[-1, 1, 0] > 0.1 and trajectory.position[-1, 1, 2] == pytest.approx(0.032, abs=2e-3)
+
+
+def test_what_bounces_in_a_room_of_one_mesh_stays_in_it():
+    """Steps of which a part is done again have bodies that are only carried along: no contact is theirs alone."""
+    inside, outside = 0.3 * CORNERS, 0.32 * CORNERS
+    faces = ConvexHull(inside).triangles
+    room = TriangleMesh(np.concatenate([inside, outside]), np.concatenate([faces[:, ::-1], faces + 8]))
+    random, scene = np.random.default_rng(0), Scene()
+    scene.add(Body("Room", [room], motion="static", friction=0.3, restitution=0.9))
+    block = ConvexHull(CORNERS * (0.03, 0.04, 0.03))
+    kinds = Sphere(0.04), Box((0.03, 0.03, 0.03)), TriangleMesh(block.vertices, block.triangles)
+    for k in range(12):
+        place, speed = (-0.2 + 0.13 * (k % 4), -0.15 + 0.15 * (k // 4), 0.05 * (k % 3)), random.normal(size=3) * 3.0
+        if k in (2, 6, 7, 8, 10):
+            scene.add(
+                Body(f"Body {k}", [kinds[k % 3]], position=place, linear_velocity=speed, restitution=0.9, friction=0.3)
+            )
+    trajectory = simulate(scene, 20, config=CPU)
+    assert np.abs(trajectory.position).max() < 0.3
