@@ -46,10 +46,15 @@ def crests(assembly, solution, collider, frames, found, limits):
     own, other = moving_first(contacts)
     size = radius[order[np.minimum(own, n - 1)]]
     margin = np.where(contacts.body_a == own, contacts.margin_a, contacts.margin_b)
-    ours = ours & (solution.contact_impulse[:, 0] > 0.0) & (contacts.rebound_speed == 0.0) & (margin > ROUND * size)
+    loaded = solution.contact_impulse[:, 0] > 0.0
+    ours = ours & (contacts.rebound_speed == 0.0) & (margin > ROUND * size)
     ours &= ~bodies.velocity[other].any(axis=1) & (np.arange(len(own)) < count)
-    index = np.flatnonzero(ours)
-    lies = np.append(found.gap, np.inf)[_nearest(assembly.contacts.pair[index], found)] <= ABOVE * fast
+    # What lies along a line is held at both ends, also where one of them bears nothing just now.
+    pair, near = assembly.contacts.pair, assembly.contacts.gap <= fast
+    index = np.flatnonzero(ours[:count] & (loaded[:count] | near))
+    index = index[np.isin(pair[index], pair[np.flatnonzero(ours & loaded)])]
+    index = index[_told_by_one(collider.model, pair[index])]
+    lies = np.append(found.gap, np.inf)[_nearest(pair[index], found)] <= ABOVE * fast
     index = index[~lies]
     start = outwards(contacts, contacts.normal)[index]
     past = passing(contacts, bodies)[index]
@@ -79,6 +84,14 @@ def crests(assembly, solution, collider, frames, found, limits):
     too_long &= ~assembly.island_jointed[assembly.island]  # carts are not to be cut at each stone
     over[own[index[good]]] = True
     return Crests(over, too_long, _on_chords(assembly, frames, index[good], middle[good], end[good]))
+
+
+def _told_by_one(model, pair):
+    """(K,) bool: pairs of shapes whose nearest place tells the normal of all: a cylinder on a mesh has one at each end,
+    and would be turned aside.
+    """
+    shapes = np.stack(np.divmod(pair, len(model.shape_body)))
+    return (model.shape_rounding[shapes] > 0.0).any(axis=0) | (model.meshes.shape_mesh[shapes] < 0).all(axis=0)
 
 
 def _nearest(pair, found):

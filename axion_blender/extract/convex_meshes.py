@@ -34,7 +34,9 @@ class Solids:
 
 def simplest(shape):
     """The Box or ConvexHull that is the same solid as a TriangleMesh at rest; any other ``shape`` itself."""
-    if type(shape) is not TriangleMesh or shape.times is not None or not shape.encloses_volume():
+    if type(shape) is not TriangleMesh or shape.times is not None or not len(shape.triangles):
+        return shape
+    if not shape.encloses_volume():
         return shape
     lower, upper = shape.vertices.min(axis=0), shape.vertices.max(axis=0)
     middle, extent, triangles = 0.5 * (lower + upper), 0.5 * (upper - lower).max(), shape.outward()
