@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .bounces import moving_first
-from .curves import ALONG, FACET, HAIR, MOST, ROUND, SMOOTH, TURN, on_what_is_not_solved, outwards, passing
+from .curves import ALONG, FACET, HAIR, MOST, ROUND, SMOOTH, TURN, angles, on_what_is_not_solved, outwards, passing
+from .manifold import locate, segments
 from .passing import on_the_way, scene_poses
 from .rotations import conjugate, rotate
 
@@ -31,20 +32,18 @@ class Crests:
     assembly: object
 
 
-def crests(assembly, solution, collider, frames, found, limits):
+def crests(assembly, solution, collider, frames, found, fast, free):
     """The Crests of a solved step, or None where there are none.
 
-    found: ContactSet at the end pose; limits: fast tolerance [m], (B,) radius around scene bodies' origins [m], and
-    (B,) bool, scene bodies that move freely.
+    found: ContactSet at the end pose; fast: the loose tolerance [m]; free: (B,) bool, scene bodies that move freely.
     """
-    fast, radius, free = limits
     problem, n, count = assembly.problem, assembly.problem.bodies.dynamic_count, len(assembly.contacts)
     contacts, bodies, order = problem.contacts, problem.bodies, assembly.numbering.scene
     ours = on_what_is_not_solved(assembly, solution)
     if not count or not ours.any():
         return None
     own, other = moving_first(contacts)
-    size = radius[order[np.minimum(own, n - 1)]]
+    size = collider.model.body_radius[order[np.minimum(own, n - 1)]]
     margin = np.where(contacts.body_a == own, contacts.margin_a, contacts.margin_b)
     loaded = solution.contact_impulse[:, 0] > 0.0
     ours = ours & (contacts.rebound_speed == 0.0) & (margin > ROUND * size)
@@ -67,7 +66,7 @@ def crests(assembly, solution, collider, frames, found, limits):
     fall[order[own[index]]] = -speed[good, None] * start  # with their own velocity they leave what turns away
     looks = _Looks(assembly, solution, collider, frames, fall, free)
     end = looks.normals(1.0, index)
-    turn = _between(start, end)
+    turn = angles(start, end)
     middle = start + end
     middle /= np.maximum(np.sqrt((middle * middle).sum(axis=1)), 1e-300)[:, None]
     away = ((end - start) * past).sum(axis=1) > 0.0
@@ -75,7 +74,7 @@ def crests(assembly, solution, collider, frames, found, limits):
     asked = np.flatnonzero(good & (turn > FACET))
     if len(asked):
         half_way = looks.normals(0.5, index[asked])
-        good[asked] = _between(half_way, middle[asked]) <= SMOOTH * turn[asked] + HAIR + 0.5 * FACET
+        good[asked] = angles(half_way, middle[asked]) <= SMOOTH * turn[asked] + HAIR + 0.5 * FACET
     if not good.any():
         return None
     over, too_long = np.zeros((2, n), bool)
@@ -97,16 +96,8 @@ def _told_by_one(model, pair):
 def _nearest(pair, found):
     """(K,) contact of a ContactSet with the least gap of each ``pair`` (K,) of shapes, -1 where there is none."""
     order = np.lexsort((found.gap, found.pair))
-    known, first = np.unique(found.pair[order], return_index=True)
-    place = np.searchsorted(known, pair)
-    here = np.append(known, -1)[place] == pair
-    return np.where(here, np.append(order[first], -1)[place], -1)
-
-
-def _between(one, other):
-    """(K,) angles between unit vectors (K, 3) [rad]; half a turn where one of them is not known."""
-    apart = np.sqrt(((one - other) ** 2).sum(axis=1))
-    return np.where(np.isfinite(apart), 2.0 * np.arcsin(np.minimum(0.5 * apart, 1.0)), np.pi)
+    first, known = segments(found.pair[order])
+    return np.append(order[first], -1)[locate(pair, known)]
 
 
 class _Looks:
@@ -138,17 +129,13 @@ def _on_chords(assembly, frames, index, chord, end):
     contacts, order, bodies = assembly.contacts, assembly.numbering.scene[:-1], assembly.problem.bodies
     columns = {name: getattr(contacts, name).copy() for name in ("point_a", "point_b", "normal", "face")}
     position, orientation = frames.to_body(*scene_poses(order, bodies.position, bodies.orientation))
-    mine = contacts.take(index)
-    own, _ = moving_first(assembly.problem.contacts)
-    on_a = mine.body_a == assembly.numbering.scene[own[index]]
+    mine, on_a = contacts.take(index), assembly.problem.contacts.body_a[index] < bodies.dynamic_count
+    ball, still = np.where(on_a, (mine.body_a, mine.body_b), (mine.body_b, mine.body_a))
+    point = np.where(on_a[:, None], mine.point_a, mine.point_b)
     far = (mine.gap + mine.margin_a + mine.margin_b)[:, None] * chord
-    for side, body, other, point, moved in (
-        (~on_a, mine.body_a, mine.body_b, mine.point_b, "point_a"),
-        (on_a, mine.body_b, mine.body_a, mine.point_a, "point_b"),
-    ):
-        there = position[other] + rotate(orientation[other], point) - far  # of what stands still, below the ball
-        local = rotate(conjugate(orientation[body]), there - position[body])
-        columns[moved][index[side]] = local[side]
+    there = position[ball] + rotate(orientation[ball], point) - far
+    local = rotate(conjugate(orientation[still]), there - position[still])
+    columns["point_a"][index[~on_a]], columns["point_b"][index[on_a]] = local[~on_a], local[on_a]
     columns["normal"][index] = np.where(on_a[:, None], end, -end)
     columns["face"][index] = -1
     return replace(assembly, contacts=replace(contacts, **columns))

@@ -11,7 +11,9 @@ import numpy as np
 
 from .closest_points import closest_points, first_hits
 from .contact_set import ContactSet, no_contacts, still_surface
-from .manifold import turn, turn_back
+from .manifold import turn
+from .mesh_contacts import gaps_of
+from .mesh_sides import center, within
 from .pierced import planes
 from .shape_pairs import ShapePairs
 
@@ -33,8 +35,8 @@ def crossings(model, pairs, start, end):
     if model.deforming is not None:
         some &= model.deforming.of_shape[second] < 0
     first, second = first[some], second[some]
-    begin = _middles(model, first, second, *start)
-    way = _middles(model, first, second, *end) - begin
+    begin, there = (within(model, second, center(model, first, *pose), *pose) for pose in (start, end))
+    way = there - begin
     some = np.flatnonzero((way * way).sum(axis=1) > (STILL * model.shape_size[first]) ** 2)
     if not len(some):
         return no_contacts()
@@ -48,7 +50,7 @@ def crossings(model, pairs, start, end):
     normal = -np.sign(facing[met])[:, None] * normal[met]
     place, first = begin[met] + share[met, None] * way[met], first[met]
     between = ShapePairs(model, first, second[met], np.zeros(len(met)), *start)
-    own = turn_back(model.shape_rotation[first], model.shape_center[first] - model.shape_position[first])
+    own = between.own_centers(slice(None))
     radius = np.array([_inner_radius(model, shape, middle) for shape, middle in zip(first, own, strict=True)])
     return _contact_set(between.manifolds(np.arange(len(met)), own, place, normal, radius), *start)
 
@@ -64,22 +66,10 @@ def _inner_radius(model, shape, middle):
     return max(0.0, float((offset - normal @ middle).min())) if len(normal) else 0.0
 
 
-def _middles(model, first, second, position, rotation):
-    """(P, 3) middles of shapes ``first`` (P,) in the frames of shapes ``second`` (P,)."""
-    body, other = model.shape_body[first], model.shape_body[second]
-    middle = position[body] + turn(rotation[body], model.shape_center[first])
-    local = turn_back(rotation[other], middle - position[other]) - model.shape_position[second]
-    return turn_back(model.shape_rotation[second], local)
-
-
 def _contact_set(points, position, rotation):
     """The ContactSet of Manifolds at poses (B, 3), (B, 3, 3)."""
     normal = turn(rotation[points.body_b], points.normal)
-    a, b = (
-        position[body] + turn(rotation[body], point)
-        for body, point in ((points.body_a, points.point_a), (points.body_b, points.point_b))
-    )
-    gap = (normal * (a - b)).sum(axis=1) - points.margin_a - points.margin_b
+    gap = gaps_of(points, position, rotation)
     count = len(points)
     return ContactSet(
         points.body_a, points.body_b, points.point_a, points.point_b, points.margin_a, points.margin_b, normal, gap,

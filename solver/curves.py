@@ -60,8 +60,7 @@ class Bends:
 
     def turn(self):
         """(K,) angle between the two [rad]."""
-        apart = np.linalg.norm(self.after - self.before, axis=1)
-        return 2.0 * np.arcsin(np.minimum(0.5 * apart, 1.0))
+        return angles(self.after, self.before)
 
     def free_velocity(self, bodies, end):
         """(K, 6) velocity at the step's end without what holds the bodies there: so far something else carried them.
@@ -139,6 +138,11 @@ def on_what_is_not_solved(assembly, solution):
     among = np.bincount(island[own[among]], minlength=len(assembly.island_jointed)) > 0
     ours = np.append(~among[island], False)[np.minimum(own, n)] & (other >= n)
     return ours if contacts.surface_velocity is None else ours & ~contacts.surface_velocity.any(axis=1)
+
+
+def angles(one, other):
+    """(K,) angles between unit vectors (K, 3) [rad]."""
+    return 2.0 * np.arcsin(np.minimum(0.5 * np.linalg.norm(one - other, axis=1), 1.0))
 
 
 def outwards(contacts, normal):

@@ -70,7 +70,7 @@ def segments(pair):
     return start, pair[start]
 
 
-def _locate(wanted, available):
+def locate(wanted, available):
     """Index of each wanted value in the sorted ``available``, or -1."""
     if not len(available):
         return np.full(len(wanted), -1, np.intp)
@@ -95,7 +95,7 @@ def _same_pair(first, second):
     """Index pairs (i, j) of equal values in two ascending arrays of shape pairs."""
     start_i, value_i = segments(first)
     start_j, value_j = segments(second)
-    run = _locate(value_i, value_j)
+    run = locate(value_i, value_j)
     found = run >= 0
     count_i, count_j = np.diff(np.r_[start_i, len(first)]), np.diff(np.r_[start_j, len(second)])
     return _blocks(start_i[found], count_i[found], start_j[run[found]], count_j[run[found]])
@@ -143,7 +143,7 @@ def _same_order(new, old, reach):
     start_i, value_i = segments(new.pair)
     start_j, value_j = segments(old.pair)
     count_i, count_j = np.diff(np.r_[start_i, len(new)]), np.diff(np.r_[start_j, len(old)])
-    run = _locate(value_i, value_j)
+    run = locate(value_i, value_j)
     same = np.flatnonzero((run >= 0) & (count_i == count_j[run]))
     if not len(same):
         return link

@@ -20,7 +20,7 @@ from .closest_points import closest_points
 from .manifold import relative_place, turn, turn_back
 from .mesh_edges import ASKEW, TINY
 from .mesh_features import PLANE, features
-from .mesh_sides import faces_middle
+from .mesh_sides import center, faces_middle
 from .round_sides import axis_points, side_points
 
 TILT = np.cos(np.radians(2.0))  # a normal farther from the face's is not that of a flat surface
@@ -54,7 +54,7 @@ def straighten(model, found, position, rotation, angular, sides):
     """
     table = model.meshes
     shape_b, shape_a = np.divmod(found.pair, len(model.shape_body))
-    gap = _gap(found, position, rotation)
+    gap = gaps_of(found, position, rotation)
     keep = np.ones(len(found), bool)
     fixed, pierced = np.zeros(len(found), bool), [found.pair[:0]]
     for shape, partners, on_a in ((shape_b, shape_a, False), (shape_a, shape_b, True)):
@@ -133,8 +133,8 @@ def straighten(model, found, position, rotation, angular, sides):
 
 def _centers(model, part, shape, mesh_is_a, position, rotation):
     """(K, 3) centres of the shapes (K,) that meshes touch, in the frames of the meshes' bodies."""
-    mesh, body = (part.body_a, part.body_b) if mesh_is_a else (part.body_b, part.body_a)
-    return turn_back(rotation[mesh], position[body] + turn(rotation[body], model.shape_center[shape]) - position[mesh])
+    mesh = part.body_a if mesh_is_a else part.body_b
+    return turn_back(rotation[mesh], center(model, shape, position, rotation) - position[mesh])
 
 
 def _touched(table, mesh, face, weight, point, towards, wide):
@@ -219,7 +219,7 @@ def _seen_from_middle(model, shape, radius, point, middle, normal, beside):
     return seen, nearest
 
 
-def _gap(found, position, rotation):
+def gaps_of(found, position, rotation):
     """Signed distance of each contact [m]."""
     apart = relative_place(found, position, rotation) - found.point_b
     return np.einsum("ki,ki->k", found.normal, apart) - found.margin_a - found.margin_b
@@ -238,7 +238,7 @@ def thin_out(model, found, position, rotation):
     if not len(index):
         return ~mesh
     part = found.take(index)
-    gap = _gap(part, position, rotation)
+    gap = gaps_of(part, position, rotation)
     near = TWIN * part.size[:, None]
     cell = np.round(np.concatenate([part.point_b / near, gap[:, None] / near, 4.0 * part.normal], axis=1))
     order = np.lexsort((gap, *cell.T, part.pair))

@@ -12,7 +12,7 @@ import numpy as np
 from .arrays import first_number, look
 from .closest_points import closest_points
 from .contact_set import no_manifolds
-from .manifold import turn, turn_back
+from .manifold import turn
 from .mesh_contacts import AVERTED, DEEPEST, PAST, TOUCHING
 from .mesh_features import features
 from .mesh_interior import way_out
@@ -126,9 +126,7 @@ def _on_the_far_side(model, between, run, surface, normal):
     """(K,) bool: which first shapes of pairs ``run`` (K,) have their middles outside the second ones, which are meshes,
     and behind these places (K, 3) of them with outward normals (K, 3): they came from elsewhere.
     """
-    first, second = between.first[run], between.second[run]
-    own = turn_back(model.shape_rotation[first], model.shape_center[first] - model.shape_position[first])
-    middle = turn(between.relative[run], own) + between.offset[run]
+    second, middle = between.second[run], turn(between.relative[run], between.own_centers(run)) + between.offset[run]
     behind = np.einsum("ki,ki->k", normal, middle - surface) < 0.0
     some = np.flatnonzero(behind)
     behind[some] = closest_points(model, second[some], middle[some], np.full(len(some), np.inf))[3] > 0.0

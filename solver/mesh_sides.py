@@ -50,14 +50,14 @@ def faces_middle(model, shape, other, position, rotation, sides):
 def _before(model, shape, other, position, rotation, contacts):
     """``faces_middle`` of pairs that are not known."""
     table = model.meshes
-    middle = _within(model, shape, _center(model, other, position, rotation), position, rotation)
+    middle = within(model, shape, center(model, other, position, rotation), position, rotation)
     sheet = np.flatnonzero((table.shape_mesh[other] >= 0) & table.sheet[table.shape_mesh[other]])
     if len(sheet):
         one, two, body = shape[sheet], other[sheet], model.shape_body[other[sheet]]
-        own = _within(model, two, _center(model, one, position, rotation), position, rotation)
+        own = within(model, two, center(model, one, position, rotation), position, rotation)
         place = closest_points(model, two, own, np.full(len(two), np.inf))[2]
         place = model.shape_position[two] + turn(model.shape_rotation[two], place)
-        middle[sheet] = _within(model, one, position[body] + turn(rotation[body], place), position, rotation)
+        middle[sheet] = within(model, one, position[body] + turn(rotation[body], place), position, rotation)
     height = _height(model, shape, middle)
     near = TELLS_NO_SIDE * np.minimum(model.shape_size[shape], model.shape_size[other])
     for k in sheet[np.abs(height[sheet]) < near[sheet]]:
@@ -96,13 +96,13 @@ def _remembered(model, shape, other, rotation, contacts, near):
     return float(np.einsum("ki,ki->", normal, outward @ frame))
 
 
-def _center(model, shape, position, rotation):
+def center(model, shape, position, rotation):
     """(K, 3) where the centres of shapes (K,) are."""
     body = model.shape_body[shape]
     return position[body] + turn(rotation[body], model.shape_center[shape])
 
 
-def _within(model, shape, point, position, rotation):
+def within(model, shape, point, position, rotation):
     """Points (K, 3) in the frames of shapes (K,)."""
     body = model.shape_body[shape]
     local = turn_back(rotation[body], point - position[body]) - model.shape_position[shape]

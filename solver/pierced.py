@@ -39,10 +39,12 @@ def pierced(model, pairs, position, rotation, sides):
     round_ = model.shape_rounding[between.first] > 0.0
     depth[one_mesh] = [_in_round(model, between, k) if round_[k] else _deepest(*each) for k, each in enumerate(inside)]
     found = [_sticking(model, between, k, back[k : k + 1], each) for k, each in enumerate(inside)]
+    shorter = np.zeros(len(pair), bool)
     for k, each in enumerate(inside):
         whole, far = _over_a_face(model, between, k, each)
         if far < _farthest(*found[k], between, k):
-            found[k], alone[np.flatnonzero(one_mesh)[k]] = whole, True
+            found[k], shorter[k] = whole, True
+    alone[one_mesh] = shorter
     run = np.repeat(np.arange(len(pair)), [len(points) for points, _, _ in found])
     one, other, normal = (np.concatenate(column) for column in zip(*found, (np.zeros((0, 3)),) * 3, strict=True))
     return between.manifolds(run, one, other, normal, np.zeros(len(run))), depth, alone

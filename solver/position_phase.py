@@ -161,9 +161,8 @@ class PositionPhase:
 
     def _over_crests(self, solved, state, last):
         """The Solved step with balls that go over a crest along its chord, where that can be solved."""
-        limits = self.fast, self.collider.model.body_radius, self.assembler.free(state.time)
-        where = self.collider, self.frames, solved.check.found, limits
-        found = crests(solved.assembly, solved.solution, *where)
+        where = self.collider, self.frames, solved.check.found
+        found = crests(solved.assembly, solved.solution, *where, self.fast, self.assembler.free(state.time))
         if found is None:
             return solved
         if some(found.body):

@@ -108,7 +108,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     excess[through] = np.inf
     overlap, unsolved = float(deepest.max(initial=0.0)), float(excess.max(initial=0.0))
     rest = deepest, excess, free, pairs, at_end
-    crossed = _crossed(assembly, solution, collider, frames, assembler, tolerance, bad, free)
+    crossed = _crossed(assembly, solution, collider, frames, assembler, tolerance, bad, free, place)
     if crossed is not None:
         added, bodies, beyond = crossed
         for side in bodies:
@@ -190,15 +190,16 @@ def _untold(stuck, found, known, collider, frames, problem, order, tolerance):
     return a[worse], b[worse], depth[worse]
 
 
-def _crossed(assembly, solution, collider, frames, assembler, tolerance, bad, free):
+def _crossed(assembly, solution, collider, frames, assembler, tolerance, bad, free, place):
     """(Contacts of bodies whose middle went through a mesh, their scene bodies (2, C), how far they are beyond (C,)
-    [m]), or None; see ``crossing.py``.  tolerance, bad: as in ``check_end``; free: (B,) bool, scene bodies solved.
+    [m]), or None; see ``crossing.py``.  tolerance, bad: as in ``check_end``; free: (B,) bool, scene bodies solved;
+    place: poses of the bodies' frames at the end.
     """
     problem, order = assembly.problem, assembly.numbering.scene[:-1]
     if not collider.model.meshes.bounds.size:
         return None
-    ends = ((problem.bodies.position, problem.bodies.orientation), (solution.position, solution.orientation))
-    found = collider.crossings(*(frames.to_body(*scene_poses(order, *pose)) for pose in ends))
+    begin = frames.to_body(*scene_poses(order, problem.bodies.position, problem.bodies.orientation))
+    found = collider.crossings(begin, place)
     if not len(found):
         return None
     halved = np.zeros(len(order), bool)

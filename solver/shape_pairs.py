@@ -49,6 +49,11 @@ class ShapePairs:
         place = position[body] + turn(rotation[body], model.shape_position[shape])
         return rotation[body] @ model.shape_rotation[shape], place
 
+    def own_centers(self, run):
+        """(K, 3) centres of the first shapes of pairs ``run`` (K,), in their own frames."""
+        model, first = self.model, self.first[run]
+        return turn_back(model.shape_rotation[first], model.shape_center[first] - model.shape_position[first])
+
     def seen_from_first(self, low, high):
         """Boxes (P, 3), (P, 3) in the second shapes' frames -> boxes in the first ones' frames in which they lie."""
         middle, half = turn_back(self.relative, 0.5 * (low + high) - self.offset), 0.5 * (high - low)

@@ -240,10 +240,19 @@ class TriangleMesh(Shape):
         return (1.0 - share) * self.moving_vertices[i].astype(float) + share * self.moving_vertices[i + 1]
 
     @cached_property
+    def _welded(self):
+        # Vertices at the same place count as one: importers split them along seams of normals and materials.
+        places, welded = np.unique(self.vertices, axis=0, return_inverse=True)
+        return places, welded.reshape(-1)[self.triangles].astype(np.int64)
+
+    @cached_property
+    def _turned(self):
+        return winding.turned(*self._welded)
+
+    @cached_property
     def wound(self):
         """(T, 3) ``triangles``, those turned that look the other way than their neighbours do."""
-        turned = winding.turned(self.vertices, self.triangles)
-        return np.where(turned[:, None], self.triangles[:, ::-1], self.triangles)
+        return np.where(self._turned[:, None], self.triangles[:, ::-1], self.triangles)
 
     def outward(self):
         """(T, 3) the same, all turned where a closed mesh is inside out."""
@@ -251,9 +260,8 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _closed(self):
-        # Vertices at the same place count as one: importers split them along seams of normals and materials.
-        _, welded = np.unique(self.vertices, axis=0, return_inverse=True)
-        corners = welded.reshape(-1)[self.wound].astype(np.int64)
+        _, corners = self._welded
+        corners = np.where(self._turned[:, None], corners[:, ::-1], corners)
         start, end = corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1)
         low, high = np.minimum(start, end), np.maximum(start, end)
         _, edge = np.unique(low * len(self.vertices) + high, return_inverse=True)

@@ -15,13 +15,11 @@ def turned(vertices, triangles):
     one side, such as Moebius', keeps one seam.
 
     Args:
-        vertices: (V, 3) [m].
-        triangles: (T, 3) vertex numbers; vertices at one place count as one.
+        vertices: (V, 3), no two of them at one place [m].
+        triangles: (T, 3) vertex numbers.
     """
     flips = np.zeros(len(triangles), bool)
-    _, welded = np.unique(vertices, axis=0, return_inverse=True)
-    corners = welded.reshape(-1)[triangles].astype(np.int64)
-    start, end = corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1)
+    start, end = (each.reshape(-1).astype(np.int64) for each in (triangles, np.roll(triangles, -1, axis=1)))
     sides = np.flatnonzero(start != end)
     _, edge, count = np.unique(
         np.minimum(start, end)[sides] * len(vertices) + np.maximum(start, end)[sides],

@@ -67,6 +67,14 @@ def grid(count=8, size=4.0, height=None):
     return TriangleMesh(np.stack([x, y, z], axis=-1).reshape(-1, 3), triangles)
 
 
+def strip(profile, half=0.3):
+    """An open sheet over a polygon (N, 2) of x and z, seen from above."""
+    x, z = np.transpose(profile)
+    vertices = np.concatenate([np.c_[x, np.full(len(x), side), z] for side in (-half, half)])
+    k, n = np.arange(len(x) - 1), len(x)
+    return TriangleMesh(vertices, np.concatenate([np.c_[k, k + 1, n + k + 1], np.c_[k, n + k + 1, n + k]]))
+
+
 def bowl(radius, rings=6, around=16, thickness=0.1):
     """A closed half shell below z = 0, open side up: concave.  ``radius`` of the inside."""
     polar = 0.5 * np.pi * np.arange(1, rings + 1) / rings  # from the pole up to the rim

@@ -27,7 +27,7 @@ def shapes_of(item, children, pose, cook):
                 raise _empty_compound(child)
             continue
         own = world_pose(child, cook.depsgraph)
-        shape = cook.shape(child, own.scale, passive)
+        shape = cook.solids.of(cook.shape(child, own.scale, passive))
         position = rotation.T @ (own.position - pose.position) * cook.metres
         shapes.append(meshes.placed(shape, position, rotation.T @ conventions.rotation_matrix(own.orientation)))
     return shapes

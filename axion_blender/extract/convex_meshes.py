@@ -40,7 +40,7 @@ def simplest(shape):
         return shape
     lower, upper = shape.vertices.min(axis=0), shape.vertices.max(axis=0)
     middle, extent, triangles = 0.5 * (lower + upper), 0.5 * (upper - lower).max(), shape.outward()
-    for step in (1 + len(triangles) // SAMPLE, 1):  # of a fine ball a few triangles tell
+    for step in sorted({1 + len(triangles) // SAMPLE, 1}, reverse=True):  # of a fine ball a few triangles tell
         normal, offset = _planes((shape.vertices - middle)[triangles[::step]], extent)
         if len(normal) > PLANES:
             return shape

@@ -13,6 +13,7 @@ import numpy as np
 from ...solver import Box, Capsule, Cone, ConvexHull, Cylinder, SceneError, Sphere, TriangleMesh, decompose
 from .. import conventions
 from . import geometry
+from .convex_meshes import Solids
 
 FLAT = 1e-5
 """Thickness relative to the extent below which a shape counts as flat."""
@@ -30,7 +31,7 @@ class Cook:
 
     def __init__(self, depsgraph, metres):
         self.depsgraph, self.metres = depsgraph, metres
-        self.notes = []
+        self.notes, self.solids = [], Solids()
         self._geometry, self._shapes = {}, {}
 
     def shape(self, item, scale, passive):

@@ -15,7 +15,6 @@ from ...solver import Scene, validate
 from .. import conventions
 from ..slices import run_through
 from . import bodies, checks, deforming, fields, geometry, hand_over, holding, joints, motion, reshaping
-from .convex_meshes import Solids
 from .meshes import Cook
 
 READ, PLAYED = 0.4, 0.8
@@ -138,7 +137,7 @@ class _Reader:
         self.metres = conventions.metres_per_unit(scene.unit_settings.system, scene.unit_settings.scale_length)
         self.first, self.last = checks.frame_range(scene)
         self.fps = scene.render.fps / scene.render.fps_base / self.settings.time_scale
-        self.problems, self.warnings, self.solids = checks.Problems(), [], Solids()
+        self.problems, self.warnings, self.cook = checks.Problems(), [], Cook(depsgraph, self.metres)
         self.parts = checks.compound_parts(view_layer)
         lent = {part.name_full for part, _ in self.parts}
         self.items = [item for item in view_layer.objects if item.axion.enabled and item.name_full not in lent]
@@ -204,7 +203,6 @@ class _Reader:
 
     def _read_bodies(self, sampler):
         """[(object, Pose, shapes)] at the first frame, in slices; tells the sampler what to watch."""
-        cook = Cook(self.depsgraph, self.metres)
         children = {}
         for part, parent in self.parts:
             children.setdefault(parent.name_full, []).append(part)
@@ -215,13 +213,13 @@ class _Reader:
                 poses = bodies.world_poses(self.items[number : number + POSES], self.depsgraph)
             with self.problems.of(item):
                 pose = poses[number % POSES] or bodies.world_pose(item, self.depsgraph)
-                shapes = bodies.shapes_of(item, children.get(item.name_full, ()), pose, cook)
+                shapes = bodies.shapes_of(item, children.get(item.name_full, ()), pose, self.cook)
                 starts.append((item, pose, shapes))
                 if self.settings.output == "KEYFRAMES" and motion.may_be_free(item):
                     holding.check(item, self.depsgraph, self.first, self.last, self.warnings)
                 if motion.stands(item) or motion.follows_animation(item):
                     sampler.watch(item, keep_vertices=deforming.may_deform(item))
-        self.warnings += cook.notes
+        self.warnings += self.cook.notes
         return starts
 
     def _read_joints(self, sampler):
@@ -259,7 +257,7 @@ class _Reader:
             kind, path, held = self._active(item, sampler)
         if kind == "static" and path is not None:
             kind = "kinematic"
-        shapes = [self.solids.of(shape) for shape in shapes]
+        shapes = [self.cook.solids.of(shape) for shape in shapes]
         made = bodies.body(item, item.name_full, pose, shapes, kind, path, self.metres, self.warnings)
         made.held, made.blend_time = held, item.axion.blend_frames / self.fps
         return made

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Capsule, ConvexHull, Cylinder, Scene, SolverConfig, Sphere, TriangleMesh, simulate
+from contact_scenes import strip
 from figures import figure
 from scenes import turned
 
@@ -20,14 +21,6 @@ THINGS = {  # shape and how high its middle lies
     "mesh": (TriangleMesh(BLOCK.vertices, BLOCK.triangles), 0.01),
 }
 STARTS = np.linspace(-0.62, -0.5, 4)
-
-
-def strip(profile, half=0.3):
-    """An open sheet over a polygon (N, 2) of x and z, seen from above."""
-    x, z = np.transpose(profile)
-    vertices = np.concatenate([np.c_[x, np.full(len(x), side), z] for side in (-half, half)])
-    k, n = np.arange(len(x) - 1), len(x)
-    return TriangleMesh(vertices, np.concatenate([np.c_[k, k + 1, n + k + 1], np.c_[k, n + k + 1, n + k]]))
 
 
 def wall(angle):
