@@ -9,8 +9,8 @@ from axion.solver.face_corners import FLAT, REDUCED
 from axion.solver.manifold import (
     NOISE,
     Manifolds,
-    _locate,
     along_runs,
+    locate,
     match,
     relative_place,
     segments,
@@ -63,8 +63,8 @@ def renew(old, fresh, position, rotation, movable, complete=None, threshold=2e-3
     way = np.sqrt(np.maximum.reduceat(np.einsum("ki,ki->k", way, way), old_start))
     still = way + swing <= threshold * old.size[old_start]
     fresh_start, fresh_pair = segments(fresh.pair)
-    keep_pair = still & (_locate(old_pair, fresh_pair) >= 0)
-    run = _locate(fresh_pair, old_pair)
+    keep_pair = still & (locate(old_pair, fresh_pair) >= 0)
+    run = locate(fresh_pair, old_pair)
     kept = (run >= 0) & keep_pair[run]
     keep = np.flatnonzero(np.repeat(keep_pair, np.diff(np.r_[old_start, len(old)])))
     if kept.all():
