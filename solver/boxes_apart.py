@@ -100,19 +100,20 @@ def apart(one, other):
     return found & known | off_plane
 
 
-def near_on_the_way(model, frames, order, position, orientation, first, second, wider=None):
+def near_on_the_way(model, frames, order, way, first, second, wider=None):
     """(L, P) bool: whether the boxes around scene bodies ``first`` and ``second`` (P,) overlap, or may.
 
-    order: (B,) scene number of each solver body; position (L, B + 1, 3) and orientation (L, B + 1, 4): poses of the
-    solver's bodies and of the world at L looks; wider: (B,) by how much the boxes of the solver's bodies are wider [m].
+    order: (B,) scene number of each solver body; way: of N solver bodies the positions (L, N, 3) and orientations
+    (L, N, 4) at L looks; wider: (B,) by how much the boxes of the solver's bodies are wider [m].
     """
     body, place = np.unique((first, second), return_inverse=True)
     one, other = place.reshape(2, -1)
     solver = np.argsort(order)[body]
-    poses = frames.to_body(position[:, solver], orientation[:, solver], body)
+    poses = frames.to_body(*way(which=solver), body)
     boxes = model.body_boxes.placed(body, *poses, 0.0 if wider is None else wider[solver])
-    near = np.empty((len(position), len(one)), bool)
-    size = max(1, AT_ONCE // max(1, len(position)))
+    looks = len(poses[0])
+    near = np.empty((looks, len(one)), bool)
+    size = max(1, AT_ONCE // max(1, looks))
     for begin in range(0, len(one), size):
         part = slice(begin, begin + size)
         near[:, part] = ~apart(boxes.take(one[part]), boxes.take(other[part]))

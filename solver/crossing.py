@@ -31,7 +31,7 @@ def crossings(model, pairs, start, end):
     larger = np.argmax(model.shape_radius[pairs], axis=1)[:, None]
     first, second = np.take_along_axis(pairs, np.c_[1 - larger, larger], axis=1).T
     mesh = model.meshes.shape_mesh
-    some = (mesh[second] >= 0) & ((mesh[first] < 0) | model.meshes.closed[mesh[first]])
+    some = (mesh[second] >= 0) & ((mesh[first] < 0) | ~model.meshes.sheet[mesh[first]])
     if model.deforming is not None:
         some &= model.deforming.of_shape[second] < 0
     first, second = first[some], second[some]

@@ -7,6 +7,8 @@ step, is pushed, and is still farther apart at its end than the contact says, is
 If the two bodies then meet nowhere on their way, there was nothing to push.
 """
 
+from functools import partial
+
 import numpy as np
 
 from .boxes_apart import near_on_the_way
@@ -17,7 +19,8 @@ from .velocity_phase import moves
 
 APART = 0.01  # of the smaller half extent: what was pushed and came this near did touch
 SHARE = 0.5  # of the smaller half extent: way between two looks, less than what could slip through unseen
-MOST = 40  # looks a step; what would take more is taken to meet
+MOST = 200  # looks of a pair in a step, of which boxes tell nothing; what would take more is taken to meet
+FINEST = 1000  # looks in a step; what would take more is taken to meet
 
 
 def pushed_from_afar(assembly, solution, found, model, tolerance, halved=None):
@@ -63,16 +66,16 @@ def met(pairs, assembly, end, collider, frames, free, tolerance):
     turning = model.body_radius * np.linalg.norm(velocity[:, 3:], axis=1)
     speed = np.linalg.norm(velocity[first, :3] - velocity[second, :3], axis=1) + turning[first] + turning[second]
     looks = np.ceil(h * speed / (SHARE * np.minimum(model.body_size[first], model.body_size[second])))
-    out = looks > MOST
+    out = looks > FINEST
     share = np.linspace(0.0, 1.0, int(looks[~out].max(initial=0)) + 1)[1:, None, None]
-    place, turn = on_the_way(bodies, end, h, share)
-    near = near_on_the_way(model, frames, order, place, turn, first, second)
+    near = near_on_the_way(model, frames, order, partial(on_the_way, bodies, end, h, share), first, second)
+    out |= near.sum(axis=0) * looks > MOST * len(share)  # those of others may be finer than its own
     while (open_ := near & ~out).any():
         look = open_.sum(axis=1).argmax()  # the one that tells of most pairs
         near[look] = False
         here, watched = open_[look], np.zeros(len(free), bool)
         watched[first[here]] = watched[second[here]] = True
-        poses = frames.to_body(*scene_poses(order, place[look], turn[look]))
+        poses = frames.to_body(*scene_poses(order, *on_the_way(bodies, end, h, share[look, 0])))
         found = collider.collide_again(*poses, free, velocity[:, 3:], watched, pairs[here])
         deep = found.gap < -tolerance
         out |= np.isin(pairs, pair_number(found.body_a[deep], found.body_b[deep], len(free)))

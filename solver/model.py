@@ -24,18 +24,17 @@ from .closest_points import lookup_closest, lookup_hits  # noqa: E402
 from .contact_faces import FaceTable, face_table  # noqa: E402
 from .deforming import DeformingMesh, DeformingMeshes  # noqa: E402
 from .face_corners import FacePolygons, face_polygons  # noqa: E402
+from .hollow import hollow_meshes  # noqa: E402
 from .manifold import GAP_FLOOR  # noqa: E402
 from .mesh_edges import EdgePairs  # noqa: E402
-from .mesh_features import MeshTable, mesh_table, weld_of  # noqa: E402
+from .mesh_features import MeshTable, weld_of  # noqa: E402
 from .mesh_heart import hearts  # noqa: E402
-from .outline import corners_of  # noqa: E402
+from .model_meshes import Shell, fingerprint, meshes_of, outward  # noqa: E402
 from .piercings import lookup_piercings  # noqa: E402
 from .rotations import matrices  # noqa: E402
 from .shape_extents import all_vertices, box_of, centers_of, deforms, middles_of, rounding_of, side_of  # noqa: E402
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
 
-RIM = 16  # places on the rim of a round end
-MOST_CORNERS = 64  # of hulls whose corners touch flat parts of meshes; the faces of others are small
 EXPLICIT_PAIRS = 100_000  # longest list of all shape pairs; of more, those that are near are found with a tree
 
 
@@ -159,12 +158,24 @@ def build_model(scene, device="cpu", center_of_mass=None):
     ``center_of_mass``: (B, 3) in the bodies' frames [m], where velocities are measured; by default asked of the bodies.
     """
     bodies = scene.bodies
-    count = len(bodies)
     if center_of_mass is None:
         center_of_mass = [body.mass_properties()[1] for body in bodies]
     center_of_mass = np.asarray(center_of_mass, float).reshape(-1, 3)
-    movable = np.array([body.motion == "dynamic" for body in bodies], bool)
     entries = [(index, part) for index, body in enumerate(bodies) for shape in body.shapes for part in shape.parts()]
+    model = _model(scene, device, center_of_mass, entries)
+    position = np.array([_vector(body.position) for body in bodies]).reshape(-1, 3)
+    rotation = matrices(np.array([_vector(body.orientation) for body in bodies]).reshape(-1, 4))
+    hollow = hollow_meshes(model, position, rotation)
+    if not hollow.any():
+        return model
+    entries = [(index, Shell.of(part) if two else part) for (index, part), two in zip(entries, hollow, strict=True)]
+    return _model(scene, device, center_of_mass, entries)
+
+
+def _model(scene, device, center_of_mass, entries):
+    """See ``build_model``.  entries: (number of the body, shape) of each."""
+    bodies, count = scene.bodies, len(scene.bodies)
+    movable = np.array([body.motion == "dynamic" for body in bodies], bool)
     shape_body = np.array([index for index, _ in entries], np.int32)
     bounds = [box_of(shape) for _, shape in entries]
     middles = middles_of([shape for _, shape in entries], bounds)
@@ -199,7 +210,7 @@ def build_model(scene, device="cpu", center_of_mass=None):
         shape_half=np.array([half for _, half in bounds]).reshape(-1, 3),
         shape_rounding=np.array([rounding_of(shape) for _, shape in entries], float),
         shape_side=np.array([side_of(shape) for _, shape in entries], float).reshape(-1, 2),
-        meshes=_meshes([shape for _, shape in entries]),
+        meshes=meshes_of([shape for _, shape in entries]),
         faces=None,
         polygons=None,
         mesh_id=None,
@@ -234,8 +245,8 @@ def _deforming(model, entries, meshes):
             continue
         number = int(model.meshes.shape_mesh[index])
         if number not in found:
-            used, triangles = np.unique(_outward(shape)), np.asarray(_outward(shape), np.int64)
-            weld, mesh = weld_of(shape.vertices), meshes[_fingerprint(shape)].mesh
+            used, triangles = np.unique(outward(shape)), np.asarray(outward(shape), np.int64)
+            weld, mesh = weld_of(shape.vertices), meshes[fingerprint(shape)].mesh
             found[number] = DeformingMesh(number, shape, triangles, used, weld, mesh, np.zeros_like(shape.vertices))
         corners = all_vertices(shape)
         for side, bound in (("lower", corners.min(axis=0)), ("upper", corners.max(axis=0))):
@@ -244,52 +255,6 @@ def _deforming(model, entries, meshes):
             values[index] = bound / model.unit
             array.assign(values)
     return DeformingMeshes(model, list(found.values())) if found else None
-
-
-def _meshes(shapes):
-    """The MeshTable of triangle meshes, with the corners of boxes and hulls if there are any; those alike are one."""
-    numbers, meshes, outlines = {}, [], []
-    shape_mesh, shape_outline = np.full((2, len(shapes)), -1)
-    for index, shape in enumerate(shapes):
-        if isinstance(shape, TriangleMesh):
-            shape_mesh[index] = numbers.setdefault(_fingerprint(shape), len(meshes))
-            if shape_mesh[index] == len(meshes):
-                meshes.append((shape.vertices, _outward(shape)))
-        elif len((outline := _outline(shape))[0]):
-            key = type(shape), *(np.asarray(each).tobytes() for each in outline)
-            shape_outline[index] = numbers.setdefault(key, len(outlines))
-            if shape_outline[index] == len(outlines):
-                outlines.append(outline)
-    return mesh_table(shape_mesh, meshes, shape_outline, outlines) if meshes else mesh_table(shape_mesh, meshes)
-
-
-def _outline(shape):
-    """(points (N, 3), radius around them, whether all that touches first are corners) of MeshTable, for no mesh."""
-    if isinstance(shape, (Sphere, Capsule)):
-        height = shape.half_height if isinstance(shape, Capsule) else 0.0
-        return np.unique([(0.0, 0.0, -height), (0.0, 0.0, height)], axis=0), float(shape.radius), False
-    if isinstance(shape, (Cylinder, Cone)):
-        angle = 2.0 * np.pi * np.arange(RIM) / RIM
-        rim = shape.radius * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
-        top = rim if isinstance(shape, Cylinder) else np.zeros((1, 3))
-        up = np.array([0.0, 0.0, shape.half_height])
-        return np.concatenate([rim - up, top + up]), 0.0, False
-    corners = corners_of(shape)
-    return corners if len(corners) <= MOST_CORNERS else corners[:0], 0.0, True
-
-
-def _outward(shape):
-    """The triangles (T, 3) of a mesh or hull, counter-clockwise from outside also where the mesh is not."""
-    return shape.outward() if isinstance(shape, TriangleMesh) else shape.triangles
-
-
-def _fingerprint(shape):
-    return (
-        type(shape),
-        np.asarray(shape.vertices, float).tobytes(),
-        np.asarray(shape.triangles, np.int32).tobytes(),
-        None if getattr(shape, "times", None) is None else (shape.times.tobytes(), shape.moving_vertices.tobytes()),
-    )
 
 
 def _extent(bodies, radius):
@@ -386,9 +351,9 @@ def _add_shape(builder, body, shape, settings, unit, meshes):
         }[type(shape)]
         add(body, radius=float(shape.radius) / unit, half_height=float(shape.half_height) / unit, **common)
     elif isinstance(shape, (ConvexHull, TriangleMesh)):
-        key = _fingerprint(shape)
+        key = fingerprint(shape)
         if key not in meshes:
-            used, triangles = np.unique(_outward(shape), return_inverse=True)
+            used, triangles = np.unique(outward(shape), return_inverse=True)
             vertices, triangles = np.asarray(shape.vertices, float)[used] / unit, triangles.reshape(-1, 3)
             if isinstance(shape, TriangleMesh) and not shape.is_closed():
                 triangles = np.concatenate([triangles, triangles[:, ::-1]])  # an open surface has two sides

@@ -8,6 +8,8 @@ must be halved, until no body turns far in it; to add contacts found at its end 
 they should not be.
 """
 
+from functools import partial
+
 import numpy as np
 
 from .boxes_apart import near_on_the_way
@@ -74,9 +76,9 @@ def passed(assembly, solution, collider, frames, assembler, free, bad, before=No
     if not len(first):
         return np.setdiff1d(through[-1], touching)
     looks = int(min(MOST, np.ceil(turn[first].max() / SAMPLE)))
-    between = on_the_way(bodies, solution, h, (np.arange(looks)[:, None, None] + 0.5) / looks)
+    between = partial(on_the_way, bodies, solution, h, (np.arange(looks)[:, None, None] + 0.5) / looks)
     wider = 0.5 / looks * way_moved(velocity, model.body_radius[order], h)
-    near = near_on_the_way(model, frames, order, *between, order[first], order[second], wider)
+    near = near_on_the_way(model, frames, order, between, order[first], order[second], wider)
     here = bodies.position, bodies.orientation
     linear, angular = np.zeros((len(order), 3)), np.zeros((len(order), 3))
     linear[order], angular[order] = velocity[:, :3], velocity[:, 3:]
@@ -94,13 +96,14 @@ def passed(assembly, solution, collider, frames, assembler, free, bad, before=No
     return np.setdiff1d(np.concatenate(through), touching)
 
 
-def on_the_way(bodies, end, step, share):
-    """Poses of all solver bodies at a ``share`` of the way of a step, or at (L, 1, 1) shares: (..., B, 3), (..., B, 4).
+def on_the_way(bodies, end, step, share, which=slice(None)):
+    """Poses of solver bodies at a ``share`` of the way of a step, or at (L, 1, 1) shares: (..., N, 3), (..., N, 4).
 
-    bodies: problem.Bodies at the start; end: with the position and velocity, over the step, that lead there.
+    bodies: problem.Bodies at the start; end: with the position and velocity, over the step, that lead there; which:
+    (N,) of the bodies, default all.
     """
-    place = (1.0 - share) * bodies.position + share * end.position
-    return place, multiply(exponential(share * step * end.velocity[:, 3:]), bodies.orientation)
+    place = (1.0 - share) * bodies.position[which] + share * end.position[which]
+    return place, multiply(exponential(share * step * end.velocity[which, 3:]), bodies.orientation[which])
 
 
 def scene_poses(order, position, orientation):

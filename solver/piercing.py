@@ -81,5 +81,5 @@ def _from_border(model, shape, point):
         way, apart = end - begin, point[own, None] - begin
         square = np.maximum(np.einsum("ei,ei->e", way, way), TINY)
         share = np.clip(np.einsum("kei,ei->ke", apart, way) / square, 0.0, 1.0)
-        far[own] = np.linalg.norm(apart - share[:, :, None] * way, axis=2).min(axis=1)
+        far[own] = np.linalg.norm(apart - share[:, :, None] * way, axis=2).min(axis=1, initial=np.inf)
     return far

@@ -120,7 +120,11 @@ def test_many_pairs_are_compared_a_part_at_a_time(monkeypatch):
     position = draw.uniform(-0.6, 0.6, (3, count + 1, 3))
     orientation = normalised(draw.normal(size=(3, count + 1, 4)))
     first, second = np.array(list(combinations(range(count), 2))).T
-    asked = model, frames, np.arange(count), position, orientation, first, second, draw.uniform(0.0, 0.1, count)
+
+    def way(which):
+        return position[:, which], orientation[:, which]
+
+    asked = model, frames, np.arange(count), way, first, second, draw.uniform(0.0, 0.1, count)
     near = near_on_the_way(*asked)
     monkeypatch.setattr(boxes_apart, "AT_ONCE", 20)
     sizes, compare = [], boxes_apart.apart

@@ -3,7 +3,7 @@
 
 Blender gives passive bodies the shape Mesh, and most of them are cubes, scaled to a floor or a wall.  As a surface of
 triangles a floor has no inside to tell by: what starts half way through a thin one may leave below, and each look at it
-takes longer.
+takes longer.  Rooms stay surfaces: those inside which something stands.
 """
 
 import numpy as np
@@ -17,6 +17,7 @@ PLANES = 128  # faces, at most
 SAMPLE = 1024  # triangles that are looked at first
 CORNERS = 64  # at most: hulls of more take as long as meshes
 SQUARE = 1e-5  # cosine of the angle between faces of a box, about
+INSIDE = 0.9  # of its smallest half extent: so far inside stands what is in a room
 
 
 class Solids:
@@ -30,6 +31,56 @@ class Solids:
         if id(shape) not in self._made:
             self._made[id(shape)] = shape, simplest(shape)  # it is kept, so that no other one gets its number
         return self._made[id(shape)][1]
+
+
+def keep_rooms(bodies, meshes):
+    """Give those of solver.Body ``bodies`` their shapes back in which the middle of a moving one stands at the start.
+
+    meshes: {name of a body whose shapes are others: those that it had}.
+    """
+    if not meshes:
+        return
+    moving = [(number, made, shape.bounds()) for number, made in _moving(bodies) for shape in made.shapes]
+    if not moving:
+        return
+    number = np.array([number for number, _, _ in moving])
+    turn = conventions.rotation_matrix(np.array([made.orientation for _, made, _ in moving], float))
+    middle = np.array([0.5 * (low + high) for _, _, (low, high) in moving])
+    place = np.array([made.position for _, made, _ in moving], float) + np.einsum("nij,nj->ni", turn, middle)
+    least = INSIDE * np.array([_room(shape) for _, made in _moving(bodies) for shape in made.shapes])
+    shapes = np.bincount(number, minlength=len(bodies))
+    for own, made in enumerate(bodies):
+        if made.name not in meshes or max(_room(shape) for shape in made.shapes) <= least.min():
+            continue
+        local = (place - made.position) @ conventions.rotation_matrix(made.orientation)
+        held = np.zeros(len(bodies), int)
+        for solid in (shape for shape in made.shapes if isinstance(shape, (Box, ConvexHull))):
+            held += np.bincount(number[_depth(solid, local) >= least], minlength=len(bodies))
+        held[own] = -1
+        if ((held == shapes) & (shapes > 0)).any():
+            made.shapes = meshes[made.name]
+
+
+def _room(shape):
+    """Half of the smallest side of a shape's box [m]."""
+    low, high = shape.bounds()
+    return 0.5 * (high - low).min()
+
+
+def _moving(bodies):
+    """Numbers and solver.Body of those that move by themselves."""
+    return [(number, made) for number, made in enumerate(bodies) if made.motion == "dynamic"]
+
+
+def _depth(solid, places):
+    """(N,) how far places (N, 3), in the frame of its body, are inside a Box or ConvexHull; outside below 0 [m]."""
+    local = (places - solid.position) @ conventions.rotation_matrix(solid.orientation)
+    if isinstance(solid, Box):
+        return (solid.half_extents - np.abs(local)).min(axis=1)
+    tips = solid.vertices[solid.triangles]
+    normal = np.cross(tips[:, 1] - tips[:, 0], tips[:, 2] - tips[:, 0])
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    return (np.einsum("ti,ti->t", normal, tips[:, 0]) - local @ normal.T).min(axis=1)
 
 
 def simplest(shape):

@@ -15,6 +15,7 @@ from ...solver import Scene, validate
 from .. import conventions
 from ..slices import run_through
 from . import bodies, checks, deforming, fields, geometry, hand_over, holding, joints, motion, reshaping
+from .convex_meshes import keep_rooms
 from .meshes import Cook
 
 READ, PLAYED = 0.4, 0.8
@@ -138,6 +139,7 @@ class _Reader:
         self.first, self.last = checks.frame_range(scene)
         self.fps = scene.render.fps / scene.render.fps_base / self.settings.time_scale
         self.problems, self.warnings, self.cook = checks.Problems(), [], Cook(depsgraph, self.metres)
+        self.meshes = {}  # of bodies that collide as solids: {name: their shapes as they are}
         self.parts = checks.compound_parts(view_layer)
         lent = {part.name_full for part, _ in self.parts}
         self.items = [item for item in view_layer.objects if item.axion.enabled and item.name_full not in lent]
@@ -168,6 +170,7 @@ class _Reader:
             yield PLAYED + (1.0 - PLAYED) * number / len(starts)
             with self.problems.of(item):
                 result.add(self._body(item, pose, shapes, sampler))
+        keep_rooms(result.bodies, self.meshes)
         yield 1.0
         found = {item.name_full: item for item, _, _ in starts}
         for made in list(result.bodies):
@@ -257,8 +260,10 @@ class _Reader:
             kind, path, held = self._active(item, sampler)
         if kind == "static" and path is not None:
             kind = "kinematic"
-        shapes = [self.cook.solids.of(shape) for shape in shapes]
-        made = bodies.body(item, item.name_full, pose, shapes, kind, path, self.metres, self.warnings)
+        solids = [self.cook.solids.of(shape) for shape in shapes]
+        if any(solid is not shape for solid, shape in zip(solids, shapes, strict=True)):
+            self.meshes[item.name_full] = shapes
+        made = bodies.body(item, item.name_full, pose, solids, kind, path, self.metres, self.warnings)
         made.held, made.blend_time = held, item.axion.blend_frames / self.fps
         return made
 

@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from axion.axion_blender import conventions
-from axion.solver import Box, ConvexHull, SolverConfig, TriangleMesh, simulate
+from axion.solver import Body, Box, ConvexHull, Plane, SolverConfig, TriangleMesh, simulate
 from blend_scenes import CUBE_FACES, add, body, box, box_mesh, extract, mesh
 
 CUBE = np.array([v.co for v in box_mesh().vertices])
@@ -133,3 +133,25 @@ def test_what_starts_half_way_through_a_thin_floor_comes_up():
     assert all(report.converged for report in trajectory.reports)
     assert trajectory.reports[0].overlap == pytest.approx(0.3, abs=1e-3)
     assert np.allclose(trajectory.position[-1, 1:, 2], 0.5, atol=1e-3)
+
+
+@pytest.mark.parametrize("inside_out", [False, True])
+@pytest.mark.parametrize("kind", ["PASSIVE", "ACTIVE"])
+def test_a_cube_in_which_something_stands_is_a_room(kind, inside_out):
+    # The ball fell out of it below, in frames that had all converged.
+    faces = [face[::-1] for face in CUBE_FACES] if inside_out else CUBE_FACES
+    room = add("Room", mesh("room", 4.0 * CUBE, faces), collision_shape="MESH", type=kind)
+    add("Ball", box_mesh(), collision_shape="SPHERE", location=(1.0, 0.5, 0.0))
+    wide = 4.0 * np.ptp(CUBE, axis=0)[2] / 2.0
+    scene = extract().scene
+    made = {each.name: each for each in scene.bodies}
+    assert isinstance(made["Room"].shapes[0], TriangleMesh)
+    scene.add(Body("Ground", [Plane()], motion="static", position=(0.0, 0.0, -wide)))
+    trajectory = simulate(scene, 48, config=SolverConfig(device="cpu"))
+    names = list(trajectory.names)
+    apart = trajectory.position[-1, names.index("Ball")] - trajectory.position[-1, names.index("Room")]
+    assert all(report.converged for report in trajectory.reports)
+    assert apart[2] == pytest.approx(made["Ball"].shapes[0].radius - wide, abs=1e-3)
+    room.location.x = 20.0
+    bpy.context.view_layer.update()
+    assert isinstance(body("Room").shapes[0], Box)
