@@ -7,6 +7,7 @@ Constraints that scale, and parents that grow or are stretched, are known before
 import numpy as np
 
 from ...solver import SceneError
+from .. import compat
 from . import motion
 
 DEFECT = 1e-3
@@ -20,8 +21,34 @@ PLACING = ("VERTEX", "VERTEX_3")
 """Kinds of parents that place and turn their children but do not scale them."""
 
 
-def space(evaluated):
-    """What stands between an object's own channels and the world (4, 4), but for its constraints."""
+CARRYING = {"CHILD_OF", "FOLLOW_PATH", "ARMATURE"}
+"""Constraints that carry an object along as it stands by its own channels, as a parent does."""
+
+
+def active(item):
+    """Constraints of an object that act on it, or may when their influence is animated, a list."""
+    paths = compat.played_paths(item) if item.constraints and compat.is_animated(item) else ()
+    return [
+        constraint
+        for constraint in item.constraints
+        if not constraint.mute
+        and (constraint.influence > 0.0 or f'constraints["{constraint.name}"].influence' in paths)
+    ]
+
+
+def space(evaluated, carried=False):
+    """What stands between an object's own channels and the world (4, 4), but for its constraints.
+
+    carried: with those that carry it, and with all of them at frames at which it is held on its animation: then its
+    channels come out as they are.
+    """
+    if carried and evaluated.constraints:
+        acting = [
+            constraint for constraint in evaluated.constraints if not constraint.mute and constraint.influence > 0
+        ]
+        held = motion.stands(evaluated) or evaluated.axion.kinematic
+        if acting and (held or all(constraint.type in CARRYING for constraint in acting)):
+            return np.array(evaluated.matrix_world) @ np.linalg.inv(np.array(evaluated.matrix_basis))
     parent = evaluated.parent
     if parent is None:
         return np.eye(4)
@@ -37,9 +64,8 @@ def defect(turned):
 
 def resizers(item):
     """Names of the constraints of an object that can change its size, those that are known to first, as words."""
-    active = [constraint for constraint in item.constraints if not constraint.mute and constraint.influence > 0.0]
-    known = [constraint for constraint in active if constraint.type in SCALING]
-    return ", ".join(constraint.name for constraint in known or active)
+    known = [constraint for constraint in active(item) if constraint.type in SCALING]
+    return ", ".join(constraint.name for constraint in known or active(item))
 
 
 def check(item, depsgraph, first, last, warnings):

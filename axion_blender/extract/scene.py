@@ -6,13 +6,14 @@ masses (times the cube).  So the unit scale alone never changes the motion in Bl
 tolerance in metres means.  Forces, stiffnesses, compliances and densities are SI as they stand.
 """
 
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import bpy
 
 from ...solver import Scene, validate
 from .. import conventions
+from ..showing import shown
 from ..slices import run_through
 from . import bodies, checks, deforming, fields, geometry, hand_over, holding, joints, motion, reshaping
 from .convex_meshes import keep_rooms
@@ -84,7 +85,8 @@ def extraction_slices(context_or_scene, depsgraph=None):
     now = scene.frame_current, scene.frame_subframe
     with ExitStack() as restored:
         restored.callback(_go_back, scene, *now)
-        restored.enter_context(_evaluated(scene, view_layer))
+        wanted = [item for item in view_layer.objects if item.axion.enabled or item.axion_joint.enabled]
+        restored.enter_context(shown(view_layer, wanted))
         restored.enter_context(geometry.prepared([i for i in view_layer.objects if i.axion.enabled], view_layer))
         return (yield from _Reader(scene, view_layer, depsgraph).read())
 
@@ -108,25 +110,6 @@ def _depsgraph(scene, view_layer):
     if view_layer.depsgraph is None:
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
     return view_layer.depsgraph
-
-
-@contextmanager
-def _evaluated(scene, view_layer):
-    """Blender evaluates no object that is disabled in viewports, so they are enabled for a while."""
-    wanted = [item for item in view_layer.objects if item.axion.enabled or item.axion_joint.enabled]
-    holders = [c for c in scene.collection.children_recursive if c.hide_viewport and set(c.all_objects) & set(wanted)]
-    changed = [owner for owner in (*wanted, *holders) if owner.hide_viewport]
-    try:
-        for owner in changed:
-            owner.hide_viewport = False
-        if changed:
-            view_layer.update()
-        yield
-    finally:
-        for owner in changed:
-            owner.hide_viewport = True
-        if changed:
-            view_layer.update()
 
 
 class _Reader:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What stands in the way of keyframes: objects that cannot hold them, and things in Blender that win over them."""
 
+from ..extract import holding
 from .records import rotation_path
 
 
@@ -26,8 +27,8 @@ def warnings(scene, objects):
     found = []
     native = scene.rigidbody_world is not None and scene.rigidbody_world.enabled
     for item in objects:
-        for constraint in item.constraints:
-            if not constraint.mute and constraint.influence > 0.0:
+        for constraint in holding.active(item):
+            if constraint.type not in holding.CARRYING:
                 found.append(
                     f"{item.name}: the constraint {constraint.name} can override the baked keys; mute it if so."
                 )

@@ -14,11 +14,14 @@ import numpy as np
 from mathutils import Matrix
 
 from ...solver import SceneError
+from .. import compat
 from ..extract import holding
 from ..extract.motion import can_move
+from ..showing import shown
 from .records import rotation_path
 
 OBJECTS = 1000  # that one slice reads, in some 20 ms
+DELTAS = ("delta_location", "delta_rotation")
 
 
 @dataclass
@@ -28,10 +31,11 @@ class Space:
     world: np.ndarray  # (4, 4) at the first frame
     rotation: list  # rotation channel at the first frame
     scale: np.ndarray  # (3,) own times delta
-    delta_location: np.ndarray  # (3,)
-    delta_rotation: np.ndarray  # (3, 3)
+    delta_location: np.ndarray  # (T, 3), or (1, 3) where nothing animates it
+    delta_rotation: np.ndarray  # (T, 3, 3), or (1, 3, 3)
     ancestor: str | None  # name of the simulated object that ``matrices`` are relative to; None: the world
     matrices: np.ndarray  # (T, 4, 4), or (1, 4, 4) where nothing moves
+    carried: bool  # constraints carry it, so ``matrices`` are not its parents' alone
 
 
 def followers(objects):
@@ -60,12 +64,13 @@ def sample(scene, view_layer, objects, frames):
     """
     names = {item.name: item for item in objects}
     ancestors = {item.name: simulated_ancestor(item, names) for item in objects}
-    moving = [item for item in objects if _may_move(item, ancestors[item.name])]
+    shifted = {item.name for item in objects if _has_moving_delta(item)}
+    moving = [item for item in objects if item.name in shifted or _may_move(item, ancestors[item.name])]
     follow = {item.name for item in followers(objects)}
     above_others = {*ancestors.values()}
     seen = [item for item in objects if item.name in follow or item.name in above_others]
     spaces = {}
-    with _visible(view_layer, seen), _frame_kept(scene):
+    with shown(view_layer, seen), _frame_kept(scene):
         for count, frame in enumerate(frames):
             if count:  # not before the first: what each slice changes is drawn once more
                 yield count / len(frames)
@@ -82,13 +87,16 @@ def sample(scene, view_layer, objects, frames):
                     spaces[item.name] = _own_space(item)
                     continue
                 evaluated = item.evaluated_get(depsgraph)
-                matrix = holding.space(evaluated)
+                matrix = holding.space(evaluated, carried=True)
                 above = ancestors[item.name]
                 if above is not None:
                     above_now = names[above].evaluated_get(depsgraph).matrix_world
                     matrix = inverse(np.array(above_now), item) @ matrix
                 if count:
                     spaces[item.name].matrices[count] = matrix
+                    if item.name in shifted:
+                        spaces[item.name].delta_location[count] = evaluated.delta_location
+                        spaces[item.name].delta_rotation[count] = _delta_rotation(evaluated)
                 else:
                     spaces[item.name] = _space_of(evaluated, evaluated.matrix_world, above, matrix)
             if count == 0:
@@ -97,6 +105,9 @@ def sample(scene, view_layer, objects, frames):
                 for item in moving:
                     space = spaces[item.name]
                     space.matrices = np.repeat(space.matrices, len(frames), axis=0)
+                    if item.name in shifted:
+                        space.delta_location = np.repeat(space.delta_location, len(frames), axis=0)
+                        space.delta_rotation = np.repeat(space.delta_rotation, len(frames), axis=0)
     return spaces
 
 
@@ -110,10 +121,11 @@ def _space_of(item, world, ancestor, matrix):
         world=np.array(world),
         rotation=list(getattr(item, rotation_path(item.rotation_mode))),
         scale=np.multiply(item.scale, item.delta_scale),
-        delta_location=np.array(item.delta_location),
-        delta_rotation=_delta_rotation(item),
+        delta_location=np.array(item.delta_location)[None],
+        delta_rotation=_delta_rotation(item)[None],
         ancestor=ancestor,
         matrices=matrix[None],
+        carried=bool(holding.active(item)),
     )
 
 
@@ -147,25 +159,6 @@ def _frame_kept(scene):
             _go_to(scene, now)
 
 
-@contextmanager
-def _visible(view_layer, objects):
-    """Blender evaluates nothing that is disabled in viewports, so it is enabled for a while."""
-    wanted = set(objects)
-    hidden = [item for item in wanted if item.hide_viewport]
-    for collection in view_layer.id_data.collection.children_recursive:
-        if collection.hide_viewport and not wanted.isdisjoint(collection.all_objects):
-            hidden.append(collection)
-    try:
-        for owner in hidden:
-            owner.hide_viewport = False
-        if hidden:
-            view_layer.update()
-        yield
-    finally:
-        for owner in hidden:
-            owner.hide_viewport = True
-
-
 def _delta_rotation(evaluated):
     if evaluated.rotation_mode == "QUATERNION":
         return np.array(evaluated.delta_rotation_quaternion.to_matrix())
@@ -178,8 +171,15 @@ def _delta_rotation(evaluated):
     return np.array(evaluated.matrix_basis)[:3, :3] / scale @ own.T
 
 
+def _has_moving_delta(item):
+    """Whether something animates the delta location or rotation of an object, which add to its own channels."""
+    return compat.is_animated(item) and any(path.startswith(DELTAS) for path in compat.played_paths(item))
+
+
 def _may_move(item, ancestor):
     """Whether the space of an object can differ from frame to frame, seen from its simulated ancestor."""
+    if holding.active(item):
+        return True
     while item.parent is not None:
         if item.parent_type != "OBJECT":
             return True

@@ -36,9 +36,9 @@ def plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation)
         chunk = items[first : first + count]
         basis = _worlds(trajectory, chunk, column, spaces, scale_length)
         for n, item in enumerate(chunk):
-            if item.parent is None:
-                continue
             space = spaces[item.name]
+            if item.parent is None and not space.carried:
+                continue
             matrices = space.matrices
             if space.ancestor is not None:
                 above = [named[space.ancestor]]
@@ -93,10 +93,10 @@ def _channels(items, basis, spaces, rotation):
                 f"{item.name} cannot hold its motion as location and rotation: {culprit} would shear or resize it by "
                 f"{amount:.2g} (limit {holding.DEFECT:g}); {cure}."
             )
-    delta = np.stack([space.delta_rotation for space in spaces])
+    delta = _side_by_side([space.delta_rotation for space in spaces])
     if (delta != np.eye(3)).any():
         turned = np.swapaxes(delta, -1, -2) @ turned
-    location = basis[..., :3, 3] - np.stack([space.delta_location for space in spaces])
+    location = basis[..., :3, 3] - _side_by_side([space.delta_location for space in spaces])
     modes = [mode(item, rotation) for item in items]
     rows = [None] * len(items)
     for turning in sorted(set(modes)):  # each mode's formula runs once, for all its objects
@@ -109,9 +109,15 @@ def _channels(items, basis, spaces, rotation):
     return rows
 
 
+def _side_by_side(values):
+    """Arrays (T, ...) or (1, ...) of N objects as one, (T, N, ...), or (1, N, ...) where all are of the latter."""
+    frames = max(len(each) for each in values)
+    return np.stack([np.broadcast_to(each, (frames, *each.shape[1:])) for each in values], axis=1)
+
+
 def _defects(items, turned):
     """How far each object's rotations (T, N, 3, 3) are from orthonormal.  Without a parent, all are as the first."""
-    follows = np.array([item.parent is not None for item in items])
+    follows = np.array([item.parent is not None or len(item.constraints) > 0 for item in items])
     defect = np.abs(np.swapaxes(turned[0], -1, -2) @ turned[0] - np.eye(3)).max(axis=(1, 2))
     if follows.any():
         seen = turned[:, follows]

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies that something else than their own keys moves or hides: the bake follows it and is not added to it."""
+
+import blend_scenes as build
+import bpy
+import numpy as np
+import pytest
+from axion.axion_blender import baking, showing
+from mathutils import Matrix
+
+END = 24
+
+
+@pytest.fixture(autouse=True)
+def scene():
+    made = bpy.context.scene
+    made.frame_start, made.frame_end, made.render.fps = 1, END, 24
+    made.axion.quality, made.axion.use_cache = "PREVIEW", False
+    made.frame_set(1)
+    return made
+
+
+def world(item, frames):
+    """(F, 3) places and (F, 3) angles of an object in the world at frames."""
+    rows = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        matrix = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world
+        rows.append((*matrix.translation, *matrix.to_euler()))
+    bpy.context.scene.frame_set(1)
+    return np.array(rows)[:, :3], np.array(rows)[:, 3:]
+
+
+def bake():
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+
+
+def struck(hide):
+    """Path of a box that a keyed one pushes, which ``hide`` hides at some frames."""
+    build.plane(size=40.0, type="PASSIVE", collision_shape="BOX")
+    crate = build.box("Crate", size=(0.5, 0.5, 0.5), location=(0.0, 0.0, 0.25))
+    pusher = build.box("Pusher", location=(-3.0, 0.0, 0.6), type="PASSIVE")
+    build.key(pusher, "location", [(1, (-3.0, 0.0, 0.6)), (20, (2.0, 0.0, 0.6))])
+    hide(pusher)
+    bpy.context.scene.frame_set(1)
+    before = pusher.hide_viewport, [curve.mute for curve in showing._hiding(pusher)]
+    bake()
+    assert (pusher.hide_viewport, [curve.mute for curve in showing._hiding(pusher)]) == before
+    path = world(crate, range(1, END + 1))[0]
+    for item in (crate, pusher, bpy.data.objects["Ground"]):
+        bpy.data.objects.remove(item)
+    return path
+
+
+def driven(item):
+    driver = item.driver_add("hide_viewport").driver
+    driver.expression = "frame < 15"
+
+
+def test_what_is_hidden_at_some_frames_pushes_as_if_it_were_shown():
+    # It stood still while hidden, and shot away what it then came out in, at 480 m/s.
+    shown = struck(lambda item: None)
+    assert shown[-1, 0] > 2.0
+    for hide in (lambda item: build.key(item, "hide_viewport", [(1, True), (22, False)], "CONSTANT"), driven):
+        np.testing.assert_allclose(struck(hide), shown, atol=1e-6)
+
+
+def test_a_delta_that_moves_is_not_added_to_the_fall():
+    item = build.box("Box", location=(1.0, 0.0, 10.0))
+    build.key(item, "delta_location", [(1, (0.0, 0.0, 0.0)), (END, (5.0, 0.0, 0.0))])
+    build.key(item, "delta_rotation_euler", [(1, (0.0, 0.0, 0.0)), (END, (1.0, 0.0, 0.0))])
+    bpy.context.scene.frame_set(1)
+    bake()
+    place, angle = world(item, range(1, END + 1))
+    assert np.abs(place[:, :2] - (1.0, 0.0)).max() < 1e-5 and np.abs(angle).max() < 1e-5
+    assert place[-1, 2] < 6.0
+
+
+def test_a_delta_carries_what_is_held_and_lets_go_of_it():
+    item = build.box("Box", location=(0.0, 0.0, 10.0))
+    build.key(item, "delta_location", [(1, (0.0, 0.0, 0.0)), (END, (4.6, 0.0, 0.0))])
+    build.key(item, "axion.kinematic", [(1, True), (13, False)], "CONSTANT")
+    own = world(item, range(1, 13))[0]
+    bake()
+    place, _ = world(item, range(1, END + 1))
+    np.testing.assert_allclose(place[:12], own, atol=1e-5)
+    np.testing.assert_allclose(np.diff(place[:, 0]), 0.2, atol=1e-4)  # it goes on at the speed it had
+
+
+def carried_by(kind):
+    """A ball that a constraint carries along with a hand until frame 13, and that is let go there."""
+    hand = build.add("Hand", None, (0.0, 0.0, 5.0))
+    build.key(hand, "location", [(1, (0.0, 0.0, 5.0)), (END, (4.6, 0.0, 5.0))])
+    ball = build.box("Ball", size=(0.4, 0.4, 0.4), location=(0.0, 1.0, 5.0))
+    constraint = ball.constraints.new(kind)
+    if kind == "FOLLOW_PATH":
+        curve = bpy.data.curves.new("Path", "CURVE")
+        spline = curve.splines.new("POLY")
+        spline.points.add(1)
+        spline.points[1].co = (4.6, 0.0, 0.0, 1.0)
+        constraint.target = build.add("Path", curve)
+        constraint.use_fixed_location = True
+        ball.location.z = 0.0
+        for frame, share in ((1, 0.0), (END, 1.0)):
+            constraint.offset_factor = share
+            constraint.keyframe_insert("offset_factor", frame=frame)
+    else:
+        constraint.target = hand
+        if kind == "CHILD_OF":
+            constraint.inverse_matrix = Matrix.Translation((0.0, 0.0, -5.0))
+    path = f'constraints["{constraint.name}"].influence'
+    for frame, share in ((1, 1.0), (14, 0.0)):
+        constraint.influence = share
+        ball.keyframe_insert(path, frame=frame)
+    for layer in ball.animation_data.action.layers:
+        for curve in layer.strips[0].channelbags[0].fcurves:
+            for point in curve.keyframe_points:
+                point.interpolation = "CONSTANT" if curve.data_path == path else "LINEAR"
+    build.key(ball, "axion.kinematic", [(1, True), (13, False)], "CONSTANT")
+    return ball
+
+
+@pytest.mark.parametrize("playhead", [1, 20])
+@pytest.mark.parametrize("kind", ["CHILD_OF", "FOLLOW_PATH", "COPY_LOCATION", "COPY_TRANSFORMS"])
+def test_what_a_constraint_carries_stays_on_its_way_until_it_is_let_go(kind, playhead):
+    # It went twice as far while it was held, with the advice to mute what carried it.
+    ball = carried_by(kind)
+    own = world(ball, range(1, 13))[0]
+    bpy.context.scene.frame_set(playhead)
+    bake()
+    place, _ = world(ball, range(1, END + 1))
+    np.testing.assert_allclose(place[:12], own, atol=1e-5)
+    np.testing.assert_allclose(np.diff(place[13:, 0]), 0.2, atol=1e-4)
+    assert place[-1, 2] < place[0, 2] - 0.5
+    bake()
+    np.testing.assert_allclose(world(ball, range(1, END + 1))[0], place, atol=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "told"), [("CHILD_OF", False), ("COPY_LOCATION", True)])
+def test_of_constraints_that_override_keys_at_other_frames_is_told(kind, told):
+    carried_by(kind)
+    bpy.context.scene.frame_set(20)
+    _, warnings = baking.check(bpy.context)
+    assert any("can override the baked keys" in words for words in warnings) == told
