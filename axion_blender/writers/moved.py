@@ -85,7 +85,7 @@ def find(scene, first):
     for item in baked:
         bag = compat.channelbag(item)
         # Blender evaluates nothing that is hidden: it stands where it was when it was seen last.
-        if bag is not None and _plays_alone(item.animation_data) and item.visible_get():
+        if (item.animation_data is None or _plays_alone(item.animation_data)) and item.visible_get():
             _look(item, bag, scene.frame_current + scene.frame_subframe, first, found)
     return found
 
@@ -95,10 +95,12 @@ def _look(item, bag, now, first, found):
     record, places = json.loads(item[records.RECORD]), {}
     for path in ("location", records.rotation_path(record["baked_mode"])):
         keyed = _baked_curves(item, bag, path)
-        if not keyed or (path != "location" and item.rotation_mode != record["baked_mode"]):
+        free = not keyed and path not in compat.played_paths(item)  # somebody deleted the keys: it stands where it was put
+        if not (keyed or free) or (path != "location" and item.rotation_mode != record["baked_mode"]):
             continue
         values = list(getattr(item, path))
-        by_hand = _differ(values, {i: curve.evaluate(now) for i, curve in keyed.items()})
+        plays = {i: curve.evaluate(now) for i, curve in keyed.items()}
+        by_hand = _differ(values, _recorded(record, path) if free else plays)
         if by_hand:
             found._values.append((item, path, values))
         if by_hand and now == first:
@@ -113,7 +115,9 @@ def _look(item, bag, now, first, found):
             edited = _differ(values, _written(record, path, keyed))
             places[path] = {i: values[i] for i in edited}
     places = {path: values for path, values in places.items() if values}
-    if any(bag.fcurves.find(curves.ASIDE + path, index=i) for path, values in places.items() for i in values):
+    if bag is not None and any(
+        bag.fcurves.find(curves.ASIDE + path, index=i) for path, values in places.items() for i in values
+    ):
         found.warnings.append(
             f"{item.name} was moved, but keys of its own below the bake say where it starts: clear the bake and change "
             "those"
@@ -145,7 +149,9 @@ def _plays_alone(data):
 
 
 def _baked_curves(item, bag, path):
-    """{index: baked curve that plays} at a path; none where a driver has the last word."""
+    """{index: baked curve that plays} at a path; none where a driver has the last word, or there are none."""
+    if bag is None:
+        return {}
     if any(driver.data_path == path and not driver.mute for driver in compat.drivers_of(item)):
         return {}
     return {
@@ -169,6 +175,12 @@ def _written(record, path, keyed):
     start = record["start"]
     first = {i for i, curve in keyed.items() if curve.keyframe_points[0].co[0] == start["frame"]}
     return {i: value for i, value in enumerate(start["values"].get(path, ())) if i in first}
+
+
+def _recorded(record, path):
+    """{index: value} of where an object stood before the bake."""
+    values = record["location"] if path == "location" else record["rotation"].get(path, ())
+    return dict(enumerate(values))
 
 
 def _with_places(item, record, places):

@@ -46,6 +46,35 @@ def test_moved_at_the_first_frame_it_starts_there_from_then_on(solver):  # noqa:
     assert item.location[:] == (4, 2, 20)
 
 
+@pytest.mark.parametrize("how", ["action", "data", "curves"])
+def test_moved_without_its_keys_it_starts_there_too(how, solver):  # noqa: F811
+    item = baked(solver)
+    item.rotation_mode = "XYZ"
+    if how == "action":
+        bpy.data.actions.remove(item.animation_data.action)
+    elif how == "data":
+        item.animation_data_clear()
+    else:
+        bag = compat.channelbag(item)
+        for curve in [curve for curve in bag.fcurves if curve.data_path == "location"]:
+            bag.fcurves.remove(curve)
+    item.location = (4, 2, 20)
+    bake(solver)
+    assert heights(item) == [20, 19, 18, 17, 16, 15] and item.location[:] == (4, 2, 20)
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert item.location[:] == (4, 2, 20)
+
+
+def test_without_its_keys_it_is_told_at_other_frames(solver):  # noqa: F811
+    item = baked(solver)
+    bpy.data.actions.remove(item.animation_data.action)
+    bpy.context.scene.frame_set(3)
+    item.location = (4, 2, 20)
+    assert any("Box was moved at frame 3" in words for words in baking.check(bpy.context)[1])
+    bake(solver)
+    assert heights(item) == [10, 9, 8, 7, 6, 5]
+
+
 def test_what_was_not_moved_keeps_its_bits(solver):  # noqa: F811
     item, other = build.box("Box", location=(0.1, 0.2, 10)), build.box("Other", location=(0.3, 5.7, 10))
     item.rotation_euler = other.rotation_euler = (0.1, 0.2, 0.3)
