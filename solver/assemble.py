@@ -9,7 +9,7 @@ import numpy as np
 
 from . import rotations
 from .assembled import Assembly, Inert
-from .bounces import Flights
+from .bounces import Flights, moving_first
 from .contact_frames import ContactFrames
 from .flags import some
 from .force_fields import ForceTable
@@ -189,6 +189,9 @@ class Assembler:
             bodies.spin = fast_spins(bodies, self.spinning[number.scene[:n]])
         problem.joints, row_number, rate, end = self._rows(state, bodies, step, links, row_force)
         topology = build_topology(problem)
+        if touches.gap_noise is not None:  # what joints lead along a wall is a little off, and is not squeezed for it
+            island = np.append(topology.body_island, -1)[np.minimum(moving_first(touches)[0], n)]
+            touches.gap_noise[topology.jointed[island] > 0] = HELD * self.slow
         return Assembly(
             problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
             (links.a, links.b), pressed, struck, bounces, curved, self._rigid(links), end,

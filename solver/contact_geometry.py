@@ -6,10 +6,11 @@ import warp as wp
 from .contact_arrays import FALL, STEP, PointArrays, PoseArrays, ShapeArrays, StageArrays
 
 ALIKE = 1.0 - 1e-6  # cosine above which a contact's normal is a face's: 0.08 degrees
+ROUNDED = 1.0 - 1e-11  # cosine above which only newton's single precision tells it from the face's: 4e-6 rad
 MODULE = "axion_contacts"
 
 zero, one, two = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0)), wp.constant(wp.float64(2.0))
-alike = wp.constant(wp.float64(ALIKE))
+alike, rounded = wp.constant(wp.float64(ALIKE)), wp.constant(wp.float64(ROUNDED))
 step_slot, fall_slot = wp.constant(STEP), wp.constant(FALL)
 
 
@@ -126,6 +127,15 @@ def has_face(shapes: ShapeArrays, shape: int, direction: wp.vec3d):
         if wp.dot(shapes.face_normal[f], direction) > alike:
             return True
     return False
+
+
+@wp.func(module=MODULE)
+def face_along(shapes: ShapeArrays, shape: int, direction: wp.vec3d):
+    """The normal of the shape's face that has this direction but for rounding, or the direction itself."""
+    for f in range(shapes.face_first[shape], shapes.face_first[shape + 1]):
+        if wp.dot(shapes.face_normal[f], direction) > rounded:
+            return shapes.face_normal[f]
+    return direction
 
 
 @wp.func(module=MODULE)

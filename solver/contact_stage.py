@@ -44,6 +44,7 @@ from .contact_arrays import (
 from .contact_geometry import (
     MODULE,
     closing_of,
+    face_along,
     gap_of,
     has_mesh,
     matrix,
@@ -122,6 +123,16 @@ def choose_contacts(
         if near:
             on_a = turned_back(poses.rotation[a], normal)
             body, takes_a = touched_body(points, k, poses, shapes, on_a, points.normal[k])
+            # Two walls whose normals are off by rounding are a wedge: what slides between them squeezes itself fast.
+            if takes_a:
+                on_a = -face_along(shapes, int(points.pair[k] % wp.int64(shapes.count)), -on_a)
+                normal = poses.rotation[a] * on_a
+                points.normal[k] = turned_back(poses.rotation[b], normal)
+            else:
+                points.normal[k] = face_along(shapes, int(points.pair[k] // wp.int64(shapes.count)), points.normal[k])
+                normal = poses.rotation[b] * points.normal[k]
+            chosen.normal[k] = normal
+            chosen.gap[k] = gap_of(points, k, poses)
             chosen.face[k] = body
             chosen.face_normal[k] = points.normal[k]
             if takes_a:

@@ -34,6 +34,7 @@ class Limits:
     sweeps: wp.int32  # Gauss-Seidel sweeps per burst
     cone_sweeps: wp.int32  # as ``sweeps``, for islands on the cone law
     search: wp.int32  # line-search trials
+    unloaded: wp.int32  # outer round by which what squeezes itself on cones must have found another answer
     inner_reduction: wp.float64  # gradient reduction per proximal centre
     eps_largest: wp.float64
     eps_smallest: wp.float64
@@ -57,6 +58,8 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.damping[k] = wp.float64(0.0)
     isl.convex[k] = 1
     isl.assumes[k] = 1 - isl.jointed[k]
+    isl.unload[k] = 0
+    isl.squeezed[k] = 0
     isl.sweep_active[k] = 0
     isl.colours[k] = 0
     isl.previous[k] = wp.float64(1.0e30)
@@ -227,16 +230,36 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     isl.outer_count[k] = round + 1
     law = isl.law[k]
     struggled = isl.inner_count[k] >= limits.inner
+    isl.unload[k] = 0
+    met = finite and value < isl.tolerance[k]
+    # On cones what slides wants to part by mu times its slip.  Where it cannot, it is squeezed for that, and sticks: the
+    # next round tells whether it would without.
+    if round == 0 and law == 1 and isl.pull[k] > wp.float64(0.0) and isl.sweep_count[k] == 0:
+        isl.unload[k] = wp.where(met or isl.jointed[k] == 1 or isl.sweeps_allowed[k] > 0, 1, 0)
     if round == 0:
         isl.law[k] = 0
     if struggled:
         isl.law[k] = 1  # Newton chases the lagged radius; on cones it has a convex function, and ends in a few steps
-    if (finite and value < isl.tolerance[k]) or round + 1 >= limits.outer:
+    if (met and isl.unload[k] == 0) or round + 1 >= limits.outer:
         isl.outer_active[k] = 0
-        if finite and value < isl.best[k]:
+        if finite and (value < isl.best[k] or isl.squeezed[k] == 1):
             isl.best[k] = value
             isl.keep[k] = 1
         else:
+            isl.restore[k] = 1
+        return
+    if isl.unload[k] == 1 and finite:
+        wp.atomic_max(flags, outer_slot, 1)
+        isl.keep[k] = 1
+        if met:
+            isl.best[k] = value
+            isl.squeezed[k] = 1
+        return
+    if isl.squeezed[k] == 1:
+        if round < limits.unloaded:
+            wp.atomic_max(flags, outer_slot, 1)
+        else:
+            isl.outer_active[k] = 0
             isl.restore[k] = 1
         return
     worse = wp.where(isl.jointed[k] == 1, wp.float64(10.0), wp.float64(3.0))

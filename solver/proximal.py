@@ -82,6 +82,7 @@ class ProximalSolver:
         self._limits.inner, self._limits.outer, self._limits.easy, self._limits.late = 16, 40, 15, 8
         self._limits.stalled, self._limits.cone_late, self._limits.cone_sweeps = 10, 4, 20
         self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 20, 40, 1.0e-4
+        self._limits.unloaded = 3
         self._limits.eps_largest = 0.1
         self._limits.eps_smallest = 1.0e-5 if precision == "float64" else 1.0e-4
         self._limits.eps_joint_smallest = 1.0e-7 if precision == "float64" else 1.0e-5
@@ -135,7 +136,7 @@ class ProximalSolver:
         p.begin(self._eps_joint)
         p.bodies.stiffness.zero_()  # only islands with joints have any, and only where directions turn
         self._over_bodies(self._motion.prepare_bodies, p.bodies)
-        self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
+        self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts, p.islands)
         self._over_rows(self._joint.prepare_rows, p.bodies, p.rows)
         self._linearise(position, active)
         self._stiffen(position)

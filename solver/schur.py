@@ -110,7 +110,7 @@ class SchurSolver:
         p.islands.search_round.zero_()
         p.bodies.stiffness.zero_()  # only islands with joints have any, and none in the velocity phase
         self._over("bodies", self._motion.prepare_bodies, p.bodies)
-        self._over("contacts", self._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
+        self._over("contacts", self._contact.prepare_contacts, p.settings, p.bodies, p.contacts, p.islands)
         self._over("rows", self._joint.prepare_rows, p.bodies, p.rows)
         self._over("islands", self._control.begin, p.flags, p.islands)
         self._linearise(position)

@@ -117,7 +117,9 @@ class NumpyCollider:
             near &= np.asarray(free, bool)[a] | np.asarray(free, bool)[b]
         source = np.flatnonzero(near)
         spin = np.linalg.norm(angular_velocity, axis=1)
-        face, face_normal = faces(self.model, manifolds.take(source), rotation, spin)
+        face, face_normal, world = faces(self.model, manifolds.take(source), rotation, spin)
+        gap[source] += np.einsum("ki,ki->k", world - normal[source], apart[source])
+        normal[source], manifolds.normal[source] = world, turn_back(rotation[b[source]], world)
         return ContactSet(
             a[source],
             b[source],

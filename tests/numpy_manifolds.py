@@ -4,7 +4,7 @@
 from dataclasses import replace
 
 import numpy as np
-from axion.solver.contact_geometry import ALIKE
+from axion.solver.contact_geometry import ALIKE, ROUNDED
 from axion.solver.face_corners import FLAT, REDUCED
 from axion.solver.manifold import (
     NOISE,
@@ -251,8 +251,18 @@ def has(table, shape, direction):
     return table.mesh[shape] | (np.bincount(run[alike], minlength=len(shape)) > 0)
 
 
+def exact(table, shape, direction):
+    """Directions (K, 3) in the frames of the bodies of shapes (K,); those of a face but for rounding are the face's."""
+    run, offset = along_runs(table.first[shape + 1] - table.first[shape])
+    face = table.first[shape][run] + offset
+    alike = np.flatnonzero(np.einsum("ki,ki->k", table.normal[face], direction[run]) > ROUNDED)[::-1]
+    out = direction.copy()
+    out[run[alike]] = table.normal[face[alike]]  # the first of them is written last
+    return out
+
+
 def faces(model, manifolds, rotation, spin):
-    """(body (K,), normal (K, 3) in that body's frame) of the face that each contact touches.
+    """(body (K,), normal (K, 3) in that body's frame, normal (K, 3) in the world) of the face each contact touches.
 
     Body -1: no face, as where two edges cross, or a face that stands still.  Where both bodies have a face there, it is
     that of the one that is held, or else of the one that turns less: of a box that tips on another, edges touch.
@@ -268,4 +278,6 @@ def faces(model, manifolds, rotation, spin):
     takes_a = has_a & (~has_b | first)
     body = np.where(takes_a, a, np.where(has_b, b, -1))
     body[(body >= 0) & ~model.movable[body] & (spin[body] == 0.0)] = -1
-    return body, np.where(takes_a[:, None], on_a, on_b)
+    on_a, on_b = -exact(model.faces, shape_a, -on_a), exact(model.faces, shape_b, on_b)
+    world = np.where(takes_a[:, None], turn(rotation[a], on_a), turn(rotation[b], on_b))
+    return body, np.where(takes_a[:, None], on_a, on_b), world

@@ -148,7 +148,7 @@ class Stages:
         self.device = p = self.solver.problem
         p.begin(eps_joint)
         self.solver._over_bodies(self.solver._motion.prepare_bodies, p.bodies)
-        self.solver._over_contacts(self.solver._contact.prepare_contacts, p.settings, p.bodies, p.contacts)
+        self.solver._over_contacts(self.solver._contact.prepare_contacts, p.settings, p.bodies, p.contacts, p.islands)
         self.solver._over_rows(self.solver._joint.prepare_rows, p.bodies, p.rows)
         self.solver._over_islands(self.solver._control.begin, p.flags, p.islands)
 

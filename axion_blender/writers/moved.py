@@ -95,7 +95,7 @@ def _look(item, bag, now, first, found):
     record, places = json.loads(item[records.RECORD]), {}
     for path in ("location", records.rotation_path(record["baked_mode"])):
         keyed = _baked_curves(item, bag, path)
-        free = not keyed and path not in compat.played_paths(item)  # somebody deleted the keys: it stands where it was put
+        free = not keyed and path not in compat.played_paths(item)  # somebody deleted the keys
         if not (keyed or free) or (path != "location" and item.rotation_mode != record["baked_mode"]):
             continue
         values = list(getattr(item, path))

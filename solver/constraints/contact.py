@@ -90,7 +90,11 @@ def contact_kernels(real):
 
     @kernel
     def prepare_contacts(
-        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays, con: ContactArrays
+        counts: wp.array(dtype=wp.int32),
+        settings: wp.array(dtype=scalar),
+        bodies: BodyArrays,
+        con: ContactArrays,
+        isl: IslandArrays,
     ):
         """Levers, effective inverse masses, allowed gap and start impulses, at the start pose."""
         at = wp.tid()
@@ -108,7 +112,10 @@ def contact_kernels(real):
             con.arm_b[c] = rb
             allowed = con.rebound_gap[c]
             if wp.abs(con.start_gap[c]) <= con.gap_noise[c]:
-                allowed += con.start_gap[c]
+                if isl.jointed[con.island[c]] == 1:
+                    allowed -= scalar(0.5) * con.gap_noise[c]
+                else:
+                    allowed += con.start_gap[c]
             elif con.start_gap[c] < scalar(0.0):
                 allowed += wp.min(scalar(0.0), con.start_gap[c] + settings[push_out_slot])
             con.allowed[c] = allowed
@@ -336,6 +343,8 @@ def contact_kernels(real):
                 if isl.outer_active[k] == 1:
                     p = con.p[c]
                     con.p_centre[c] = p
+                    if isl.unload[k] == 1:
+                        con.p_centre[c] = wp.vec3d(zero, p[1], p[2])
                     con.radius[c] = double(con.mu[c]) * p[0]
                     con.dual[c] = wp.vec2d(p[1], p[2])
 

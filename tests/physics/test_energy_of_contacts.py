@@ -81,11 +81,15 @@ def test_boxes_that_rebound_among_each_other_gain_nothing(monkeypatch):
     # What Newton's law of impact asks of each contact is together more than there is: it added 2 % in a frame.
     monkeypatch.setattr(position_phase, "GHOSTS", 0)  # solves for those are no shorter steps
     monkeypatch.setattr(position_phase, "hit_again", lambda *_: None)  # and these are, for another reason
-    rise, reports = largest_gain(bouncing_boxes(2), 30)
-    assert figure("20 boxes that rebound", "energy rise in a frame", rise, GAIN, "of itself") < GAIN
-    assert all(report.converged for report in reports)
+    rise, solves = [], []
+    for seed in range(1, 7):
+        gain, reports = largest_gain(bouncing_boxes(seed), 30)
+        assert all(report.converged for report in reports)
+        rise.append(gain)
+        solves.append(sum(report.substeps for report in reports))
+    assert figure("20 boxes that rebound, of 6", "energy rise in a frame", max(rise), GAIN, "of itself") < GAIN
     # By a share of their rebounds, not by shorter steps: without any limit there were as many solves.
-    assert figure("20 boxes that rebound", "solves", sum(r.substeps for r in reports), 120) < 120
+    assert figure("20 boxes that rebound, of 6", "solves, mean", np.mean(solves), 130) < 130
 
 
 def bouncing_in_space(shape_of, seed):

@@ -58,9 +58,9 @@ def test_a_cup_dropped_into_another_stays_there(fps):
 
 
 STUCK = pytest.mark.parametrize(
-    ("sides", "count", "offset", "fps"), [(16, 3, 0.002, 96), (16, 3, 0.004, 24), (24, 2, 0.003, 24)]
+    ("sides", "count", "offset", "fps"), [(16, 3, 0.002, 96), (16, 3, 0.004, 24), (24, 2, 0.005, 24)]
 )
-"""Buckets that friction locks in each other with 20 to 40 micrometres of overlap."""
+"""Buckets that friction locks in each other with 20 to 90 micrometres of overlap."""
 
 
 def buckets(sides, count, offset, **ground):

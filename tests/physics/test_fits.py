@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What slides in a fit without clearance slides: no load, speed or overlap squeezes it, so friction has nothing to feed
+on.  Coulomb's law admits a squeeze there; the least one is none.
+"""
+
+import numpy as np
+import pytest
+from axion.solver import Axis, Body, Box, Cylinder, Joint, Plane, Scene, SolverConfig, simulate
+from figures import figure
+from scenes import turned
+
+CPU = SolverConfig(device="cpu")
+GAPS = pytest.mark.parametrize("gap", [0.0, 1e-7, 1e-5, 1e-4])
+"""Clearances [m]: none, what single precision makes of none, and ones that a step on cones would close."""
+
+
+@GAPS
+@pytest.mark.parametrize("count", [1, 3])
+def test_boxes_fall_through_a_shaft_that_they_fit(count, gap):
+    # 13 mm in a second, and all frames converged.
+    scene = Scene()
+    for k, (x, y) in enumerate([(1, 0), (-1, 0), (0, 1), (0, -1)]):
+        half, far = (0.05 if x else 0.4, 0.05 if y else 0.4, 9.0), 0.3 + gap
+        scene.add(Body(f"Wall {k}", [Box(half)], motion="static", position=(far * x, far * y, 0.0)))
+    for k in range(count):
+        scene.add(Body(f"Box {k}", [Box((0.25, 0.25, 0.25))], position=(0.0, 0.0, 2.0 + 0.6 * k)))
+    trajectory = simulate(scene, 24, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    speed = -trajectory.linear_velocity[-1, 4:, 2].max()
+    name = f"{count} boxes in a shaft with {gap:g} m of clearance"
+    assert figure(name, "speed after a second", speed, 9.81, "m/s") == pytest.approx(9.81, rel=1e-3)
+
+
+@GAPS
+def test_a_drawer_slides_as_far_as_its_floor_lets_it(gap):
+    # It stopped after 2 mm.  What slides is half a step ahead of the textbook.
+    scene, speed, friction = Scene(), 2.0, 0.2
+    scene.add(Body("Ground", [Plane()], motion="static", friction=friction))
+    for side in (-1.0, 1.0):
+        place = (0.0, side * (0.3 + gap), 0.3)
+        scene.add(Body(f"Wall {side}", [Box((3.0, 0.05, 0.3))], motion="static", position=place))
+    drawer = Body(
+        "Drawer", [Box((0.25, 0.25, 0.1))], position=(-1, 0, 0.1), linear_velocity=(speed, 0, 0), friction=friction
+    )
+    scene.add(drawer)
+    trajectory = simulate(scene, 36, config=CPU)
+    law = speed**2 / (2.0 * 9.81 * friction) - 0.5 * speed / 24.0
+    way = trajectory.position[-1, 3, 0] + 1.0
+    assert all(report.converged for report in trajectory.reports)
+    assert figure(f"drawer with {gap:g} m of clearance", "way", way, law, "m") == pytest.approx(law, abs=0.01)
+
+
+@GAPS
+def test_a_door_on_a_slider_coasts_over_the_floor_it_touches(gap):
+    # It stopped after 3 mm.
+    scene = Scene()
+    scene.add(Body("Floor", [Box((4.0, 1.0, 0.05))], motion="static", position=(0.0, 0.0, -0.05 - gap)))
+    scene.add(Body("Door", [Box((0.5, 0.05, 1.0))], position=(-1, 0, 1), linear_velocity=(1.5, 0, 0), mass=30.0))
+    scene.add(Joint("Rail", "slider", None, "Door", (-1.0, 0.0, 1.0)))
+    trajectory = simulate(scene, 48, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    speed = trajectory.linear_velocity[-1, 1, 0]
+    assert figure(f"door with {gap:g} m of clearance", "speed", speed, 1.5, "m/s") == pytest.approx(1.5, rel=1e-4)
+
+
+def pendulum(gap, sides):
+    """A plate on a hinge, let go at 1 rad beside one wall, or between two."""
+    scene, far = Scene(), 0.03 + gap
+    for side in sides:
+        scene.add(Body(f"Wall {side}", [Box((0.05, 0.01, 0.3))], motion="static", position=(0.0, side * far, 0.8)))
+    place = (0.5 * np.sin(1.0), 0.0, 1.0 - 0.5 * np.cos(1.0))
+    scene.add(Body("Plate", [Box((0.03, 0.02, 0.5))], position=place, orientation=turned("y", -1.0)))
+    scene.add(Joint("Hinge", "hinge", None, "Plate", (0.0, 0.0, 1.0), turned("x", -np.pi / 2)))
+    trajectory = simulate(scene, 72, config=CPU)
+    return trajectory, np.abs(trajectory.position[48:, -1, 0]).max() / place[0]
+
+
+@GAPS
+def test_a_pendulum_swings_between_cheeks(gap):
+    # It stopped 24 mm off its middle in 17 frames.
+    trajectory, kept = pendulum(gap, (-1, 1))
+    assert all(report.converged for report in trajectory.reports)
+    assert figure(f"pendulum between cheeks, {gap:g} m", "kept in 3 s", kept, 1.0, "of its swing") > 0.985
+
+
+@GAPS
+def test_a_pendulum_swings_along_a_wall(gap):
+    """It hung still, far off its middle.  While the wall bears anything its steps dissipate, so some of it is lost."""
+    trajectory, kept = pendulum(gap, (-1,))
+    assert all(report.converged for report in trajectory.reports)
+    assert figure(f"pendulum along a wall, {gap:g} m", "kept in 3 s", kept, 1.0, "of its swing") > 0.8
+
+
+def test_a_car_with_wheels_flush_with_it_rolls_on():
+    """It braked at mu g.  Until the wheels stand half a micrometre off it takes some of its speed once."""
+    scene = Scene()
+    scene.add(Body("Ground", [Plane()], motion="static", friction=0.9))
+    speed = {"linear_velocity": (5.0, 0.0, 0.0)}
+    scene.add(Body("Chassis", [Box((1.0, 0.4, 0.15))], position=(0.0, 0.0, 0.55), mass=800.0, **speed))
+    for k, (x, y) in enumerate([(x, y) for x in (-0.7, 0.7) for y in (-1.0, 1.0)]):
+        place = (x, y * 0.5, 0.3)
+        scene.add(Body(f"Hub {k}", [Box((0.05, 0.05, 0.05))], position=place, mass=10.0, collision_mask=0, **speed))
+        spring = {"x": Axis(stiffness=4e4, damping=4e3)}
+        scene.add(Joint(f"Spring {k}", "slider", "Chassis", f"Hub {k}", place, turned("y", -np.pi / 2), axes=spring))
+        wheel = Body(
+            f"Wheel {k}", [Cylinder(0.3, 0.1)], position=place, orientation=turned("x", -np.pi / 2), mass=20.0,
+            angular_velocity=(0.0, 5.0 / 0.3, 0.0), friction=0.9, **speed,
+        )  # fmt: skip
+        scene.add(wheel)
+        scene.add(Joint(f"Axle {k}", "hinge", f"Hub {k}", f"Wheel {k}", place, turned("x", -np.pi / 2)))
+    trajectory = simulate(scene, 96, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    kept = trajectory.linear_velocity[-1, 1, 0] / 5.0
+    assert figure("car with wheels flush with it", "speed kept in 4 s", kept, 1.0, "of itself") > 0.95
