@@ -232,8 +232,8 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     struggled = isl.inner_count[k] >= limits.inner
     isl.unload[k] = 0
     met = finite and value < isl.tolerance[k]
-    # On cones what slides wants to part by mu times its slip.  Where it cannot, it is squeezed for that, and sticks: the
-    # next round tells whether it would without.
+    # On cones what slides wants to part by mu times its slip.  Where it cannot, it is squeezed for that, and sticks.
+    # The next round tells whether it would without.
     if round == 0 and law == 1 and isl.pull[k] > wp.float64(0.0) and isl.sweep_count[k] == 0:
         isl.unload[k] = wp.where(met or isl.jointed[k] == 1 or isl.sweeps_allowed[k] > 0, 1, 0)
     if round == 0:
