@@ -191,7 +191,7 @@ class Assembler:
         topology = build_topology(problem)
         if touches.gap_noise is not None:  # what joints lead along a wall is a little off, and is not squeezed for it
             island = np.append(topology.body_island, -1)[np.minimum(moving_first(touches)[0], n)]
-            touches.gap_noise[topology.jointed[island] > 0] = HELD * self.slow
+            touches.gap_noise[topology.jointed[island]] = HELD * self.slow
         return Assembly(
             problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
             (links.a, links.b), pressed, struck, bounces, curved, self._rigid(links), end,

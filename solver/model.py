@@ -163,9 +163,9 @@ def build_model(scene, device="cpu", center_of_mass=None):
     center_of_mass = np.asarray(center_of_mass, float).reshape(-1, 3)
     entries = [(index, part) for index, body in enumerate(bodies) for shape in body.shapes for part in shape.parts()]
     model = _model(scene, device, center_of_mass, entries)
-    position = np.array([_vector(body.position) for body in bodies]).reshape(-1, 3)
-    rotation = matrices(np.array([_vector(body.orientation) for body in bodies]).reshape(-1, 4))
-    hollow = hollow_meshes(model, position, rotation)
+    start = [body.start() for body in bodies]
+    rotation = matrices(np.array([turn for _, turn in start]).reshape(-1, 4))
+    hollow = hollow_meshes(model, np.array([place for place, _ in start]).reshape(-1, 3), rotation)
     if not hollow.any():
         return model
     entries = [(index, Shell.of(part) if two else part) for (index, part), two in zip(entries, hollow, strict=True)]

@@ -21,6 +21,7 @@ from .loading import uncollected
 from .model import build_model
 from .overlaps import Overlap, deep_overlaps
 from .proximal import ProximalSolver
+from .rotors import Rotors
 from .step import Stepper
 from .substeps import Substeps
 from .trajectory import START, CheckpointError, FrameResult, StepReport, Trajectory
@@ -56,7 +57,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
     body, joints = stepper.frames, stepper.joints
     parts = int(config.states_per_frame)
     substeps = Substeps(None if config.substeps == "auto" else int(config.substeps), parts)
-    gyroscopes = Gyroscopes(scene, body, joints)
+    gyroscopes, rotors = Gyroscopes(scene, body, joints), Rotors(scene, stepper.model)
     if resume is not None:
         restore(resume, stepper, substeps)
     first = 0 if resume is None else resume.frame
@@ -71,7 +72,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
         else:
             free = stepper.assembler.free(stepper.state.time)
             turns, stepper.assembler.spinning = gyroscopes.steps(stepper.state, 1.0 / fps, free)
-            steps = substeps.take(turns)
+            steps = substeps.take(max(turns, rotors.steps(stepper.state, 1.0 / fps, free)))
             for step in range(1, steps + 1):
                 outcomes += stepper.advance(1.0 / (fps * steps))
                 if step < steps and step % (steps // parts) == 0:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How objects move by themselves (keyframes, drivers, constraints, parents, modifiers), sampled between the frames."""
 
+import math
 from dataclasses import dataclass, field
 
 import bpy
@@ -14,6 +15,8 @@ SAMPLES_PER_FRAME = 4
 """Colliders get their velocity from these samples, so a frame needs several."""
 STILL = 1e-6
 """Change of a world matrix, relative to its largest entry, below which an object stands still: float32 noise."""
+UNTOLD = 2.4
+"""Turn [rad] between two samples above which the shorter way round may not be the right one."""
 RIGID = 1e-4
 """Change of shape or scale, relative to the size, up to which a motion counts as rigid."""
 
@@ -231,6 +234,19 @@ class Sampler:
 def _world(item, depsgraph, vertices):
     matrix = np.array(item.evaluated_get(depsgraph).matrix_world)
     return vertices @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def whirls(item, path):
+    """[sentence] where an object turns so far between the samples of its MotionPath that nobody can tell which way."""
+    turn = np.asarray(path.orientation, float)
+    angle = 2.0 * np.arccos(np.minimum(np.abs((turn[1:] * turn[:-1]).sum(axis=1)), 1.0)).max(initial=0.0)
+    if angle <= UNTOLD:
+        return []
+    return [
+        f"{item.name} turns by {math.degrees(angle):.0f} degrees or more in a quarter of a frame, so which way it "
+        "sweeps cannot be told, and what is there may be missed: let it turn by less than "
+        f"{UNTOLD * SAMPLES_PER_FRAME / (2.0 * math.pi):.2g} turns a frame"
+    ]
 
 
 def can_move(item, seen=()):

@@ -243,6 +243,8 @@ class _Reader:
             kind, path, held = self._active(item, sampler)
         if kind == "static" and path is not None:
             kind = "kinematic"
+        if path is not None:
+            self.warnings += motion.whirls(item, path)
         solids = [self.cook.solids.of(shape) for shape in shapes]
         if any(solid is not shape for solid, shape in zip(solids, shapes, strict=True)):
             self.meshes[item.name_full] = shapes

@@ -142,3 +142,13 @@ def test_of_constraints_that_override_keys_at_other_frames_is_told(kind, told):
     bpy.context.scene.frame_set(20)
     _, warnings = baking.check(bpy.context)
     assert any("can override the baked keys" in words for words in warnings) == told
+
+
+@pytest.mark.parametrize(("turns", "told"), [(1.0, False), (2.0, True)])
+def test_of_blades_that_turn_too_fast_to_tell_which_way_is_told(turns, told):
+    fan = build.box("Fan", size=(3.0, 0.1, 0.6), type="PASSIVE")
+    build.key(fan, "rotation_euler", [(1, (0.0, 0.0, 0.0)), (END, (0.0, 0.0, 2.0 * np.pi * turns * (END - 1)))])
+    build.box("Cube", size=(0.2, 0.2, 0.2), location=(1.0, 0.3, 0.0))
+    bpy.context.scene.frame_set(1)
+    _, warnings = baking.check(bpy.context)
+    assert any("which way it sweeps cannot be told" in words for words in warnings) == told
