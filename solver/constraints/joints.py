@@ -312,6 +312,8 @@ def joint_kernels(real):
                     rows.p[r] = rows.p_best[r]
                 if isl.outer_active[k] == 1:
                     rows.p_centre[r] = rows.p[r]
+                    if isl.unload[k] == 1:  # or they go on to hold against squeezes that are gone
+                        rows.p_centre[r] = double(0.0)
 
     return SimpleNamespace(
         prepare_rows=prepare_rows,
