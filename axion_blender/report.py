@@ -44,6 +44,7 @@ def summary(reports, frame_start, broken_joints=None):
     missed = [frame_start + report.frame for report in reports if not report.converged]
     return {
         "frames": len(reports),
+        "frame_start": frame_start,
         **worst("penetration"),
         **worst("joint_error"),
         **worst("joint_error_angle"),
@@ -84,7 +85,8 @@ def summary_lines(result):
     elif not result.get("overlapping_bodies"):  # absent from bakes of earlier versions
         lines.append("Every frame kept the tolerance")
     else:
-        lines.append("Every frame kept the tolerance but for bodies that were placed inside each other")
+        got = "were placed" if _were_placed(result) else "came to be"
+        lines.append(f"Every frame kept the tolerance but for bodies that {got} inside each other")
     if result.get("overlapping_bodies"):
         lines += _overlaps(result)
     lines += [f"Joint {name} broke after {time:.3f} s" for name, time in result["broken_joints"].items()]
@@ -212,14 +214,20 @@ def _and(names):
 def _overlaps(result):
     """Sentences on the pairs of bodies that stood inside each other when that was worst."""
     names, first = result["overlapping_bodies"], result["worst_overlap_frame"] - 1
-    deep = f"{_millimetres(result['worst_overlap'])} deep"
-    lines = []
-    for number, pair in enumerate(zip(names[::2], names[1::2], strict=True)):
-        lines.append(
-            f"{_and(pair)} are inside each other at frame {first}, {'at most ' if number else ''}{deep}: move them "
-            "apart, or let them not collide"
-        )
-    return lines
+    deep, when = f"{_millimetres(result['worst_overlap'])} deep", f"at frame {first}"
+    cure = "move them apart, or let them not collide"
+    if not _were_placed(result):
+        when = f"between the frames {first} and {first + 1}"
+        cure = "move them apart if they are let go there; else take more Substeps Per Frame or a higher Quality"
+    return [
+        f"{_and(pair)} are inside each other {when}, {'at most ' if number else ''}{deep}: {cure}"
+        for number, pair in enumerate(zip(names[::2], names[1::2], strict=True))
+    ]
+
+
+def _were_placed(result):
+    """Whether bodies were inside each other when the simulation began; bakes of earlier versions do not say."""
+    return result["worst_overlap_frame"] - 1 == result.get("frame_start", result["worst_overlap_frame"] - 1)
 
 
 def _crush(bodies, pressing):

@@ -41,6 +41,18 @@ def test_summary_is_the_worst_of_all_frames_with_blenders_frame_numbers():
     assert summary["wall_time"] == 1.0 and summary["frames"] == 3
 
 
+def test_what_came_to_be_inside_each_other_later_was_not_placed_so():
+    deep = {"overlap": 0.1, "overlapping_bodies": ["Shard", "Other"]}
+    for number, told, cure in ((1, "were placed", "let them not collide"), (3, "came to be", "Substeps Per Frame")):
+        reports = [StepReport(k, **(deep if k == number else {})) for k in (1, 2, 3)]
+        text = "\n".join(report.summary_lines(report.summary(reports, 10)))
+        assert f"but for bodies that {told} inside each other" in text and cure in text
+        when = "at frame 10" if number == 1 else "between the frames 12 and 13"
+        assert f"Shard and Other are inside each other {when}, 100.0000 mm deep" in text
+    old = {name: value for name, value in report.summary(reports, 10).items() if name != "frame_start"}
+    assert "were placed" in "\n".join(report.summary_lines(old))
+
+
 def test_a_nan_is_worse_than_any_number():
     reports = [StepReport(1, penetration=1.0), StepReport(2, penetration=math.nan), StepReport(3, penetration=2.0)]
     summary = report.summary(reports, 0)
