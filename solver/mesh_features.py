@@ -44,6 +44,7 @@ class MeshTable:
     flat: np.ndarray  # (T, 7) bool: the feature is part of a flat surface
     border: np.ndarray  # (T, 7) bool: the feature is on the border of an open mesh
     changes: np.ndarray  # (M,) int, how often each mesh has taken another shape
+    shell: np.ndarray  # (M + N,) bool: not ``closed``, as something stands inside it, though it has no border
 
     def is_level(self, triangle):
         """Whether triangles (N,) lie in one plane with all that go on from them without a sharp edge -> (N,) bool."""
@@ -88,6 +89,7 @@ def mesh_table(shape_mesh, meshes, shape_outline=None, outlines=()):
         np.concatenate([np.zeros((0, 3), np.int64), *corner]),
         *columns[4:],
         np.zeros(count, int),
+        np.zeros(len(parts), bool),
     )
 
 

@@ -62,7 +62,8 @@ def _before(model, shape, other, position, rotation, contacts):
     near = TELLS_NO_SIDE * np.minimum(model.shape_size[shape], model.shape_size[other])
     for k in sheet[np.abs(height[sheet]) < near[sheet]]:
         height[k] = _remembered(model, shape[k], other[k], rotation, contacts, near[k]) or height[k]
-    return height >= 0.0
+    holds = table.shell[table.shape_mesh[shape]] & (model.shape_radius[other] > model.shape_radius[shape])
+    return (height >= 0.0) | holds  # what is larger than a shell is not inside it, though its middle may be
 
 
 def _height(model, shape, point):

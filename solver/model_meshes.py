@@ -25,6 +25,10 @@ class Shell(TriangleMesh):
         """Never."""
         return False
 
+    def outward(self):
+        """(T, 3) triangles that look outwards on the whole, as those of closed meshes do."""
+        return self.wound[:, ::-1] if self._polyhedron.volume < 0.0 else self.wound
+
 
 def meshes_of(shapes):
     """The MeshTable of triangle meshes, with the corners of boxes and hulls if there are any; those alike are one."""
@@ -41,7 +45,8 @@ def meshes_of(shapes):
             if shape_outline[index] == len(outlines):
                 outlines.append(outline)
     table = mesh_table(shape_mesh, meshes, shape_outline, outlines) if meshes else mesh_table(shape_mesh, meshes)
-    table.closed[shape_mesh[[isinstance(shape, Shell) for shape in shapes]]] = False
+    table.shell[shape_mesh[[isinstance(shape, Shell) for shape in shapes]]] = True
+    table.closed &= ~table.shell
     return table
 
 

@@ -164,3 +164,16 @@ def test_only_what_holds_a_body_wholly_is_hollow():
     assert hollow(Body("Bowl", [bowl], motion="static"), Body("Ball", ball)) == [False, False]
     heap = joined(cube(12.0, True), cube(1.0, center=(3.0, 0.0, 0.0)))
     assert hollow(Body("Hall", [heap], motion="static"), Body("Ball", ball)) == [True, False]
+
+
+def test_hollow_balls_lie_in_each_other():
+    # As nesting dolls do: the middle of the larger one is inside the smaller one, and is no content of it.
+    scene, radius = Scene(), (1.2, 0.6)
+    scene.add(Body("Room", [cube(6.0)], motion="static"))
+    for k, each in enumerate(radius):
+        scene.add(Body(f"Ball {k}", [sphere(each)], mass=1.0, position=(0.0, 0.0, 0.02 * k)))
+    scene.add(Body("Marble", [Sphere(0.2)], mass=1.0, position=(0.0, 0.0, 0.05)))
+    trajectory = simulate(scene, 72, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    assert max(report.penetration for report in trajectory.reports) < 2e-4
+    np.testing.assert_allclose(trajectory.position[-1, 1:, 2], (-1.8, -2.4, -2.8), atol=0.05)
