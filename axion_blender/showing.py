@@ -17,22 +17,21 @@ def shown(view_layer, objects):
         if collection.hide_viewport and not wanted.isdisjoint(collection.all_objects):
             hidden.append(collection)
     # What hides them at some frames would do so again at the next.
-    curves = [curve for item in wanted for curve in _hiding(item) if not curve.mute]
+    changes = [(curve, "mute", True) for item in wanted for curve in _hiding(item) if not curve.mute]
+    changes += [(owner, PATH, False) for owner in hidden]
     try:
-        for curve in curves:
-            curve.mute = True
-        for owner in hidden:
-            owner.hide_viewport = False
-        if hidden or curves:
-            view_layer.update()
+        _set(view_layer, changes)
         yield
     finally:
-        for curve in curves:
-            curve.mute = False
-        for owner in hidden:
-            owner.hide_viewport = True
-        if hidden or curves:
-            view_layer.update()
+        _set(view_layer, [(owner, name, not value) for owner, name, value in changes])
+
+
+def _set(view_layer, changes):
+    """Set properties, (owner, name, value) each, and have a ViewLayer evaluated with them."""
+    for owner, name, value in changes:
+        setattr(owner, name, value)
+    if changes:
+        view_layer.update()
 
 
 def _hiding(item):

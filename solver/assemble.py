@@ -9,7 +9,7 @@ import numpy as np
 
 from . import rotations
 from .assembled import Assembly, Inert
-from .bounces import Flights, moving_first
+from .bounces import Flights
 from .contact_frames import ContactFrames
 from .flags import some
 from .force_fields import ForceTable
@@ -190,8 +190,8 @@ class Assembler:
         problem.joints, row_number, rate, end = self._rows(state, bodies, step, links, row_force)
         topology = build_topology(problem)
         if touches.gap_noise is not None:  # what joints lead along a wall is a little off, and is not squeezed for it
-            island = np.append(topology.body_island, -1)[np.minimum(moving_first(touches)[0], n)]
-            touches.gap_noise[topology.jointed[island]] = HELD * self.slow
+            of_joints = topology.contact_order[topology.jointed[topology.contact_island]]
+            touches.gap_noise[of_joints] = HELD * self.slow
         return Assembly(
             problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
             (links.a, links.b), pressed, struck, bounces, curved, self._rigid(links), end,

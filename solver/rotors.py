@@ -18,8 +18,10 @@ class Rotors:
         """model: CollisionModel.  Balls look the same however they turn."""
         self._model, self._turned = model, {}
         for number, body in enumerate(scene.bodies):
-            turned = _turned(body)
-            if turned is not None and not model.balls[number] and model.body_radius[number] > 0.0:
+            if body.path is None or model.balls[number] or not model.body_radius[number] > 0.0:
+                continue
+            turned = np.append(0.0, np.cumsum(body.path.turns()))  # since the first sample
+            if turned[-1] > FAR:
                 self._turned[number] = body.path.times, turned
 
     def steps(self, state, seconds, free):
@@ -40,13 +42,3 @@ class Rotors:
             if near.any():
                 steps = max(steps, int(np.ceil((end - begin) / TURN)))
         return steps
-
-
-def _turned(body):
-    """(S,) angle by which the samples of a body's path have turned since the first [rad], or None: never far."""
-    if body.path is None or len(body.path.times) < 2:
-        return None
-    turn = np.asarray(body.path.orientation, float)
-    cosine = np.abs(np.einsum("si,si->s", turn[1:], turn[:-1]))
-    angle = 2.0 * np.arccos(np.minimum(cosine, 1.0))
-    return np.append(0.0, np.cumsum(angle)) if angle.sum() > FAR else None

@@ -58,6 +58,11 @@ class MotionPath(coerce.CoercedOnce):
         turn = rotations.multiply(self.orientation[i + 1], rotations.conjugate(self.orientation[i]))
         return (self.position[i + 1] - self.position[i]) / duration, rotations.logarithm(turn) / duration
 
+    def turns(self):
+        """(S - 1,) angle of the rotation from each sample to the next, the shorter way round [rad]."""
+        cosine = np.abs(np.einsum("si,si->s", self.orientation[1:], self.orientation[:-1]))
+        return 2.0 * np.arccos(np.minimum(cosine, 1.0))
+
     def _interval(self, time):
         if time <= self.times[0] or len(self.times) == 1:
             return 0, 0.0

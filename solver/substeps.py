@@ -16,7 +16,7 @@ class Substeps:
         self._quiet = 0
 
     def take(self, spinning):
-        """Steps of the coming frame, which spin wants cut into ``spinning`` (gyroscopic.py)."""
+        """Steps of the coming frame, which spin wants cut into ``spinning`` (gyroscopic.py, rotors.py)."""
         self.taken = self.count
         if self.fixed is None:
             self.taken = max(self.count, min(spinning, MOST_SPINNING))

@@ -40,17 +40,17 @@ def keep_rooms(bodies, meshes):
     """
     if not meshes:
         return
-    moving = [(number, made, shape.bounds()) for number, made in _moving(bodies) for shape in made.shapes]
-    if not moving:
+    number = [own for own, made in enumerate(bodies) if made.motion == "dynamic" for _ in made.shapes]
+    if not number:
         return
-    number = np.array([number for number, _, _ in moving])
-    turn = conventions.rotation_matrix(np.array([made.orientation for _, made, _ in moving], float))
-    middle = np.array([0.5 * (low + high) for _, _, (low, high) in moving])
-    place = np.array([made.position for _, made, _ in moving], float) + np.einsum("nij,nj->ni", turn, middle)
-    least = INSIDE * np.array([_room(shape) for _, made in _moving(bodies) for shape in made.shapes])
+    bounds = np.array([shape.bounds() for made in bodies if made.motion == "dynamic" for shape in made.shapes])
+    turn = conventions.rotation_matrix(np.array([bodies[own].orientation for own in number], float))
+    place = np.array([bodies[own].position for own in number], float)
+    place += np.einsum("nij,nj->ni", turn, 0.5 * bounds.sum(axis=1))
+    least, number = INSIDE * _room(bounds), np.array(number)
     shapes = np.bincount(number, minlength=len(bodies))
     for own, made in enumerate(bodies):
-        if made.name not in meshes or max(_room(shape) for shape in made.shapes) <= least.min():
+        if made.name not in meshes or _room(np.array([s.bounds() for s in made.shapes])).max() <= least.min():
             continue
         local = (place - made.position) @ conventions.rotation_matrix(made.orientation)
         held = np.zeros(len(bodies), int)
@@ -61,15 +61,9 @@ def keep_rooms(bodies, meshes):
             made.shapes = meshes[made.name]
 
 
-def _room(shape):
-    """Half of the smallest side of a shape's box [m]."""
-    low, high = shape.bounds()
-    return 0.5 * (high - low).min()
-
-
-def _moving(bodies):
-    """Numbers and solver.Body of those that move by themselves."""
-    return [(number, made) for number, made in enumerate(bodies) if made.motion == "dynamic"]
+def _room(bounds):
+    """(N,) half of the smallest side of each of boxes (N, 2, 3), lower and upper corner [m]."""
+    return 0.5 * (bounds[:, 1] - bounds[:, 0]).min(axis=1)
 
 
 def _depth(solid, places):

@@ -64,8 +64,9 @@ def defect(turned):
 
 def resizers(item):
     """Names of the constraints of an object that can change its size, those that are known to first, as words."""
-    known = [constraint for constraint in active(item) if constraint.type in SCALING]
-    return ", ".join(constraint.name for constraint in known or active(item))
+    acting = active(item)
+    known = [constraint for constraint in acting if constraint.type in SCALING]
+    return ", ".join(constraint.name for constraint in known or acting)
 
 
 def check(item, depsgraph, first, last, warnings):

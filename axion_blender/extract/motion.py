@@ -238,8 +238,7 @@ def _world(item, depsgraph, vertices):
 
 def whirls(item, path):
     """[sentence] where an object turns so far between the samples of its MotionPath that nobody can tell which way."""
-    turn = np.asarray(path.orientation, float)
-    angle = 2.0 * np.arccos(np.minimum(np.abs((turn[1:] * turn[:-1]).sum(axis=1)), 1.0)).max(initial=0.0)
+    angle = path.turns().max(initial=0.0)
     if angle <= UNTOLD:
         return []
     return [

@@ -83,7 +83,8 @@ def _channels(items, basis, spaces, rotation):
             sizes = ", ".join(f"{size:g}" for size in own)
             raise SceneError(f"{item.name}: its scale is ({sizes}): all three must differ from 0")
     turned = basis[..., :3, :3] / scale[:, None, :]
-    for item, amount in zip(items, _defects(items, turned), strict=True):
+    follows = np.array([item.parent is not None or space.carried for item, space in zip(items, spaces, strict=True)])
+    for item, amount in zip(items, _defects(follows, turned), strict=True):
         if not amount < holding.DEFECT:
             culprit, cure = f"its constraints ({holding.resizers(item)})", "mute them"
             if item.parent is not None:
@@ -115,9 +116,10 @@ def _side_by_side(values):
     return np.stack([np.broadcast_to(each, (frames, *each.shape[1:])) for each in values], axis=1)
 
 
-def _defects(items, turned):
-    """How far each object's rotations (T, N, 3, 3) are from orthonormal.  Without a parent, all are as the first."""
-    follows = np.array([item.parent is not None or len(item.constraints) > 0 for item in items])
+def _defects(follows, turned):
+    """How far each object's rotations (T, N, 3, 3) are from orthonormal.  All are as the first of those that follow
+    nothing; follows: (N,) bool.
+    """
     defect = np.abs(np.swapaxes(turned[0], -1, -2) @ turned[0] - np.eye(3)).max(axis=(1, 2))
     if follows.any():
         seen = turned[:, follows]
