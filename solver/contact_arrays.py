@@ -12,7 +12,7 @@ import warp as wp
 
 from .arrays import allocate, download_all, of_arrays, upload
 from .manifold import Manifolds
-from .shapes import ConvexHull
+from .shapes import Box, ConvexHull
 
 # Slots of the ``counts`` array.
 OLD, FRESH, KEPT, ADDED, UNSORTED, SLID = range(6)
@@ -113,6 +113,7 @@ class ShapeArrays:
     radius: wp.array(dtype=wp.float64)
     mesh: wp.array(dtype=wp.bool)
     hull: wp.array(dtype=wp.bool)
+    polyhedron: wp.array(dtype=wp.bool)  # a box or a hull: all its faces are polygons
     place: wp.array(dtype=wp.vec3d)  # of the shape's own frame, in the body's
     rotation: wp.array(dtype=wp.mat33d)
     middle: wp.array(dtype=wp.vec3d)  # of the shape's box, in the body's frame
@@ -230,6 +231,7 @@ def shape_arrays(model, device):
         "radius": model.shape_radius,
         "mesh": model.faces.mesh,
         "hull": [isinstance(shape, ConvexHull) for shape in model.shapes],
+        "polyhedron": [isinstance(shape, (Box, ConvexHull)) for shape in model.shapes],
         "place": model.shape_position,
         "rotation": model.shape_rotation,
         "middle": model.shape_middle,

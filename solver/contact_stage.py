@@ -53,6 +53,7 @@ from .contact_geometry import (
     touched_body,
     turned_back,
 )
+from .least_depth import take_least_depth
 from .manifold import GAP_FLOOR
 from .manifold_kernels import (
     choose_pairs,
@@ -63,6 +64,7 @@ from .manifold_kernels import (
     write_kept,
 )
 from .near_pairs import NearPairs
+from .shapes import ConvexHull
 
 step_slot, unit_slot, old_slot, kept_slot, added_slot, unsorted_slot = (
     wp.constant(slot) for slot in (STEP, UNIT, OLD, KEPT, ADDED, UNSORTED)
@@ -151,6 +153,7 @@ class ContactStage:
         listed = None if model.pairs is None else wp.array(model.pairs, dtype=wp.vec2i, device=self.device)
         self.near = NearPairs(listed, self.poses, self.shapes, self.device)
         self.wanted = wp.zeros_like(self.near.near)
+        self._hulls = any(isinstance(shape, ConvexHull) for shape in model.shapes)
         self._everyone, self._counts = np.ones(len(model.names), bool), None
         room = max(FEWEST, usual_room(int(model.movable.sum()))["contacts"])
         self._make_fresh_room(room)
@@ -246,6 +249,9 @@ class ContactStage:
             take_fresh, len(self.found.pair), self.shared, found, wp.float64(self.model.unit), self.poses, self.shapes,
             self.found, self.fresh,
         )  # fmt: skip
+        if self._hulls:
+            poses_and_shapes = self.poses, self.shapes
+            self._loop(take_least_depth, len(self.found.pair), self.shared, *poses_and_shapes, self.found, self.fresh)
 
     def renew(self):
         """Launch the making of the manifolds."""
