@@ -12,6 +12,9 @@ import numpy as np
 UNIT_TOLERANCE = 1e-6
 """Quaternions whose length differs from 1 by no more than this are rounding noise and are normalised; others are kept
 as they are, for ``validate`` to refuse."""
+ROUNDED = 1e-15
+"""What is left of that in a quaternion that was normalised: it stays as it is, else a scene would change by being saved
+and loaded, or handed to another process."""
 
 
 def array(value):
@@ -43,8 +46,9 @@ def quaternion(value):
     value = array(value)
     if isinstance(value, np.ndarray) and value.ndim >= 1 and value.shape[-1] == 4 and np.isfinite(value).all():
         length = np.sqrt(np.einsum("...i,...i->...", value, value))[..., None]
-        if np.all(np.abs(length - 1.0) <= UNIT_TOLERANCE):
-            value /= length
+        off = np.abs(length - 1.0)
+        if np.all(off <= UNIT_TOLERANCE):
+            value /= np.where(off <= ROUNDED, 1.0, length)
     return value
 
 

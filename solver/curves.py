@@ -48,6 +48,7 @@ class Bends:
     moves: np.ndarray  # (K,) bool: that moves itself, by keyframes
     ball: np.ndarray  # (K,) bool: the body is round about its centre of mass there
     time: np.ndarray  # (K,) when it comes to what holds it at the end, as a share of the step
+    facet: np.ndarray  # (K,) angle between what carried the body and what holds it, however it moves [rad]
 
     def take(self, index):
         """The Bends at ``index``, numbers or (K,) bool."""
@@ -115,7 +116,8 @@ def bends(assembly, solution, fast, radius):
     ball = np.sqrt((here * here).sum(axis=1)) < CENTRED * margin[held]
     apart = gaps(contacts.take(held), bodies.position, bodies.orientation)
     time = np.clip(apart / (h * towards[held]), 0.0, 1.0)
-    found = Bends(own[held], square_to(normal[carrier], past[carrier]), end[held], moves, ball, time)
+    facet = angles(normal[carrier], end[held])
+    found = Bends(own[held], square_to(normal[carrier], past[carrier]), end[held], moves, ball, time, facet)
     turn = found.turn()
     turns = (turn > TURN) & (towards[held] > np.sin(TURN) * speed[held])
     turns &= contacts.start_gap[carrier] <= fast + SAGITTA * h * speed[held] * turn  # facets part from what rolls on
@@ -184,28 +186,29 @@ def nearest(own, normal, carries, held):
 
 
 def curves(found, look, order):
-    """Two (K,) bool: which Bends are curves, and which are single kinks.
+    """Three (K,) bool: which Bends are curves, which are single kinks, and which curves have facets that turn by less
+    than FACET as far as anybody looked.
 
     look: of Bends and a share of the way, the ContactSet with their bodies there; order: (B + 1,) scene number of each
     solver body.
     """
     turn = found.turn()
-    curve, kink = turn <= FACET, np.zeros(len(turn), bool)
+    curve, kink, fine = turn <= FACET, np.zeros(len(turn), bool), found.facet <= FACET
     asked = np.flatnonzero(~curve)
     if not len(asked):
-        return curve, kink
-    curve[asked], kink[asked] = _at(0.5, found.take(asked), look, order)
+        return curve, kink, fine
+    curve[asked], kink[asked], fine[asked] = _at(0.5, found.take(asked), look, order)
     kink &= ~curve
     asked = np.flatnonzero(curve & (turn > 2.0 * FACET) | kink & found.ball)  # or there are two kinks
     for share in (0.25, 0.75) if len(asked) else ():
-        still = _at(share, found.take(asked), look, order)
-        curve[asked], kink[asked] = curve[asked] & still[0], kink[asked] & still[1]
-    return curve, kink
+        for known, still in zip((curve, kink, fine), _at(share, found.take(asked), look, order), strict=True):
+            known[asked] &= still
+    return curve, kink, fine & curve
 
 
 def _at(share, found, look, order):
-    """Two (K,) bool: whether bodies are touched along the normal that a curve has at a ``share`` of the way, and along
-    that of one of both ends.
+    """Three (K,) bool: whether bodies are touched along the normal that a curve has at a ``share`` of the way, along
+    that of one of both ends, and as near to the curve's as on a facet of FACET.
     """
     turn, contacts = found.turn(), look(found, share)
     sides = found.part(share), found.before, found.after
@@ -218,7 +221,7 @@ def _at(share, found, look, order):
     middle, *ends = 2.0 * np.arcsin(np.minimum(0.5 * apart, 1.0))
     least = 0.5 * FACET + HAIR
     of_curve = np.maximum((SMOOTH * turn + HAIR) * 2.0 * min(share, 1.0 - share), least)
-    return middle <= of_curve, np.minimum(*ends) <= least
+    return middle <= of_curve, np.minimum(*ends) <= least, middle <= least
 
 
 def pose_at(share, found, bodies, solution):

@@ -125,11 +125,12 @@ class EnergyLimit:
         work = np.linalg.norm(velocity[:, :3], axis=1) * self._weight
         return self.energy(velocity) - self.limit <= self._sum(work)
 
-    def slow(self, velocity, bodies, along, beyond):
+    def slow(self, velocity, bodies, along, beyond, taken=None):
         """Take from ``velocity`` (n, 6), in place, what ``bodies`` (n,) bool that go by mid-step have beyond what there
         is, together where they are of one island.  Returns (n,) what mid-step has given them so far [J].
 
-        along: (n,) bool, those that a curve carries, which may have nothing beyond; beyond: (n,) as it was before.
+        along: (n,) bool, those that a curve carries, which may have nothing beyond; beyond: (n,) as it was before;
+        taken: (n,) [J] what the curve's facets took from them, which they get back as far as it is there; or None.
         """
         if not self._any:
             return beyond
@@ -140,6 +141,10 @@ class EnergyLimit:
         strict[island[along]] = True
         most = limit + np.where(strict, 0.0, np.maximum(BEYOND * limit - given, 0.0))
         over = self.held & (energy > most) & (most > 0.0)
+        if taken is not None:
+            short = self.held & (energy > 0.0) & (energy < limit)
+            most = np.where(short, np.minimum(energy + self._sum(taken), limit), most)
+            over |= short
         factor = np.sqrt(np.where(over, most, 1.0) / np.where(over, energy, 1.0))
         velocity *= np.where(bodies, factor[island], 1.0)[:, None]
         given = np.where(self.held, np.maximum(given + np.where(over, most, energy) - limit, 0.0), 0.0)

@@ -154,10 +154,7 @@ class SolverAxion(newton.solvers.SolverBase):
             return self._advance(state, known, force, 0.5 * step, depth + 1)
         judged = self._phase.judge.step(assembly, solution, self._phase.fast)
         count_turns(assembly.problem, solution, judged.coordinate)
-        damping = self.config.joint_damping
-        end = end_velocity(
-            assembly, solution, judged, state, self._phase, solved.tolerance, damping, sound, solved.kinks
-        )
+        end = end_velocity(solved, judged, state, self._phase, self.config.joint_damping, sound)
         solution = held_back(assembly, solution, sound, self._phase.fast)
         calm(assembly, solution.orientation, end.velocity, sound)
         self._last = assembly, solution

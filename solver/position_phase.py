@@ -6,7 +6,7 @@ is where contacts carry load otherwise than thought, because load chooses the in
 backward Euler to the end of the step; what nothing holds takes its joints' directions in mid-step and keeps its energy.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +22,7 @@ from .ghosts import NO_PAIRS, met, pushed_from_afar
 from .gliding import whole_impulses
 from .kept_solves import keep, unchanged
 from .missed_hits import missed_hits
+from .overreach import overreached
 from .passing import scene_poses
 from .plausible import pair_number
 from .problem import joined, world_impulses
@@ -30,6 +31,7 @@ from .redetect import check_end, unchecked
 from .reference.rows import normals, start_gaps
 from .residuals import Judge
 from .second_hits import hit_again
+from .solved import Solved
 from .topology import whole_groups
 from .turned_over import turned_over
 from .velocity_phase import moves
@@ -41,28 +43,6 @@ EPS_OF_CONTACTS = 3e-3  # at most, to start with in islands without joints: larg
 REPEATS = 4  # solves with contacts that only showed at the end pose
 GHOSTS = 3  # solves without contacts that pushed what never meets
 CHANGES = 2  # solves with the integrator of other loads; one that comes and goes with it then counts as there
-
-
-@dataclass
-class Solved:
-    """A step whose end pose is found."""
-
-    assembly: object  # Assembly
-    solution: object  # StepSolution
-    statistics: object  # SolveStatistics
-    solves: int  # it took
-    tolerance: np.ndarray  # (n,) [m] that the island of each body is held to
-    left_out: np.ndarray  # (P,) numbers of pairs of scene bodies, see ghosts.py
-    check: object = None  # EndCheck or None
-    done: object = None  # (n,) bool: bodies that go the same way as when ``check`` was made; None: before that
-    bent: object = None  # (n,) bool: bodies carried along a curve; None: none
-    too_long: object = None  # (n,) bool: those whose step is too long for it, or for what they hit on their rebound
-    kinks: object = None  # curves.Bends at which balls were hit, or None
-
-    @property
-    def seen(self):
-        """Whether detection looked at its end pose."""
-        return self.check is not None and self.check.found is not None
 
 
 class PositionPhase:
@@ -88,9 +68,13 @@ class PositionPhase:
         options, tolerance = self.options(assembly, state)
         solved = Solved(assembly, *self._solve(assembly, options, tolerance, last), tolerance, NO_PAIRS)
         solved = self._repeat(solved, state, last)
-        if solved.seen:
-            solved = self._along_curves(solved, state, last)
-        return self._without_ghosts(solved, state, last) if solved.seen else solved
+        if not solved.seen:
+            return solved
+        solved = self._along_curves(solved, state, last)
+        if not solved.seen:
+            return solved
+        far = overreached(solved.assembly, solved.solution, solved.check.found, self.collider.model, self.fast)
+        return self._without_ghosts(solved.too_long_for(far), state, last)
 
     def _repeat(self, solved, state, last):
         """The Solved step with more contacts or other loads, as long as it asks for them."""
@@ -107,9 +91,8 @@ class PositionPhase:
             missed = None if check is None else _of_others(check.missed, bad)
             again = None if last else hit_again(assembly, solution, missed, bad)
             if again is not None:  # their step is halved anyway
-                again |= False if solved.too_long is None else solved.too_long
-                solved = replace(solved, too_long=again)
-                missed = _of_others(missed, whole_groups(assembly.island, again))
+                solved = solved.too_long_for(again)
+                missed = _of_others(missed, whole_groups(assembly.island, solved.too_long))
             pressed = self.assembler.wrongly_pressed(assembly, solution, others=repeat >= CHANGES)
             struck = missed_hits(assembly, solution, self.fast)
             if repeat == REPEATS or (missed is None and pressed is None and struck is None):
@@ -132,16 +115,16 @@ class PositionPhase:
             there = scene_poses(order[:-1], *pose_at(share, part, assembly.problem.bodies, solution))
             return self.collider.collide_again(*self.frames.to_body(*there), moved, None, moved)
 
-        (curve, kink), far = curves(found, look, order), found.turn() > MOST
+        (curve, kink, fine), far = curves(found, look, order), found.turn() > MOST
         kink &= found.ball & ~found.moves & ~far & ~assembly.island_jointed[assembly.island[found.body]]
         bent[found.body[~far & ~found.moves]] = True
         short = found.moves & (found.turn() <= COARSE)
         cut = curve & far | found.moves | ~curve & ~kink & (assembly.problem.step > KINK)
         too_long[found.body[~short & cut]] = True
-        curve = curve & ~found.moves | kink
         too_long &= ~assembly.island_jointed[assembly.island]  # carts are not to be cut at each stone
-        smooth[found.body[curve & ~far]] = True
-        smooth[found.body[~curve | far]] = False  # what meets a kink, too, takes its share by law
+        curve = (curve & ~found.moves | kink) & ~far
+        smooth[found.body[curve]] = True
+        smooth[found.body[~curve]] = False  # what meets a kink, too, takes its share by law
         smooth &= ~too_long
         kinks = found.take(np.zeros(0, int))
         for _ in range(2):  # once more without those that miss
@@ -151,13 +134,13 @@ class PositionPhase:
             missed = whole_groups(assembly.island, smooth & ~(trial.statistics.residual <= self.fast))
             if not some(missed):
                 solved, kinks = trial, found.take(kink & smooth[found.body])
+                solved.fine = smooth & (np.bincount(found.body[~fine], minlength=n) == 0)
                 break
             too_long |= missed & smooth & ~assembly.island_jointed[assembly.island]
             smooth &= ~missed
         bent, kinks = whole_groups(assembly.island, bent), kinks.largest() if len(kinks.body) else None
-        too_long |= False if solved.too_long is None else solved.too_long
         bent |= False if solved.bent is None else solved.bent
-        return replace(solved, bent=bent, too_long=too_long, kinks=kinks)
+        return replace(solved, bent=bent, kinks=kinks).too_long_for(too_long)
 
     def _over_crests(self, solved, state, last):
         """The Solved step with balls that go over a crest along its chord, where that can be solved."""
@@ -169,7 +152,7 @@ class PositionPhase:
             trial = self._by_middle(replace(solved, assembly=found.assembly), found.body, state, last)
             if not some(found.body & ~(trial.statistics.residual <= self.fast)):
                 solved = replace(trial, bent=whole_groups(trial.assembly.island, found.body))
-        return replace(solved, too_long=found.too_long | (False if solved.too_long is None else solved.too_long))
+        return solved.too_long_for(found.too_long)
 
     def _by_middle(self, solved, smooth, state, last):
         """The Solved step with bodies ``smooth`` (n,) bool along curves, and what joints hold to them, by mid-step."""
@@ -241,8 +224,7 @@ class PositionPhase:
             )
             meet = met(new, first.assembly, end, self.collider, self.frames, free, AIM * self.fast)
             flown.update(zip(new.tolist(), meet.tolist(), strict=True))
-        past = [pair for pair in into.tolist() if not flown[pair]]
-        return np.union1d(apart, np.array(past, np.int64))
+        return np.union1d(apart, np.array([pair for pair in into.tolist() if not flown[pair]], np.int64))
 
     def _met(self, pairs, assembly, end, free):
         """(P,) bool: which ``pairs`` of scene bodies meet on the way to ``end``, or had to be held apart there."""

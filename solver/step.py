@@ -158,10 +158,7 @@ class Stepper:
         attempt.judge(self.fast)
         if some(attempt.failed) and depth < self.deepest and not few(self, attempt):
             return attempt
-        end = end_velocity(
-            assembly, solution, judged, state, self.position_phase, solved.tolerance, self.joint_damping,
-            attempt.sound, solved.kinks,
-        )  # fmt: skip
+        end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
         if self.joints.break_overloaded(assembly, solution, end.phase, state.time + step, attempt.sound):
             attempt.again = True

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .energy_limit import EnergyLimit, held_to
+from .facets import taken_by_facets
 from .flags import every, some
 from .joint_damping import damp_joints
 from .proximal import SolveOptions
@@ -34,12 +35,13 @@ class EndVelocity:
     phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
 
 
-def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damping, sound, kinks=None):
+def end_velocity(solved, judged, state, phase, joint_damping, sound):
     """The EndVelocity of a step.
 
-    judged: its JudgedStep; phase: the PositionPhase that found the solution; tolerance: (n,) [m] it was held to;
-    joint_damping: [1/s]; sound: (n,) bool, bodies within tolerance; kinks: as in Solved.
+    solved: its Solved; judged: its JudgedStep; phase: the PositionPhase that found it; joint_damping: [1/s];
+    sound: (n,) bool, bodies within tolerance.
     """
+    assembly, solution, kinks, fine = solved.assembly, solved.solution, solved.kinks, solved.fine
     n = assembly.problem.bodies.dynamic_count
     velocity = judged.velocity(sound)
     decay = np.exp(-joint_damping * assembly.problem.step)
@@ -57,7 +59,7 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
             problem.bodies.free_velocity[kinks.body] = kinks.free_velocity(
                 assembly.problem.bodies, assembly.end_velocity
             )
-        tolerance = tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
+        tolerance = solved.tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
         options = SolveOptions(tolerance, state.eps[assembly.numbering.scene[:n]], np.zeros(n, bool), velocity)
 
         def solve(problem, done, loaded=loaded):
@@ -76,7 +78,10 @@ def end_velocity(assembly, solution, judged, state, phase, tolerance, joint_damp
         residuals, body = phase.judge.end(problem, result, loaded)
         if some(middle):
             beyond = np.zeros(n) if state.beyond is None else state.beyond[assembly.numbering.scene[:n]]
-            out.beyond = limit.slow(result.velocity[:n], middle, along, beyond)
+            lost = None
+            if fine is not None and some(fine & along):
+                lost = taken_by_facets(assembly, solution, (problem, result, velocity), fine & along)
+            out.beyond = limit.slow(result.velocity[:n], middle, along, beyond, lost)
         out.velocity = result.velocity[:n] if every(mask) else np.where(mask[:, None], result.velocity[:n], velocity)
         out.body = body[:n] if every(ruled) else np.where(ruled, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)

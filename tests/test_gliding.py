@@ -176,25 +176,36 @@ def facets(*parts):
 
 
 @pytest.mark.parametrize(
-    ("turn", "touched", "curve", "kink"),
+    ("turn", "touched", "curve", "kink", "fine"),
     [
-        (0.4, lambda share: [0.4 * share], True, False), (0.4, lambda share: [0.4 * share + 0.05], True, False),
-        (0.4, facets((0.3, 0.0), (0.7, 0.2), (1.0, 0.4)), False, False),  # two kinks, half way between them
-        (0.4, facets((0.6, 0.0), (0.8, 0.2), (1.0, 0.4)), False, False),  # two kinks, both in the second half
-        (0.4, facets((0.2, 0.0), (0.4, 0.2), (1.0, 0.4)), False, False),
-        (0.4, facets((0.4, 0.0), (1.0, 0.4)), False, True), (0.4, facets((0.9, 0.0), (1.0, 0.4)), False, True),
-        (0.4, lambda share: [0.0, 0.4], False, True), (0.4, lambda share: [], False, False),
-        (0.1, facets((1.0, 0.1)), True, False),  # one facet of less than 6 degrees
-        (0.2, facets((1.0, 0.15)), True, False),  # a few of them
-        (1.0, lambda share: [share], True, False), (1.0, lambda share: [-0.5], False, False),
+        (0.4, lambda share: [0.4 * share], True, False, True),
+        (0.4, lambda share: [0.4 * share + 0.05], True, False, True),
+        (0.5, lambda share: [0.5 * share + 0.07], True, False, False),  # half of a facet of 8 degrees beside it
+        (0.4, facets((0.3, 0.0), (0.7, 0.2), (1.0, 0.4)), False, False, False),  # two kinks, half way between them
+        (0.4, facets((0.6, 0.0), (0.8, 0.2), (1.0, 0.4)), False, False, False),  # two kinks, both in the second half
+        (0.4, facets((0.2, 0.0), (0.4, 0.2), (1.0, 0.4)), False, False, False),
+        (0.4, facets((0.4, 0.0), (1.0, 0.4)), False, True, False),
+        (0.4, facets((0.9, 0.0), (1.0, 0.4)), False, True, False),
+        (0.4, lambda share: [0.0, 0.4], False, True, False), (0.4, lambda share: [], False, False, False),
+        (0.1, facets((1.0, 0.1)), True, False, True),  # one facet of less than 6 degrees
+        (0.2, facets((1.0, 0.15)), True, False, True),  # a few of them
+        (1.0, lambda share: [share], True, False, True), (1.0, lambda share: [-0.5], False, False, False),
     ],
 )  # fmt: skip
-def test_on_the_way_a_curve_turns_and_a_kink_does_not(turn, touched, curve, kink):
+def test_on_the_way_a_curve_turns_and_a_kink_does_not(turn, touched, curve, kink, fine):
     before, after = np.array([[0.0, 0.0, 1.0]]), np.array([[np.sin(turn), 0.0, np.cos(turn)]])
-    found = Bends(np.array([0]), before, after, np.array([False]), np.array([True]), np.zeros(1))
+    found = Bends(np.array([0]), before, after, np.array([False]), np.array([True]), np.zeros(1), np.array([turn]))
     assert found.turn()[0] == pytest.approx(turn)
     told = curves(found, lambda part, share: Touched(*touched(share)), np.array([3, 0]))
-    assert [each.tolist() for each in told] == [[curve], [kink]]
+    assert [each.tolist() for each in told] == [[curve], [kink], [fine]]
+
+
+def test_a_kink_that_a_body_has_begun_to_take_is_no_fine_facet():
+    # It flies level already, so the curve turns by little; what carries it and what holds it make 15 degrees.
+    before, after = np.array([[0.0, 0.0, 1.0]]), np.array([[np.sin(0.05), 0.0, np.cos(0.05)]])
+    found = Bends(np.array([0]), before, after, np.array([False]), np.array([True]), np.zeros(1), np.array([0.26]))
+    told = curves(found, lambda part, share: Touched([]), np.array([3, 0]))
+    assert [each.tolist() for each in told] == [[True], [False], [False]]
 
 
 def test_until_a_ball_comes_to_a_kink_it_is_carried():
@@ -202,7 +213,7 @@ def test_until_a_ball_comes_to_a_kink_it_is_carried():
     end = np.array([[2.0, 0.0, -0.4, 0.0, 20.0, 0.0], np.zeros(6)])
     bodies = SimpleNamespace(velocity=np.array([[2.0, 0.0, 0.0, 0.0, 20.0, 0.0], np.zeros(6)]))
     found = Bends(np.zeros(3, int), np.tile([0.0, 0.0, 1.0], (3, 1)), np.tile([0.6, 0.0, 0.8], (3, 1)),
-                  *np.zeros((2, 3), bool), np.array([0.0, 0.25, 1.0]))  # fmt: skip
+                  *np.zeros((2, 3), bool), np.array([0.0, 0.25, 1.0]), np.zeros(3))  # fmt: skip
     np.testing.assert_allclose(found.free_velocity(bodies, end)[:, 2], [-0.4, -0.3, 0.0])
     np.testing.assert_array_equal(found.free_velocity(bodies, end)[:, 3:], end[[0, 0, 0], 3:])
     assert np.array_equal(end[0], [2.0, 0.0, -0.4, 0.0, 20.0, 0.0])
@@ -211,6 +222,8 @@ def test_until_a_ball_comes_to_a_kink_it_is_carried():
 def test_of_the_bends_of_a_body_the_largest_is_kept():
     angle = np.array([0.2, 0.3, 0.1])
     after = np.stack([np.sin(angle), 0.0 * angle, np.cos(angle)], axis=1)
-    found = Bends(np.array([4, 4, 1]), np.tile([0.0, 0.0, 1.0], (3, 1)), after, *np.zeros((2, 3), bool), np.arange(3.0))
+    found = Bends(
+        np.array([4, 4, 1]), np.tile([0.0, 0.0, 1.0], (3, 1)), after, *np.zeros((2, 3), bool), np.arange(3.0), angle
+    )
     largest = found.largest()
     assert largest.body.tolist() == [1, 4] and largest.time.tolist() == [2.0, 1.0]

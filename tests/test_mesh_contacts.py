@@ -216,26 +216,6 @@ def test_what_sinks_in_is_pushed_back_to_where_it_came_from(shape):
     assert contacts.gap.min() < -0.05 and upward.min() > 0.5
 
 
-@pytest.mark.parametrize("height", [-0.02, 0.02])
-def test_closest_points_of_open_meshes_have_the_weights_of_their_corners(height):
-    """place = sum of weight times corner, on either side of a surface.
-
-    Fails where the far side's triangles, whose corners newton has in reverse, count their weights from the near one's:
-    points on inner edges passed as on the border, and a bounce met edges amid a flat floor, 15 degrees askew.
-    """
-    floor, random = grid(5, height=lambda x, y: 0.1 * np.sin(2.0 * x + y)), np.random.default_rng(3)
-    collider, _, _ = set_up(Body("Floor", [floor], motion="static"), Body("Ball", [Sphere(0.1)], mass=1.0))
-    corner = floor.vertices[floor.triangles]
-    share = random.dirichlet(np.ones(3), 500)
-    share[::4, 0] = 0.0  # on edges, where both sides are equally far
-    share /= share.sum(axis=1)[:, None]
-    point = np.einsum("nk,nki->ni", share, corner[random.integers(len(corner), size=500)])
-    point[::2, 2] += height
-    face, weight, place, _ = closest_points(collider.model, np.zeros(500, int), point, np.full(500, np.inf))
-    assert face.min() >= 0 and face.max() < len(corner)
-    assert np.einsum("nk,nki->ni", weight, corner[face]) == pytest.approx(place, abs=1e-5)
-
-
 @pytest.mark.parametrize("floor", ["flat", "bent", "ring"])
 def test_a_ball_meets_no_edge_from_the_side(floor):
     """The way from a mesh to the ball's middle leads away from all triangles there: d . (v - p) <= 0 for corners v.

@@ -21,6 +21,7 @@ from axion.solver import (
     SceneError,
     Sphere,
     TriangleMesh,
+    coerce,
     validate,
 )
 from axion.solver.rotations import conjugate, exponential, logarithm, multiply, rotate
@@ -109,6 +110,15 @@ def test_nearly_unit_quaternions_are_normalised_and_others_kept():
     q = np.array([0.5, 0.5, 0.5, 0.5])
     assert np.linalg.norm(Body("A", [], orientation=q * (1 + 5e-7)).orientation) == pytest.approx(1.0, abs=1e-15)
     np.testing.assert_array_equal(Body("A", [], orientation=q * 1.1).orientation, q * 1.1)
+
+
+def test_a_normalised_quaternion_stays_as_it_is_to_the_last_bit():
+    # One in forty changed by being normalised again: a scene was another one after it had been saved and loaded, and a
+    # bake in another process went another way.
+    once = np.random.default_rng(1).normal(size=(10000, 4))
+    once = coerce.quaternion(once / np.linalg.norm(once, axis=1)[:, None] * (1.0 + 1e-7))
+    np.testing.assert_array_equal(coerce.quaternion(once), once)
+    assert np.abs(np.linalg.norm(once, axis=1) - 1.0).max() < 1e-15
 
 
 class TestMassProperties:

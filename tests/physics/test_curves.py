@@ -50,7 +50,7 @@ def test_a_ball_goes_round_a_loop():
     assert figure("ball in a loop at 24 fps", "highest place of its middle", highest, "> 1.89 of 1.9", "m") > 1.89
     energy = 0.5 * (trajectory.linear_velocity[:, 1] ** 2).sum(axis=1) + 9.81 * z
     lost = (energy[0] - energy[35]) / (9.81 * 2.5)
-    assert figure("ball in a loop at 24 fps", "energy lost until the top", lost, "< 0.05") < 0.05
+    assert figure("ball in a loop at 24 fps", "energy lost until the top", lost, "< 0.01") < 0.01
     assert all(report.converged for report in trajectory.reports)
 
 
@@ -77,9 +77,40 @@ def test_a_ball_that_circles_in_a_pipe_keeps_its_energy(friction):
     trajectory = simulate(scene, 24, 24, CPU)
     left = (np.linalg.norm(trajectory.linear_velocity[-1, 1]) / speed) ** 2
     name = f"ball in a pipe at 24 fps, friction {friction:g}"
-    assert figure(name, "energy left after a second", left, "> 0.97") > 0.97
+    assert figure(name, "energy left after a second", left, "> 0.999") > 0.999
     assert left < 1.0 + 1e-6
     assert all(report.converged and report.substeps <= 4 for report in trajectory.reports)
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.6])
+@pytest.mark.parametrize(("sides", "fps"), [(64, 24), (256, 24), (64, 96)])
+def test_a_ball_orbits_in_a_funnel(sides, fps, friction):
+    """A cone of 45 degrees, 8 s: energy and, of what slides, angular momentum about its axis stay.
+
+    Facets took 6 to 16 % of the energy and up to a quarter of the momentum.
+    """
+    angle, height, speed = 2.0 * np.pi * np.arange(sides) / sides, np.array([0.05, 1.5]), 2.5
+    ring = np.stack([np.cos(angle), np.sin(angle), np.ones(sides)], axis=1)
+    k = np.arange(sides)
+    after = (k + 1) % sides
+    triangles = [np.stack(each, axis=1) for each in ((k, after, after + sides), (k, after + sides, k + sides))]
+    funnel = TriangleMesh(np.concatenate([height[0] * ring, height[1] * ring]), np.concatenate(triangles))
+    scene, size = Scene(), 0.04
+    scene.add(Body("Funnel", [funnel], motion="static", friction=friction))
+    spin = -speed / size * np.array([np.sqrt(0.5), 0.0, np.sqrt(0.5)]) if friction else (0, 0, 0)
+    scene.add(Body("Ball", [Sphere(size)], position=(1.0, 0, 1.0 + 1.001 * np.sqrt(2.0) * size), mass=1.0,
+                   linear_velocity=(0, speed, 0), angular_velocity=spin, friction=friction))  # fmt: skip
+    trajectory = simulate(scene, 8 * fps, fps, CPU)
+    energy = np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
+    place, velocity = trajectory.position[:, 1], trajectory.linear_velocity[:, 1]
+    momentum = place[:, 0] * velocity[:, 1] - place[:, 1] * velocity[:, 0]
+    name = f"ball in a funnel of {sides} sides at {fps} fps, friction {friction:g}"
+    lost = (energy[0] - energy[-1]) / energy[0]
+    assert abs(figure(name, "energy lost in 8 s", lost, "< 1e-3")) < 1e-3
+    kept = np.abs(momentum[1:] / momentum[1] - 1.0).max()
+    assert figure(name, "angular momentum off", kept, "< 0.005") < 0.005
+    assert np.diff(energy).max() < 1e-6 * energy[0]
+    assert all(report.converged for report in trajectory.reports)
 
 
 def half_pipe(radius=1.5, sides=96):
@@ -102,8 +133,8 @@ SHAPES = {
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_what_goes_to_and_fro_in_a_half_pipe_keeps_its_energy(name):
-    # From 69 degrees, 3 s at 24 fps: 0.83 to 0.95 are left, as at 960 fps, for facets of 1.9 degrees are no circle.
-    # Steps cut in four by backward Euler left 65 to 70 % of it, in 4 solves a frame.
+    # From 69 degrees, 3 s at 24 fps: what is smooth keeps all of it, what rolls 0.88 to 0.94: it slips first.  Facets
+    # took up to a sixth; steps cut in four by backward Euler left 65 to 70 %, in 4 solves a frame.
     (shape, off, friction), angle, scene = SHAPES[name], 1.2, Scene()
     arm = 1.5 - off - 1.5e-3
     scene.add(Body("Pipe", [half_pipe()], motion="static", friction=friction))
@@ -114,7 +145,8 @@ def test_what_goes_to_and_fro_in_a_half_pipe_keeps_its_energy(name):
     energy = np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
     lowest = 9.81 * (1.5 - arm)
     left = (energy[-1] - lowest) / (energy[0] - lowest)
-    assert figure(f"{name} in a half pipe at 24 fps", "energy left after 3 s", left, "> 0.8") > 0.8
+    least = 0.98 if friction == 0.0 else 0.86
+    assert figure(f"{name} in a half pipe at 24 fps", "energy left after 3 s", left, f"> {least:g}") > least
     assert np.diff(energy).max() < 1e-3
     assert all(report.converged for report in trajectory.reports)
     assert sum(report.substeps for report in trajectory.reports) < 3.5 * 72

@@ -92,15 +92,15 @@ def test_buckets_that_stick_in_each_other_gain_nothing(sides, count, offset, fps
 def test_buckets_that_stick_in_each_other_come_to_rest(sides, count, offset, fps, monkeypatch):
     """They stand still although overlap is left, and cost nothing: failed by two solves of 110 iterations a frame.
 
-    Nor would they have gone on: where nothing ever rests they are in the same place a second and a half later, to what
-    a solve may be off at rest.
+    Nor would they have gone on: where nothing ever rests they are in the same place a second later, to what a solve may
+    be off at rest.
     """
-    frames = 2 * fps
+    frames, still = 2 * fps, round(1.2 * fps)
     resting = simulate(buckets(sides, count, offset), frames, fps, CPU)
-    assert not any(report.newton_iterations for report in resting.reports[fps:])
+    assert not any(report.newton_iterations for report in resting.reports[still:])
     assert all(report.converged for report in resting.reports[fps // 2 :])
-    assert np.array_equal(resting.position[fps], resting.position[-1])
-    assert max(report.penetration for report in resting.reports[fps:]) > SLOW, "nothing is locked here"
+    assert np.array_equal(resting.position[still], resting.position[-1])
+    assert max(report.penetration for report in resting.reports[still:]) > SLOW, "nothing is locked here"
     monkeypatch.setattr(rest, "REST", np.inf)
     awake = simulate(buckets(sides, count, offset), frames, fps, CPU)
     assert awake.reports[-1].newton_iterations > 0
@@ -120,9 +120,10 @@ def test_what_is_locked_is_carried_off_by_a_slow_belt():
 def test_what_is_locked_wakes_when_it_is_struck():
     """A ball that arrives after they came to rest pushes the buckets away."""
     scene, fps = buckets(16, 3, 0.004), 24
-    scene.add(Body("Ball", [Sphere(0.1)], position=(-7.2, 0.0, 0.1), linear_velocity=(6.0, 0, 0), mass=5.0))
+    scene.add(Body("Ball", [Sphere(0.1)], position=(-8.4, 0.0, 0.1), linear_velocity=(6.0, 0, 0), mass=5.0))
     trajectory = simulate(scene, 2 * fps, fps, CPU)
     still = trajectory.position[1:, 1:4] - trajectory.position[:-1, 1:4]
     rests = ~still.any(axis=(1, 2))
-    assert rests[fps - 2] and rests[: fps + 2].any()
-    assert np.linalg.norm(trajectory.position[-1, 1:4] - trajectory.position[fps, 1:4], axis=1).min() > 0.1
+    before = round(1.3 * fps)
+    assert rests[before - 2]
+    assert np.linalg.norm(trajectory.position[-1, 1:4] - trajectory.position[before, 1:4], axis=1).min() > 0.1

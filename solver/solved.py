@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A step whose position phase is solved, and what was found out about it on the way."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+
+@dataclass
+class Solved:
+    """A step whose end pose is found."""
+
+    assembly: object  # Assembly
+    solution: object  # StepSolution
+    statistics: object  # SolveStatistics
+    solves: int  # it took
+    tolerance: np.ndarray  # (n,) [m] that the island of each body is held to
+    left_out: np.ndarray  # (P,) numbers of pairs of scene bodies, see ghosts.py
+    check: object = None  # EndCheck or None
+    done: object = None  # (n,) bool: bodies that go the same way as when ``check`` was made; None: before that
+    bent: object = None  # (n,) bool: bodies carried along a curve; None: none
+    too_long: object = None  # (n,) bool: those whose step is too long for it, or for what they hit on their rebound
+    kinks: object = None  # curves.Bends at which balls were hit, or None
+    fine: object = None  # (n,) bool: bodies carried along a curve of facets that turn by little; None: none
+
+    @property
+    def seen(self):
+        """Whether detection looked at its end pose."""
+        return self.check is not None and self.check.found is not None
+
+    def too_long_for(self, bodies):
+        """The Solved step with ``bodies`` (n,) bool, or None, among those whose step is too long."""
+        if bodies is None:
+            return self
+        return replace(self, too_long=bodies if self.too_long is None else bodies | self.too_long)
