@@ -93,6 +93,27 @@ def test_eulers_in_gimbal_lock_stay_put_and_stay_right(order, sign):
     assert np.allclose(angles, start, atol=1e-7)
 
 
+@pytest.mark.parametrize("order", channels.EULER_ORDERS)
+@pytest.mark.parametrize("sign", (1.0, -1.0))
+def test_eulers_near_gimbal_lock_are_as_exact_as_the_rotation(order, sign):
+    """Matrices that come from products in single precision are 1e-7 off orthonormal."""
+    random = np.random.default_rng(5)
+    i, j, k = ("XYZ".index(letter) for letter in order)
+    off = np.concatenate([[0.0], 10.0 ** random.uniform(-8.0, -3.0, 399)])  # from the lock [rad]
+    alpha, gamma = random.uniform(-np.pi, np.pi, (2, len(off)))
+    rotation = np.stack(
+        [
+            axis_rotation(k, c) @ axis_rotation(j, sign * (np.pi / 2 - b)) @ axis_rotation(i, a)
+            for a, b, c in zip(alpha, off, gamma, strict=True)
+        ]
+    )
+    rotation += random.uniform(-6e-8, 6e-8, rotation.shape)
+    angles = channels.continuous_eulers(rotation[:, None], order, np.zeros((1, 3)))[:, 0]
+    for matrix, triple in zip(rotation, angles, strict=True):
+        back = axis_rotation(k, triple[k]) @ axis_rotation(j, triple[j]) @ axis_rotation(i, triple[i])
+        assert np.abs(back - matrix).max() < 5e-7
+
+
 @pytest.mark.parametrize("axis", AXES.values(), ids=AXES)
 def test_axis_angle_counts_turns_and_keeps_its_axis(axis):
     unit = np.asarray(axis, float) / np.linalg.norm(axis)

@@ -82,6 +82,9 @@ def continuous_eulers(rotation, order, start):
 
     rotation (T, N, 3, 3); order one of EULER_ORDERS; start (N, 3), angles that the first frame follows -> (T, N, 3).
     In gimbal lock only a sum of two angles is determined: the last angle then keeps its value.
+
+    Near it the first angle is as uncertain as the rotation's rounding over the cosine of the second, so the last one is
+    that of the rotation with the first taken out: together they are right (Herter and Lott 1993).
     """
     (i, j, k), odd = EULER_ORDERS[order]
     r, parity = np.asarray(rotation, float), -1.0 if odd else 1.0
@@ -90,7 +93,8 @@ def continuous_eulers(rotation, order, start):
     first = np.moveaxis(np.empty((3, *r.shape[:2])), 0, -1)  # angle by angle in memory
     first[..., i] = np.arctan2(r[..., k, j], r[..., k, k])
     first[..., j] = np.arctan2(-r[..., k, i], cosine)
-    first[..., k] = np.arctan2(r[..., j, i], r[..., i, i])
+    sine, other = r[..., k, j], r[..., k, k]  # of the first angle, times a length
+    first[..., k] = np.arctan2(sine * r[..., i, k] - other * r[..., i, j], other * r[..., j, j] - sine * r[..., j, k])
     locked = cosine < 1e-7
     angles = _followed_freely(first, j, start)
     stuck = np.flatnonzero(locked.any(axis=0))
