@@ -6,10 +6,10 @@ import math
 from .job import Phase
 
 
-def status(job, object_mode=True):
-    """What the job is at, one line.  object_mode: whether Blender's mode lets it write."""
+def status(job, waits=""):
+    """What the job is at, one line.  waits: what the keys of a solved one wait for, a sentence, or empty."""
     if job.phase is Phase.SOLVED:
-        return "Writing keyframes" if object_mode else "Go to Object Mode: the keyframes wait for it"
+        return waits or "Writing keyframes"
     if job.cancelling:
         return "Stopping after this frame" if job.pace.solved else "Stopping once the solver has started"
     if job.said:

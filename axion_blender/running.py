@@ -12,6 +12,7 @@ from bpy.app.handlers import persistent
 
 from . import identity
 from .drivers import Ticker
+from .job import Phase
 
 PATIENCE = 1.0
 """Seconds to wait for the frame at hand when the file goes; Blender's end waits as long as it takes."""
@@ -42,10 +43,23 @@ class Bake:
         """The scene that is baked, or None where it was deleted."""
         return identity.scene_of(self.scene_uid)
 
+    def waits(self, context):
+        """What its keys wait for once it is solved, a sentence; empty where nothing keeps them from being written."""
+        if self.job.phase is not Phase.SOLVED or self.job.cancelling or self.ticker is None or self.ticker.writing:
+            return ""
+        if is_rendering():
+            return "The keyframes wait for the end of the render"
+        return "" if context.mode == "OBJECT" else "Go to Object Mode: the keyframes wait for it"
+
 
 def current():
     """The running Bake, or None."""
     return _current
+
+
+def is_rendering():
+    """Whether Blender renders beside its window, which takes it from frame to frame."""
+    return bpy.app.is_job_running("RENDER")
 
 
 def begin(job, scene, blocking=False, preview=None):

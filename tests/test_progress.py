@@ -26,7 +26,8 @@ def test_status_of_each_phase():
     assert progress.status(job(Phase.READY)) == "Reading the scene"
     assert progress.status(job(solved=3)) == "Frame 103 of 110"
     assert progress.status(job(Phase.SOLVED)) == "Writing keyframes"
-    assert "Object Mode" in progress.status(job(Phase.SOLVED), object_mode=False)
+    assert progress.status(job(Phase.SOLVED), "Go to Object Mode") == "Go to Object Mode"
+    assert progress.status(job(solved=3), "Go to Object Mode") == "Frame 103 of 110"
     compiling, stopping = job(), job()
     compiling.said = "Compiling kernels"
     assert progress.status(compiling) == "Compiling kernels"

@@ -16,7 +16,7 @@ from ..job import Phase
 from ..ui.preview import Preview
 from ..writers import outputs, pushed
 from . import events
-from .session import in_object_mode, list_findings
+from .session import list_findings, may_step
 
 TICK = 0.04
 """Seconds between two looks at a running bake."""
@@ -34,7 +34,7 @@ class AXION_OT_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return in_object_mode(cls, context)
+        return may_step(cls, context)
 
     def execute(self, context):
         scene = context.scene
@@ -91,16 +91,15 @@ class AXION_OT_bake(bpy.types.Operator):
         if bake.scene is None:
             running.stop("its scene was deleted")
             return self._leave(context, "stopped")
-        waiting = bake.job.phase is Phase.SOLVED and context.mode != "OBJECT" and not bake.ticker.writing
         try:
-            ended = not waiting and bake.ticker.tick()
+            ended = not bake.waits(context) and bake.ticker.tick()
         except BaseException:
             running.end(bake)
             self._clean_up(context)
             raise
         if ended:
             return self._leave(context, "ended")
-        self._screen.update(context, bake.job)
+        self._screen.update(context, bake)
         return {"PASS_THROUGH"}
 
     def _leave(self, context, how):
@@ -181,7 +180,7 @@ class AXION_OT_clear_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return in_object_mode(cls, context)
+        return may_step(cls, context)
 
     def execute(self, context):
         try:

@@ -6,7 +6,7 @@ import sys
 import bpy
 
 from .. import baking
-from .session import in_object_mode, list_findings
+from .session import list_findings, may_step
 
 
 class AXION_OT_check_scene(bpy.types.Operator):
@@ -19,7 +19,7 @@ class AXION_OT_check_scene(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return in_object_mode(cls, context)
+        return may_step(cls, context)
 
     def execute(self, context):
         problems, warnings = baking.check(context)

@@ -5,7 +5,7 @@ import time
 
 import bpy
 
-from .. import progress
+from .. import progress, running
 from ..job import Phase
 
 NAVIGATION = {
@@ -20,9 +20,9 @@ VIEW_SHARE = 6.0
 
 
 def is_cancel(context, event):
-    """Whether the user asks for the end: Esc, unless that is to stop the playback."""
+    """Whether the user asks for the end: Esc, unless that is to stop the playback or a render."""
     playing = context.screen is not None and context.screen.is_animation_playing
-    return event.type == "ESC" and event.value == "PRESS" and not playing
+    return event.type == "ESC" and event.value == "PRESS" and not playing and not running.is_rendering()
 
 
 def may_pass(context, event, ticker):
@@ -43,13 +43,14 @@ class Screen:
         self.tick = tick
         self._drawn, self._due, self._left, self._workspaces = None, 0.0, None, {}
 
-    def update(self, context, job):
+    def update(self, context, bake):
         """Draw what has changed since the last call."""
+        job = bake.job
         views = job.latest is not self._drawn and self._may_draw_views(time.perf_counter())
         if views:
             self._drawn = job.latest
         if context.workspace is not None:
-            self._tell(context.workspace, f"Axion: {progress.status(job, context.mode == 'OBJECT')}    Esc: cancel")
+            self._tell(context.workspace, f"Axion: {progress.status(job, bake.waits(context))}    Esc: cancel")
         _tag(context, views, self._left is None)
         self._left = (time.perf_counter(), views)
 

@@ -5,7 +5,7 @@ import bpy
 
 from .. import native
 from ..native import store
-from .session import in_object_mode, is_unlocked
+from .session import is_unlocked, may_step
 
 SAID = 10
 """Sentences in the info log; the report has all of them."""
@@ -22,7 +22,7 @@ class AXION_OT_convert_native(bpy.types.Operator):
     @classmethod
     def poll(cls, context):
         # Other modes undo only what is theirs.  Without a window nobody undoes, and files may have been saved in them.
-        return is_unlocked(cls) if bpy.app.background else in_object_mode(cls, context)
+        return is_unlocked(cls) if bpy.app.background else may_step(cls, context)
 
     def execute(self, context):
         scene = context.scene

@@ -10,7 +10,7 @@ from bpy_extras.io_utils import ExportHelper
 
 from ...solver import SceneError
 from .. import last_bake, report, report_files, whole_files
-from .session import may_select, place_of
+from .session import is_left_to_step, may_select, place_of
 
 TARGETS = (
     ("FRAME", "Frame", "The frame that is given"),
@@ -84,7 +84,7 @@ class AXION_OT_report_jump(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return may_select(cls, context) and has_report(cls, context)
+        return may_select(cls, context) and has_report(cls, context) and is_left_to_step(cls)
 
     def execute(self, context):
         document, scene = last_bake.document(context.scene), context.scene

@@ -138,6 +138,19 @@ def in_object_mode(operator, context):
     return is_unlocked(operator) and _is_in_object_mode(operator, context)
 
 
+def may_step(operator, context):
+    """Whether an operator may go through frames, or change keys that a render is reading."""
+    return in_object_mode(operator, context) and is_left_to_step(operator)
+
+
+def is_left_to_step(operator):
+    """Whether no render goes through the frames."""
+    if not running.is_rendering():
+        return True
+    operator.poll_message_set("Blender is rendering, and would render wrong frames: wait for its end, or cancel it")
+    return False
+
+
 def may_select(operator, context):
     """Whether an operator may select objects: also beside a bake that is being solved, as it changes no setup.
 

@@ -9,7 +9,7 @@ def draw_bake(layout, context):
     """The end of the sidebar's way from objects to a bake."""
     bake = running.current()
     if bake is not None:
-        draw_progress(layout, context, bake.job)
+        draw_progress(layout, context, bake)
         return
     column = layout.column(align=True)
     row = column.row(align=True)
@@ -23,11 +23,11 @@ def draw_bake(layout, context):
         note(layout, context, sentence, "ERROR")
 
 
-def draw_progress(layout, context, job):
-    """A running job."""
-    column = layout.column()
+def draw_progress(layout, context, bake):
+    """A running bake."""
+    job, column = bake.job, layout.column()
     row = column.row(align=True)
-    row.progress(factor=job.progress, text=progress.status(job, context.mode == "OBJECT"))
+    row.progress(factor=job.progress, text=progress.status(job, bake.waits(context)))
     row.operator("axion.cancel_bake", text="", icon="CANCEL")
     for line in progress.details(job):
         column.label(text=line)

@@ -10,7 +10,7 @@ import gpu
 import numpy as np
 from gpu_extras.batch import batch_for_shader
 
-from .. import graph, last_bake
+from .. import graph, last_bake, running
 from ..operators.report import select_guilty
 
 HEIGHT = {"one": 120.0, "ALL": 420.0}  # pixels at interface scale 1
@@ -106,7 +106,7 @@ class AXION_GT_graph(bpy.types.Gizmo):
     def _go(self, context, event):
         plot = drawing(context).plots[0]
         frame = graph.frame_at(event.mouse_region_x, plot, _table(context.scene).frames)
-        if frame != context.scene.frame_current:
+        if frame != context.scene.frame_current and not running.is_rendering():
             context.scene.frame_set(frame)
 
 

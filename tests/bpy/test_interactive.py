@@ -18,7 +18,7 @@ import axion.solver  # noqa: E402
 from axion.axion_blender import baking, running, solving  # noqa: E402
 from axion.axion_blender.ghost import BOX_TRIANGLES, Ghost  # noqa: E402
 from axion.axion_blender.job import Phase  # noqa: E402
-from axion.axion_blender.operators.bake import AXION_OT_guard_window  # noqa: E402
+from axion.axion_blender.operators.bake import AXION_OT_bake, AXION_OT_guard_window  # noqa: E402
 from axion.axion_blender.ui import preview  # noqa: E402
 from axion.axion_blender.ui.bake import draw_bake  # noqa: E402
 from axion.axion_blender.writers import records  # noqa: E402
@@ -123,6 +123,46 @@ def test_the_setup_is_locked_while_a_bake_runs(solver):
     running.end(bake)
     assert bake.job.phase is Phase.CANCELLED
     assert all(getattr(bpy.ops.axion, name).poll() for name in names)
+
+
+def test_nothing_steps_through_frames_beside_a_render(solver, monkeypatch):
+    body("box")
+    solver.gate.release(5)
+    bpy.ops.axion.bake()
+    names = ("bake", "check_scene", "clear_bake", "apply_bake", "export_motion", "report_jump")
+    assert all(getattr(bpy.ops.axion, name).poll() for name in names)
+    monkeypatch.setattr(running, "is_rendering", lambda: True)
+    assert not any(getattr(bpy.ops.axion, name).poll() for name in names)
+    with pytest.raises(RuntimeError, match="Blender is rendering, and would render wrong frames: wait for its end"):
+        bpy.ops.axion.bake()
+    assert bpy.ops.axion.add_bodies.poll() and bpy.ops.axion.select_guilty.poll()
+
+
+def test_keys_wait_for_the_end_of_a_render_and_esc_is_its_first(solver, monkeypatch):
+    box = body("box")
+    bake = start()
+    solver.gate.release(5)
+    tick_until(bake, lambda: bake.job.solved == 5)
+    monkeypatch.setattr(running, "is_rendering", lambda: True)
+    bake.ticker._thread.join(PATIENCE)
+    left = []
+    operator = SimpleNamespace(
+        _bake=bake,
+        _windows=set(),
+        _screen=SimpleNamespace(update=lambda context, bake: None),
+        _leave=lambda context, how: left.append(how),
+    )
+    for _ in range(3):
+        assert AXION_OT_bake._tick(operator, bpy.context) == {"PASS_THROUGH"}
+    assert bake.waits(bpy.context) == "The keyframes wait for the end of the render"
+    assert not left and bake.job.phase is Phase.SOLVED and box.animation_data is None
+    esc = SimpleNamespace(type="ESC", value="PRESS", mouse_x=-1, mouse_y=-1)
+    assert AXION_OT_bake.modal(operator, bpy.context, esc) == {"PASS_THROUGH"} and not bake.job.cancelling
+    monkeypatch.setattr(running, "is_rendering", lambda: False)
+    while not left:
+        AXION_OT_bake._tick(operator, bpy.context)
+    assert bake.job.done and heights(box)[-1] == 5
+    running.end(bake)
 
 
 def test_objects_can_be_selected_while_a_bake_is_solved(solver):
