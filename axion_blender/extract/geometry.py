@@ -100,7 +100,7 @@ def _why_empty(item, depsgraph):
             "it has no surface of its own (0 vertices), as the first metaball of a family, whose names differ by a "
             "number only, wears that of all: make that the body, or convert them to meshes"
         )
-    if _makes_instances(item, depsgraph):
+    if makes_instances(item, depsgraph):
         return (
             "its mesh is empty (0 vertices), as its Geometry Nodes make instances alone: put the node Realize "
             "Instances at their end, or remove it from Axion"
@@ -108,9 +108,11 @@ def _why_empty(item, depsgraph):
     return "its mesh is empty (0 vertices): add geometry, or remove it from Axion"
 
 
-def _makes_instances(item, depsgraph):
-    seen = (one.parent for one in depsgraph.object_instances if one.is_instance)
-    return any(parent is not None and parent.original == item for parent in seen)
+def makes_instances(item, depsgraph):
+    """Whether the Geometry Nodes of an object make instances, of which its mesh holds nothing."""
+    if not any(modifier.type == "NODES" and modifier.show_viewport for modifier in item.modifiers):
+        return False
+    return item.evaluated_get(depsgraph).evaluated_geometry().instances_pointcloud() is not None
 
 
 def read_vertices(item, depsgraph):

@@ -55,6 +55,11 @@ class Cook:
         key = self._key(item)
         if key not in self._geometry:
             self._geometry[key] = geometry.read(item, self.depsgraph)
+            if item.axion.mesh_source != "BASE" and geometry.makes_instances(item, self.depsgraph):
+                self.notes.append(
+                    f"{item.name}: the instances that its Geometry Nodes make take no part, only its mesh does: put "
+                    "the node Realize Instances at their end"
+                )
         return self._geometry[key]
 
     @staticmethod

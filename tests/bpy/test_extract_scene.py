@@ -378,19 +378,3 @@ def test_solver_config():
     assert solver_config(scene, device="cpu", quality="preview").device == "cpu"
     with pytest.raises(ValueError, match="quality"):
         solver_config(scene, quality="best")
-
-
-def test_geometry_nodes_that_make_instances_alone():
-    item = box("Crowd")
-    group = bpy.data.node_groups.new("Crowd", "GeometryNodeTree")
-    for way in ("INPUT", "OUTPUT"):
-        group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
-    given, result, line, spread = (
-        group.nodes.new(kind)
-        for kind in ("NodeGroupInput", "NodeGroupOutput", "GeometryNodeMeshLine", "GeometryNodeInstanceOnPoints")
-    )
-    group.links.new(line.outputs[0], spread.inputs[0])
-    group.links.new(given.outputs[0], spread.inputs["Instance"])
-    group.links.new(spread.outputs[0], result.inputs[0])
-    item.modifiers.new("Crowd", "NODES").node_group = group
-    refused("Crowd", "empty (0 vertices)", "Realize Instances")
