@@ -2,9 +2,13 @@
 """What gives bodies other shapes than that of the first frame: time, and objects that the simulation moves."""
 
 import bpy
+import numpy as np
 
 from .. import compat
-from . import motion
+from . import geometry, motion
+
+LOOKS = 8
+"""Frames after the first, at most, at which the shape of a body that the simulation moves is looked at."""
 
 
 def go_to(scene, view_layer, frame):
@@ -31,6 +35,38 @@ def go_to(scene, view_layer, frame):
 
 def _is_reshaped(update):
     return update.is_updated_geometry and isinstance(update.id, bpy.types.Object)
+
+
+def deforming(scene, depsgraph, items, first, last):
+    """Sentences on ``items``, whose shape may change with the frame and is that of the first one to the simulation,
+    where it does change; a generator.
+
+    Begins at frame ``first`` and returns there; the frames between are looked at only where there are such objects.
+    """
+    starts = {item: geometry.read_vertices(item, depsgraph) for item in items}
+    found = {}
+    for frame in np.unique(np.linspace(first, last, LOOKS + 1).astype(int))[1:].tolist():
+        if len(found) == len(starts):
+            break
+        yield 0.0
+        scene.frame_set(frame)
+        for item, start in starts.items():
+            if item not in found and _differs(geometry.read_vertices(item, depsgraph), start):
+                found[item] = frame
+    if starts:
+        scene.frame_set(first)
+    return [
+        f"{item.name} has a mesh that deforms, as at frame {frame}: its shape stays that of the first frame"
+        for item, frame in found.items()
+    ]
+
+
+def _differs(vertices, start):
+    """Whether vertices (V, 3) are others than at the start, beyond what counts as rigid."""
+    if vertices.shape != start.shape:
+        return True
+    size = np.ptp(start, axis=0).max(initial=0.0) if len(start) else 0.0
+    return not np.abs(vertices - start).max(initial=0.0) <= motion.RIGID * size
 
 
 def warnings(items):

@@ -138,6 +138,7 @@ class _Reader:
             item.update_tag()  # Blender does not copy add-on properties to evaluated objects when they are set
         reshaped = reshaping.go_to(self.scene, self.view_layer, self.first)
         yield 0.0
+        self.warnings += yield from self._deforming(reshaped)
         sampler = motion.Sampler(self.scene, self.depsgraph, self.first, self.last, self.fps, reshaped)
         starts = yield from self._read_bodies(sampler)
         ends = self._read_joints(sampler)
@@ -186,6 +187,19 @@ class _Reader:
             scale_length=self.metres,
             warnings=self.warnings,
         )
+
+    def _deforming(self, reshaped):
+        """``reshaping.deforming`` for what moves freely and has one of the names ``reshaped``."""
+        shaped = [*((item, item) for item in self.items), *self.parts]
+        free = [
+            part
+            for part, owner in shaped
+            if part.name_full in reshaped
+            and motion.shows_deforming(part)
+            and motion.may_be_free(owner)
+            and not motion.may_be_held(owner)  # refused, as its motion would not be rigid
+        ]
+        return reshaping.deforming(self.scene, self.depsgraph, free, self.first, self.last)
 
     def _read_bodies(self, sampler):
         """[(object, Pose, shapes)] at the first frame, in slices; tells the sampler what to watch."""

@@ -230,3 +230,37 @@ def test_a_floor_bent_by_shape_keys_lifts_a_box():
     read = extract()
     trajectory = simulate(read.scene, read.frames, read.fps, SolverConfig(device="cpu"))
     assert np.allclose(trajectory.position[:, 1, 2] - 0.25, 1.2 * trajectory.times, atol=5e-4)
+
+
+@pytest.mark.parametrize("bend", [shape_keys, simple_deform, armature, wave, lattice])
+@pytest.mark.parametrize("shape", ["BOX", "CONVEX_HULL"])
+def test_a_free_body_whose_mesh_deforms_is_told(bend, shape):
+    item = grid("Jelly", type="ACTIVE", collision_shape=shape)
+    item.modifiers.new("Thick", "SOLIDIFY").thickness = 0.5
+    bend(item)
+    box("Other", location=(9, 0, 0))
+    scene = bpy.context.scene
+    scene.frame_set(7)
+    told = [warning for warning in extract().warnings if "deform" in warning]
+    (sentence,) = told
+    assert sentence.startswith("Jelly has a mesh that deforms, as at frame ")
+    assert sentence.endswith(": its shape stays that of the first frame")
+    assert scene.frame_current == 7
+
+
+def test_a_part_of_a_free_compound_that_deforms_is_told():
+    whole = box("Whole", collision_shape="COMPOUND")
+    part = box("Part")
+    part.parent = whole
+    shape_keys(part)
+    assert "Part has a mesh that deforms, as at frame 4: its shape stays that of the first frame" in extract().warnings
+
+
+def test_free_bodies_that_keep_their_shape_are_not_told():
+    still, base, other = box("Still"), box("Base", mesh_source="BASE"), box("Other")
+    for item in (still, base, other):
+        shape_keys(item)
+    animate(still.data.shape_keys, 'key_blocks["Bent"].value', [(1, 0.5), (25, 0.5)])
+    other.axion.enabled = False
+    box("Plain")
+    assert not any("deform" in warning for warning in extract().warnings)
