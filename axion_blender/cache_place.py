@@ -40,7 +40,7 @@ def place(scene):
     if base == user_folder():
         _clear_out(base, own)
     before = user_folder() / own
-    moves = seed is None and before != base / own and before.is_dir()
+    moves = seed is None and before != base / own and os.path.isdir(before)
     return Place(base / own, owner, before if moves else seed, moves)
 
 
@@ -59,7 +59,7 @@ def existing(scene):
     """Folder of the cache that a scene has, or None.  Changes nothing, so that panels may ask."""
     base = folder(scene)
     found = base / _choose(scene, base, _owner(scene))[0]
-    return found if found.is_dir() else None
+    return found if os.path.isdir(found) else None
 
 
 def size(scene):
@@ -152,4 +152,4 @@ def _belongs_to_another(scene, own, claimed, owner):
         return any(other.name == claimed.get("scene") for other in twins)
     # Another file: of a name alone, whatever the cache says, so that nothing beyond this folder is asked about.
     other = os.path.basename(str(claimed.get("blend", "")))
-    return bool(other and bpy.data.filepath) and (Path(bpy.data.filepath).parent / other).is_file()
+    return bool(other and bpy.data.filepath) and os.path.isfile(Path(bpy.data.filepath).parent / other)

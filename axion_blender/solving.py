@@ -2,6 +2,7 @@
 """The solving of a bake, with Warp and the cache, in this process or another.  No bpy, so that threads may use it."""
 
 import contextlib
+import os
 import sys
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def solve(
 
 def tell_end(place, job):
     """Say in the cache's progress.json how a Job ended, unless there is no cache or another bake writes it now."""
-    if not place.folder.is_dir():
+    if not os.path.isdir(place.folder):
         return
     told = Progress(place.folder, job.first_frame, job.frames, place.owner.get("scene", ""))
     for report in job.reports:

@@ -58,7 +58,7 @@ class Progress:
     def end(self, phase, error=None):
         """The bake is over: "done", "cancelled" or "failed".  Says so only where there is a cache to say it in."""
         self.values.update(phase=phase, error=None if error is None else str(error), time_left=None)
-        if not self._path.parent.is_dir():
+        if not os.path.isdir(self._path.parent):
             return
         with contextlib.suppress(CacheError):  # whoever asks has heard of the full disk
             self.write()

@@ -74,7 +74,7 @@ class Cache:
         """Make the folder where it is missing, and lock it.  Raises CacheError.  Returns the Cache."""
         for left in reversed(range(ATTEMPTS)):
             try:
-                self._made_parent = not self.folder.parent.is_dir()
+                self._made_parent = not os.path.isdir(self.folder.parent)
                 self.folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise writing_failed(self.folder, error) from error
@@ -84,15 +84,20 @@ class Cache:
             except CacheError as error:
                 if not left or not isinstance(error.__cause__, FileNotFoundError):
                     raise
-        for path in self._own(LEFT_OVER):
-            self._unlink(path)
+        try:
+            for path in self._own(LEFT_OVER):
+                self._unlink(path)
+        except CacheError:
+            self._lock.release()
+            self._lock = None
+            raise
         return self
 
     def close(self):
         """Let others write.  A folder without frames is not left behind."""
         if self._lock is None:
             return
-        empty = not (self.folder / HEAD).exists()
+        empty = not os.path.exists(self.folder / HEAD)
         try:
             if empty:
                 _remove(self.folder, self._made_parent)
@@ -240,6 +245,8 @@ class Cache:
             found = [path for path in self.folder.iterdir() if pattern.fullmatch(path.name)]
         except FileNotFoundError:
             return []
+        except OSError as error:
+            raise self._unreadable(error) from error
         return sorted(found, key=lambda path: (len(path.name), path.name))
 
     def _unlink(self, path):
@@ -250,11 +257,12 @@ class Cache:
 
 
 def cache_size(folder):
-    """Bytes that a cache takes on the disk; 0 where there is none."""
+    """Bytes that a cache takes on the disk; 0 where there is none, or none that may be looked at."""
     total = 0
-    for path in _files(Path(folder)):
-        with contextlib.suppress(FileNotFoundError):  # a bake that runs may replace it
-            total += path.stat().st_size
+    with contextlib.suppress(PermissionError):
+        for path in _files(Path(folder)):
+            with contextlib.suppress(FileNotFoundError):  # a bake that runs may replace it
+                total += path.stat().st_size
     return total
 
 
@@ -266,7 +274,7 @@ def free_cache(folder, chosen=False):
     Raises CacheError where a bake is writing it, or the system refuses.
     """
     folder = Path(folder)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         return 0
     with_parent = folder.parent.name == FOLDER and not chosen
     lock = Lock(folder / LOCK)
@@ -284,11 +292,11 @@ def free_cache(folder, chosen=False):
 
 def _files(folder):
     """Files of a cache in ``folder``; the lock comes last."""
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         return []
     known = [p for p in folder.iterdir() if FRAMES.fullmatch(p.name) or LEFT_OVER.fullmatch(p.name)]
     # The head goes after the frames: as long as it stands, what is left of them is a cache.
-    return [*sorted(known, reverse=True), *(p for n in (HEAD, PROGRESS, LOCK) if (p := folder / n).is_file())]
+    return [*sorted(known, reverse=True), *(p for n in (HEAD, PROGRESS, LOCK) if os.path.isfile(p := folder / n))]
 
 
 def _remove(folder, with_parent):

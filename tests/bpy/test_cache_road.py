@@ -199,6 +199,55 @@ def test_a_cache_that_cannot_be_written_is_one_error(tmp_path, capfd):
     assert (tmp_path / "axion_cache").read_text() == "mine"
 
 
+def too_long(tmp_path):
+    return tmp_path / ("x" * 300)
+
+
+def closed(tmp_path):
+    (tmp_path / "closed" / "caches").mkdir(parents=True)
+    (tmp_path / "closed").chmod(0)
+    return tmp_path / "closed" / "caches"
+
+
+CLOSES = pytest.mark.skipif(not getattr(os, "geteuid", lambda: 0)(), reason="folders are closed to nobody here")
+
+
+@pytest.mark.parametrize("folder", [too_long, pytest.param(closed, marks=CLOSES)])
+def test_a_cache_folder_that_cannot_be_looked_at_is_one_sentence(folder, tmp_path):
+    scene = make()
+    scene.axion.cache_folder = str(folder(tmp_path))
+    assert bpy.ops.axion.check_scene() == {"FINISHED"}
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="The cache folder .* cannot be written, .*: .* Cache Folder") as told:
+            bpy.ops.axion.bake()
+        assert "Traceback" not in str(told.value)
+    assert cache_place.existing(scene) is None and cache_place.size(scene) == 0
+    assert bpy.ops.axion.free_cache() == {"CANCELLED"} and bpy.ops.axion.clear_bake() == {"CANCELLED"}
+
+
+def test_a_cache_whose_files_may_not_be_listed_is_one_sentence(tmp_path, monkeypatch):
+    scene = make(tmp_path / "shot.blend")
+    bpy.ops.axion.bake()
+    own = cache_place.existing(scene)
+
+    def forbidden(folder, list_files=Path.iterdir):
+        if folder == own:
+            raise PermissionError(13, "Permission denied")
+        return list_files(folder)
+
+    monkeypatch.setattr(Path, "iterdir", forbidden)
+    for _ in range(2):
+        with pytest.raises(
+            RuntimeError, match="The cache .* cannot be read .Permission denied.: .* Cache Folder"
+        ) as told:
+            bpy.ops.axion.bake()
+        assert "Traceback" not in str(told.value)
+    cache_place._sizes.clear()
+    assert cache_place.size(scene) == 0
+    with pytest.raises(RuntimeError, match="cannot be written, it is read-only"):
+        bpy.ops.axion.free_cache()
+
+
 @pytest.mark.parametrize(
     ("size", "text"), [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (3 << 20, "3.0 MiB"), (5 << 40, "5120.0 GiB")]
 )
