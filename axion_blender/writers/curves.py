@@ -62,7 +62,7 @@ def prepare(bag, paths):
 
 
 def hide(bag):
-    """Baked -> hidden; other bags stay as they are."""
+    """Baked -> hidden; other bags stay as they are.  Returns whether it was one."""
     baked = [curve for curve in _grouped(bag) if not curve.data_path.startswith(HIDDEN)]
     for curve in baked:
         curve.data_path = HIDDEN + curve.data_path
@@ -72,6 +72,7 @@ def hide(bag):
         if stray is not None:  # a baked curve that somebody took out of the group
             bag.fcurves.remove(stray)
         curve.data_path = path
+    return bool(baked)
 
 
 def show(bag):

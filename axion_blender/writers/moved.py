@@ -8,10 +8,8 @@ Both show on the object: its values differ from its keys, or its first keys from
 import json
 from dataclasses import dataclass, field
 
-from mathutils import Euler, Quaternion
-
 from .. import compat
-from . import curves, records
+from . import curves, records, rotation_modes
 
 NEAR = 1e-6
 """Change of a value, relative to the larger of it and 1, that nobody made: single precision."""
@@ -194,23 +192,6 @@ def _with_places(item, record, places):
         own, turned = records.rotation_path(mode), [values.get(i, v) for i, v in enumerate(getattr(item, path))]
         record["rotation"][path] = turned
         if mode != record["baked_mode"]:
-            turn = _quaternion(path, turned, record["baked_mode"])
-            record["rotation"][own] = _in_mode(turn, mode, record["rotation"][own])
+            turn = rotation_modes.quaternion(turned, record["baked_mode"])
+            record["rotation"][own] = rotation_modes.values(turn, mode, record["rotation"][own])
     return record
-
-
-def _quaternion(path, values, mode):
-    if path == "rotation_quaternion":
-        return Quaternion(values).normalized()
-    if path == "rotation_axis_angle":
-        return Quaternion(values[1:], values[0])
-    return Euler(values, mode).to_quaternion()
-
-
-def _in_mode(turn, mode, near):
-    if mode == "QUATERNION":
-        return list(turn)
-    if mode == "AXIS_ANGLE":
-        axis, angle = turn.to_axis_angle()
-        return [angle, *axis]
-    return list(turn.to_euler(mode, Euler(near, mode)))

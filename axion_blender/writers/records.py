@@ -11,7 +11,7 @@ import bpy
 
 from ...solver import SceneError
 from .. import compat
-from . import actions, curves, pushed
+from . import actions, curves, pushed, rotation_modes
 
 RECORD = "axion_bake"  # custom property of a baked object: JSON
 ORIGINAL_ACTION = "axion_bake_original_action"  # custom property: the action that a private copy stands in for
@@ -28,6 +28,8 @@ CURES[POINTS_RECORD] = "enable it again in viewports and renders"
 VALUES = ("axion_speed", "axion_spin", "axion_contact_force", "axion_force", "axion_torque")
 """Custom properties that ``custom_properties.py`` may bake beside the motion.  The record of the bake lists those that
 it made, as "values": only they end with it."""
+CHOSEN_MODE = "chosen_mode"
+"""In the record of a hidden bake: the rotation mode that somebody gave the object since it was baked, which stays."""
 ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 ROTATIONS = (*ROTATION_PATHS.values(), "rotation_euler")
 
@@ -156,9 +158,12 @@ def regroup(item):
 def hide(item):
     """Let an object stand and move as if it were not baked, until ``show``."""
     regroup(item)
-    for bag in baked_bags(item):
-        curves.hide(bag)
-    _restore_values(item, json.loads(item[RECORD]))
+    record, mode = json.loads(item[RECORD]), item.rotation_mode
+    played = [curves.hide(bag) for bag in baked_bags(item)]
+    if mode != record["baked_mode"] and (any(played) or mode != record["rotation_mode"]):
+        record[CHOSEN_MODE] = mode
+        item[RECORD] = json.dumps(record)
+    _restore_values(item, record)
 
 
 def show(item):
@@ -166,7 +171,10 @@ def show(item):
     record = json.loads(item[RECORD])
     for bag in baked_bags(item):
         curves.show(bag)
-    item.rotation_mode = record["baked_mode"]
+    item.rotation_mode = record.get(CHOSEN_MODE, record["baked_mode"])
+    if CHOSEN_MODE in record:
+        del record[CHOSEN_MODE]
+        item[RECORD] = json.dumps(record)
     item.update_tag()
 
 
@@ -181,6 +189,8 @@ def end(item):
     if RECORD not in item:
         return False
     record = json.loads(item[RECORD])
+    if CHOSEN_MODE not in record and item.rotation_mode != record["baked_mode"]:
+        record[CHOSEN_MODE] = item.rotation_mode
     regroup(item)
     pushed.remove(item)
     leave_take(item)
@@ -222,7 +232,16 @@ def _restore_values(item, record):
     item.location = record["location"]
     for path, values in record["rotation"].items():
         setattr(item, path, values)
+    if CHOSEN_MODE in record:
+        _turn_over(item, record[CHOSEN_MODE])
     item.update_tag()
+
+
+def _turn_over(item, mode):
+    """Give an object another rotation mode and the rotation that it has; Blender keeps angles in any order of axes."""
+    turn = rotation_modes.quaternion(getattr(item, rotation_path(item.rotation_mode)), item.rotation_mode)
+    item.rotation_mode, path = mode, rotation_path(mode)
+    setattr(item, path, rotation_modes.values(turn, mode, item.rotation_euler))
 
 
 def give_action_back(item, record, action, slot, bag):

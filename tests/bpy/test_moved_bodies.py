@@ -5,6 +5,7 @@ As with Blender's own rigid bodies: an active one that is moved at the first fra
 """
 
 import math
+from itertools import product
 
 import pytest
 
@@ -253,3 +254,28 @@ def test_a_baked_body_that_is_moved_during_the_next_bake_is_named(solver, when):
     told = "Box was moved while it was baked, and its new keys put it back: move it at frame 1 and bake again"
     assert job.done and job.warnings == ([] if when == "before" else [told])
     assert heights(item)[0] == (10 if when == "meanwhile" else 20)
+
+
+@pytest.mark.parametrize(
+    "output, mode",
+    [*product(("KEEP",), ("QUATERNION", "AXIS_ANGLE", "ZXY")), *product(("QUATERNION",), ("AXIS_ANGLE", "ZXY", "XYZ"))],
+)
+def test_a_rotation_mode_that_was_changed_since_stays(output, mode, solver):  # noqa: F811
+    item = build.box("Box", location=(1, 2, 10))
+    item.rotation_euler = (0.3, 0.2, 1.0)
+    bpy.context.view_layer.update()
+    start = item.matrix_world.to_quaternion()
+    bpy.context.scene.axion.output_rotation = output
+    bake(solver)
+    item.rotation_mode = mode
+    assert baking.check(bpy.context) == ([], []) and item.rotation_mode == mode
+    bpy.context.scene.axion.output_rotation = "KEEP"
+    bake(solver)
+    assert item.rotation_mode == mode and heights(item) == [10, 9, 8, 7, 6, 5]
+    assert item.matrix_world.to_quaternion().rotation_difference(start).angle < 1e-5
+    bpy.context.scene.axion.output_rotation = "QUATERNION"
+    bake(solver)
+    assert item.rotation_mode == "QUATERNION"
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"} and item.rotation_mode == mode
+    bpy.context.view_layer.update()
+    assert item.matrix_world.to_quaternion().rotation_difference(start).angle < 1e-5
