@@ -2,10 +2,11 @@
 """Baked F-curves beside the ones they stand in for, in one channelbag.
 
 Baked curves form the group "Axion Bake".  What they replace is neither copied nor deleted but renamed to a path that
-leads nowhere, so keys, handles, modifiers and order come back bit for bit.  A bag is in one of three states:
+leads nowhere, so keys, handles, modifiers and order come back bit for bit.  Editors go on showing it, so it is locked
+meanwhile.  A bag is in one of three states:
 
     plain     no baked curves
-    baked     baked curves at "location" and a rotation; the originals at ASIDE + their path
+    baked     baked curves at "location" and a rotation; the originals, locked, at ASIDE + their path
     hidden    the originals at their path; the baked curves at HIDDEN + theirs
 """
 
@@ -17,7 +18,8 @@ GROUP = "Axion Bake"
 LINEAR = 1  # BEZIER would overshoot at impacts, CONSTANT would give motion blur nothing to blur
 VECTOR = 2  # handles along the lines, so that who makes them BEZIER after all sees no overshoot either
 KEYS = {"interpolation": LINEAR, "handle_left_type": VECTOR, "handle_right_type": VECTOR}
-ASIDE = "axion_before_bake."
+ASIDE = {False: "axion_before_bake.", True: "axion_before_bake_locked."}
+"""Says, too, whether the curve was locked before."""
 HIDDEN = "axion_bake_hidden."
 
 
@@ -57,8 +59,32 @@ def prepare(bag, paths):
     remove(bag)
     for curve in bag.fcurves:
         if curve.data_path in paths:
-            curve.data_path = ASIDE + curve.data_path
+            _put_aside(curve)
     bag.groups.new(GROUP)
+
+
+def aside(bag, path, index):
+    """The curve that a bake has set aside, or None."""
+    found = (bag.fcurves.find(before + path, index=index) for before in ASIDE.values())
+    return next((curve for curve in found if curve is not None), None)
+
+
+def _put_aside(curve):
+    curve.data_path, curve.lock = ASIDE[curve.lock] + curve.data_path, True
+
+
+def _put_back(curve, path):
+    curve.lock, curve.data_path = curve.data_path.startswith(ASIDE[True]), path
+
+
+def _set_aside(bag):
+    """[(curve, its own path)] of what a bake has set aside."""
+    return [
+        (curve, curve.data_path.removeprefix(before))
+        for curve in bag.fcurves
+        for before in ASIDE.values()
+        if curve.data_path.startswith(before)
+    ]
 
 
 def hide(bag):
@@ -66,12 +92,11 @@ def hide(bag):
     baked = [curve for curve in _grouped(bag) if not curve.data_path.startswith(HIDDEN)]
     for curve in baked:
         curve.data_path = HIDDEN + curve.data_path
-    for curve in [curve for curve in bag.fcurves if curve.data_path.startswith(ASIDE)]:
-        path, index = curve.data_path.removeprefix(ASIDE), curve.array_index
-        stray = bag.fcurves.find(path, index=index)
+    for curve, path in _set_aside(bag):
+        stray = bag.fcurves.find(path, index=curve.array_index)
         if stray is not None:  # a baked curve that somebody took out of the group
             bag.fcurves.remove(stray)
-        curve.data_path = path
+        _put_back(curve, path)
     return bool(baked)
 
 
@@ -80,7 +105,7 @@ def show(bag):
     hidden = {curve.data_path.removeprefix(HIDDEN) for curve in _grouped(bag) if curve.data_path.startswith(HIDDEN)}
     for curve in bag.fcurves:
         if curve.data_path in hidden:
-            curve.data_path = ASIDE + curve.data_path
+            _put_aside(curve)
     for curve in _grouped(bag):
         curve.data_path = curve.data_path.removeprefix(HIDDEN)
 
@@ -98,7 +123,7 @@ def remove(bag):
 def keep(bag, group):
     """Baked or hidden -> plain, with the baked curves as its own in the group of that name; what was aside is gone."""
     show(bag)
-    for curve in [curve for curve in bag.fcurves if curve.data_path.startswith(ASIDE)]:
+    for curve, _ in _set_aside(bag):
         bag.fcurves.remove(curve)
     target, old = bag.groups.get(group), bag.groups.get(GROUP)
     if old is not None and target is None:

@@ -113,9 +113,7 @@ def _look(item, bag, now, first, found):
             edited = _differ(values, _written(record, path, keyed))
             places[path] = {i: values[i] for i in edited}
     places = {path: values for path, values in places.items() if values}
-    if bag is not None and any(
-        bag.fcurves.find(curves.ASIDE + path, index=i) for path, values in places.items() for i in values
-    ):
+    if bag is not None and any(curves.aside(bag, path, i) for path, values in places.items() for i in values):
         found.warnings.append(
             f"{item.name} was moved, but keys of its own below the bake say where it starts: clear the bake and change "
             "those"

@@ -8,8 +8,9 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from axion.axion_blender import compat  # noqa: E402
 from axion.axion_blender.slices import run_through  # noqa: E402
-from axion.axion_blender.writers import keyframes, records, staging  # noqa: E402
+from axion.axion_blender.writers import curves, keyframes, records, staging  # noqa: E402
 from tumbling import MODES, START, add, animate, assert_plays, bake, baked_curves, portrait, somewhere, tumble  # noqa: E402
 
 
@@ -154,6 +155,31 @@ def test_suspended_bakes_show_what_lies_below_and_come_back_as_they_were(scene):
     keyframes.resume(scene, hidden)
     assert [portrait(item)["curves"] for item in items] == before
     assert_plays(scene, items, trajectory)
+
+
+def test_own_curves_are_locked_while_they_are_set_aside(scene):
+    item = animate(add(scene, "actor", mode="XYZ"))
+    scene.frame_set(START)
+    bag = compat.channelbag(item)
+    paths = [(curve.data_path, curve.array_index) for curve in bag.fcurves]
+    moving = [curve for curve in bag.fcurves if curve.data_path == "location"]
+    assert len(moving) == 3 and not any(curve.lock for curve in bag.fcurves)
+    moving[1].lock = True
+
+    def locks():
+        return [bag.fcurves.find("location", index=i).lock for i in range(3)]
+
+    bake(scene, [item])
+    assert [curves.aside(bag, "location", i).lock for i in range(3)] == [True] * 3 and locks() == [False] * 3
+    assert not any(curve.lock for curve in bag.fcurves if curve.data_path == "hide_render"), "what still plays"
+    hidden = keyframes.suspend(scene)
+    assert locks() == [False, True, False]
+    keyframes.resume(scene, hidden)
+    assert [curves.aside(bag, "location", i).lock for i in range(3)] == [True] * 3
+    bake(scene, [item])
+    keyframes.clear(scene)
+    assert locks() == [False, True, False]
+    assert [(curve.data_path, curve.array_index) for curve in bag.fcurves] == paths
 
 
 def test_a_suspended_bake_can_be_cleared_and_baked_over(scene):
