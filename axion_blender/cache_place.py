@@ -39,9 +39,8 @@ def place(scene):
         scene.axion.uuid = own
     if base == user_folder():
         _clear_out(base, own)
-    before = user_folder() / own
-    moves = seed is None and before != base / own and os.path.isdir(before)
-    return Place(base / own, owner, before if moves else seed, moves)
+    before = _unsaved_cache(base, own) if seed is None else None
+    return Place(base / own, owner, seed if before is None else before, before is not None)
 
 
 def problem(scene):
@@ -58,8 +57,16 @@ def problem(scene):
 def existing(scene):
     """Folder of the cache that a scene has, or None.  Changes nothing, so that panels may ask."""
     base = folder(scene)
-    found = base / _choose(scene, base, _owner(scene))[0]
-    return found if os.path.isdir(found) else None
+    own, seed = _choose(scene, base, _owner(scene))
+    if os.path.isdir(base / own):
+        return base / own
+    return _unsaved_cache(base, own) if seed is None else None
+
+
+def _unsaved_cache(base, own):
+    """Folder of the cache from before the file had a name, or None; the next bake moves it to ``base``."""
+    before = user_folder() / own
+    return before if before != base / own and os.path.isdir(before) else None
 
 
 def size(scene):

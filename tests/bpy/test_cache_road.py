@@ -4,7 +4,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -87,7 +86,10 @@ def test_a_file_without_a_name_keeps_its_cache_and_takes_it_along_when_saved(tmp
     saved = cache_place.place(bpy.context.scene)
     assert saved.folder == tmp_path / "axion_cache" / first.folder.name
     assert saved.seed == first.folder and saved.moves
-    shutil.rmtree(first.folder)
+    assert cache_place.existing(bpy.context.scene) == first.folder, "until the next bake it is where it was"
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    assert cache_place.size(bpy.context.scene) > 0 and bpy.ops.axion.free_cache() == {"FINISHED"}
+    assert cache_place.existing(bpy.context.scene) is None and not first.folder.exists()
 
 
 def test_caches_of_files_that_were_never_saved_go_after_a_month(tmp_path, monkeypatch):
