@@ -208,24 +208,25 @@ def keep_report(scene, job):
 def clear(scene):
     """Take back a scene's bake with its report, and the reports of scenes that share its objects.
 
-    Returns (how many objects held a bake, the scenes that shared one).  Raises SceneError, before anything is changed,
-    where an object's record of its bake is broken.
+    Returns (how many objects held a bake, the scenes that shared one, whether there was a report).  Raises
+    SceneError, before anything is changed, where an object's record of its bake is broken.
     """
     others = shared.scenes(scene, outputs.holds)
     cleared = outputs.clear(scene)
-    for cleared_scene in (scene, *others):
-        forget_report(cleared_scene)
-    return cleared, others
+    reported = [forget_report(cleared_scene) for cleared_scene in (scene, *others)]
+    return cleared, others, any(reported)
 
 
 def forget_report(scene):
-    """Remove what ``keep_report`` left, and the trajectory."""
+    """Remove what ``keep_report`` left, and the trajectory.  Returns whether there was a report."""
     kept_motion.forget(scene)
+    text = last_bake.text_of(scene)
+    found = SUMMARY in scene or text is not None
     if SUMMARY in scene:
         del scene[SUMMARY]
-    text = last_bake.text_of(scene)
     if text is not None:
         bpy.data.texts.remove(text)
+    return found
 
 
 def last_summary(scene):

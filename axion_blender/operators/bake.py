@@ -184,7 +184,7 @@ class AXION_OT_clear_bake(bpy.types.Operator):
 
     def execute(self, context):
         try:
-            cleared, others = baking.clear(context.scene)
+            cleared, others, reported = baking.clear(context.scene)
         except SceneError as error:
             return refuse(self, error)
         linked = [item for item in context.scene.objects if outputs.holds(item)]
@@ -195,6 +195,9 @@ class AXION_OT_clear_bake(bpy.types.Operator):
         left = [(item.name, name) for item in context.scene.objects for name in pushed.playing(item)]
         for item, name in left:
             self.report({"WARNING"}, f"{item} still plays baked keys in its NLA strip {name}: mute or delete the strip")
+        if not cleared and reported:
+            self.report({"INFO"}, "The report of the bake was removed; no keys were left to clear")
+            return {"FINISHED"}
         if not cleared:
             if not linked and not left:
                 self.report({"WARNING"}, "Nothing was cleared: no object of this scene holds a bake")

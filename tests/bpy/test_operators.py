@@ -192,6 +192,15 @@ def test_clear_bake_leaves_no_trace(scene):
     assert bpy.ops.axion.clear_bake() == {"CANCELLED"}
 
 
+def test_clear_bake_removes_a_report_whose_bodies_are_gone(scene):
+    body("box", (0, 0, 10))
+    bpy.ops.axion.bake()
+    assert baking.SUMMARY in scene
+    bpy.data.objects.remove(bpy.data.objects["box"])
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"} and baking.SUMMARY not in scene
+    assert bpy.ops.axion.clear_bake() == {"CANCELLED"}
+
+
 @pytest.mark.parametrize("spoil", ("mass", "solver", "bug"))
 def test_a_bake_that_fails_says_why_and_leaves_the_earlier_one(scene, monkeypatch, capfd, spoil):
     box = body("box", (0, 0, 10))
