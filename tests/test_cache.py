@@ -319,6 +319,26 @@ def test_a_cache_has_one_writer(tmp_path):
         assert first_to_solve(tmp_path, pile(2), 3) == 4
 
 
+def test_a_read_only_folder_gives_a_whole_bake_and_nothing_else(tmp_path, monkeypatch):
+    first = bake(tmp_path, pile(2), 6)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def refuse(*given, **named):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("axion.axion_blender.cache.lock.os.open", refuse)
+    monkeypatch.setattr("axion.axion_blender.cache.files.os.replace", refuse)
+    for frames in (6, 4):
+        again = bake(tmp_path, pile(2), frames, simulate=lambda *given, **named: pytest.fail("the solver ran"))
+        assert again.found == list(range(1, frames + 1)) and again.said == [f"all {frames} frames are in the cache"]
+        assert np.array_equal(again.trajectory.position, first.trajectory.position[: frames + 1])
+    for scene, frames, more in ((pile(2), 7, {}), (pile(3), 6, {}), (pile(2), 6, {"resume": False})):
+        with pytest.raises(CacheError, match="cannot be written, it is read-only"):
+            bake(tmp_path, scene, frames, **more)
+    monkeypatch.undo()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_a_file_system_without_locks_is_one_sentence(tmp_path, monkeypatch):
     def refuse(handle):
         raise OSError(errno.ENOLCK, "No locks available")

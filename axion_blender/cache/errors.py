@@ -25,6 +25,11 @@ IN_THE_WAY = {errno.EEXIST, errno.ENOTDIR, errno.ELOOP}
 FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
+def is_forbidden(error):
+    """Whether a CacheError says that the system lets nobody write, or not this user."""
+    return isinstance(error.__cause__, OSError) and error.__cause__.errno in FORBIDDEN
+
+
 def writing_failed(folder, error):
     """The CacheError to raise from an OSError met while writing below ``folder``."""
     if error.errno in FULL:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """``simulate`` with a cache: what is there is not computed again, and what is computed is kept."""
 
+import contextlib
 import os
 import platform
 import time
@@ -10,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 from ...solver import CheckpointError, Trajectory
-from .errors import CacheError
+from .errors import CacheError, is_forbidden
 from .inputs import inputs_of
 from .progress import Progress
 from .scribe import Scribe
@@ -59,10 +60,20 @@ def cached_solve(
         (Trajectory, Progress); whoever writes the keys tells the Progress how it ended.
 
     Raises:
-        CacheError: the cache cannot be written, or must not be replaced.  What simulate raises goes through; the frames
-            done by then are kept.
+        CacheError: the cache cannot be written and does not hold all frames, or must not be replaced.  What
+            simulate raises goes through; the frames done by then are kept.
     """
-    with Cache(place.folder) as cache:
+    cache = Cache(place.folder)
+    try:
+        cache.open()
+    except CacheError as error:
+        bake = _Bake(cache, place.owner, scene, frames, first, writes=False)
+        if not (resume and is_forbidden(error) and bake.finds_all(inputs_of(scene, fps, config))):
+            raise
+        if on_found is not None:
+            on_found(bake.found.results)
+        return bake.solve(simulate, fps, config, on_frame, say or _ignore, warn or _ignore), bake.progress
+    with contextlib.closing(cache):
         if place.seed is not None and not (cache.folder / HEAD).exists():
             cache.adopt(place.seed)
             if place.moves:
@@ -117,9 +128,10 @@ def _ignore(sentence):
 
 
 class _Bake:
-    """One bake with its open Cache."""
+    """One bake with its Cache, which is open unless nothing is to be written to it."""
 
-    def __init__(self, cache, owner, scene, frames, first):
+    def __init__(self, cache, owner, scene, frames, first, writes=True):
+        self.writes = writes
         self.cache, self.owner, self.scene, self.frames, self.first = cache, owner, scene, frames, first
         self.progress = Progress(cache.folder, first, frames, owner.get("scene", ""))
         self.inputs, self.found, self.config = None, Found(), None
@@ -134,7 +146,15 @@ class _Bake:
         for sentence in found.notes:
             warn(sentence)
         for result in found.results:
-            self.progress.frame(result.report, found=True)
+            self.progress.frame(result.report, self.writes, found=True)
+
+    def finds_all(self, inputs):
+        """Whether all frames are there, so that a folder in which nobody may write will do."""
+        try:
+            self.find(inputs, True, _ignore)
+        except CacheError:
+            return False
+        return len(self.found.results) == self.frames
 
     def solve(self, simulate, fps, config, on_frame, say, warn):
         found, done = self.found, len(self.found.results)
