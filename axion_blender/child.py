@@ -190,9 +190,10 @@ class _Listener:
         lines = [line for line in lines if not WARNING.match(line)]
         last = f': "{lines[-1].strip()[:200]}"' if lines else ""
         where = f"after frame {self.solved}" if self.solved else "before the first frame"
+        memory = ", with other programs closed if memory ran out" if -status == getattr(signal, "SIGKILL", None) else ""
         return (
-            f"The process that solved the bake died {where} ({cause}){last}; bake again, on the CPU if the graphics "
-            "card is to blame"
+            f"The process that solved the bake died {where} ({cause}){last}; bake again{memory}, on the CPU if the "
+            "graphics card is to blame"
         )
 
 

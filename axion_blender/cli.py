@@ -13,7 +13,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import whole_files
+from . import report_files, whole_files
 
 BAKED, FAILED, USAGE, MISSED, STOPPED = 0, 1, 2, 3, 130
 NAME = "axion_bake"
@@ -126,10 +126,13 @@ def _bake(options, program):
             return _say(program, f"{path} cannot be written: {reason}: choose another folder or name", FAILED)
     if target.suffix.lower() != ".blend":
         return _say(program, f"-o {target}: the baked scene is a Blender file: give it a name in .blend", USAGE)
+    if report_target is not None and report_target.suffix.lower() not in report_files.SUFFIXES:
+        wanted = " or ".join((", ".join(report_files.SUFFIXES[:-1]), report_files.SUFFIXES[-1]))
+        return _say(program, f"--report {report_target}: its ending says what is written: give it {wanted}", USAGE)
     with _held_back() as pressed:  # bpy swallows an interrupt while it is imported, and the bake would begin
         import bpy
 
-        from . import baking, register, report, report_files
+        from . import baking, register, report
 
         register()  # does nothing inside Blender, where the extension is on
         try:
@@ -142,6 +145,7 @@ def _bake(options, program):
     if options.convert_native:
         bpy.ops.axion.convert_native()
     job = baking.make_job(bpy.context, options.frames, options.device, options.quality, resume=not options.no_resume)
+    job.warnings += _left_out(scene)
     with _interruptible(job):
         job.run()
     if job.error is not None:
@@ -152,14 +156,26 @@ def _bake(options, program):
     with _held_back():  # from here on both files are written, or an error says why not
         document = baking.keep_report(scene, job)
         if report_target is not None:
-            suffix = report_target.suffix.lower()
-            made = report_files.contents(document, suffix if suffix in report_files.SUFFIXES else ".json")
+            made = report_files.contents(document, report_target.suffix.lower())
             whole_files.write(report_target, lambda path: path.write_bytes(made))
         whole_files.write(target, _save)
     for line in (*(f"Warning: {text}" for text in job.warnings), *report.summary_lines(document["summary"])):
         print(line)
     print(f"Wrote {target}", flush=True)
     return MISSED if options.strict and document["summary"]["missed"] else BAKED
+
+
+def _left_out(scene):
+    """Sentences on the scenes of a file that have bodies of their own and are not baked with ``scene``."""
+    import bpy
+
+    own = set(scene.objects)
+    return [
+        f"{other.name} has bodies, too, and is not baked: the command bakes {scene.name}, the scene that the file was "
+        "saved in"
+        for other in bpy.data.scenes
+        if other.library is None and any(item.axion.enabled and item not in own for item in other.objects)
+    ]
 
 
 def _check_device(arguments, device):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Solving in another process: the same bits, a stop, errors by their own name, and one clear sentence on a death."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -84,6 +85,8 @@ def test_a_death_is_told_in_one_sentence():
     with pytest.raises(RuntimeError, match=r"^The process that solved the bake died after frame 2 \(.+\)") as caught:
         child.solve(ball(), 100_000, 24.0, CPU, lambda r: ends[0]() if r.frame == 2 else None, started=ends.append)
     assert "\n" not in str(caught.value)
+    if os.name == "posix":
+        assert "(signal SIGKILL); bake again, with other programs closed if memory ran out, on" in str(caught.value)
 
 
 def test_a_stop_that_meets_a_dead_child_is_told_as_its_death(monkeypatch):

@@ -141,6 +141,25 @@ def test_report_is_json_that_every_reader_accepts(blend, tmp_path):
     assert document["summary"]["broken_joints"] == {"Hinge": 0.1}
 
 
+@pytest.mark.parametrize("name", ("report.xyz", "report"))
+def test_a_report_of_an_unknown_kind_is_wrong_usage(blend, tmp_path, capsys, name):
+    assert run(blend, "-o", tmp_path / "out.blend", "--report", tmp_path / name) == 2
+    said = f"--report {(tmp_path / name).resolve()}: its ending says what is written: give it .csv, .json or .png"
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / name).exists() and not (tmp_path / "out.blend").exists()
+
+
+def test_scenes_that_are_not_baked_are_named(blend, tmp_path, capsys):
+    body, empty, linked, other = bpy.context.object, *(bpy.data.scenes.new(name) for name in ("Bare", "Same", "Other"))
+    linked.collection.objects.link(body)
+    other.collection.objects.link(body.copy())
+    assert not empty.objects
+    save(blend)
+    assert run(blend, "-o", tmp_path / "out.blend") == 0
+    (told,) = [line for line in capsys.readouterr().out.splitlines() if "is not baked" in line]
+    assert told.startswith("Warning: Other has bodies, too, and is not baked: the command bakes Scene, the scene that ")
+
+
 @pytest.mark.parametrize(("suffix", "begin"), [("csv", b"blender_frame,"), ("png", b"\x89PNG")])
 def test_report_as_a_table_and_as_graphs(blend, tmp_path, suffix, begin):
     report = tmp_path / f"report.{suffix}"
