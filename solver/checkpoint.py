@@ -33,6 +33,8 @@ def capture(frame, fps, stepper, substeps, start):
     arrays["stepper.crushed"] = stepper.crushed.copy()
     arrays["substeps"] = np.array([substeps.count, substeps.taken, substeps._quiet], np.int64)
     arrays["collider.capacity"] = np.array(collider.capacity(), np.int64)
+    if collider.sunk is not None:
+        arrays["collider.sunk"] = collider.sunk.copy()
     if collider.origin is not None:
         arrays["collider.origin"] = np.array(collider.origin)
     return Checkpoint(frame, fps, arrays)
@@ -60,12 +62,15 @@ def restore(checkpoint, stepper, substeps):
         raise CheckpointError("the checkpoint asks for no steps at all: begin at the start")
     capacity = read.indices("collider.capacity", (3,), 2**31).tolist()
     origin = read.floats("collider.origin", (3,)) if "collider.origin" in checkpoint.arrays else None
+    sunk, shapes = None, len(stepper.model.shape_body)
+    if "collider.sunk" in checkpoint.arrays:
+        sunk = read.indices("collider.sunk", (None,), shapes**2).astype(np.int64)
     stepper.state = state
     stepper.deepest, stepper.failures, stepper.crushed = deepest, failures, crushed
     joints.angle, joints.force, joints.alive = angle, force, alive
     joints.broken = {joints.joints[k].name: float(time) for k, time in zip(broken, broken_time, strict=True)}
     substeps.count, substeps.taken, substeps._quiet = learned
-    collider.recall(state.contacts, origin, capacity)
+    collider.recall(state.contacts, origin, capacity, sunk)
 
 
 def start_arrays(result):

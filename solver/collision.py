@@ -24,16 +24,17 @@ from .convex_impacts import ConvexImpacts
 from .crossing import crossings
 from .flush import without_flush_edges
 from .free_flight import FreeFlight
-from .manifold import turn
+from .manifold import Manifolds, turn
 from .mesh_corners import pairs_with_corners
 from .mesh_detection import with_meshes
 from .mesh_sides import Sides
 from .model import sample_pairs
 from .piercing import no_piercing, piercing
-from .plausible import pair_number
+from .plausible import SLACK, pair_number
 from .recording import recorded
 from .rotations import matrices
 from .round_impacts import with_impacts
+from .sunk import sunk_contacts, sunk_pairs
 
 TRIANGLE_PAIRS = 1 << 16  # first capacity for mesh triangles near other shapes; grows
 SHARED_PARTS = "collision_convex", "mpr", "multicontact", "simplex_solver"
@@ -49,6 +50,7 @@ class Collider:
     """
 
     jointed = None  # (B,) bool: bodies that joints hold, which do not fly freely; None: none are
+    sunk = None  # (Q,) int64 numbers of pairs of meshes that started inside each other (sunk.py); None: nobody looked
 
     def __init__(self, model):
         self.model = model
@@ -150,6 +152,9 @@ class Collider:
     def accept(self, contacts):
         """Make ``contacts`` (of ``collide``) what the next ones are matched with: the step that used them is final."""
         self.accepted = contacts
+        if self.sunk is not None and len(self.sunk):
+            deep = contacts.gap < -SLACK * contacts.manifolds.size[contacts.source]
+            self.sunk = np.intersect1d(self.sunk, contacts.pair[deep])
 
     @property
     def origin(self):
@@ -160,9 +165,9 @@ class Collider:
         """Room for contacts, shape pairs and pairs of a triangle and a shape."""
         return self._contact_capacity, self._stage.pair_room() if self._stage else 0, self._triangle_capacity
 
-    def recall(self, contacts, origin, capacity):
-        """Take over what another Collider of this model accepted, its ``origin`` and its ``capacity()``."""
-        self.accepted, self._origin = contacts, origin
+    def recall(self, contacts, origin, capacity, sunk):
+        """Take over what another Collider of this model accepted, its ``origin``, ``capacity()`` and ``sunk``."""
+        self.accepted, self._origin, self.sunk = contacts, origin, sunk
         room = [max(own, other) for own, other in zip(self.capacity(), capacity, strict=True)]
         self._contact_capacity, pairs, self._triangle_capacity = room
         if self._stage is not None:
@@ -255,6 +260,7 @@ class Collider:
             poses = position, matrices(orientation), angular
             fresh = stage.read_fresh(), self._pipeline
             found, self._stuck = with_meshes(self.model, *fresh, *poses, self._sides, fall, asked)
+            found = self._with_sunk(found, *poses[:2])
             if stage.write_fresh(found):
                 self._record()
                 return False
@@ -265,6 +271,18 @@ class Collider:
             self._record()
             return False
         return True
+
+    def _with_sunk(self, found, position, rotation):
+        """Manifolds ``found`` and those of meshes that started inside each other, and still are (sunk.py)."""
+        where = position, rotation, self._sides
+        if self.sunk is None:
+            pairs = pairs_with_corners(self.model, self._pipeline.narrow_phase)
+            self.sunk = sunk_pairs(self.model, pairs, found, *where)
+        if not len(self.sunk):
+            return found
+        pairs = np.stack(np.divmod(self.sunk, len(self.model.shape_body)), axis=1)
+        more = sunk_contacts(self.model, pairs, *where)
+        return Manifolds.join([found.take(~np.isin(found.pair, more.pair)), more])[0] if len(more) else found
 
     def _surface(self, manifolds, rotation):
         """``deforms``, ``shift`` and ``drift`` of all ``manifolds``; those on meshes that deform are not kept."""

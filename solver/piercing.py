@@ -26,15 +26,28 @@ def piercing(model, pipeline, position, rotation, sides):
     Of the pairs that newton's ``pipeline`` saw last; position (B, 3), rotation (B, 3, 3): poses; sides: see
     ``faces_middle``.
     """
-    table = model.meshes
     pairs = pairs_with_corners(model, pipeline.narrow_phase)
-    pairs = pairs[(table.shape_mesh[pairs] >= 0).all(axis=1)]
-    if not len(pairs):
-        return no_piercing()
-    edges = model.edge_pairs.edges
+    pairs = pairs[(model.meshes.shape_mesh[pairs] >= 0).all(axis=1)]
+    between, run, _point, depth = edges_inside(model, pairs, position, rotation, sides)
+    deepest = np.zeros(len(between.first))
+    np.maximum.at(deepest, run, depth)
+    some = np.flatnonzero(deepest > 0.0)
+    return model.shape_body[between.first[some]], model.shape_body[between.second[some]], deepest[some]
+
+
+def edges_inside(model, pairs, position, rotation, sides):
+    """Where edges of meshes are deepest inside other ones: (ShapePairs of all pairs, either way round; (K,) which of
+    them; point (K, 3) in the frame of the second shape; depth (K,) [m]).
+
+    pairs (P, 2): of mesh shapes; others as in ``piercing``.
+    """
+    table = model.meshes
     first, second = np.concatenate([pairs, pairs[:, ::-1]]).T
     between = ShapePairs(model, first, second, np.zeros(len(first)), position, rotation)
-    bounds = table.bounds[table.shape_mesh[second]]
+    nothing = between, np.zeros(0, np.intp), np.zeros((0, 3)), np.zeros(0)
+    if not len(pairs):
+        return nothing
+    edges, bounds = model.edge_pairs.edges, table.bounds[table.shape_mesh[second]]
     around = between.seen_from_first(bounds[:, 0], bounds[:, 1])
     run, edge = meeting(edges.first, table.shape_mesh[first], edges.low, edges.high, *around)
     start, end = (turn(between.relative[run], table.vertices[v]) + between.offset[run] for v in edges.ends[edge].T)
@@ -43,7 +56,7 @@ def piercing(model, pipeline, position, rotation, sides):
     near &= (start != end).any(axis=1)
     run, start, way = run[near], start[near], (end - start)[near]
     if not len(run):
-        return no_piercing()
+        return nothing
     back = ~faces_middle(model, second, first, position, rotation, sides)[run]
     shape = second[run]
     depth, share, crossing = model.piercings.find(
@@ -62,11 +75,7 @@ def piercing(model, pipeline, position, rotation, sides):
     sheet = np.flatnonzero(~table.closed[table.shape_mesh[shape[some]]] & (depth > 0.0))
     place = start[some[sheet]] + crossing[some[sheet], None] * way[some[sheet]]
     depth[sheet] = np.minimum(depth[sheet], _from_border(model, shape[some[sheet]], place))
-    run = run[some]
-    deepest = np.zeros(len(first))
-    np.maximum.at(deepest, run, depth)
-    some = np.flatnonzero(deepest > 0.0)
-    return model.shape_body[first[some]], model.shape_body[second[some]], deepest[some]
+    return between, run[some], point, depth
 
 
 def _from_border(model, shape, point):

@@ -47,10 +47,11 @@ def pair_number(body_a, body_b, count):
     return np.asarray(low, np.int64) * count + high
 
 
-def plausible(contacts, known, way, model):
+def plausible(contacts, known, way, model, sunk=None):
     """The ContactSet without contacts of meshes deeper than their bodies can have come.
 
-    known: PairOverlap before; way: (B,) how far any point of each body moved since [m]; model: CollisionModel.
+    known: PairOverlap before; way: (B,) how far any point of each body moved since [m]; model: CollisionModel; sunk:
+    (Q,) numbers of pairs of shapes that are in each other anyway, whose contacts tell now of one place, now of another.
     """
     if not model.body_mesh.any():
         return contacts
@@ -58,6 +59,8 @@ def plausible(contacts, known, way, model):
     size = model.body_size
     deepest = known.of(a, b) - way[a] - way[b] - SLACK * np.minimum(size[a], size[b])
     keep = (contacts.gap >= deepest) | ~(model.body_mesh[a] | model.body_mesh[b])
+    if sunk is not None and len(sunk):
+        keep |= np.isin(contacts.pair, sunk)
     if keep.all():
         return contacts
     return contacts.take(keep)

@@ -81,7 +81,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     scene_way[order] = way
     start = start_gaps(problem)
     known = PairOverlap(order[problem.contacts.body_a], order[problem.contacts.body_b], start, len(order))
-    found = plausible(found, known, scene_way, model)
+    found = plausible(found, known, scene_way, model, collider.sunk)
     at_end = found
     stuck = _untold(stuck, found, known, collider, frames, problem, order, tolerance)
     through, pairs = np.zeros(len(order), bool), NO_PAIRS

@@ -191,7 +191,7 @@ class Stepper:
         if (old := state.contacts) is None:
             return contacts, np.zeros((len(contacts), 3))
         known = PairOverlap(old.body_a, old.body_b, old.gap, len(state.way))
-        contacts = plausible(contacts, known, state.way, self.model)
+        contacts = plausible(contacts, known, state.way, self.model, self.collider.sunk)
         impulses = carry_impulses(old, state.contact_force * step, contacts)
         if state.late is not None:
             impulses += step * state.late.laid_on(contacts, len(state.way))

@@ -252,7 +252,7 @@ CARRIED = {
     "Stepper": "state deepest failures crushed",
     "State": "time position orientation velocity eps swept contacts contact_force locked late way along beyond"
     " glide still proof",
-    "Collider": "accepted _origin _contact_capacity _triangle_capacity",
+    "Collider": "accepted _origin _contact_capacity _triangle_capacity sunk",
     "JointTable": "angle force alive broken",
     "Substeps": "count taken _quiet",
 }
