@@ -8,10 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from .curves import CENTRED
 from .meeting import meeting_point
 from .reference.impact import approach, time_to_zero
 from .reference.rotation import exponential, multiply
 from .rotations import conjugate, rotate
+
+PARTED = 1e-2  # of the smaller radius: balls farther apart at a step's end pushed each other before
 
 
 def as_they_hit(at_end, problem, solution, needed):
@@ -28,19 +31,26 @@ def as_they_hit(at_end, problem, solution, needed):
     contacts, bodies, h = problem.contacts, problem.bodies, problem.step
     if contacts.start_gap is None or contacts.rebound_speed is None:
         return at_end
-    flies = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0)
-    taken = flies | ((contacts.margin_a > 0.0) & (contacts.margin_b > 0.0))
+    needed = needed & (solution.contact_impulse[:, 0] > 0.0)
     if contacts.glides is not None:
-        taken = taken & ~contacts.glides
-    some = np.flatnonzero(needed & taken & (solution.contact_impulse[:, 0] > 0.0) & (contacts.start_gap > 0.0))
+        needed &= ~contacts.glides
+    flies = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0)
+    some = np.flatnonzero(needed & (flies | (contacts.margin_a > 0.0) & (contacts.margin_b > 0.0)))
     if not len(some):
         return at_end
-    contacts, n = contacts.take(some), bodies.dynamic_count
+    changed = {"normal": at_end.normal.copy(), "point_a": at_end.point_a.copy(), "point_b": at_end.point_b.copy()}
+    near, n = contacts.take(some), bodies.dynamic_count
     last = bodies.free_velocity + bodies.midpoint[:, None] * (bodies.free_velocity - bodies.velocity)
-    speed, gain = approach(bodies, contacts, last[:n])
-    time = time_to_zero(contacts.start_gap, speed, gain / h)
+    speed, gain = approach(bodies, near, last[:n])
+    time = time_to_zero(np.maximum(near.start_gap, 0.0), speed, gain / h)
+    time[(near.start_gap <= 0.0) & ~flies[some]] = np.inf
+    late, way, parted = _balls(near, solution, np.flatnonzero(time > h))
+    time[late[parted]] = 0.0
+    late, way = late[~parted], way[~parted]
+    kept = near.take(late)
+    _put(changed, some[late], solution, kept, *_between(kept, way))
     hit = time <= h
-    some, contacts, time = some[hit], contacts.take(hit), time[hit, None]
+    some, contacts, time = some[hit], near.take(hit), time[hit, None]
     poses = []
     for body in (contacts.body_a, contacts.body_b):
         velocity, pull = bodies.velocity[body], (last - bodies.velocity)[body, :3] / h
@@ -52,9 +62,36 @@ def as_they_hit(at_end, problem, solution, needed):
             own = contacts.face == body
             normal[own] = rotate(turn[own], contacts.face_normal[own])
     point = meeting_point(replace(contacts, normal=normal), poses, n)
-    changed = {"normal": at_end.normal.copy(), "point_a": at_end.point_a.copy(), "point_b": at_end.point_b.copy()}
-    changed["normal"][some] = normal
-    sides = ("point_a", contacts.body_a, poses[0]), ("point_b", contacts.body_b, poses[2])
-    for name, body, place in sides:
-        changed[name][some] = rotate(conjugate(solution.orientation[body]), point - place)
+    _put(changed, some, solution, contacts, normal, point - poses[0], point - poses[2])
     return replace(at_end, **changed)
+
+
+def _balls(contacts, solution, index):
+    """Those of ``index`` (K,) that are contacts of two smooth balls about their centres of mass; the way (N, 3) between
+    these at the end, from b to a; and (N,) bool, which have parted.
+
+    Whatever pushes smooth balls goes through their middles: while they touch, along the line between these; and where
+    they have parted, as those of a rack that was struck, along that of the start.
+    """
+    near = contacts.take(index)
+    centred = near.friction == 0.0
+    centred &= (near.point_a**2).sum(axis=1) < (CENTRED * near.margin_a) ** 2
+    centred &= (near.point_b**2).sum(axis=1) < (CENTRED * near.margin_b) ** 2
+    index, near = index[centred], near.take(centred)
+    way = solution.position[near.body_a] - solution.position[near.body_b]
+    apart = np.linalg.norm(way, axis=1) - near.margin_a - near.margin_b
+    return index, way, apart > PARTED * np.minimum(near.margin_a, near.margin_b)
+
+
+def _between(contacts, way):
+    """Normals (K, 3) along ``way`` (K, 3) from balls b to a, and the levers of both to half way between them."""
+    normal = way / np.linalg.norm(way, axis=1, keepdims=True)
+    lever = 0.5 * (normal * (contacts.margin_b - contacts.margin_a)[:, None] - way)
+    return normal, lever, lever + way
+
+
+def _put(changed, index, solution, contacts, normal, lever_a, lever_b):
+    """Write normals (K, 3) and levers (K, 3), in world axes, of the contacts ``index`` (K,) to ``changed``."""
+    changed["normal"][index] = normal
+    for name, body, lever in (("point_a", contacts.body_a, lever_a), ("point_b", contacts.body_b, lever_b)):
+        changed[name][index] = rotate(conjugate(solution.orientation[body]), lever)

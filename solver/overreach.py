@@ -12,7 +12,7 @@ import numpy as np
 from .plausible import PairOverlap
 from .reference.rows import gaps
 
-TURNS = 0.02  # [rad] in a step: faces that turn by less reach no farther than is known anyway
+TURNS = 0.02, 0.05  # [rad] in a step: faces of what is keyed, and of jointed bodies, that turn by less are left alone
 BEYOND = 2.0  # of the tolerance, by which a contact may be farther off than it says,
 SHARE = 0.01  # and of the smaller half extent
 
@@ -26,8 +26,9 @@ def overreached(assembly, solution, found, model, tolerance):
     contacts, n, h = problem.contacts, problem.bodies.dynamic_count, problem.step
     if contacts.face is None or not len(contacts):
         return None
-    turns = h * np.linalg.norm(solution.velocity[:, 3:], axis=1) > TURNS
-    turns[:n] &= assembly.island_jointed[assembly.island]
+    turned = h * np.linalg.norm(solution.velocity[:, 3:], axis=1)
+    turns = turned > TURNS[0]
+    turns[:n] = (turned[:n] > TURNS[1]) & assembly.island_jointed[assembly.island]
     index = np.flatnonzero((solution.contact_impulse[:, 0] > 0.0) & (contacts.face >= 0) & turns[contacts.face])
     if not len(index):
         return None
