@@ -5,6 +5,8 @@ Quickhull (Barber, Dobkin, Huhdanpaa 1996), taking the point farthest outside fi
 when it lies more than FLATNESS times the extent of the points above it, so the hull may lie that much inside.
 """
 
+import heapq
+
 import numpy as np
 
 from .errors import SceneError
@@ -77,8 +79,8 @@ class _Hull:
         self.offsets = np.zeros(64)
         self.alive = np.zeros(64, bool)
         self.count = 0
-        self.owner = np.full(len(points), -1)  # a face that the point lies above, -1 for none
-        self.height = np.zeros(len(points))
+        self.above = {}  # face -> numbers of the points that lie above it and belong to it, ascending
+        self.farthest = []  # heap of (-height, point, face): the farthest point of each face, dead ones too
         a, b, c, d = tetrahedron
         first = self._append(np.array([[a, b, c], [b, a, d], [c, b, d], [a, c, d]]))
         self._connect(first)
@@ -86,14 +88,14 @@ class _Hull:
 
     def grow(self):
         """Takes in the farthest outside point until none is left; returns the triangles."""
-        while True:
-            eye = int(np.argmax(self.height))
-            if self.height[eye] <= 0.0:
-                return self.faces[: self.count][self.alive[: self.count]].astype(np.int32)
-            self._add(eye)
+        while self.farthest:
+            _height, eye, face = heapq.heappop(self.farthest)
+            if self.alive[face]:
+                self._add(eye, face)
+        return self.faces[: self.count][self.alive[: self.count]].astype(np.int32)
 
-    def _add(self, eye):
-        visible = self._visible(eye)
+    def _add(self, eye, face):
+        visible = self._visible(eye, face)
         seen = set(visible)
         rim = []  # (from, to, face beyond), in the winding of the visible side
         for face in visible:
@@ -115,13 +117,12 @@ class _Hull:
             other = leaving[end].pop()
             self.neighbours[face, 1] = other
             self.neighbours[other, 2] = face
-        orphans = np.flatnonzero((self.owner >= 0) & ~self.alive[self.owner])
-        self.owner[orphans], self.height[orphans] = -1, 0.0
+        orphans = np.sort(np.concatenate([self.above.pop(face) for face in visible if face in self.above]))
         self._assign(orphans[orphans != eye], new)
 
-    def _visible(self, eye):
+    def _visible(self, eye, owner):
         """Living faces that see the point, reached from the one that owns it: a connected patch."""
-        frontier = [int(self.owner[eye])]
+        frontier = [owner]
         found, tested = set(frontier), set(frontier)
         while frontier:
             candidates = sorted({*self.neighbours[frontier].ravel().tolist()} - tested)
@@ -155,12 +156,16 @@ class _Hull:
             self.neighbours[face, k] = edges[end, start]
 
     def _assign(self, candidates, faces):
-        """Gives each point to the face that it lies farthest above."""
+        """Gives each point, of ascending numbers, to the face that it lies farthest above."""
         if not len(candidates):
             return
         heights = self.points[candidates] @ self.normals[faces].T - self.offsets[faces]
         best = np.argmax(heights, axis=1)
         height = heights[np.arange(len(candidates)), best]
-        outside = height > self.flatness
-        self.owner[candidates[outside]] = np.asarray(faces)[best[outside]]
-        self.height[candidates[outside]] = height[outside]
+        outside = np.flatnonzero(height > self.flatness)
+        order = outside[np.argsort(best[outside], kind="stable")]
+        start = np.flatnonzero(np.diff(best[order], prepend=-1))
+        for own in np.split(order, start[1:]) if len(order) else ():
+            face, top = faces[best[own[0]]], own[np.argmax(height[own])]
+            self.above[face] = candidates[own]
+            heapq.heappush(self.farthest, (-height[top], int(candidates[top]), face))

@@ -102,17 +102,20 @@ def _polygons(shape):
     normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
     normal /= np.linalg.norm(normal, axis=1)[:, None]
     kept, group = np.unique(np.round(normal, 5), axis=0, return_index=True, return_inverse=True)[1:]
-    return [
-        (normal[kept[k]], _in_order(vertices[np.unique(triangles[group.ravel() == k])], normal[kept[k]]))
-        for k in range(len(kept))
-    ]
+    order, count = np.argsort(group.ravel(), kind="stable"), np.bincount(group.ravel())
+    own, single = np.split(order, np.cumsum(count)[:-1]), np.flatnonzero(count == 1)
+    polygons = dict(zip(single.tolist(), _in_order(corner[kept[single]], normal[kept[single]]), strict=True))
+    for k in np.flatnonzero(count > 1).tolist():
+        polygons[k] = _in_order(vertices[np.unique(triangles[own[k]])][None], normal[kept[k]][None])[0]
+    return [(normal[kept[k]], polygons[k]) for k in range(len(kept))]
 
 
 def _in_order(points, normal):
-    """The corners (n, 3) of a convex polygon in order around it."""
-    t1, t2 = (axis[0] for axis in tangents(normal[None]))
-    arm = points - points.mean(axis=0)
-    return points[np.argsort(np.arctan2(arm @ t2, arm @ t1))]
+    """The corners (N, n, 3) of N convex polygons of one number of corners in order around them; normal (N, 3)."""
+    t1, t2 = tangents(normal)
+    arm = points - points.mean(axis=1, keepdims=True)
+    angle = np.arctan2(np.einsum("fki,fi->fk", arm, t2), np.einsum("fki,fi->fk", arm, t1))
+    return np.take_along_axis(points, np.argsort(angle, axis=1)[:, :, None], axis=1)
 
 
 @wp.struct
