@@ -29,6 +29,7 @@ def nearest_weights(p: wp.vec3d, a: wp.vec3d, b: wp.vec3d, c: wp.vec3d):
     """Barycentric coordinates of the point of a triangle that is nearest to ``p``: Ericson (2005), 5.1.5."""
     zero = wp.float64(0.0)
     one = wp.float64(1.0)
+    tiny = wp.float64(1e-300)  # for sides without length
     ab = b - a
     ac = c - a
     ab_a = wp.dot(ab, p - a)
@@ -45,15 +46,15 @@ def nearest_weights(p: wp.vec3d, a: wp.vec3d, b: wp.vec3d, c: wp.vec3d):
         return wp.vec3d(zero, zero, one)
     of_c = ab_a * ac_b - ab_b * ac_a
     if of_c <= zero and ab_a >= zero and ab_b <= zero:
-        share = ab_a / (ab_a - ab_b)
+        share = ab_a / wp.max(ab_a - ab_b, tiny)
         return wp.vec3d(one - share, share, zero)
     of_b = ab_c * ac_a - ab_a * ac_c
     if of_b <= zero and ac_a >= zero and ac_c <= zero:
-        share = ac_a / (ac_a - ac_c)
+        share = ac_a / wp.max(ac_a - ac_c, tiny)
         return wp.vec3d(one - share, zero, share)
     of_a = ab_b * ac_c - ab_c * ac_b
     if of_a <= zero and ac_b >= ab_b and ab_c >= ac_c:
-        share = (ac_b - ab_b) / ((ac_b - ab_b) + (ab_c - ac_c))
+        share = (ac_b - ab_b) / wp.max((ac_b - ab_b) + (ab_c - ac_c), tiny)
         return wp.vec3d(zero, one - share, share)
     return wp.vec3d(of_a, of_b, of_c) / (of_a + of_b + of_c)
 

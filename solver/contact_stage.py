@@ -244,14 +244,11 @@ class ContactStage:
         names = {"count": "count", "normal": "normal"}
         names |= {f"{name}_{k}": f"{name}{k}" for name in ("shape", "point", "margin") for k in range(2)}
         arrays = {own: getattr(contacts, f"rigid_contact_{name}") for own, name in names.items()}
-        found = of_arrays(FoundArrays, **arrays)
-        self._loop(
-            take_fresh, len(self.found.pair), self.shared, found, wp.float64(self.model.unit), self.poses, self.shapes,
-            self.found, self.fresh,
-        )  # fmt: skip
+        found, unit, room = of_arrays(FoundArrays, **arrays), wp.float64(self.model.unit), len(self.found.pair)
+        taken = self.poses, self.shapes, self.found, self.fresh
+        self._loop(take_fresh, room, self.shared, found, unit, *taken)
         if self._hulls:
-            poses_and_shapes = self.poses, self.shapes
-            self._loop(take_least_depth, len(self.found.pair), self.shared, *poses_and_shapes, self.found, self.fresh)
+            self._loop(take_least_depth, room, self.shared, *taken)
 
     def renew(self):
         """Launch the making of the manifolds."""
