@@ -163,6 +163,19 @@ def side_of(shapes: ShapeArrays, face: int, rotation: wp.mat33d, origin: wp.vec3
 
 
 @wp.func(module=MODULE)
+def sides_along(
+    shapes: ShapeArrays, face_a: int, face_b: int, poses: PoseArrays, a: int, b: int, normal: wp.vec3d
+):  # fmt: skip
+    """A face of body a and one of body b, seen along a world normal."""
+    t = tangent(normal)
+    s = wp.cross(normal, t)
+    axes = wp.mat33d(t[0], t[1], t[2], s[0], s[1], s[2], normal[0], normal[1], normal[2])
+    side_a = side_of(shapes, face_a, poses.rotation[a], poses.position[a] - poses.position[b], axes)
+    side_b = side_of(shapes, face_b, poses.rotation[b], wp.vec3d(), axes)
+    return side_a, side_b
+
+
+@wp.func(module=MODULE)
 def height(side: Side, place: wp.vec2d):
     """Of the face's plane at a place."""
     return wp.dot(side.slope, place) + side.level
@@ -332,12 +345,9 @@ def add_corners(
     face_b = nearest_face(shapes, shape_b, on_b, cosine)
     if face_a < 0 or face_b < 0:
         return 0
-    t = tangent(normal)
-    s = wp.cross(normal, t)
-    axes = wp.mat33d(t[0], t[1], t[2], s[0], s[1], s[2], normal[0], normal[1], normal[2])
-    from_b = poses.position[a] - poses.position[b]
-    side_a = side_of(shapes, face_a, poses.rotation[a], from_b, axes)
-    side_b = side_of(shapes, face_b, poses.rotation[b], wp.vec3d(), axes)
+    side_a, side_b = sides_along(shapes, face_a, face_b, poses, a, b, normal)
+    axes = side_a.axes
+    from_b = side_a.origin
     bound = wp.max(bound_of(shapes, side_a, side_a, side_b), bound_of(shapes, side_b, side_a, side_b))
     lean = wp.min(wp.dot(shapes.polygon_normal[face_a], on_a), wp.dot(shapes.polygon_normal[face_b], on_b))
     enough = least - noise * points.size[first]

@@ -12,7 +12,7 @@ import numpy as np
 from .bounces import moving_first
 from .curves import FACET, passing
 from .reference.rotation import dot
-from .reference.rows import contact_jacobians
+from .reference.rows import parting_speeds
 
 
 def taken_by_facets(assembly, solution, end, along):
@@ -28,7 +28,8 @@ def taken_by_facets(assembly, solution, end, along):
     own = np.minimum(moving_first(contacts)[0], n)
     index = np.flatnonzero(contacts.glides & ours[own])
     near, pushed = contacts.take(index), 2.0 * solution.contact_impulse[index, 0]
-    speed = _speeds(near, (bodies.position, bodies.orientation, bodies.free_orientation), solution.velocity)
+    start = bodies.position, bodies.orientation, bodies.free_orientation
+    speed = parting_speeds(near, solution.velocity, *start)
     np.add.at(work, own[index], pushed * speed)
     at_end, result, before = end
     touches, own = at_end.contacts, np.minimum(moving_first(at_end.contacts)[0], n)
@@ -36,16 +37,10 @@ def taken_by_facets(assembly, solution, end, along):
     near, pose = touches.take(index), (at_end.bodies.position, at_end.bodies.orientation)
     velocity = at_end.bodies.velocity.copy()
     velocity[:n] = before
-    first, last = (_speeds(near, pose, each) for each in (velocity, result.velocity))
+    first, last = (parting_speeds(near, each, *pose) for each in (velocity, result.velocity))
     past = np.linalg.norm(passing(near, at_end.bodies), axis=1)
     pushed = result.contact_impulse[index, 0] - dot(near.normal, near.impulse)
     hit[own[index[(pushed > 0.0) & (first < -np.sin(FACET) * past)]]] = True
     hit[own[index[near.rebound_speed > 0.0]]] = True
     np.add.at(work, own[index], 0.5 * pushed * (first + last))
     return np.where(hit, 0.0, np.maximum(-work, 0.0))[:n]
-
-
-def _speeds(contacts, pose, velocity):
-    """(C,) speed at which contacts part along their normals with velocities (B, 6)."""
-    j_a, j_b = (j[:, 0] for j in contact_jacobians(contacts, *pose))
-    return dot(j_a, velocity[contacts.body_a]) + dot(j_b, velocity[contacts.body_b])

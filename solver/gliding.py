@@ -21,7 +21,7 @@ from .bounces import moving_first
 from .curves import ALONG, MOST, SAGITTA, nearest, outwards, passing, square_to
 from .numbering import held
 from .reference.rotation import dot, halfway
-from .reference.rows import contact_jacobians, normals
+from .reference.rows import normals, parting_speeds
 from .rotations import conjugate, rotate
 
 TURNS = 1e-4  # [rad] in a step: what keyframes turn by less carries as what stands
@@ -78,8 +78,7 @@ def _able(problem, may, count, noise, curved):
     index = np.flatnonzero(may & ~along)
     if len(index):
         near = _at_start(touches, bodies, index)
-        j_a, j_b = (j[:, 0] for j in contact_jacobians(near, bodies.position, bodies.orientation))
-        speed = dot(j_a, bodies.velocity[near.body_a]) + dot(j_b, bodies.velocity[near.body_b])
+        speed = parting_speeds(near, bodies.velocity, bodies.position, bodies.orientation)
         own, other = moving_first(near)
         falls = np.linalg.norm((bodies.free_velocity - bodies.velocity)[own, :3], axis=1)
         rest = noise / problem.step + np.where(other < bodies.dynamic_count, 0.0, PRESSED * falls)
@@ -158,7 +157,6 @@ def _touch_below(problem, index):
     that, it lost a fortieth of its speed in a second.
     """
     touches, bodies = problem.contacts, problem.bodies
-    start = normals(touches, bodies.orientation)
     for own, other in ("ab", "ba"):
         round_one = getattr(touches, f"margin_{other}")[index] > 0.0
         k = index[round_one & (touches.face[index] == getattr(touches, f"body_{own}")[index])]
@@ -168,7 +166,8 @@ def _touch_below(problem, index):
         turn, point = bodies.orientation[body], getattr(touches, f"point_{own}")
         arm = rotate(bodies.orientation[there], getattr(touches, f"point_{other}")[k])
         past = _speed_at(bodies, there, arm) - _speed_at(bodies, body, rotate(turn, point[k]))
-        past -= dot(past, start[k])[:, None] * start[k]
+        start = normals(touches.take(k), bodies.orientation)
+        past -= dot(past, start)[:, None] * start
         point[k] += rotate(conjugate(turn), 0.5 * problem.step * past)
 
 

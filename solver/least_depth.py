@@ -11,16 +11,13 @@ import warp as wp
 
 from .contact_arrays import FRESH, FreshArrays, PointArrays, PoseArrays, ShapeArrays, StageArrays
 from .contact_geometry import MODULE, gap_of, turned_back
-from .face_corners import LEANING, Places, deepest_place, lifted, nearest_face, side_of
+from .face_corners import LEANING, Places, deepest_place, lifted, nearest_face, sides_along
 from .manifold_kernels import begins
-from .mathx.real import real_types
-from .mathx.rotation import rotation_functions
 from .plausible import SLACK
 
 fresh_slot = wp.constant(FRESH)
 slack, leaning = wp.constant(wp.float64(SLACK)), wp.constant(wp.float64(LEANING))
 zero, far = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1e300))
-tangent = rotation_functions(real_types(wp.float64)).tangent
 
 
 @wp.func(module=MODULE)
@@ -69,11 +66,7 @@ def put_on_face(
     """Move contact k to where two faces are deepest in each other along a world normal.  False where they miss."""
     a = points.body_a[k]
     b = points.body_b[k]
-    t = tangent(normal)
-    s = wp.cross(normal, t)
-    axes = wp.mat33d(t[0], t[1], t[2], s[0], s[1], s[2], normal[0], normal[1], normal[2])
-    side_a = side_of(shapes, face_a, poses.rotation[a], poses.position[a] - poses.position[b], axes)
-    side_b = side_of(shapes, face_b, poses.rotation[b], wp.vec3d(), axes)
+    side_a, side_b = sides_along(shapes, face_a, face_b, poses, a, b, normal)
     place, gap = deepest_place(shapes, side_a, side_b, far, Places(), 0, zero)
     if not gap < far:
         return False

@@ -9,7 +9,7 @@ the end finds more of a gap than the contact says, the step was too long for tha
 
 import numpy as np
 
-from .plausible import PairOverlap
+from .plausible import PairOverlap, speeds
 from .reference.rows import gaps
 
 TURNS = 0.02, 0.05  # [rad] in a step: faces of what is keyed, and of jointed bodies, that turn by less are left alone
@@ -26,7 +26,7 @@ def overreached(assembly, solution, found, model, tolerance):
     contacts, n, h = problem.contacts, problem.bodies.dynamic_count, problem.step
     if contacts.face is None or not len(contacts):
         return None
-    turned = h * np.linalg.norm(solution.velocity[:, 3:], axis=1)
+    turned = h * speeds(solution.velocity)[1]
     turns = turned > TURNS[0]
     turns[:n] = (turned[:n] > TURNS[1]) & assembly.island_jointed[assembly.island]
     index = np.flatnonzero((solution.contact_impulse[:, 0] > 0.0) & (contacts.face >= 0) & turns[contacts.face])

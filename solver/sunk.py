@@ -12,6 +12,7 @@ import numpy as np
 
 from .closest_points import closest_points
 from .manifold import turn, turn_back
+from .mesh_contacts import gaps_of
 from .mesh_features import features
 from .piercing import edges_inside
 from .plausible import SLACK, PairOverlap
@@ -28,8 +29,8 @@ def sunk_pairs(model, pairs, contacts, position, rotation, sides):
     closed = (mesh >= 0).all(axis=1) & model.meshes.closed[mesh].all(axis=1)
     found = sunk_contacts(model, pairs[closed], position, rotation, sides)
     shapes = len(model.shape_body)
-    told = PairOverlap(*np.divmod(contacts.pair, shapes), _gaps(contacts, position, rotation), shapes)
-    deep = _gaps(found, position, rotation) < told.of(*np.divmod(found.pair, shapes)) - SLACK * found.size
+    told = PairOverlap(*np.divmod(contacts.pair, shapes), gaps_of(contacts, position, rotation), shapes)
+    deep = gaps_of(found, position, rotation) < told.of(*np.divmod(found.pair, shapes)) - SLACK * found.size
     return found.pair[deep]
 
 
@@ -61,11 +62,3 @@ def _below(model, shape, point):
     apart = point - place
     outward = table.normal[features(table, table.shape_mesh[shape], face, weight)]
     return place, -np.sign(np.einsum("ki,ki->k", outward, apart)) * np.linalg.norm(apart, axis=1)
-
-
-def _gaps(contacts, position, rotation):
-    """(C,) gaps of Manifolds [m]."""
-    a, b = contacts.body_a, contacts.body_b
-    on_a, on_b = position[a] + turn(rotation[a], contacts.point_a), position[b] + turn(rotation[b], contacts.point_b)
-    apart = np.einsum("ki,ki->k", turn(rotation[b], contacts.normal), on_a - on_b)
-    return apart - contacts.margin_a - contacts.margin_b

@@ -57,6 +57,14 @@ def torus(big=1.0, small=0.3, around=24, across=12):
     return TriangleMesh(vertices, np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3))
 
 
+def funnel(sides):
+    """A cone of 45 degrees about Z, open at both ends, of slender triangles from 0.05 to 1.5 m above its tip."""
+    angle, k = 2.0 * np.pi * np.arange(sides) / sides, np.arange(sides)
+    ring, after = np.stack([np.cos(angle), np.sin(angle), np.ones(sides)], axis=1), (k + 1) % sides
+    triangles = [np.stack(each, axis=1) for each in ((k, after, after + sides), (k, after + sides, k + sides))]
+    return TriangleMesh(np.concatenate([0.05 * ring, 1.5 * ring]), np.concatenate(triangles))
+
+
 def grid(count=8, size=4.0, height=None):
     """An open floor of triangles: flat in z = 0, or of the ``height`` [m] that a function of x and y says."""
     x, y = np.meshgrid(*[np.linspace(-size, size, count + 1)] * 2, indexing="ij")

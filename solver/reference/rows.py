@@ -247,6 +247,15 @@ def contact_jacobians(contacts, position, orientation, free=None):
     return j_a, j_b
 
 
+def parting_speeds(contacts, velocity, *pose):
+    """(C,) speed at which the bodies of contacts part along the normals [m/s], with velocities (B, 6).
+
+    pose: position (B, 3), orientation (B, 4) and, as in ``contact_jacobians``, ``free``.
+    """
+    j_a, j_b = (j[:, 0] for j in contact_jacobians(contacts, *pose))
+    return dot(j_a, velocity[contacts.body_a]) + dot(j_b, velocity[contacts.body_b])
+
+
 def surface_slip(contacts):
     """(C, 2) what running surfaces add to the slip of a relative to b, along (t1, t2) [m/s]."""
     if contacts.surface_velocity is None:

@@ -17,7 +17,7 @@ from axion.solver import (
     TriangleMesh,
     simulate,
 )
-from contact_scenes import bowl, torus
+from contact_scenes import bowl, funnel, torus
 from figures import figure
 
 CPU = SolverConfig(device="cpu")
@@ -89,14 +89,8 @@ def test_a_ball_orbits_in_a_funnel(sides, fps, friction):
 
     Facets took 6 to 16 % of the energy and up to a quarter of the momentum.
     """
-    angle, height, speed = 2.0 * np.pi * np.arange(sides) / sides, np.array([0.05, 1.5]), 2.5
-    ring = np.stack([np.cos(angle), np.sin(angle), np.ones(sides)], axis=1)
-    k = np.arange(sides)
-    after = (k + 1) % sides
-    triangles = [np.stack(each, axis=1) for each in ((k, after, after + sides), (k, after + sides, k + sides))]
-    funnel = TriangleMesh(np.concatenate([height[0] * ring, height[1] * ring]), np.concatenate(triangles))
-    scene, size = Scene(), 0.04
-    scene.add(Body("Funnel", [funnel], motion="static", friction=friction))
+    scene, size, speed = Scene(), 0.04, 2.5
+    scene.add(Body("Funnel", [funnel(sides)], motion="static", friction=friction))
     spin = -speed / size * np.array([np.sqrt(0.5), 0.0, np.sqrt(0.5)]) if friction else (0, 0, 0)
     scene.add(Body("Ball", [Sphere(size)], position=(1.0, 0, 1.0 + 1.001 * np.sqrt(2.0) * size), mass=1.0,
                    linear_velocity=(0, speed, 0), angular_velocity=spin, friction=friction))  # fmt: skip
