@@ -5,42 +5,79 @@ In the gap at a step's end the normal has turned with the body whose face is tou
 end: where a cam, a flipper or a tooth turns by much in a step, it reaches far beyond the face, and holds or throws what
 the body itself no longer touches.  A follower hung half a metre above its cam, with a gap of zero.  Where detection at
 the end finds more of a gap than the contact says, the step was too long for that.
+
+Meshes may touch in one place and be held in another, where nothing is: the tips of two teeth have the line between them
+for a normal, and pass on either side of it, while the next tooth drives the wheel.  So with meshes the gap that counts
+is that found near the contact, whichever of the two turned.
 """
 
 import numpy as np
 
+from .passing import scene_poses
 from .plausible import PairOverlap, speeds
-from .reference.rows import gaps
+from .reference.rotation import rotate
+from .reference.rows import gaps, normals
 
-TURNS = 0.02, 0.05  # [rad] in a step: faces of what is keyed, and of jointed bodies, that turn by less are left alone
+TURNS = 0.02, 0.05
 BEYOND = 2.0  # of the tolerance, by which a contact may be farther off than it says,
 SHARE = 0.01  # and of the smaller half extent
+NEAR = 0.25  # of the smaller half extent: contacts at the end that are no farther from one tell of the same place
 
 
-def overreached(assembly, solution, found, model, tolerance):
+def overreached(assembly, solution, found, collider, frames, tolerance):
     """(n,) bool: bodies that faces which turned in a solved step pushed from where they are not; None: there are none.
 
-    found: ContactSet at the end pose; model: CollisionModel; tolerance: [m] by which gaps may be off.
+    found: ContactSet at the end pose; tolerance: [m] by which gaps may be off.
     """
-    problem, order = assembly.problem, assembly.numbering.scene
+    problem, order, model = assembly.problem, assembly.numbering.scene, collider.model
     contacts, n, h = problem.contacts, problem.bodies.dynamic_count, problem.step
     if contacts.face is None or not len(contacts):
         return None
     turned = h * speeds(solution.velocity)[1]
     turns = turned > TURNS[0]
-    turns[:n] = (turned[:n] > TURNS[1]) & assembly.island_jointed[assembly.island]
-    index = np.flatnonzero((solution.contact_impulse[:, 0] > 0.0) & (contacts.face >= 0) & turns[contacts.face])
+    jointed = np.append(assembly.island_jointed[assembly.island], np.zeros(len(turned) - n, bool))
+    turns[:n] = (turned[:n] > TURNS[1]) & jointed[:n]
+    a, b = order[contacts.body_a], order[contacts.body_b]
+    meshes = model.body_mesh[a] | model.body_mesh[b]
+    suspect = (contacts.face >= 0) & turns[contacts.face]
+    apart = (contacts.start_gap > tolerance) & (jointed[contacts.body_a] | jointed[contacts.body_b])
+    suspect |= meshes & (apart | turns[contacts.body_a] | turns[contacts.body_b])
+    index = np.flatnonzero(suspect & (solution.contact_impulse[:, 0] > 0.0))
     if not len(index):
         return None
-    near = contacts.take(index)
-    a, b = order[near.body_a], order[near.body_b]
+    near, a, b, meshes = contacts.take(index), a[index], b[index], meshes[index]
     told = gaps(near, solution.position, solution.orientation)
     seen = PairOverlap(found.body_a, found.body_b, found.gap, len(order) - 1, most=np.inf).of(a, b)
-    room = np.maximum(BEYOND * tolerance, SHARE * np.minimum(model.body_size[a], model.body_size[b]))
-    far = seen > told + room
+    size = np.minimum(model.body_size[a], model.body_size[b])
+    if meshes.any():
+        at = np.flatnonzero(meshes)
+        seen[at] = _gap_near(near.take(at), solution, found, order, frames, NEAR * size[at])
+    far = seen > told + np.maximum(BEYOND * tolerance, SHARE * size)
     if not far.any():
         return None
     out = np.zeros(n + 1, bool)
     for side in (near.body_a, near.body_b):
         out[np.minimum(side[far], n)] = True
     return out[:n]
+
+
+def _gap_near(contacts, solution, found, order, frames, reach):
+    """(C,) least gap of contacts found at the end pose between the same bodies, no farther than ``reach`` (C,) [m] from
+    either point of each contact and facing the same way; inf where there is none.
+    """
+    position, orientation = solution.position, solution.orientation
+    a, b = order[contacts.body_a], order[contacts.body_b]
+    place, tilt = frames.to_body(*scene_poses(order[:-1], position, orientation))
+    ends = [
+        [x[body] + rotate(q[body], point) for body, point in ((one.body_a, one.point_a), (one.body_b, one.point_b))]
+        for one, x, q in ((contacts, position, orientation), (found, place, tilt))
+    ]
+    sign = np.where(a[:, None] == found.body_a, 1.0, -1.0)
+    same = (a[:, None] == found.body_a) & (b[:, None] == found.body_b)
+    same |= (b[:, None] == found.body_a) & (a[:, None] == found.body_b)
+    same &= sign * (normals(contacts, orientation) @ found.normal.T) > 0.0
+    close = np.zeros_like(same)
+    for one in ends[0]:
+        for other in ends[1]:
+            close |= np.linalg.norm(one[:, None] - other, axis=2) <= reach[:, None]
+    return np.where(same & close, found.gap, np.inf).min(axis=1, initial=np.inf)

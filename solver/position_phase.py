@@ -73,7 +73,8 @@ class PositionPhase:
         solved = self._along_curves(solved, state, last)
         if not solved.seen:
             return solved
-        far = overreached(solved.assembly, solved.solution, solved.check.found, self.collider.model, self.fast)
+        where = self.collider, self.frames, self.fast
+        far = overreached(solved.assembly, solved.solution, solved.check.found, *where)
         return self._without_ghosts(solved.too_long_for(far), state, last)
 
     def _repeat(self, solved, state, last):
