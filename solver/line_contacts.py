@@ -19,6 +19,7 @@ LEAST = 0.05  # of a pair's size: what is nearer to a contact there is, or to an
 LYING = 0.05  # of the radius: capsules farther from each other meet at one place, which is found on their way
 HAIR = 1e-4  # of the radius: deeper than that they are not to be between two places
 PLACES = 5
+TURNS = 3  # looks for the ends that face each other; each is nearer by the sine of the angle between the axes
 
 zero, one, up = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0)), wp.constant(wp.vec3d(0.0, 0.0, 1.0))
 half, parallel, least, lying, hair, sixteen = (
@@ -38,11 +39,13 @@ class Axis:
 
 @wp.struct
 class LinePoint:
-    """One contact of a line: points on the axes, in the bodies' frames, and the normal in body b's."""
+    """One contact of a line: points on the axes and radii, in the bodies' frames, and the normal in body b's."""
 
     good: bool
     point_a: wp.vec3d
     point_b: wp.vec3d
+    margin_a: wp.float64
+    margin_b: wp.float64
     normal: wp.vec3d
 
 
@@ -72,6 +75,14 @@ def wanted(place: int, width: wp.float64):
 
 
 @wp.func(module=MODULE)
+def beside_each_other(a: Axis, b: Axis, at: wp.float64, half_a: wp.float64, half_b: wp.float64):
+    """The place ``at`` [m] on axis a, and that of b which is nearest; each no farther from its middle than a half."""
+    on_a = a.middle + wp.clamp(at, -half_a, half_a) * a.along
+    on_b = b.middle + wp.clamp(wp.dot(on_a - b.middle, b.along), -half_b, half_b) * b.along
+    return on_a, on_b
+
+
+@wp.func(module=MODULE)
 def line_point(points: PointArrays, k: int, last: int, place: int, poses: PoseArrays, shapes: ShapeArrays):
     """The LinePoint at one of PLACES of the pair of contacts k to ``last``, exclusive, which are on axes (``on_axes``).
 
@@ -93,13 +104,24 @@ def line_point(points: PointArrays, k: int, last: int, place: int, poses: PoseAr
     reach = wp.abs(wp.dot(a.along, b.along)) * b.half
     first = wp.max(-a.half, beside - reach)
     length = wp.min(a.half, beside + reach) - first
-    radius = wp.min(points.margin_a[k], points.margin_b[k])
+    # That of a contact on a rim is larger, as round_sides.py has it: barrels seemed to be 0.6 m in each other.
+    margin_a = wp.where(shapes.side[shape_a][0] > zero, shapes.side[shape_a][0], points.margin_a[k])
+    margin_b = wp.where(shapes.side[shape_b][0] > zero, shapes.side[shape_b][0], points.margin_b[k])
+    radius = wp.min(margin_a, margin_b)
     if length < least * points.size[k] or not wanted(place, length * sine / (wp.sqrt(sixteen * hair) * radius)):
         return out
-    on_a = a.middle + (first + length * wp.float64(place) / wp.float64(places - 1)) * a.along
-    on_b = b.middle + wp.clamp(wp.dot(on_a - b.middle, b.along), -b.half, b.half) * b.along
+    at = first + length * wp.float64(place) / wp.float64(places - 1)
+    on_a, on_b = beside_each_other(a, b, at, a.half, b.half)
+    for _ in range(TURNS):
+        # What faces the other one is to be of the side, and not of the ball around the end of its axis.
+        away = wp.normalize(on_a - on_b)
+        half_a = a.half - wp.where(shapes.side[shape_a][0] > zero, margin_a * wp.abs(wp.dot(away, a.along)), zero)
+        half_b = b.half - wp.where(shapes.side[shape_b][0] > zero, margin_b * wp.abs(wp.dot(away, b.along)), zero)
+        if half_a < zero or half_b < zero:
+            return out
+        on_a, on_b = beside_each_other(a, b, at, half_a, half_b)
     apart = wp.length(on_a - on_b)
-    radii = points.margin_a[k] + points.margin_b[k]
+    radii = margin_a + margin_b
     if apart < half * radii:
         return out
     # Where a capsule is about, contacts in flight are found for pairs of one contact (round_impacts.py).
@@ -116,5 +138,7 @@ def line_point(points: PointArrays, k: int, last: int, place: int, poses: PoseAr
     out.good = True
     out.point_a = wp.transpose(poses.rotation[body_a]) * (on_a - poses.position[body_a])
     out.point_b = wp.transpose(poses.rotation[body_b]) * (on_b - poses.position[body_b])
+    out.margin_a = margin_a
+    out.margin_b = margin_b
     out.normal = wp.transpose(poses.rotation[body_b]) * away
     return out

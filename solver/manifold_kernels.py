@@ -333,6 +333,8 @@ def write_fresh(
                 copy_point(target, place, target, place + i)
                 target.point_a[place + i] = on_line.point_a
                 target.point_b[place + i] = on_line.point_b
+                target.margin_a[place + i] = on_line.margin_a
+                target.margin_b[place + i] = on_line.margin_b
                 target.normal[place + i] = on_line.normal
             elif i >= found - fresh.corners[k]:
                 slot = most_corners * k + i - found + fresh.corners[k]

@@ -3,7 +3,7 @@
 
 import numpy as np
 from axion.solver.contact_arrays import straight_parts
-from axion.solver.line_contacts import HAIR, LEAST, LYING, PARALLEL, PLACES
+from axion.solver.line_contacts import HAIR, LEAST, LYING, PARALLEL, PLACES, TURNS
 from axion.solver.manifold import Manifolds, segments
 
 
@@ -31,7 +31,8 @@ def _line(model, found, run, shapes, halves, position, rotation):
         return []
     beside, reach = (middle[1] - middle[0]) @ along[0], abs(along[0] @ along[1]) * halves[1]
     low, high = max(-halves[0], beside - reach), min(halves[0], beside + reach)
-    margins = np.array([found.margin_a[first], found.margin_b[first]])
+    side, margins = model.shape_side[shapes, 0], np.array([found.margin_a[first], found.margin_b[first]])
+    margins = np.where(side > 0.0, side, margins)
     radius, size = margins.min(), found.size[first]
     if high - low < LEAST * size:
         return []
@@ -41,16 +42,22 @@ def _line(model, found, run, shapes, halves, position, rotation):
     normal, out = rotation[bodies[1]] @ found.normal[first], []
     for place, least in zip(range(PLACES), (0.0, 2.0, 1.0, 2.0, 0.0), strict=True):
         at = low + (high - low) * place / (PLACES - 1)
-        on_a = middle[0] + at * along[0]
-        on_b = middle[1] + np.clip((on_a - middle[1]) @ along[1], -halves[1], halves[1]) * along[1]
+        ends, outside = halves, False
+        for _ in range(TURNS + 1):
+            outside |= bool((ends < 0.0).any())
+            on_a = middle[0] + np.clip(at, -ends[0], ends[0]) * along[0]
+            on_b = middle[1] + np.clip((on_a - middle[1]) @ along[1], -ends[1], ends[1]) * along[1]
+            away = (on_a - on_b) / np.linalg.norm(on_a - on_b)
+            ends = halves - np.where(side > 0.0, margins * np.abs([away @ along[0], away @ along[1]]), 0.0)
         apart = np.linalg.norm(on_a - on_b)
-        new = (width > least or least == 0.0) and apart >= 0.5 * margins.sum()
+        new = not outside and (width > least or least == 0.0) and apart >= 0.5 * margins.sum()
         new &= not capsule or apart <= margins.sum() + LYING * radius
-        new &= bool(np.min(np.abs(np.array(there) - at)) >= LEAST * size)
+        new &= bool(np.min(np.abs(np.array(there) - (on_a - middle[0]) @ along[0])) >= LEAST * size)
         if new and (on_a - on_b) @ normal >= 0.5 * apart:
             point = found.take(run[:1])
             point.point_a = (on_a - position[bodies[0]])[None] @ rotation[bodies[0]]
             point.point_b = (on_b - position[bodies[1]])[None] @ rotation[bodies[1]]
+            point.margin_a, point.margin_b = margins[:1], margins[1:]
             point.normal = ((on_a - on_b) / apart)[None] @ rotation[bodies[1]]
             out.append(point)
     return out
