@@ -21,6 +21,7 @@ from .flags import some
 from .ghosts import NO_PAIRS, met, pushed_from_afar
 from .gliding import whole_impulses
 from .kept_solves import keep, unchanged
+from .leaning import leans_too_far
 from .missed_hits import missed_hits
 from .overreach import overreached
 from .passing import scene_poses
@@ -75,7 +76,8 @@ class PositionPhase:
             return solved
         where = self.collider, self.frames, self.fast
         far = overreached(solved.assembly, solved.solution, solved.check.found, *where)
-        return self._without_ghosts(solved.too_long_for(far), state, last)
+        solved = solved.too_long_for(far).too_long_for(leans_too_far(solved.assembly, solved.solution))
+        return self._without_ghosts(solved, state, last)
 
     def _repeat(self, solved, state, last):
         """The Solved step with more contacts or other loads, as long as it asks for them."""
