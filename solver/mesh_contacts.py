@@ -96,7 +96,9 @@ def straighten(model, found, position, rotation, angular, sides):
         wrong = flat & (level | (cosine < TILT) & ~seen)
         keep[index[wrong & (cosine < INWARD)]] = False
         aside = ~flat & ~table.border[feature] & (cosine < table.cone[feature] - ASIDE)
-        inside = aside & (gap[index] < -PAST * part.size) & (cosine > 0.0) & ~fixed[index]
+        # A ball whose middle is before the surface touches it elsewhere.
+        before = (touching.margin > 0.0) & (np.einsum("ki,ki->k", normal, middle - place) > 0.0)
+        inside = aside & (gap[index] < -PAST * part.size) & (cosine > 0.0) & ~before & ~fixed[index]
         keep[index[aside & ~inside]] = False
         found.normal[index[inside]] = outward[inside]
         # What is pierced to more than half seems to be on the far side.
