@@ -44,6 +44,7 @@ class Members:
     restitution: wp.array(dtype=wp.float64)
     slowest: wp.array(dtype=wp.float64)
     gap: wp.array(dtype=wp.float64)
+    apart: wp.array(dtype=wp.float64)  # what touches, though it is apart by up to ``close``, ends as much farther apart
     speed: wp.array(dtype=wp.float64)
     pull: wp.array(dtype=wp.float64)
     impulse: wp.array(dtype=wp.float64)
@@ -75,6 +76,7 @@ def strike(con: Members, first: int, end: int, close: wp.float64, still: wp.floa
             fastest = wp.max(fastest, -speed)
             con.state[m] = STRUCK
             con.hits[m] = 1
+            con.apart[m] = con.apart[m] + con.gap[m]
             con.gap[m] = ZERO
             con.impulse[m] = ZERO
             con.wanted[m] = ZERO
@@ -169,7 +171,7 @@ def play(groups: Groups, con: Members, bodies: Changes):
                 going = then >= ZERO
                 left = wp.where(going, then, left)
     for m in range(first, end):
-        con.gap[m] = wp.max(ZERO, con.gap[m] + left * (con.speed[m] + HALF * con.pull[m] * left))
+        con.gap[m] = wp.max(ZERO, con.gap[m] + left * (con.speed[m] + HALF * con.pull[m] * left)) + con.apart[m]
         con.speed[m] = con.speed[m] + con.pull[m] * left
 
 
@@ -245,6 +247,7 @@ class KnockOn:
         v.gap[:size], v.speed[:size] = np.maximum(start_gaps(part), 0.0), speed
         v.pull[:size] = gain / problem.step
         v.bounced[:size] = v.hits[:size] = 0
+        v.apart[:size] = 0.0
         self._kernel.run()
         bounced = v.bounced[:size] > 0
         return np.where(bounced, v.gap[:size], 0.0), np.where(bounced, v.speed[:size], 0.0), v.hits[:size] > 0

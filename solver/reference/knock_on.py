@@ -84,12 +84,14 @@ def knock_on(problem, end_velocity, group, rebounds, slowest=0.0, close=0.0):
 def _play(members, contacts, rows, motion, limits, left, bounced, hits):
     """Carry ``motion``, (gap, speed, pull) of all contacts, of one group over the time ``left`` [s], in place."""
     gap, speed, pull = motion
+    apart = np.zeros(len(gap))  # what touches, though it is apart by up to ``close``, ends as much farther apart
     still, slowest, close = limits  # approaches below ``still`` [m/s] are left to the solve
     for _ in range(ROUNDS * len(members)):
         approaching = (gap[members] <= close) & (speed[members] < -still)
         if approaching.any():
             struck = members[approaching]
             hits[struck] = True
+            apart[struck] += gap[struck]
             gap[struck] = 0.0
             fast = (-speed[struck] > slowest[struck]) & (contacts.restitution[struck] > 0.0)
             bounced[struck[fast]] = True
@@ -111,7 +113,8 @@ def _play(members, contacts, rows, motion, limits, left, bounced, hits):
         speed[rests] = pull[rests] = 0.0
     else:
         speed[members] = np.where(gap[members] <= close, np.maximum(speed[members], 0.0), speed[members])
-    gap[members] = np.maximum(0.0, gap[members] + left * (speed[members] + 0.5 * pull[members] * left))
+    end = gap[members] + left * (speed[members] + 0.5 * pull[members] * left)
+    gap[members] = np.maximum(0.0, end) + apart[members]
     speed[members] += pull[members] * left
 
 
