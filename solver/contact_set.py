@@ -3,9 +3,11 @@
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from operator import attrgetter
 
 import numpy as np
 
+from .flags import numbers
 from .manifold import Manifolds, carry
 from .plausible import pair_number
 
@@ -38,8 +40,9 @@ class ContactSet:
 
     def take(self, index):
         """The contacts at ``index`` (indices or mask)."""
-        picked = {f.name: getattr(self, f.name)[index] for f in fields(self) if f.name != "manifolds"}
-        return replace(self, **picked)
+        index = numbers(index)
+        columns = [column.take(index, 0) for column in _COLUMNS(self)]
+        return ContactSet(*columns, self.manifolds, self.source.take(index))
 
     def without_lasting(self, body_a, body_b, count):
         """The same, whose manifolds between these pairs of bodies (P,), of ``count`` in all, do not persist."""
@@ -54,12 +57,13 @@ class ContactSet:
 
     def joined(self, other):
         """The contacts of both sets, in order of their pairs, with these points alone as manifolds."""
-        points, order = Manifolds.join([each.manifolds.take(each.source) for each in (self, other)])
-        columns = {
-            f.name: np.concatenate([getattr(self, f.name), getattr(other, f.name)])[order]
-            for f in fields(self) if f.name not in ("manifolds", "source")
-        }  # fmt: skip
-        return ContactSet(**columns, manifolds=points, source=np.arange(len(order)))
+        order = np.concatenate([self.pair, other.pair]).argsort(kind="stable")
+        point = np.concatenate([self.source, len(self.manifolds) + other.source]).take(order)
+        columns = [np.concatenate(both).take(order, 0) for both in zip(_COLUMNS(self), _COLUMNS(other), strict=True)]
+        return ContactSet(*columns, self.manifolds.and_then(other.manifolds, point), np.arange(len(order)))
+
+
+_COLUMNS = attrgetter(*(item.name for item in fields(ContactSet) if item.name not in ("manifolds", "source")))
 
 
 def carry_impulses(previous, impulse, contacts):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Questions to few flags: NumPy's own ``any`` and ``all`` take five times as long as counting them."""
 
-from numpy import count_nonzero
+from numpy import asarray, count_nonzero
 
 
 def some(flags):
@@ -12,3 +12,9 @@ def some(flags):
 def every(flags):
     """Whether all of an array of bool are set."""
     return count_nonzero(flags) == flags.size
+
+
+def numbers(index):
+    """``index``, numbers or bool, as numbers: to take many columns by them is twice as fast as by flags."""
+    index = asarray(index)
+    return index.nonzero()[0] if index.dtype == bool else index

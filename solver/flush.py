@@ -47,6 +47,8 @@ def without_flush_edges(contacts, model, position, orientation):
 
     model: CollisionModel; position (B, 3) and orientation (B, 4): the bodies' poses at which contacts were found.
     """
+    if not model.side_by_side:
+        return contacts
     shapes, movable = len(model.shape_body), model.movable
     index, on_a = _each_side(contacts, model)
     if len(index) < 2:

@@ -7,8 +7,11 @@ points of both bodies, the normal turns with body b, and gaps are evaluated afre
 """
 
 from dataclasses import dataclass, fields
+from operator import attrgetter
 
 import numpy as np
+
+from .flags import numbers
 
 GAP_FLOOR = 0.04  # contacts closer than this times the pair's smallest half extent are always reported
 NOISE = 1e-5  # of the smallest half extent: detection is in single precision, and no finer among many bodies
@@ -46,7 +49,13 @@ class Manifolds:
 
     def take(self, index):
         """The contacts at ``index`` (indices or mask)."""
-        return Manifolds(*(getattr(self, item.name)[index] for item in fields(self)))
+        index = numbers(index)
+        return Manifolds(*(column.take(index, 0) for column in _COLUMNS(self)))
+
+    def and_then(self, other, index):
+        """The contacts at ``index`` (indices) of these and the Manifolds ``other``, which count on from here."""
+        columns = zip(_COLUMNS(self), _COLUMNS(other), strict=True)
+        return Manifolds(*(np.concatenate(both).take(index, 0) for both in columns))
 
     @staticmethod
     def join(parts):
@@ -56,6 +65,9 @@ class Manifolds:
             Manifolds(*(np.concatenate([getattr(part, f.name) for part in parts])[order] for f in fields(Manifolds))),
             order,
         )
+
+
+_COLUMNS = attrgetter(*(item.name for item in fields(Manifolds)))
 
 
 def relative_place(contacts, position, rotation):

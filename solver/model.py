@@ -87,6 +87,11 @@ class CollisionModel:
         return np.flatnonzero(self.movable & (np.bincount(self.shape_body, minlength=len(self.names)) > 1))
 
     @cached_property
+    def side_by_side(self):
+        """Whether one shape may touch several that belong together: that stand, or that are parts of one body."""
+        return np.count_nonzero(~self.movable[self.shape_body]) > 1 or len(self.compounds) > 0
+
+    @cached_property
     def body_boxes(self):
         """BodyBoxes of the bodies."""
         return body_boxes(self)

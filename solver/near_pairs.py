@@ -15,6 +15,7 @@ from .contact_arrays import FALL, STEP, BoxArrays, ListArrays, PoseArrays, Shape
 from .contact_geometry import MODULE, within
 from .manifold import GAP_FLOOR
 from .near_tree import NearTree
+from .recording import recorded
 
 FEW = 1024  # pairs that are not worth a list
 MANY = 4  # that share of the shapes is many
@@ -73,17 +74,17 @@ def make_room(boxes: BoxArrays, everyone: wp.bool):
 
 @kernel
 def list_pairs(
-    lists: ListArrays, shapes: ShapeArrays, boxes: BoxArrays
+    lists: ListArrays, shapes: ShapeArrays, boxes: BoxArrays, lanes: int
 ):  # fmt: skip
-    """The pairs whose rooms overlap; planes are near everything."""
-    k = wp.tid()
-    i = lists.pairs[k][0]
-    j = lists.pairs[k][1]
-    meet = within(boxes.room_lower[i], boxes.room_upper[j]) and within(boxes.room_lower[j], boxes.room_upper[i])
-    if meet or not (wp.isfinite(shapes.radius[i]) and wp.isfinite(shapes.radius[j])):
-        place = wp.atomic_add(lists.count, 0, 1)
-        if place < lists.near.shape[0]:
-            lists.near[place] = lists.pairs[k]
+    """The pairs whose rooms overlap; planes are near everything.  In strides, see ``ContactStage._loop``."""
+    for k in range(wp.tid(), lists.pairs.shape[0], lanes):
+        i = lists.pairs[k][0]
+        j = lists.pairs[k][1]
+        meet = within(boxes.room_lower[i], boxes.room_upper[j]) and within(boxes.room_lower[j], boxes.room_upper[i])
+        if meet or not (wp.isfinite(shapes.radius[i]) and wp.isfinite(shapes.radius[j])):
+            place = wp.atomic_add(lists.count, 0, 1)
+            if place < lists.near.shape[0]:
+                lists.near[place] = lists.pairs[k]
 
 
 class NearPairs:
@@ -99,13 +100,14 @@ class NearPairs:
         self.boxes = columns(BoxArrays, shapes.count, device, left=1)
         self.boxes.room_lower.fill_(wp.vec3d(1.0, 1.0, 1.0))  # no room at all: whatever comes first has left it
         self._count = zeros(1, wp.int32, device)
+        self._graph = None  # of ``_list_all`` into the present ``near``; there is none with a tree
         self._tree = None if pairs is not None else NearTree(poses, shapes, self.boxes, device)
         room = max(FEW, 8 * shapes.count)
         self.make_room(2 * room if pairs is None else min(len(pairs), room))  # with a tree, growing takes a second
 
     def make_room(self, room):
         """Allocate for ``room`` pairs; the list is made anew when it is asked for."""
-        self.near = zeros(room, wp.vec2i, self.device)
+        self._put_into(zeros(room, wp.vec2i, self.device))
         self.boxes.room_lower.fill_(wp.vec3d(1.0, 1.0, 1.0))
 
     def check(self, stage):
@@ -125,24 +127,35 @@ class NearPairs:
             self._tree.renew(self.near, self._count)
             if first_number(self._count) <= len(self.near):
                 return False
-        self._make_room(everyone=True)
         self._list()
         found = first_number(self._count)
         if found <= len(self.near):
             return False
-        self.near = zeros(found + found // 2, wp.vec2i, self.device)
+        self._put_into(zeros(found + found // 2, wp.vec2i, self.device))
         self._list()
         return True
+
+    def _put_into(self, near):
+        self.near, self._graph = near, None
 
     def _make_room(self, everyone):
         wp.launch(make_room, self.shapes.count, [self.boxes, everyone], device=self.device)
 
     def _list(self):
+        if self._graph is not None:
+            wp.capture_launch(self._graph)
+            return
+        self._list_all()
+        if self._tree is None:
+            self._graph = recorded(self.device, self._list_all)
+
+    def _list_all(self):
+        self._make_room(everyone=True)
         self.near.zero_()
         self._count.zero_()
         if self._tree is not None:
             self._tree.list(self.near, self._count)
             return
         lists = of_arrays(ListArrays, pairs=self.pairs, near=self.near, count=self._count)
-        inputs = [lists, self.shapes, self.boxes]
-        wp.launch(list_pairs, len(self.pairs), inputs, device=self.device)
+        lanes = 1 if self.device.is_cpu else len(self.pairs)
+        wp.launch(list_pairs, lanes, [lists, self.shapes, self.boxes, lanes], device=self.device)

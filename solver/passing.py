@@ -64,10 +64,13 @@ def passed(assembly, solution, collider, frames, assembler, free, bad, before=No
     problem, model, order = assembly.problem, collider.model, assembly.numbering.scene[:-1]
     bodies, h, velocity = problem.bodies, problem.step, solution.velocity[:-1]
     turn, through = h * np.linalg.norm(velocity[:, 3:], axis=1), [NO_PAIRS]
-    touching = _pairs(problem.contacts, order)[problem.contacts.start_gap <= 0.0]
     turn[model.balls[order]] = turn[: len(bad)][bad] = 0.0
+    spinning = np.flatnonzero(turn > TURN)
+    if not len(spinning) and (before is None or not len(before[0])):
+        return NO_PAIRS
+    touching = _pairs(problem.contacts, order)[problem.contacts.start_gap <= 0.0]
     reach = np.where(model.body_radius[order] == 0.0, np.inf, model.body_radius[order])  # planes are always near
-    first, second = _near_others(bodies.position[:-1], reach, velocity, h, np.flatnonzero(turn > TURN))
+    first, second = _near_others(bodies.position[:-1], reach, velocity, h, spinning)
     if before is not None:
         known, same = before
         through.append(known[same[np.array(np.divmod(known, len(order)))].all(axis=0)])

@@ -23,19 +23,22 @@ class PairOverlap:
     def _deepest(self):
         """Pairs (P,) ascending, and the gap (P + 1,) of each; that of all others last."""
         body_a, body_b, gap = self._list
-        pair, place = np.unique(self._key(body_a, body_b), return_inverse=True)
-        deepest = np.full(len(pair) + 1, self._most)
-        np.minimum.at(deepest, place, gap)
-        return pair, deepest
+        pair = self._key(body_a, body_b)
+        order = pair.argsort()
+        pair = pair.take(order)
+        first = np.concatenate([[True], pair[1:] != pair[:-1]]).nonzero()[0] if len(pair) else order
+        deepest = np.full(len(first) + 1, self._most)
+        if len(first):
+            np.minimum(np.minimum.reduceat(np.take(gap, order), first), self._most, out=deepest[:-1])
+        return pair.take(first), deepest
 
     def of(self, body_a, body_b):
         """(N,) deepest gap of each pair, at most ``most``; that for pairs that were not in the list."""
         wanted, (pair, deepest) = self._key(body_a, body_b), self._deepest
-        slot = np.searchsorted(pair, wanted)
-        found = np.zeros(len(wanted), bool)
-        inside = slot < len(pair)
-        found[inside] = pair[slot[inside]] == wanted[inside]
-        return deepest[np.where(found, slot, -1)]
+        if not len(pair):
+            return np.full(len(wanted), self._most)
+        slot = pair.searchsorted(wanted)
+        return deepest.take(np.where(pair.take(slot, mode="clip") == wanted, slot, -1))
 
     def _key(self, body_a, body_b):
         return pair_number(body_a, body_b, self._count)

@@ -19,6 +19,8 @@ from enum import IntEnum
 
 import numpy as np
 
+from .flags import numbers
+
 
 class Coordinate(IntEnum):
     """What a joint row measures.  R_a, R_b: orientations; d: anchor b minus anchor a, in the world.
@@ -230,5 +232,5 @@ def frozen(values):
 
 def _taken(table, index):
     """A dataclass of arrays of one length, cut down to ``index``."""
-    columns = {name: getattr(table, name) for name in table.__dataclass_fields__}
-    return type(table)(**{name: None if c is None else c[index].copy() for name, c in columns.items()})
+    index = numbers(index)
+    return type(table)(**{name: None if c is None else c.take(index, 0) for name, c in vars(table).items()})

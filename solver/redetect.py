@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .flags import some
+from .flags import every, some
 from .ghosts import NO_PAIRS
 from .passing import came_through, passed, scene_poses
 from .piercing import no_piercing
@@ -64,10 +64,10 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         flown, made = assembly.bounces.ways(problem.bodies, solution, radius)
         way[flown] = np.maximum(way[flown], made)
     far = way**2 > 2.0 * size * tolerance
-    if not far.any():
+    if not some(far):
         return None
     position, orientation = scene_poses(order, solution.position, solution.orientation)
-    if not (np.isfinite(position).all() and np.isfinite(orientation).all()):
+    if not (every(np.isfinite(position)) and every(np.isfinite(orientation))):
         return None if last else unchecked(len(order))
     free = np.zeros(len(order), bool)
     free[order[:n]] = True
@@ -88,12 +88,13 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     if not last:
         through[stuck[0]] = through[stuck[1]] = True
         opposed = came_through(problem, found, order)
-        through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
+        if some(opposed):
+            through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
         known_pairs = None if before is None else (before[0].passed, before[1])
         pairs = passed(assembly, solution, collider, frames, assembler, free, bad, known_pairs)
         through[np.concatenate(np.divmod(pairs, len(order)))] = True
         through &= free  # what they went through may hold others up
-        found = found.take(~(through[found.body_a] | through[found.body_b])) if through.any() else found
+        found = found.take(~(through[found.body_a] | through[found.body_b])) if some(through) else found
     index = np.flatnonzero(found.gap < 0.0)
     had = known.of(found.body_a[index], found.body_b[index])
     may_stay = np.maximum(0.0, -had - problem.push_out_speed * h)  # of what the pair started with
@@ -123,8 +124,10 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
             return EndCheck(overlap, unsolved, added.take(closed), *rest)
     # Overlap that a step may keep is as it should be; contacts for it would be found and added again and again.
     missing = beyond > tolerance
+    if not some(missing):
+        return EndCheck(overlap, unsolved, None, *rest)
     missing &= ~_postponed(found.take(index), np.where(missing, beyond, 0.0), free)
-    if not missing.any():
+    if not some(missing):
         return EndCheck(overlap, unsolved, None, *rest)
     found = found.take(index[missing])
     added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, problem.bodies.orientation)
@@ -178,6 +181,8 @@ def _untold(stuck, found, known, collider, frames, problem, order, tolerance):
     found: ContactSet at the end; known: PairOverlap at the start.
     """
     a, b, depth = stuck
+    if not len(a):
+        return stuck
     told, before = -PairOverlap(found.body_a, found.body_b, found.gap, len(order)).of(a, b), -known.of(a, b)
     deep = (told <= before + tolerance) & (depth > before + UNTOLD * tolerance)
     if not deep.any():
