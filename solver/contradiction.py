@@ -17,11 +17,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from .components import connected_components
 from .metrics import joint_norms
 from .problem import Coordinate
 from .reference.rows import coordinates, jacobians
 from .rotations import exponential, multiply
-from .topology import connected_components
 
 DENSE_MOST = 600  # unknowns, six a body, up to which the equations are solved as a dense matrix
 BEND_STEP = 1e-5  # [m, rad] of the central differences that give a row's bend from its slopes

@@ -38,8 +38,6 @@ class EffortTable:
 @wp.kernel(module=module, enable_backward=False)
 def set_effort(table: EffortTable):
     """One thread: all bodies of an island come before the first figure of it."""
-    if wp.tid() > 0:
-        return
     for k in range(table.count[ISLANDS]):
         table.speed[k] = wp.float64(0.0)
     for i in range(table.count[BODIES]):
@@ -73,7 +71,7 @@ class Effort:
         calm and without joints aim at; speeds: up to which an island is slow, and calm [m/s].
         """
         self._table, self._setting = HostTable(EffortTable, count=2, setting=7), (*tolerances, *shares, *speeds)
-        self._kernel = HostKernel(set_effort, self._table)
+        self._kernel = HostKernel(set_effort, self._table, alone=True)
         self._known = None
 
     def of(self, bodies, island, jointed):

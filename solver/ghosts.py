@@ -12,6 +12,8 @@ from functools import partial
 import numpy as np
 
 from .boxes_apart import near_on_the_way
+from .flags import every, some
+from .ordered import among, distinct, without
 from .passing import NO_PAIRS, on_the_way, scene_poses
 from .plausible import PairOverlap, pair_number
 from .reference.rows import gaps
@@ -33,15 +35,19 @@ def pushed_from_afar(assembly, solution, found, model, tolerance, halved=None):
     problem, order, count = assembly.problem, assembly.numbering.scene, len(assembly.contacts)
     contacts, mass, scene = problem.contacts, problem.bodies.mass, len(order) - 1
     touched, push = contacts.start_gap[:count] <= tolerance, solution.contact_impulse[:, 0]
-    pushed = (push > 0.0) & ~np.append(touched, np.zeros(len(push) - count, bool))
+    pushed = push > 0.0
+    pushed[:count] &= ~touched
     index = np.flatnonzero(pushed if halved is None else pushed & ~moves(contacts, halved, len(mass)))
-    if not len(index) or touched.all():
+    if not len(index) or every(touched):
         return NO_PAIRS, NO_PAIRS
     a, b = contacts.body_a, contacts.body_b
     far = problem.step * push[index] * (1.0 / mass[a[index]] + 1.0 / mass[b[index]]) > tolerance
+    if not some(far):
+        return NO_PAIRS, NO_PAIRS
     index, pair = index[far], pair_number(order[a], order[b], scene)
-    apart = np.setdiff1d(pair[:count], pair[:count][touched])
-    index = index[np.isin(pair[index], apart)]
+    known = pair[:count]
+    apart = without(distinct(known), distinct(known[touched]))
+    index = index[among(pair[index], apart)]
     if not len(index):
         return NO_PAIRS, NO_PAIRS
     told = gaps(contacts.take(index), solution.position, solution.orientation)
@@ -49,8 +55,8 @@ def pushed_from_afar(assembly, solution, found, model, tolerance, halved=None):
     least = PairOverlap(found.body_a, found.body_b, found.gap, scene, most=np.inf)
     seen, pair, late = least.of(order[a[index]], order[b[index]]), pair[index], pair[count:]
     apart = seen > told + np.maximum(tolerance, APART * size)
-    into = (seen < -tolerance) | np.isin(pair, late)
-    return np.unique(pair[apart & ~into]), np.unique(pair[into])
+    into = (seen < -tolerance) | among(pair, distinct(late))
+    return distinct(pair[apart & ~into]), distinct(pair[into])
 
 
 def met(pairs, assembly, end, collider, frames, free, tolerance):
@@ -78,5 +84,5 @@ def met(pairs, assembly, end, collider, frames, free, tolerance):
         poses = frames.to_body(*scene_poses(order, *on_the_way(bodies, end, h, share[look, 0])))
         found = collider.collide_again(*poses, free, velocity[:, 3:], watched, pairs[here])
         deep = found.gap < -tolerance
-        out |= np.isin(pairs, pair_number(found.body_a[deep], found.body_b[deep], len(free)))
+        out |= among(pairs, distinct(pair_number(found.body_a[deep], found.body_b[deep], len(free))))
     return out

@@ -19,6 +19,7 @@ import numpy as np
 
 from .bounces import moving_first
 from .curves import ALONG, MOST, SAGITTA, nearest, outwards, passing, square_to
+from .flags import some
 from .numbering import held
 from .reference.rotation import dot, halfway
 from .reference.rows import normals, parting_speeds
@@ -47,8 +48,8 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     if may is not None:
         # Where the ground holds all that touches, as in heaps, nobody need look closer.
         loose = ~held(links, touches, *loads, may)
-        may &= loose[moving_first(touches)[0]]
-        may = _able(problem, may, len(contacts), noise, curved) if may.any() else None
+        may &= loose.take(moving_first(touches)[0])
+        may = _able(problem, may, len(contacts), noise, curved) if some(may) else None
     middle[:n] = ~held(links, touches, *loads, may)[:n]
     return middle, may
 
@@ -58,15 +59,18 @@ def _near(problem, contacts, noise, curved):
     touches, n, count = problem.contacts, problem.bodies.dynamic_count, len(contacts)
     if not count or touches.face is None:
         return None
+    closed = np.flatnonzero(np.abs(contacts.gap) <= noise)
+    bend = curved is not None and curved.any()
+    if not len(closed) and not bend:
+        return None
     (own, other), found = moving_first(touches), np.zeros(len(touches), bool)
     turns = problem.step * np.linalg.norm(problem.bodies.velocity[:, 3:], axis=1) > TURNS
     turns[:n] = True
-    found[:count] = (own < n)[:count] & turns[other[:count]] & (touches.face[:count] >= 0)
-    found[:count] &= np.abs(contacts.gap) <= noise
-    if curved is not None and curved.any():
+    found[closed] = (own[closed] < n) & turns[other[closed]] & (touches.face[closed] >= 0)
+    if bend:
         # of what moves nobody knows what its facets add
         found |= np.append(curved > 0, False)[np.minimum(own, n)] & _still(touches, problem.bodies)
-    return found if found.any() else None
+    return found if some(found) else None
 
 
 def _able(problem, may, count, noise, curved):

@@ -25,10 +25,10 @@ within two with 0.5, and leans by 3 to 5 degrees as with 480 steps a second with
 import numpy as np
 
 from . import rotations
+from .components import connected_components
 from .flags import some
 from .problem import Coordinate
 from .shapes import Sphere
-from .topology import connected_components
 
 JOINTED = 0.65  # [rad] of that angle per step: such tops lose 0.5 to 1 % of energy in 10 s
 SPINNING = 1.25  # [rad] where spinning.py turns them: a larger one takes Newton more rounds than it saves steps

@@ -32,9 +32,9 @@ class HostTable:
 class HostKernel:
     """A kernel over HostTables: it takes their structs, and returns at once beyond the counts it finds in them."""
 
-    def __init__(self, kernel, *tables):
-        """tables: the first one says over how many elements the kernel goes."""
-        self._kernel, self._tables = kernel, tables
+    def __init__(self, kernel, *tables, alone=False):
+        """tables: the first one says over how many elements the kernel goes, if it is not one thread ``alone``."""
+        self._kernel, self._tables, self._alone = kernel, tables, alone
         self._recorded = None
 
     def run(self):
@@ -42,8 +42,7 @@ class HostKernel:
         made = [table.generation for table in self._tables]
         if made != self._recorded:
             inputs = [table.arrays for table in self._tables]
-            self._command = wp.launch(
-                self._kernel, dim=self._tables[0].size, inputs=inputs, device="cpu", record_cmd=True
-            )
+            size = 1 if self._alone else self._tables[0].size
+            self._command = wp.launch(self._kernel, dim=size, inputs=inputs, device="cpu", record_cmd=True)
             self._recorded = made
         self._command.launch()

@@ -11,8 +11,8 @@ word.  Exponential in time: the rate does not depend on the step.
 
 import numpy as np
 
+from .components import connected_components
 from .reference.rotation import cross, world_inertia
-from .topology import connected_components
 
 
 def damp_joints(velocity, bodies, links, pose, decay):

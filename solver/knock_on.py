@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import warp as wp
 
+from .components import connected_components
 from .flags import some
 from .host import HostKernel, HostTable
 from .impact import time_to_zero
@@ -13,7 +14,6 @@ from .mathx.real import real_types
 from .reference.impact import approach
 from .reference.knock_on import ROUNDS, SETTLED, SWEEPS, central, reflections, slowest_hits
 from .reference.rows import start_gaps
-from .topology import connected_components
 
 vec6 = real_types(wp.float64).vec6
 MOST_ROUNDS, MOST_SWEEPS = wp.constant(ROUNDS), wp.constant(SWEEPS)

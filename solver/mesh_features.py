@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .topology import connected_components
+from .components import connected_components
 
 FLAT = np.cos(np.radians(5.0))  # faces that meet at a smaller angle count as one surface
 PLANE = 1.0 - 1e-7  # cone of features whose faces lie in one plane

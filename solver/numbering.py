@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .components import connected_components
+from .flags import some
 from .problem import frozen
-from .topology import connected_components, whole_groups
+from .topology import whole_groups
 
 
 @dataclass(eq=False)
@@ -64,16 +66,16 @@ def held(links, contacts, pressed, passed, glides=None):
     pressed: (C,) bool; passed: (joints,) bool; glides: (C,) bool, contacts that hold nothing by themselves, or None.
     """
     mark = np.zeros(links.group_count + 1, bool)
-    holds = pressed if glides is None else pressed & ~glides
-    if holds.any():
-        for side in (contacts.body_a, contacts.body_b):
-            mark[links.group.take(side[holds])] = True
-    if passed.any():
+    holds = np.flatnonzero(pressed if glides is None else pressed & ~glides)
+    for side in (contacts.body_a, contacts.body_b):
+        mark[links.group.take(side.take(holds))] = True
+    if some(passed):
         for side in (links.a, links.b):
             mark[links.group.take(side[passed[links.joint]])] = True
-    if glides is not None and mark[:-1].any():
+    if glides is not None and some(mark[:-1]):
         # Without any that glide, a group of bodies that a pressed contact links to another has one itself.
-        a, b = (links.group.take(side[pressed]) for side in (contacts.body_a, contacts.body_b))
+        index = np.flatnonzero(pressed)
+        a, b = (links.group.take(side.take(index)) for side in (contacts.body_a, contacts.body_b))
         linked = (a < links.group_count) & (b < links.group_count)
         label = connected_components(links.group_count, a[linked], b[linked])
         mark[:-1] = whole_groups(label, mark[:-1])

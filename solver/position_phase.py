@@ -23,6 +23,7 @@ from .gliding import whole_impulses
 from .kept_solves import keep, unchanged
 from .leaning import leans_too_far
 from .missed_hits import missed_hits
+from .ordered import among, distinct, union, without
 from .overreach import overreached
 from .passing import scene_poses
 from .plausible import pair_number
@@ -189,7 +190,7 @@ class PositionPhase:
         halved = None if last or first.too_long is None else whole_groups(first.assembly.island, first.too_long)
         for _ in range(GHOSTS):
             suspects = self._suspects(best, first, real, free, flown, halved)
-            pairs = np.setdiff1d(np.union1d(best.left_out, suspects), real)
+            pairs = without(union(best.left_out, suspects), real)
             if np.array_equal(pairs, best.left_out):
                 break
             trial = self._without(first, pairs, state, last)
@@ -201,7 +202,7 @@ class PositionPhase:
                 if trial.solution is not seen:
                     meet = self._met(pairs, trial.assembly, trial.solution, free)
             solves += trial.solves - first.solves
-            real = np.union1d(real, pairs[meet])
+            real = union(real, pairs[meet])
             if not some(meet):
                 best = trial
         return replace(best, solves=solves)
@@ -216,9 +217,7 @@ class PositionPhase:
         if not solved.seen:
             return NO_PAIRS
         judged = solved.check.found, self.collider.model, AIM * self.fast, halved
-        apart, into = (
-            np.setdiff1d(pairs, real) for pairs in pushed_from_afar(solved.assembly, solved.solution, *judged)
-        )
+        apart, into = (without(pairs, real) for pairs in pushed_from_afar(solved.assembly, solved.solution, *judged))
         new = np.array([pair for pair in into.tolist() if pair not in flown], np.int64)
         if len(new):
             bodies = first.assembly.problem.bodies
@@ -227,7 +226,7 @@ class PositionPhase:
             )
             meet = met(new, first.assembly, end, self.collider, self.frames, free, AIM * self.fast)
             flown.update(zip(new.tolist(), meet.tolist(), strict=True))
-        return np.union1d(apart, np.array([pair for pair in into.tolist() if not flown[pair]], np.int64))
+        return union(apart, np.array([pair for pair in into.tolist() if not flown[pair]], np.int64))
 
     def _met(self, pairs, assembly, end, free):
         """(P,) bool: which ``pairs`` of scene bodies meet on the way to ``end``, or had to be held apart there."""
@@ -235,13 +234,13 @@ class PositionPhase:
         contacts = assembly.problem.contacts
         found = pair_number(order[contacts.body_a[late]], order[contacts.body_b[late]], len(free))
         meet = met(pairs, assembly, end, self.collider, self.frames, free, AIM * self.fast)
-        return meet | np.isin(pairs, found)
+        return meet | among(pairs, distinct(found))
 
     def _without(self, solved, pairs, state, last):
         """The Solved step without contacts between ``pairs`` (P,) of scene bodies."""
         assembly, problem, order = solved.assembly, solved.assembly.problem, solved.assembly.numbering.scene
         contacts, count = problem.contacts, len(assembly.contacts)
-        out = np.isin(pair_number(order[contacts.body_a], order[contacts.body_b], len(order) - 1), pairs)
+        out = among(pair_number(order[contacts.body_a], order[contacts.body_b], len(order) - 1), pairs)
         changed = np.zeros(len(order), bool)
         for side in (contacts.body_a, contacts.body_b):
             changed[side[out]] = True

@@ -13,6 +13,7 @@ import numpy as np
 
 from .flags import every, some
 from .ghosts import NO_PAIRS
+from .ordered import among, distinct, union
 from .passing import came_through, passed, scene_poses
 from .piercing import no_piercing
 from .plausible import PairOverlap, pair_number, plausible, way_moved
@@ -240,9 +241,9 @@ def _unforeseen(assembly, solution, collider, frames, way, free, bad, left_out):
     velocity[order] = end
     place, turn = frames.to_body(*scene_poses(order, bodies.position, bodies.orientation))
     present = pair_number(order[problem.contacts.body_a], order[problem.contacts.body_b], len(order))
-    known = np.union1d(present, left_out)
+    known = union(distinct(present), left_out)
     faster = np.zeros(len(order), bool)
     faster[order[unforeseen]] = True
     ahead = collider.collide_faster(place, turn, velocity[:, :3], velocity[:, 3:], h, free, known, faster)
-    new = ~np.isin(pair_number(ahead.body_a, ahead.body_b, len(order)), known)
-    return ahead.take(new) if new.any() else None
+    new = ~among(pair_number(ahead.body_a, ahead.body_b, len(order)), known)
+    return ahead.take(new) if some(new) else None

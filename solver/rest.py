@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .components import connected_components
 from .flags import some
 from .metrics import body_residuals, step_residuals
 from .plausible import pair_number
 from .problem import StepSolution, frozen, tangents
 from .reference.rows import start_gaps
-from .topology import connected_components, whole_groups
+from .topology import whole_groups
 
 REST = 0.5  # [s]
 SOFT = 8.0  # times as long, for islands with springs and dampers: they may still creep

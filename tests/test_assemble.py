@@ -6,13 +6,13 @@ import pytest
 from axion.solver import Body, Box, Joint, MotionPath, Scene, SolverConfig, Sphere
 from axion.solver.assemble import Assembler
 from axion.solver.collision import Collider
+from axion.solver.components import connected_components
 from axion.solver.constraints.rows import JointTable
 from axion.solver.frames import body_frames
 from axion.solver.model import build_model
 from axion.solver.numbering import Links, Numbering, held
 from axion.solver.problem import JointRows
 from axion.solver.state import State
-from axion.solver.topology import connected_components
 from scenes import GRAVITY, ground
 from step_problems import contacts_of, random_pairs
 

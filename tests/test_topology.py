@@ -3,8 +3,9 @@
 
 import numpy as np
 import pytest
+from axion.solver.components import connected_components
 from axion.solver.problem import Contacts, JointRows
-from axion.solver.topology import build_topology, connected_components, group, incidence, loops
+from axion.solver.topology import build_topology, group, incidence, loops
 from step_problems import random_problem
 
 SIZES = [(1, 1, 0, 0), (1, 1, 1, 0), (6, 2, 0, 5), (6, 2, 5, 0), (12, 3, 9, 6), (40, 2, 30, 20), (5, 1, 40, 40)]

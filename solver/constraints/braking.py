@@ -9,9 +9,9 @@ part in it is not known here: coming down, a heavy load overshoots and comes bac
 import numpy as np
 import warp as wp
 
+from ..components import connected_components
 from ..problem import Coordinate
 from ..rotations import conjugate, rotate
-from ..topology import connected_components
 from .springs import module
 
 

@@ -10,7 +10,7 @@ fitted to it take a damper for stiffer than it is.  Whatever else holds can only
 
 import numpy as np
 
-from ..topology import connected_components
+from ..components import connected_components
 from .observed import Observer
 
 MOST = 200  # rigid rows of one group; larger ones, whose matrix takes longer than it is worth, stay with J M^-1 J^T

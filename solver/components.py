@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which nodes edges link to each other: union and find, in one pass over the edges on the host."""
+
+import threading
+
+import numpy as np
+import warp as wp
+
+from .host import HostKernel, HostTable
+from .predict import module
+
+NODES, EDGES = wp.constant(0), wp.constant(1)
+
+
+@wp.struct
+class NodeTable:
+    """The nodes."""
+
+    count: wp.array(dtype=wp.int32)  # nodes, edges
+    root: wp.array(dtype=wp.int32)  # scratch: a node of the same component, none greater; of the smallest one itself
+    label: wp.array(dtype=wp.int64)  # out
+
+
+@wp.struct
+class EdgeTable:
+    """The edges: both ends of each."""
+
+    i: wp.array(dtype=wp.int32)
+    j: wp.array(dtype=wp.int32)
+
+
+@wp.func(module=module)
+def root_of(nodes: NodeTable, node: int):
+    """The smallest node known of the component of ``node``; the way to it gets shorter."""
+    at = node
+    while nodes.root[at] != at:
+        nodes.root[at] = nodes.root[nodes.root[at]]
+        at = nodes.root[at]
+    return at
+
+
+@wp.kernel(module=module, enable_backward=False)
+def label_components(nodes: NodeTable, edges: EdgeTable):
+    """One thread: label each node with the number of its component, in order of the smallest member."""
+    for k in range(nodes.count[NODES]):
+        nodes.root[k] = k
+    for e in range(nodes.count[EDGES]):
+        i = root_of(nodes, edges.i[e])
+        j = root_of(nodes, edges.j[e])
+        nodes.root[wp.max(i, j)] = wp.min(i, j)
+    found = wp.int64(0)
+    for k in range(nodes.count[NODES]):
+        if nodes.root[k] == k:
+            nodes.label[k] = found
+            found += wp.int64(1)
+        else:
+            nodes.label[k] = nodes.label[nodes.root[k]]
+
+
+class _Labels(threading.local):
+    """The tables of one thread."""
+
+    def __init__(self):
+        self.nodes, self.edges = HostTable(NodeTable, count=2), HostTable(EdgeTable)
+        self.kernel = HostKernel(label_components, self.nodes, self.edges, alone=True)
+
+
+_labels = _Labels()
+
+
+def connected_components(count, edge_i, edge_j):
+    """Label of each of ``count`` nodes, 0, 1, ... in order of the smallest member.  Edges: (E,), (E,)."""
+    size = len(edge_i)
+    if not size:
+        return np.arange(count)
+    nodes, edges = _labels.nodes.reserve(count), _labels.edges.reserve(size)
+    nodes.count[:] = count, size
+    edges.i[:size], edges.j[:size] = edge_i, edge_j
+    _labels.kernel.run()
+    return nodes.label[:count].copy()
