@@ -13,6 +13,7 @@ import numpy as np
 from .rotations import matrices
 
 AT_ONCE = 1 << 17  # pairs and looks that are compared together: each takes some hundred numbers
+NEXT, AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])  # axes after each
 PARALLEL = 1e-9  # added to cosines: edges that are parallel span no axis
 
 
@@ -54,16 +55,15 @@ def body_boxes(model):
         np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), np.full((count, 3), np.inf), np.zeros(count),
         np.zeros(count, bool),
     )  # fmt: skip
-    for body in np.unique(model.shape_body):
+    shapes = np.bincount(model.shape_body, minlength=count)
+    s = np.flatnonzero(shapes[model.shape_body] == 1)
+    body, endless, radius = model.shape_body[s], np.isinf(model.shape_half[s]).all(axis=1), model.shape_rounding[s]
+    boxes.axes[body], boxes.plane[body] = model.shape_rotation[s], endless
+    boxes.middle[body] = np.where(endless[:, None], model.shape_position[s], model.shape_middle[s])
+    boxes.half[body], boxes.radius[body] = model.shape_half[s] - radius[:, None], np.where(endless, 0.0, radius)
+    for body in np.flatnonzero(shapes > 1):
         shapes = np.flatnonzero(model.shape_body == body)
-        if len(shapes) == 1 and np.isinf(model.shape_half[shapes[0]]).all():
-            s, boxes.plane[body] = shapes[0], True
-            boxes.middle[body], boxes.axes[body] = model.shape_position[s], model.shape_rotation[s]
-        elif len(shapes) == 1:
-            s, radius = shapes[0], model.shape_rounding[shapes[0]]
-            boxes.middle[body], boxes.axes[body] = model.shape_middle[s], model.shape_rotation[s]
-            boxes.half[body], boxes.radius[body] = model.shape_half[s] - radius, radius
-        elif np.isfinite(model.shape_half[shapes]).all():
+        if np.isfinite(model.shape_half[shapes]).all():
             reach = np.einsum("sij,sj->si", np.abs(model.shape_rotation[shapes]), model.shape_half[shapes])
             low = (model.shape_middle[shapes] - reach).min(axis=0)
             high = (model.shape_middle[shapes] + reach).max(axis=0)
@@ -86,12 +86,13 @@ def apart(one, other):
     far = (way * way).sum(axis=-1)
     reach = (np.abs(way) * half_a).sum(axis=-1) + (np.abs(back) * half_b).sum(axis=-1)
     found |= far > reach + radius[:, 0] * np.sqrt(far)
+    next_b, after_b = half_b.take(NEXT, -1), half_b.take(AFTER, -1)
     for i in range(3):  # along the cross products of edge i of one and each edge of the other
         j, k = (i + 1) % 3, (i + 2) % 3
         between = np.abs(way[..., k, None] * turn[..., j, :] - way[..., j, None] * turn[..., k, :])
         reach = half_a[:, j, None] * size[..., k, :] + half_a[:, k, None] * size[..., j, :]
         side = size[..., i, :]
-        reach += np.roll(half_b, -1, -1) * np.roll(side, -2, -1) + np.roll(half_b, -2, -1) * np.roll(side, -1, -1)
+        reach += next_b * side.take(AFTER, -1) + after_b * side.take(NEXT, -1)
         reach += radius * np.sqrt(np.maximum(1.0 - turn[..., i, :] ** 2, 0.0))
         found |= (between > reach).any(axis=-1)
     above = way[..., 2] > np.einsum("...j,...j->...", size[..., 2, :], half_b) + radius[:, 0]

@@ -47,22 +47,20 @@ def inverse(q: wp.quatd):
 
 @kernel
 def into_solver_frames(places: PlaceTable, frames: FrameTable):
-    """The table's contacts as the solver numbers bodies and in its frames."""
-    c = wp.tid()
-    if c >= places.count[0]:
-        return
-    a = places.a[c]
-    b = places.b[c]
-    face = places.face[c]
-    places.a_out[c] = frames.number[a]
-    places.b_out[c] = frames.number[b]
-    places.point_a_out[c] = turned(inverse(frames.principal[a]), places.point_a[c] - frames.center[a])
-    places.point_b_out[c] = turned(inverse(frames.principal[b]), places.point_b[c] - frames.center[b])
-    places.face_out[c] = -1
-    places.face_normal_out[c] = places.face_normal[c]
-    if face >= 0:
-        places.face_out[c] = frames.number[face]
-        places.face_normal_out[c] = turned(inverse(frames.principal[face]), places.face_normal[c])
+    """One thread: the table's contacts as the solver numbers bodies and in its frames."""
+    for c in range(places.count[0]):
+        a = places.a[c]
+        b = places.b[c]
+        face = places.face[c]
+        places.a_out[c] = frames.number[a]
+        places.b_out[c] = frames.number[b]
+        places.point_a_out[c] = turned(inverse(frames.principal[a]), places.point_a[c] - frames.center[a])
+        places.point_b_out[c] = turned(inverse(frames.principal[b]), places.point_b[c] - frames.center[b])
+        places.face_out[c] = -1
+        places.face_normal_out[c] = places.face_normal[c]
+        if face >= 0:
+            places.face_out[c] = frames.number[face]
+            places.face_normal_out[c] = turned(inverse(frames.principal[face]), places.face_normal[c])
 
 
 class ContactFrames:
@@ -71,7 +69,7 @@ class ContactFrames:
     def __init__(self, frames):
         """frames: BodyFrames of the B bodies."""
         self._frames, self._places = HostTable(FrameTable), HostTable(PlaceTable, count=1)
-        self._kernel = HostKernel(into_solver_frames, self._places, self._frames)
+        self._kernel = HostKernel(into_solver_frames, self._places, self._frames, alone=True)
         self._bodies = self._frames.reserve(len(frames.mass))
         count = len(frames.mass)
         self._bodies.center[:count], self._bodies.principal[:count] = frames.center, frames.principal

@@ -19,6 +19,7 @@ import numpy as np
 
 from .bounces import moving_first
 from .manifold import along_runs
+from .reference.rotation import cross
 from .reference.rows import gaps, normals
 from .rotations import rotate, slerp
 
@@ -158,7 +159,7 @@ def passing(contacts, bodies):
     own, other = moving_first(contacts)
     there = np.where((contacts.body_a == own)[:, None], contacts.point_b, contacts.point_a)
     arm = rotate(bodies.orientation[other], there)
-    return bodies.velocity[own, :3] - bodies.velocity[other, :3] - np.cross(bodies.velocity[other, 3:], arm)
+    return bodies.velocity[own, :3] - bodies.velocity[other, :3] - cross(bodies.velocity[other, 3:], arm)
 
 
 def square_to(normal, past):

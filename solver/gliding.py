@@ -21,7 +21,7 @@ from .bounces import moving_first
 from .curves import ALONG, MOST, SAGITTA, nearest, outwards, passing, square_to
 from .flags import some
 from .numbering import held
-from .reference.rotation import dot, halfway
+from .reference.rotation import cross, dot, halfway
 from .reference.rows import normals, parting_speeds
 from .rotations import conjugate, rotate
 
@@ -177,7 +177,7 @@ def _touch_below(problem, index):
 
 def _speed_at(bodies, body, arm):
     """(N, 3) velocity of places ``arm`` (N, 3) from the middles of bodies (N,)."""
-    return bodies.velocity[body, :3] + np.cross(bodies.velocity[body, 3:], arm)
+    return bodies.velocity[body, :3] + cross(bodies.velocity[body, 3:], arm)
 
 
 def _along_curve(touches, bodies, along, known, curved):

@@ -68,12 +68,9 @@ def time_to_zero(gap: wp.float64, speed: wp.float64, pull: wp.float64):
     return wp.float64(wp.inf)
 
 
-@kernel
-def rebound(con: ImpactContacts, bodies: ImpactBodies):
-    """Gap, speed and hits of the table's contacts at the end of the step."""
-    c = wp.tid()
-    if c >= con.count[CONTACTS]:
-        return
+@wp.func(module=module)
+def rebound_of(con: ImpactContacts, bodies: ImpactBodies, c: int):
+    """Gap, speed and hits of one contact at the end of the step."""
     zero = wp.float64(0.0)
     h = con.setting[STEP]
     n = con.normal[c]
@@ -124,12 +121,19 @@ def rebound(con: ImpactContacts, bodies: ImpactBodies):
     con.speed[c] = wp.where(bounced, speed, zero)
 
 
+@kernel
+def rebound(con: ImpactContacts, bodies: ImpactBodies):
+    """One thread: the same of the table's contacts."""
+    for c in range(con.count[CONTACTS]):
+        rebound_of(con, bodies, c)
+
+
 class Impacts:
     """Newton's law of impact for the contacts of one scene, step by step."""
 
     def __init__(self):
         self._contacts, self._bodies = HostTable(ImpactContacts, count=2, setting=2), HostTable(ImpactBodies)
-        self._kernel = HostKernel(rebound, self._contacts, self._bodies)
+        self._kernel = HostKernel(rebound, self._contacts, self._bodies, alone=True)
 
     def rebounds(self, problem, end_velocity, slowest):
         """Gap (C,) [m] and speed (C,) [m/s] a rebound ends the step with, and hits (C,) bool; see the reference.

@@ -11,6 +11,7 @@ import numpy as np
 
 from .manifold import along_runs
 from .problem import tangents
+from .reference.rotation import cross
 
 POINT, EDGE, FACE = range(3)
 ALONG = 0.02  # sine of the angle between two edges below which they lie along each other
@@ -49,25 +50,30 @@ def features(cores, shape, outward, near):
     run, disc, flat = run[each], disc[each], flat[each]
     angle = (2.0 * np.pi / RIM * k)[:, None]
     u = tangents(axis)[0][run]
-    rim = np.cos(angle) * u + np.sin(angle) * np.cross(axis[run], u)
+    rim = np.cos(angle) * u + np.sin(angle) * cross(axis[run], u)
     place = cores.middle[disc] + cores.disc[disc][:, None] * np.where(flat[:, None], rim, across[run])
     height = (outward[run] * place).sum(axis=1)
-    top = height > np.maximum.reduceat(height, np.flatnonzero(np.diff(run, prepend=-1)))[run] - near[run]
+    top = height > np.maximum.reduceat(height, _begins(run))[run] - near[run]
     run, place = run[top], place[top]
-    begin = np.flatnonzero(np.diff(run, prepend=-1))
+    begin = _begins(run)
     start = _farthest(place, run, begin, place[begin])
     end = _farthest(place, run, begin, start)
     way = end - start
-    beside = np.cross(way[run], place - start[run])
+    beside = cross(way[run], place - start[run])
     wide = np.maximum.reduceat((beside * beside).sum(axis=1), begin) > near**2 * (way * way).sum(axis=1)
     kind = np.where((way * way).sum(axis=1) <= near**2, POINT, np.where(wide, FACE, EDGE))
     endless = cores.plane[shape] == 1
     return Features(np.where(endless, FACE, kind), start, end, run, place, endless)
 
 
+def _begins(run):
+    """Where each run of an ascending array begins, in which each of 0, 1, ... occurs."""
+    return np.searchsorted(run, np.arange(run[-1] + 1)) if len(run) else np.zeros(0, np.intp)
+
+
 def _farthest(place, run, begin, origin):
     """(N, 3) of the places of each run the one farthest from ``origin`` (N, 3)."""
-    far = ((place - origin[run]) ** 2).sum(axis=1)
+    far = ((place - origin.take(run, 0)) ** 2).sum(axis=1)
     most = np.maximum.reduceat(far, begin)
     return place[np.minimum.reduceat(np.where(far == most[run], np.arange(len(run)), len(run)), begin)]
 
@@ -121,7 +127,7 @@ def _side_by_side(found, moved, size):
     starts = [body.place(own.start) for own, body in zip(found, moved, strict=True)]
     ways = [body.place(own.end) - start for own, body, start in zip(found, moved, starts, strict=True)]
     lengths = [np.maximum(np.sqrt((way * way).sum(axis=1)), 1e-300) for way in ways]
-    along_each_other = np.sqrt((np.cross(*ways) ** 2).sum(axis=1)) < ALONG * lengths[0] * lengths[1]
+    along_each_other = np.sqrt((cross(*ways) ** 2).sum(axis=1)) < ALONG * lengths[0] * lengths[1]
     good = (found[0].kind == EDGE) & (found[1].kind == EDGE) & along_each_other
     start, along = starts[0], ways[0] / lengths[0][:, None]
     spans = [_span(own, body, along) for own, body in zip(found, moved, strict=True)]
@@ -135,7 +141,7 @@ def _span(own, body, along):
     """(least (N,), most (N,)) of the places of Features along directions (N, 3)."""
     repeated = body.take(own.run)
     at = (repeated.place(own.place) * along[own.run]).sum(axis=1)
-    begin = np.flatnonzero(np.diff(own.run, prepend=-1))
+    begin = _begins(own.run)
     return np.minimum.reduceat(at, begin), np.maximum.reduceat(at, begin)
 
 
@@ -145,7 +151,7 @@ def _shared_corners(found, moved, number, normal, most):
     number: of the two Features; normal: (3,) of the faces; most: how many corners, or 1 for all of them that matter.
     """
     u = tangents(normal[None])[0][0]
-    frame = np.stack([u, np.cross(normal, u)])
+    frame = np.stack([u, cross(normal, u)])
     order = sorted(zip(found, moved, strict=True), key=lambda each: (each[0].kind[number], each[0].endless[number]))
     flat = []
     for own, body in order:
