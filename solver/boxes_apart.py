@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .rotations import matrices
+from .vectors import inner
 
 AT_ONCE = 1 << 17  # pairs and looks that are compared together: each takes some hundred numbers
 NEXT, AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])  # axes after each
@@ -83,8 +84,8 @@ def apart(one, other):
     size = np.abs(turn) + PARALLEL
     found = (np.abs(way) > half_a + np.einsum("...ij,...j->...i", size, half_b) + radius).any(axis=-1)
     found |= (np.abs(back) > half_b + np.einsum("...ij,...i->...j", size, half_a) + radius).any(axis=-1)
-    far = (way * way).sum(axis=-1)
-    reach = (np.abs(way) * half_a).sum(axis=-1) + (np.abs(back) * half_b).sum(axis=-1)
+    far = inner(way, way)
+    reach = inner(np.abs(way), half_a) + inner(np.abs(back), half_b)
     found |= far > reach + radius[:, 0] * np.sqrt(far)
     next_b, after_b = half_b.take(NEXT, -1), half_b.take(AFTER, -1)
     for i in range(3):  # along the cross products of edge i of one and each edge of the other

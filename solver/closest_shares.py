@@ -3,6 +3,8 @@
 
 import numpy as np
 
+from .vectors import inner
+
 PARALLEL = 1e-3  # square of the sine between two axes from which on they meet along a line, which takes two contacts
 
 
@@ -14,7 +16,7 @@ def closest_shares(p, d, q, e, parallel=PARALLEL):
     Source: Ericson, Real-Time Collision Detection, 2004, section 5.1.9.
     """
     r = p - q
-    a, e2, f, b, c = ((x * y).sum(axis=1) for x, y in ((d, d), (e, e), (e, r), (d, e), (d, r)))
+    a, e2, f, b, c = (inner(x, y) for x, y in ((d, d), (e, e), (e, r), (d, e), (d, r)))
     long_d, long_e = a > 0.0, e2 > 0.0
     safe_a, safe_e = np.where(long_d, a, 1.0), np.where(long_e, e2, 1.0)
     cross = a * e2 - b * b

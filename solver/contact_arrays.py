@@ -6,6 +6,7 @@ rounds is a manifold that creeps.  Kernels launch over the capacity and return e
 """
 
 from dataclasses import fields
+from operator import attrgetter
 
 import numpy as np
 import warp as wp
@@ -205,7 +206,10 @@ def write_points(arrays, manifolds):
 
 def read_points(arrays, count):
     """The first ``count`` points as Manifolds."""
-    return Manifolds(*download_all(*((getattr(arrays, item.name), count) for item in fields(Manifolds))))
+    return Manifolds(*download_all(*((array, count) for array in _POINTS(arrays))))
+
+
+_POINTS = attrgetter(*(item.name for item in fields(Manifolds)))
 
 
 def pose_arrays(model, device):

@@ -17,6 +17,7 @@ import numpy as np
 from .contact_geometry import ALIKE
 from .manifold import along_runs
 from .shapes import Box, Cone, ConvexHull, Cylinder, Plane, TriangleMesh
+from .vectors import inner, length
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -56,7 +57,7 @@ def triangle_normals(vertices, triangles):
     """(F, 3) normals of triangles (T, 3) that have an area, those alike to 1e-5 once."""
     corner = vertices[triangles]
     normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
-    size = np.linalg.norm(normal, axis=1)
+    size = length(normal)
     normal = normal[size > 0.0] / size[size > 0.0, None]
     return normal[np.unique(np.round(normal, 5), axis=0, return_index=True)[1]]
 
@@ -68,7 +69,7 @@ def face_towards(table, shape, outward):
     """
     run, offset = along_runs(table.first[shape + 1] - table.first[shape])
     out, normal = np.zeros_like(outward), table.normal[table.first[shape][run] + offset]
-    alike = (normal * outward[run]).sum(axis=1) > ALIKE
+    alike = inner(normal, outward[run]) > ALIKE
     out[run[alike]] = normal[alike]
     return out
 
@@ -79,7 +80,7 @@ def whose_face(faces, stands, spins):
     Of each side: faces (N, 3) of ``face_towards``; stands (N,) bool, what is held; spins (N, 3), angular velocity.
     """
     rank = [
-        np.where(face.any(axis=1), np.where(held, 1.0, -(spin * spin).sum(axis=1)), -np.inf)
+        np.where(face.any(axis=1), np.where(held, 1.0, -inner(spin, spin)), -np.inf)
         for face, held, spin in zip(faces, stands, spins, strict=True)
     ]
     return np.where(np.isinf(rank[0]) & np.isinf(rank[1]), -1, np.where(rank[0] > rank[1], 0, 1))

@@ -7,8 +7,9 @@ from operator import attrgetter
 
 import numpy as np
 
-from .flags import numbers
+from .flags import numbers, some
 from .manifold import Manifolds, carry
+from .ordered import among, distinct
 from .plausible import pair_number
 
 
@@ -49,8 +50,8 @@ class ContactSet:
         mine, wanted = (
             pair_number(*bodies, count) for bodies in ((self.manifolds.body_a, self.manifolds.body_b), (body_a, body_b))
         )
-        again = np.isin(mine, wanted)
-        if not again.any():
+        again = among(mine, distinct(wanted))
+        if not some(again):
             return self
         place = np.where(again[:, None], np.inf, self.manifolds.place)
         return replace(self, manifolds=replace(self.manifolds, place=place))

@@ -13,11 +13,12 @@ import numpy as np
 from .convex_touch import FlightArrays, follow_pairs
 from .cores import core_table
 from .host import HostKernel, HostTable
-from .manifold import along_runs, segments
+from .manifold import along_runs, run_lengths, segments
 from .shapes import Box, ConvexHull
 from .touch_features import meeting_places
 from .touch_time import Side
 from .touching import Touching
+from .vectors import inner, length
 
 AS_IT_IS = 1e-3  # of the smaller half extent: what is nearer at the start of a step meets as it is
 STRAIGHT = 5e-3  # of it: way past each other until they meet that does not matter
@@ -70,7 +71,7 @@ class ConvexImpacts:
             good &= ~(jointed[model.shape_body[a]] | jointed[model.shape_body[b]])
         if not good.any():
             return None
-        count = np.diff(np.append(start, len(found)))
+        count = run_lengths(start, len(found))
         good &= ~self._as_round(a, b, count)
         start, count, a, b, gap, size = (each[good] for each in (start, count, a, b, gap, size))
         above = self._plane[a]
@@ -96,10 +97,10 @@ class ConvexImpacts:
         first, second = sides
         drift = first.linear - second.linear + 0.5 * step * (first.pull - second.pull)
         normal = runs.sign[:, None] * found.normal[runs.start]
-        closing = (drift * normal).sum(axis=1)
+        closing = inner(drift, normal)
         rims = first.rim() + second.rim()
-        way = step * (np.sqrt((drift * drift).sum(axis=1)) + rims)
-        aside = np.sqrt(np.maximum((drift * drift).sum(axis=1) - closing * closing, 0.0)) + rims
+        way = step * (length(drift) + rims)
+        aside = np.sqrt(np.maximum(inner(drift, drift) - closing * closing, 0.0)) + rims
         time = np.minimum(step, runs.gap / np.maximum(rims - closing, 1e-300))  # that it takes at least
         turning_plane = self._plane[runs.second] & second.angular.any(axis=1)
         return (way > runs.gap) & (time * aside > STRAIGHT * runs.size) & ~turning_plane
@@ -125,7 +126,7 @@ class ConvexImpacts:
         contact, begin = hits.start[run] + offset, np.cumsum(hits.count) - hits.count
         gap, aside, normal = touch.of_contacts(found.take(contact), run, hits.sign[run])
         on_face = touch.faces[0] >= 0
-        close, like = TOLD * hits.size[run], (normal * touch.normal[run]).sum(axis=1) > LIKE
+        close, like = TOLD * hits.size[run], inner(normal, touch.normal[run]) > LIKE
         told = like & (np.abs(gap - apart[run]) < close) & (on_face[run] | (aside < close))
         told = np.logical_or.reduceat(told, begin)
         keep = np.ones(len(found), bool)

@@ -18,6 +18,7 @@ from .curves import ALONG, FACET, HAIR, MOST, ROUND, SMOOTH, TURN, angles, on_wh
 from .manifold import locate, segments
 from .passing import on_the_way, scene_poses
 from .rotations import conjugate, rotate
+from .vectors import inner, length
 
 LONG = 0.9 * ALONG  # [rad] by which it may turn in a step
 ABOVE = 0.1  # of the tolerance: what ends a step nearer to what carried it still lies on it
@@ -57,8 +58,8 @@ def crests(assembly, solution, collider, frames, found, fast, free):
     index = index[~lies]
     start = outwards(contacts, contacts.normal)[index]
     past = passing(contacts, bodies)[index]
-    speed = np.sqrt((past * past).sum(axis=1))
-    good = np.abs((start * past).sum(axis=1)) <= ALONG * speed
+    speed = length(past)
+    good = np.abs(inner(start, past)) <= ALONG * speed
     index, start, past = index[good], start[good], past[good]
     if not len(index):
         return None
@@ -68,8 +69,8 @@ def crests(assembly, solution, collider, frames, found, fast, free):
     end = looks.normals(1.0, index)
     turn = angles(start, end)
     middle = start + end
-    middle /= np.maximum(np.sqrt((middle * middle).sum(axis=1)), 1e-300)[:, None]
-    away = ((end - start) * past).sum(axis=1) > 0.0
+    middle /= np.maximum(length(middle), 1e-300)[:, None]
+    away = inner(end - start, past) > 0.0
     good = away & (turn > TURN) & (turn <= MOST)
     asked = np.flatnonzero(good & (turn > FACET))
     if len(asked):

@@ -22,6 +22,7 @@ from .manifold import along_runs
 from .reference.rotation import cross
 from .reference.rows import gaps, normals
 from .rotations import rotate, slerp
+from .vectors import inner, length
 
 TURN = 0.01  # [rad] by which a surface may turn in a step
 FACET = 0.105  # [rad] by which a curve may turn at once
@@ -71,7 +72,7 @@ class Bends:
         """
         velocity = end[self.body].copy()
         gained = velocity[:, :3] - bodies.velocity[self.body, :3]
-        borne = self.time * np.maximum(-(gained * self.before).sum(axis=1), 0.0)
+        borne = self.time * np.maximum(-inner(gained, self.before), 0.0)
         velocity[:, :3] += borne[:, None] * self.before
         return velocity
 
@@ -96,10 +97,10 @@ def bends(assembly, solution, fast, radius):
     (own, other), loaded = moving_first(contacts), solution.contact_impulse[:, 0] > 0.0
     normal = outwards(contacts, contacts.normal)
     past = passing(contacts, bodies)
-    towards, speed = -(normal * past).sum(axis=1), np.sqrt((past * past).sum(axis=1))
+    towards, speed = -inner(normal, past), length(past)
     spin, size = bodies.velocity[own, 3:], radius[assembly.numbering.scene[np.minimum(own, n - 1)]]
     margin = np.where(contacts.body_a == own, contacts.margin_a, contacts.margin_b)
-    rolls = (margin > ROUND * size) | (size * np.sqrt((spin * spin).sum(axis=1)) <= TUMBLING * speed)
+    rolls = (margin > ROUND * size) | (size * length(spin) <= TUMBLING * speed)
     known = np.arange(len(own)) < len(assembly.contacts)  # others came up on the way
     carries = np.flatnonzero(ours & known & (np.abs(towards) <= ALONG * speed))
     held = ours & loaded & (contacts.rebound_speed == 0.0)
@@ -109,12 +110,12 @@ def bends(assembly, solution, fast, radius):
         return None
     place = np.where((contacts.body_a == own)[:, None], contacts.point_a, contacts.point_b)
     hop = place[held] - place[carrier]
-    hangs = (rotate(bodies.orientation[own[held]], place[held]) * normal[held]).sum(axis=1) > 0.0
-    swings = hangs & (np.sqrt((hop * hop).sum(axis=1)) <= HOP * size[held])
+    hangs = inner(rotate(bodies.orientation[own[held]], place[held]), normal[held]) > 0.0
+    swings = hangs & (length(hop) <= HOP * size[held])
     held, carrier = (each[rolls[held] | swings] for each in (held, carrier))
     end = outwards(contacts, normals(contacts, solution.orientation))
     moves, here = bodies.velocity[other[held]].any(axis=1), place[held]
-    ball = np.sqrt((here * here).sum(axis=1)) < CENTRED * margin[held]
+    ball = length(here) < CENTRED * margin[held]
     apart = gaps(contacts.take(held), bodies.position, bodies.orientation)
     time = np.clip(apart / (h * towards[held]), 0.0, 1.0)
     facet = angles(normal[carrier], end[held])
@@ -145,7 +146,7 @@ def on_what_is_not_solved(assembly, solution):
 
 def angles(one, other):
     """(K,) angles between unit vectors (K, 3) [rad]."""
-    return 2.0 * np.arcsin(np.minimum(0.5 * np.linalg.norm(one - other, axis=1), 1.0))
+    return 2.0 * np.arcsin(np.minimum(0.5 * length(one - other), 1.0))
 
 
 def outwards(contacts, normal):
@@ -164,7 +165,7 @@ def passing(contacts, bodies):
 
 def square_to(normal, past):
     """(K, 3) normals (K, 3) turned square to velocities (K, 3): those of what carried a body so, facets or not."""
-    share = (normal * past).sum(axis=1) / np.maximum((past * past).sum(axis=1), 1e-300)
+    share = inner(normal, past) / np.maximum(inner(past, past), 1e-300)
     square = normal - share[:, None] * past
     return square / np.linalg.norm(square, axis=1, keepdims=True)
 
@@ -181,7 +182,7 @@ def nearest(own, normal, carries, held):
         return held, held
     run, offset = along_runs(count)
     candidate = carries[begin[run] + offset]
-    cosine = (normal[held[run]] * normal[candidate]).sum(axis=1)
+    cosine = inner(normal[held[run]], normal[candidate])
     order = np.lexsort((-cosine, run))
     return held, candidate[order[np.flatnonzero(np.append(True, np.diff(run[order]) > 0))]]
 
@@ -218,7 +219,7 @@ def _at(share, found, look, order):
         for k, body in enumerate(order[found.body].tolist()):
             there = sign * contacts.normal[side == body]
             for of, normal in zip(apart, sides, strict=True):
-                of[k] = np.linalg.norm(there - normal[k], axis=1).min(initial=of[k])
+                of[k] = length(there - normal[k]).min(initial=of[k])
     middle, *ends = 2.0 * np.arcsin(np.minimum(0.5 * apart, 1.0))
     least = 0.5 * FACET + HAIR
     of_curve = np.maximum((SMOOTH * turn + HAIR) * 2.0 * min(share, 1.0 - share), least)
@@ -228,7 +229,7 @@ def _at(share, found, look, order):
 def pose_at(share, found, bodies, solution):
     """Positions (B, 3) and orientations (B, 4) at a ``share`` of the way of a solved step, those of Bends on arcs."""
     position = bodies.position + share * (solution.position - bodies.position)
-    way = np.linalg.norm(solution.position - bodies.position, axis=1)[found.body]
+    way = length(solution.position - bodies.position)[found.body]
     sagitta = 4.0 * share * (1.0 - share) * SAGITTA * way * found.turn()
     position[found.body] -= sagitta[:, None] * found.part(0.5)
     return position, slerp(bodies.orientation, solution.orientation, share)

@@ -38,6 +38,7 @@ from .energy import kinetic_energies
 from .flags import some
 from .led import led_energy
 from .reference.rows import gaps, start_gaps
+from .vectors import length
 
 SPARE = 1e-3  # of the kinetic energy at the start, and of the work of joint rows: what a step may add
 LONGEST_STEP = 1.0 / 24.0  # [s] of a step
@@ -69,7 +70,7 @@ class EnergyLimit:
         change = assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]
         if assembly.bounces is not None:
             change -= assembly.bounces.change[:, :3]
-        pull = np.linalg.norm(change, axis=1)
+        pull = length(change)
         self.gain, self._weight = change, mass * pull
         self.start = start = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
         self.work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
@@ -122,7 +123,7 @@ class EnergyLimit:
 
     def of_weights(self, velocity):
         """(islands,) bool: those with no more excess than weights may do in a step at velocity (n, 6)."""
-        work = np.linalg.norm(velocity[:, :3], axis=1) * self._weight
+        work = length(velocity[:, :3]) * self._weight
         return self.energy(velocity) - self.limit <= self._sum(work)
 
     def slow(self, velocity, bodies, along, beyond, taken=None):

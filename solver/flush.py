@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .hidden_edges import with_faces
-from .manifold import along_runs, segments, turn
+from .manifold import along_runs, run_lengths, segments, turn
 from .reach import reach, reach_of_vertices
 from .rotations import matrices
 
@@ -68,7 +68,7 @@ def without_flush_edges(contacts, model, position, orientation):
     mover, still = touch.mover, touch.still
     # every contact (edge) with every other of the same shape that moves (plane)
     start = segments(group[order])[0]
-    count = np.diff(np.r_[start, len(mover)])
+    count = run_lengths(start, len(mover))
     run, offset = along_runs(count * count)
     edge, plane = start[run] + offset // count[run], start[run] + offset % count[run]
     cosine = np.einsum("ki,ki->k", touch.normal[edge], touch.normal[plane])

@@ -6,6 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from .vectors import inner
+
 HELD_BY = 3  # rounds: things that hold a body, or stand on each other
 
 
@@ -27,14 +29,14 @@ class FreeFlight:
         """
         found, step, linear = self.contacts, self.step, self.velocity[0]
         pull, a, b, normal = self.pull.copy(), found.body_a, found.body_b, found.normal
-        rate = np.abs((normal * (linear[a] - linear[b])).sum(axis=1))
+        rate = np.abs(inner(normal, linear[a] - linear[b]))
         for _ in range(HELD_BY):
-            fall = -0.5 * step * (normal * (pull[a] - pull[b])).sum(axis=1)
+            fall = -0.5 * step * inner(normal, pull[a] - pull[b])
             holds = (rate < fall) & (found.gap < step * fall)
             if not holds.any():
                 break
             for body, out in ((a[holds], normal[holds]), (b[holds], -normal[holds])):
-                into, most = np.minimum((pull[body] * out).sum(axis=1), 0.0), np.zeros(len(pull))
+                into, most = np.minimum(inner(pull[body], out), 0.0), np.zeros(len(pull))
                 np.minimum.at(most, body, into)
                 one = into == most[body]  # of several with one normal
                 pull[body[one]] -= into[one, None] * out[one]

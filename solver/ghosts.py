@@ -17,6 +17,7 @@ from .ordered import among, distinct, without
 from .passing import NO_PAIRS, on_the_way, scene_poses
 from .plausible import PairOverlap, pair_number
 from .reference.rows import gaps
+from .vectors import length
 from .velocity_phase import moves
 
 APART = 0.01  # of the smaller half extent: what was pushed and came this near did touch
@@ -69,8 +70,8 @@ def met(pairs, assembly, end, collider, frames, free, tolerance):
     order, velocity = assembly.numbering.scene[:-1], np.zeros((len(free), 6))
     velocity[order] = end.velocity[:-1]
     first, second = np.divmod(pairs, len(free))
-    turning = model.body_radius * np.linalg.norm(velocity[:, 3:], axis=1)
-    speed = np.linalg.norm(velocity[first, :3] - velocity[second, :3], axis=1) + turning[first] + turning[second]
+    turning = model.body_radius * length(velocity[:, 3:])
+    speed = length(velocity[first, :3] - velocity[second, :3]) + turning[first] + turning[second]
     looks = np.ceil(h * speed / (SHARE * np.minimum(model.body_size[first], model.body_size[second])))
     out = looks > FINEST
     share = np.linspace(0.0, 1.0, int(looks[~out].max(initial=0)) + 1)[1:, None, None]

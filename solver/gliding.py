@@ -24,6 +24,7 @@ from .numbering import held
 from .reference.rotation import cross, dot, halfway
 from .reference.rows import normals, parting_speeds
 from .rotations import conjugate, rotate
+from .vectors import length
 
 TURNS = 1e-4  # [rad] in a step: what keyframes turn by less carries as what stands
 PRESSED = 0.5  # of what free motion gains in a step: what keyframes turn may gain or lose that speed, and still carries
@@ -64,7 +65,7 @@ def _near(problem, contacts, noise, curved):
     if not len(closed) and not bend:
         return None
     (own, other), found = moving_first(touches), np.zeros(len(touches), bool)
-    turns = problem.step * np.linalg.norm(problem.bodies.velocity[:, 3:], axis=1) > TURNS
+    turns = problem.step * length(problem.bodies.velocity[:, 3:]) > TURNS
     turns[:n] = True
     found[closed] = (own[closed] < n) & turns[other[closed]] & (touches.face[closed] >= 0)
     if bend:
@@ -84,7 +85,7 @@ def _able(problem, may, count, noise, curved):
         near = _at_start(touches, bodies, index)
         speed = parting_speeds(near, bodies.velocity, bodies.position, bodies.orientation)
         own, other = moving_first(near)
-        falls = np.linalg.norm((bodies.free_velocity - bodies.velocity)[own, :3], axis=1)
+        falls = length((bodies.free_velocity - bodies.velocity)[own, :3])
         rest = noise / problem.step + np.where(other < bodies.dynamic_count, 0.0, PRESSED * falls)
         found[index] = _neither_runs_nor_rebounds(near) & (np.abs(speed) <= rest)
     return found if found.any() else None
@@ -203,7 +204,10 @@ def _along_curve(touches, bodies, along, known, curved):
     touches.normal[held[smooth]] = np.where((touches.body_a == own)[held[smooth], None], middle, -middle)
 
 
-def whole_impulses(problem, impulse):
-    """(C, 3) impulses of the position phase over the whole step: those of contacts that glide count twice."""
+def whole_impulses(problem, impulse, index=slice(None)):
+    """(C, 3) impulses of the position phase over the whole step: those of contacts that glide count twice.
+
+    index: which of the problem's contacts they are of; default all.
+    """
     glides = problem.contacts.glides
-    return impulse if glides is None else np.where(glides[:, None], 2.0 * impulse, impulse)
+    return impulse if glides is None else np.where(glides[index, None], 2.0 * impulse, impulse)

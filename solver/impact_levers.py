@@ -13,6 +13,7 @@ from .meeting import meeting_point
 from .reference.impact import approach, time_to_zero
 from .reference.rotation import exponential, multiply
 from .rotations import conjugate, rotate
+from .vectors import inner, length
 
 PARTED = 1e-2  # of the smaller radius: balls farther apart at a step's end pushed each other before
 
@@ -75,11 +76,11 @@ def _balls(contacts, solution, index):
     """
     near = contacts.take(index)
     centred = near.friction == 0.0
-    centred &= (near.point_a**2).sum(axis=1) < (CENTRED * near.margin_a) ** 2
-    centred &= (near.point_b**2).sum(axis=1) < (CENTRED * near.margin_b) ** 2
+    centred &= inner(near.point_a, near.point_a) < (CENTRED * near.margin_a) ** 2
+    centred &= inner(near.point_b, near.point_b) < (CENTRED * near.margin_b) ** 2
     index, near = index[centred], near.take(centred)
     way = solution.position[near.body_a] - solution.position[near.body_b]
-    apart = np.linalg.norm(way, axis=1) - near.margin_a - near.margin_b
+    apart = length(way) - near.margin_a - near.margin_b
     return index, way, apart > PARTED * np.minimum(near.margin_a, near.margin_b)
 
 

@@ -5,7 +5,7 @@ They are not in the ContactSet that the next one is matched with.  On ground of 
 go from step to step, a tenth of all impulse is theirs, and without it Newton begins far from where it ends.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from .gliding import whole_impulses
 from .manifold import carry
 from .problem import world_impulses
+from .vectors import length
 
 MOST = 4.0  # times what weight and fields give a body in a step: more is an impact
 
@@ -46,8 +47,8 @@ class LateForces:
             frames.outward(body, point[index])
             for body, point in zip(bodies, (contacts.point_a, contacts.point_b), strict=True)
         ]
-        impulse = world_impulses(contacts.normal, solution.contact_impulse)
-        whole = whole_impulses(assembly.problem, impulse)[index]
+        impulse = world_impulses(contacts.normal[index], solution.contact_impulse[index])
+        whole = whole_impulses(assembly.problem, impulse, index)
         return cls(*bodies, *points, whole / assembly.problem.step)
 
     def laid_on(self, contacts, count):
@@ -58,7 +59,8 @@ class LateForces:
         old_pair, new_pair = (side.body_a.astype(np.int64) * count + side.body_b for side in (self, contacts))
         old, new = np.argsort(old_pair, kind="stable"), np.argsort(new_pair, kind="stable")
         mine = SimpleNamespace(pair=old_pair[old], point_a=self.point_a[old], point_b=self.point_b[old])
-        others, out = replace(contacts.take(new), pair=new_pair[new]), np.zeros((len(contacts), 3))
+        others = SimpleNamespace(pair=new_pair[new], point_a=contacts.point_a[new], point_b=contacts.point_b[new])
+        out = np.zeros((len(contacts), 3))
         out[new] = carry(self.force[old], mine, others, np.full(len(new), -1))
         return out
 
@@ -74,5 +76,5 @@ def _lasting(assembly, solution, bodies, index):
     )
     most = np.append(MOST * pull, np.zeros(len(problem.bodies.mass) - n))
     a, b = problem.contacts.body_a[index], problem.contacts.body_b[index]
-    lasting = np.linalg.norm(solution.contact_impulse[index], axis=1) <= np.maximum(most[a], most[b])
+    lasting = length(solution.contact_impulse[index]) <= np.maximum(most[a], most[b])
     return [body[lasting] for body in bodies], index[lasting]

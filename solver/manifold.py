@@ -78,8 +78,15 @@ def relative_place(contacts, position, rotation):
 
 def segments(pair):
     """Start of each run of equal values in a sorted array, and its values."""
-    start = np.flatnonzero(np.r_[True, pair[1:] != pair[:-1]]) if len(pair) else np.zeros(0, np.intp)
-    return start, pair[start]
+    first = np.ones(len(pair), bool)
+    np.not_equal(pair[1:], pair[:-1], out=first[1:])
+    start = np.flatnonzero(first)
+    return start, pair.take(start)
+
+
+def run_lengths(start, count):
+    """(N,) how long the runs are that begin at ``start`` (N,), the last of which ends at ``count``."""
+    return np.append(start[1:], count)[: len(start)] - start
 
 
 def locate(wanted, available):
@@ -109,7 +116,7 @@ def _same_pair(first, second):
     start_j, value_j = segments(second)
     run = locate(value_i, value_j)
     found = run >= 0
-    count_i, count_j = np.diff(np.r_[start_i, len(first)]), np.diff(np.r_[start_j, len(second)])
+    count_i, count_j = run_lengths(start_i, len(first)), run_lengths(start_j, len(second))
     return _blocks(start_i[found], count_i[found], start_j[run[found]], count_j[run[found]])
 
 
@@ -154,7 +161,7 @@ def _same_order(new, old, reach):
     link = np.full(len(new), -1, np.intp)
     start_i, value_i = segments(new.pair)
     start_j, value_j = segments(old.pair)
-    count_i, count_j = np.diff(np.r_[start_i, len(new)]), np.diff(np.r_[start_j, len(old)])
+    count_i, count_j = run_lengths(start_i, len(new)), run_lengths(start_j, len(old))
     run = locate(value_i, value_j)
     same = np.flatnonzero((run >= 0) & (count_i == count_j[run]))
     if not len(same):
@@ -169,12 +176,12 @@ def _same_order(new, old, reach):
 
 
 def carry(values, old, new, link):
-    """Values (M, n) of ``old`` contacts laid on ``new`` ones: matched by ``link``, the others added to the nearest.
+    """Values (M, n) of ``old`` contacts laid on N ``new`` ones: matched by ``link``, the others added to the nearest.
 
     An old value whose pair has no contact any more is lost.  Both have ``pair``, ``point_a`` and ``point_b`` and are
-    sorted by pair.  Returns (len(new), n).
+    sorted by pair.  Returns (N, n).
     """
-    result = np.zeros((len(new), values.shape[1]))
+    result = np.zeros((len(link), values.shape[1]))
     matched = np.flatnonzero(link >= 0)
     followed = link[matched]
     result[matched] = values[followed]

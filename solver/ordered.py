@@ -25,5 +25,6 @@ def distinct(values):
     """``values`` (N,) as a set."""
     if len(values) < 2:
         return values
-    values = np.sort(values)
-    return values[np.concatenate([[True], values[1:] != values[:-1]])]
+    values, first = np.sort(values, kind="stable"), np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    return values[first]

@@ -16,6 +16,7 @@ from .boxes_apart import near_on_the_way
 from .plausible import pair_number, way_moved
 from .reference.rotation import exponential, multiply
 from .reference.rows import gaps
+from .vectors import inner, length
 
 TURN = 1.0  # [rad] less in a step is bounded by contacts well enough
 SAMPLE = 0.5  # [rad] between two looks at bodies that turn farther
@@ -35,21 +36,23 @@ def came_through(problem, found, order):
     deep = np.nonzero(found.gap < 0.0)[0]
     if not len(deep) or not len(contacts):
         return through
-    a, b = order[contacts.body_a], order[contacts.body_b]
+    a, b = order.take(contacts.body_a), order.take(contacts.body_b)
     start = pair_number(a, b, len(order))
-    by_pair = np.argsort(start, kind="stable")
-    start, pair = start[by_pair], pair_number(found.body_a[deep], found.body_b[deep], len(order))
-    first, last = np.searchsorted(start, pair), np.searchsorted(start, pair, "right")
-    touching = np.append(0, np.cumsum(contacts.start_gap[by_pair] <= 0.0))
+    by_pair = start.argsort(kind="stable")
+    start, pair = start.take(by_pair), pair_number(found.body_a.take(deep), found.body_b.take(deep), len(order))
+    first, last = start.searchsorted(pair), start.searchsorted(pair, "right")
+    touching = np.zeros(len(start) + 1, np.intp)
+    np.cumsum(contacts.start_gap.take(by_pair) <= 0.0, out=touching[1:])
     apart = np.flatnonzero((first < last) & (touching[first] == touching[last]))
     if not len(apart):
         return through
     deep, first, count = deep[apart], first[apart], (last - first)[apart]
     begin = np.cumsum(count) - count
     before = by_pair[np.arange(count.sum()) - np.repeat(begin - first, count)]  # of each, all of its pair at the start
-    normal = np.where((a < b)[:, None], contacts.normal, -contacts.normal)[before]
-    towards = np.where((found.body_a < found.body_b)[:, None], found.normal, -found.normal)[np.repeat(deep, count)]
-    through[deep] = np.maximum.reduceat((towards * normal).sum(axis=1), begin) < OPPOSED
+    # both normals from the body with the greater number to the other one
+    same = (a < b).take(before) == np.repeat((found.body_a < found.body_b).take(deep), count)
+    cosine = inner(np.repeat(found.normal.take(deep, 0), count, axis=0), contacts.normal.take(before, 0))
+    through[deep] = np.maximum.reduceat(np.where(same, cosine, -cosine), begin) < OPPOSED
     return through
 
 
@@ -63,7 +66,7 @@ def passed(assembly, solution, collider, frames, assembler, free, bad, before=No
     """
     problem, model, order = assembly.problem, collider.model, assembly.numbering.scene[:-1]
     bodies, h, velocity = problem.bodies, problem.step, solution.velocity[:-1]
-    turn, through = h * np.linalg.norm(velocity[:, 3:], axis=1), [NO_PAIRS]
+    turn, through = h * length(velocity[:, 3:]), [NO_PAIRS]
     turn[model.balls[order]] = turn[: len(bad)][bad] = 0.0
     spinning = np.flatnonzero(turn > TURN)
     if not len(spinning) and (before is None or not len(before[0])):
@@ -126,10 +129,10 @@ def _pairs(contacts, order):
 
 def _near_others(position, reach, velocity, step, spinning):
     """((P,), (P,)): pairs of one of ``spinning`` (N,) and another body that may meet in the step; reach: (B,) [m]."""
-    reach = reach + step * np.linalg.norm(velocity[:, :3], axis=1)
+    reach = reach + step * length(velocity[:, :3])
     first, second = [], []
     for i in spinning.tolist():
-        met = np.linalg.norm(position - position[i], axis=1) < reach + reach[i]
+        met = length(position - position[i]) < reach + reach[i]
         met[i] = False
         second.append(np.flatnonzero(met))
         first.append(np.full(len(second[-1]), i))

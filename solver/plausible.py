@@ -9,6 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
+from .vectors import length
+
 SLACK = 0.02  # of the smaller half extent: depths this near the bound are left alone
 
 
@@ -24,9 +26,11 @@ class PairOverlap:
         """Pairs (P,) ascending, and the gap (P + 1,) of each; that of all others last."""
         body_a, body_b, gap = self._list
         pair = self._key(body_a, body_b)
-        order = pair.argsort()
+        order = pair.argsort(kind="stable")
         pair = pair.take(order)
-        first = np.concatenate([[True], pair[1:] != pair[:-1]]).nonzero()[0] if len(pair) else order
+        first = np.ones(len(pair), bool)
+        np.not_equal(pair[1:], pair[:-1], out=first[1:])
+        first = np.flatnonzero(first)
         deepest = np.full(len(first) + 1, self._most)
         if len(first):
             np.minimum(np.minimum.reduceat(np.take(gap, order), first), self._most, out=deepest[:-1])
@@ -76,5 +80,5 @@ def way_moved(velocity, radius, step):
 
 
 def speeds(velocity):
-    """(2, N) lengths of the linear [m/s] and of the angular part [rad/s] of velocities (N, 6)."""
-    return np.sqrt((velocity * velocity).reshape(-1, 2, 3).sum(axis=2)).T
+    """Lengths (N,) of the linear [m/s] and (N,) of the angular part [rad/s] of velocities (N, 6)."""
+    return length(velocity[:, :3]), length(velocity[:, 3:])

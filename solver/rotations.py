@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .reference.rotation import cross
+from .reference.rotation import cross, turned
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 _CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
@@ -25,8 +25,7 @@ def conjugate(q):
 def rotate(q, v):
     """Vectors v (..., 3) turned by q (..., 4)."""
     q, v = np.asarray(q, float), np.asarray(v, float)
-    t = 2.0 * cross(q[..., :3], v)
-    return v + q[..., 3:] * t + cross(q[..., :3], t)
+    return turned(q, v)
 
 
 def exponential(w):
@@ -53,14 +52,12 @@ def unwrapped(angle, near):
 def matrices(q):
     """Rotation matrices.  (..., 4) -> (..., 3, 3)."""
     x, y, z, w = np.moveaxis(np.asarray(q, float), -1, 0)
-    return np.stack(
-        [
-            np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)], axis=-1),
-            np.stack([2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)], axis=-1),
-            np.stack([2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)], axis=-1),
-        ],
-        axis=-2,
-    )
+    xx, yy, zz, xy, xz, yz, xw, yw, zw = x * x, y * y, z * z, x * y, x * z, y * z, x * w, y * w, z * w
+    out = np.empty((*np.shape(x), 3, 3))
+    out[..., 0, 0], out[..., 0, 1], out[..., 0, 2] = 1 - 2 * (yy + zz), 2 * (xy - zw), 2 * (xz + yw)
+    out[..., 1, 0], out[..., 1, 1], out[..., 1, 2] = 2 * (xy + zw), 1 - 2 * (xx + zz), 2 * (yz - xw)
+    out[..., 2, 0], out[..., 2, 1], out[..., 2, 2] = 2 * (xz - yw), 2 * (yz + xw), 1 - 2 * (xx + yy)
+    return out
 
 
 def from_matrix(m):

@@ -12,6 +12,7 @@ import numpy as np
 from .contact_geometry import ALIKE
 from .rotations import rotate
 from .touch_time import EDGE_RADIUS, Side, may_meet, round_touch, solid_touch, touch_in_flight
+from .vectors import inner
 
 HOVERS = 1e-3  # of its radius: what is nearer lies on the other, whatever else of that it comes to
 CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "face", "face_normal")
@@ -80,13 +81,13 @@ def _change(changed, found, model, some, sign, sides, touch, one, step):
     now = [side.after(np.zeros(len(some))).place(point) for side, point in zip(sides, at.points, strict=True)]
     stays = on_face & ~model.movable[body]
     margins = sides[0].radius, np.where(stays, 0.0, np.maximum(sides[1].radius, EDGE_RADIUS * sides[0].radius))
-    gap = (normal * (now[0] - now[1])).sum(axis=1) - margins[0] - margins[1]
+    gap = inner(normal, now[0] - now[1]) - margins[0] - margins[1]
     good &= gap > 0.0
     if one:
         earliest = np.full(len(model.shape_body), np.inf)
         np.minimum.at(earliest, sides[0].shape[good], time[good])
         good &= time <= earliest[sides[0].shape]
-    good &= ~(on_face & ((normal * start).sum(axis=1) > ALIKE))
+    good &= ~(on_face & (inner(normal, start) > ALIKE))
     turns = on_face & (model.movable[body] | sides[1].angular.any(axis=1))
     values = {
         "point_a": np.where(on_a, *at.points),

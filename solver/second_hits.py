@@ -11,6 +11,7 @@ import numpy as np
 
 from .flags import some
 from .reference.rows import start_gaps
+from .vectors import inner, length
 from .velocity_phase import moves
 
 TURNED = 0.035  # [rad] by which a normal may turn in a step before a body on its rebound meets it, at restitution 1
@@ -42,14 +43,14 @@ def hit_again(assembly, solution, missed, bad):
     flew &= np.abs(contacts.rebound_speed[sent]) > SLOW
     second = contacts.take(sent[flew & (most[sent] > 1)])
     speed = u[second.body_a] - u[second.body_b]
-    aside = problem.step * second.restitution * np.linalg.norm(np.cross(second.normal, speed), axis=1)
+    aside = problem.step * second.restitution * length(np.cross(second.normal, speed))
     reach = second.margin_a + second.margin_b
-    reach += sum(np.linalg.norm(point, axis=1) for point in (second.point_a, second.point_b))
+    reach += sum(length(point) for point in (second.point_a, second.point_b))
     turned = aside > TURNED * reach
     again[second.body_a[turned]] = again[second.body_b[turned]] = True
     if missed is not None:
         a, b = missed.body_a, missed.body_b
-        speed = np.linalg.norm(u[b] - u[a], axis=1)  # the normal at the step's end may be that of a near miss
+        speed = length(u[b] - u[a])  # the normal at the step's end may be that of a near miss
         hit = (np.maximum(hits[a], hits[b]) > 0) & (missed.restitution * speed > SLOW)
         again[a[hit]] = again[b[hit]] = True
     return again[:n]
@@ -63,7 +64,7 @@ def _sent_off(problem, solution, sent):
     bodies, contacts = problem.bodies, problem.contacts
     u, n = solution.velocity[:, :3].copy(), contacts.normal[sent]
     a, b = contacts.body_a[sent], contacts.body_b[sent]
-    before, mean = (((v[a, :3] - v[b, :3]) * n).sum(axis=1) for v in (bodies.velocity, solution.velocity))
+    before, mean = (inner(v[a, :3] - v[b, :3], n) for v in (bodies.velocity, solution.velocity))
     change = np.maximum(mean - before, 1e-3 * (np.abs(before) + np.abs(contacts.rebound_speed[sent])))
     more = np.maximum(contacts.rebound_speed[sent] - mean, 0.0) / change * solution.contact_impulse[sent, 0]
     for side, push in ((a, more), (b, -more)):

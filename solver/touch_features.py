@@ -12,6 +12,7 @@ import numpy as np
 from .manifold import along_runs
 from .problem import tangents
 from .reference.rotation import cross
+from .vectors import inner, length
 
 POINT, EDGE, FACE = range(3)
 ALONG = 0.02  # sine of the angle between two edges below which they lie along each other
@@ -41,8 +42,8 @@ def features(cores, shape, outward, near):
     run, offset = along_runs(cores.first[shape + 1] - cores.first[shape])
     disc = cores.first[shape][run] + offset
     axis = cores.axis[shape]
-    across = outward - (outward * axis).sum(axis=1)[:, None] * axis
-    sine = np.sqrt((across * across).sum(axis=1))
+    across = outward - inner(outward, axis)[:, None] * axis
+    sine = length(across)
     across /= np.maximum(sine, 1e-300)[:, None]
     # The end of a cylinder that lies flat has all of its rim.
     flat = (cores.disc[disc] > 0.0) & (2.0 * cores.disc[disc] * sine[run] < near[run])
@@ -52,7 +53,7 @@ def features(cores, shape, outward, near):
     u = tangents(axis)[0][run]
     rim = np.cos(angle) * u + np.sin(angle) * cross(axis[run], u)
     place = cores.middle[disc] + cores.disc[disc][:, None] * np.where(flat[:, None], rim, across[run])
-    height = (outward[run] * place).sum(axis=1)
+    height = inner(outward[run], place)
     top = height > np.maximum.reduceat(height, _begins(run))[run] - near[run]
     run, place = run[top], place[top]
     begin = _begins(run)
@@ -60,8 +61,8 @@ def features(cores, shape, outward, near):
     end = _farthest(place, run, begin, start)
     way = end - start
     beside = cross(way[run], place - start[run])
-    wide = np.maximum.reduceat((beside * beside).sum(axis=1), begin) > near**2 * (way * way).sum(axis=1)
-    kind = np.where((way * way).sum(axis=1) <= near**2, POINT, np.where(wide, FACE, EDGE))
+    wide = np.maximum.reduceat(inner(beside, beside), begin) > near**2 * inner(way, way)
+    kind = np.where(inner(way, way) <= near**2, POINT, np.where(wide, FACE, EDGE))
     endless = cores.plane[shape] == 1
     return Features(np.where(endless, FACE, kind), start, end, run, place, endless)
 
@@ -115,7 +116,7 @@ def meeting_places(cores, touch, size, room):
 def _onto(own, body, which, place, normal):
     """Places (M, 3) of the world, along normals (N, 3) onto Features ``which`` (M,) of N, in the bodies' frames."""
     body, normal = body.take(which), normal[which]
-    height = ((place - body.place(own.start[which])) * normal).sum(axis=1)
+    height = inner(place - body.place(own.start[which]), normal)
     return body.inside(place - height[:, None] * normal)
 
 
@@ -126,21 +127,21 @@ def _side_by_side(found, moved, size):
     """
     starts = [body.place(own.start) for own, body in zip(found, moved, strict=True)]
     ways = [body.place(own.end) - start for own, body, start in zip(found, moved, starts, strict=True)]
-    lengths = [np.maximum(np.sqrt((way * way).sum(axis=1)), 1e-300) for way in ways]
-    along_each_other = np.sqrt((cross(*ways) ** 2).sum(axis=1)) < ALONG * lengths[0] * lengths[1]
+    lengths = [np.maximum(length(way), 1e-300) for way in ways]
+    along_each_other = length(cross(*ways)) < ALONG * lengths[0] * lengths[1]
     good = (found[0].kind == EDGE) & (found[1].kind == EDGE) & along_each_other
     start, along = starts[0], ways[0] / lengths[0][:, None]
     spans = [_span(own, body, along) for own, body in zip(found, moved, strict=True)]
     low, high = np.maximum(spans[0][0], spans[1][0]), np.minimum(spans[0][1], spans[1][1])
     some = np.flatnonzero(good & (high - low > SHORTEST * size))
-    from_ = (start * along).sum(axis=1)
+    from_ = inner(start, along)
     return some, *(start[some] + (end - from_)[some, None] * along[some] for end in (low, high))
 
 
 def _span(own, body, along):
     """(least (N,), most (N,)) of the places of Features along directions (N, 3)."""
     repeated = body.take(own.run)
-    at = (repeated.place(own.place) * along[own.run]).sum(axis=1)
+    at = inner(repeated.place(own.place), along[own.run])
     begin = _begins(own.run)
     return np.minimum.reduceat(at, begin), np.maximum.reduceat(at, begin)
 

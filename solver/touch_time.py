@@ -10,6 +10,7 @@ from .closest_shares import closest_shares
 from .reference.impact import time_to_zero
 from .reference.rotation import cross
 from .rotations import conjugate, exponential, multiply, rotate
+from .vectors import inner, length
 
 ROUNDS = 8  # of Newton's method for the time of the impact; two balls without gravity need as few as 4 for rounding
 CLOSE = 1e-6  # of their radii: as near they must be at that time
@@ -69,8 +70,8 @@ class Side:
 
     def rim(self):
         """(N,) speed that turning gives the farthest place that may be touched [m/s]."""
-        lever = np.sqrt(((self.middle - self.center) ** 2).sum(axis=1)) + self.reach
-        return lever * np.sqrt((self.angular**2).sum(axis=1))
+        lever = length(self.middle - self.center) + self.reach
+        return lever * length(self.angular)
 
     def at_share(self, share):
         """(N, 3) in the bodies' frames: places on the axes, at 0 one end and at 1 the other."""
@@ -121,7 +122,7 @@ class Touch:
         """(rate of ``apart`` (N,), speed of the places past each other (N,)) [m/s]."""
         first, second = (each.speed(point) for each, point in zip(moved, self.points, strict=True))
         past = first - second
-        return (self.normal * past).sum(axis=1), np.sqrt((past * past).sum(axis=1))
+        return inner(self.normal, past), length(past)
 
 
 def round_touch(moved):
@@ -131,9 +132,9 @@ def round_touch(moved):
     points = [side.at_share(share) for side, share in zip(sides, shares, strict=True)]
     first, second = (start + share[:, None] * way for (start, way), share in zip(axes, shares, strict=True))
     apart = first - second
-    length = np.sqrt(np.maximum((apart * apart).sum(axis=1), 1e-300))
-    normal = apart / length[:, None]
-    return Touch(points, normal, length - sides[0].radius - sides[1].radius, np.zeros_like(normal))
+    far = np.sqrt(np.maximum(inner(apart, apart), 1e-300))
+    normal = apart / far[:, None]
+    return Touch(points, normal, far - sides[0].radius - sides[1].radius, np.zeros_like(normal))
 
 
 def solid_touch(model):
@@ -158,8 +159,8 @@ def may_meet(sides, normal, gap, step):
     a, b = sides
     drift = a.linear - b.linear + 0.5 * step * (a.pull - b.pull)
     rims = a.rim() + b.rim()
-    across = drift - (drift * normal).sum(axis=1)[:, None] * normal
-    way, aside = (step * (np.sqrt((each * each).sum(axis=1)) + rims) for each in (drift, across))
+    across = drift - inner(drift, normal)[:, None] * normal
+    way, aside = (step * (length(each) + rims) for each in (drift, across))
     turns = (aside > STRAIGHT * (a.radius + b.radius)) | a.axis.any(axis=1) | b.axis.any(axis=1)
     return (way > gap) & turns
 
@@ -174,7 +175,7 @@ def touch_in_flight(sides, touch, contact, step):
     """
     points, normal, gap = contact
     speed = [side.after(np.zeros(len(gap))).speed(point) for side, point in zip(sides, points, strict=True)]
-    closing, pull = ((normal * (a - b)).sum(axis=1) for a, b in (speed, (sides[0].pull, sides[1].pull)))
+    closing, pull = (inner(normal, a - b) for a, b in (speed, (sides[0].pull, sides[1].pull)))
     time, low, high = np.minimum(time_to_zero(gap, closing, pull), step), np.zeros(len(gap)), np.full(len(gap), step)
     for _ in range(ROUNDS):
         moved = [side.after(time) for side in sides]

@@ -10,6 +10,7 @@ from .contact_faces import face_towards, whose_face
 from .rotations import conjugate, rotate
 from .round_sides import axis_points
 from .touch_time import EDGE_RADIUS
+from .vectors import inner, length
 
 OUTWARD = -1.0, 1.0  # of the first and the second shape, along the normal that points to the first
 
@@ -69,8 +70,8 @@ class Touching:
             places.append(moved.place(end))
         normal = sign[:, None] * normal
         way = places[0] - places[1]
-        gap = (normal * way).sum(axis=1)
-        aside = np.sqrt(((way - gap[:, None] * normal) ** 2).sum(axis=1))
+        gap = inner(normal, way)
+        aside = length(way - gap[:, None] * normal)
         return gap - contacts.margin_a - contacts.margin_b, aside, normal
 
     def columns(self, sign, size):
@@ -99,7 +100,7 @@ class Touching:
             "margin_a": np.where(on_a, *margins),
             "margin_b": np.where(on_a, *margins[::-1]),
             "normal": sign[:, None] * normal,
-            "gap": (normal * (now[0] - now[1])).sum(axis=1) - margins[0] - margins[1],
+            "gap": inner(normal, now[0] - now[1]) - margins[0] - margins[1],
             "face": body,
             "face_normal": face_normal,
             "first": np.ones(len(sign), np.int32),

@@ -45,8 +45,14 @@ def conjugate(q):
 def rotate(q, a):
     """R(q) a for unit quaternions q (..., 4) and vectors a (..., 3)."""
     q, a = np.asarray(q, float), np.asarray(a, float)
-    t = 2.0 * cross(q[..., :3], a)
-    return a + q[..., 3:] * t + cross(q[..., :3], t)
+    return turned(q, a)
+
+
+def turned(q, a):
+    """``rotate`` for arrays of float: a + 2 (w + v x) (v x a) with (v, w) = q, each part of v put in order once."""
+    after, before = q[..., :3].take(_NEXT, -1), q[..., :3].take(_AFTER, -1)
+    t = 2.0 * (after * a.take(_AFTER, -1) - before * a.take(_NEXT, -1))
+    return a + q[..., 3:] * t + (after * t.take(_AFTER, -1) - before * t.take(_NEXT, -1))
 
 
 def matrix(q):
