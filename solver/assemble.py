@@ -3,7 +3,6 @@
 
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from .hand_over import HandOver, Holding
 from .impact import Impacts
 from .knock_on import KnockOn
 from .manifold import NOISE
-from .materials import combine
+from .materials import COEFFICIENTS, Materials
 from .missed_hits import taken_to_hit
 from .numbering import Links, Numbering
 from .outline import Outlines
@@ -62,8 +61,8 @@ class Assembler:
         self.force_fields = ForceTable(scene, frames) if scene.fields else None
         self.linear_damping = np.array([body.linear_damping for body in bodies], float)
         self.angular_damping = np.array([body.angular_damping for body in bodies], float)
-        self.friction = np.array([body.friction for body in bodies], float)
-        self.restitution = np.array([body.restitution for body in bodies], float)
+        rules = scene.friction_combine, scene.restitution_combine
+        self.materials = Materials(rules, *([getattr(body, name) for body in bodies] for name in COEFFICIENTS))
         self.flights = Flights(bodies, frames)
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
         self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
@@ -82,7 +81,6 @@ class Assembler:
         self._numbering = None, None
         self._linking, self._joined = (None, None), (None, None, None)
         self._inert = None, None
-        self._materials = lru_cache(maxsize=4)(self._combined)
 
     def free(self, time):
         """(B,) bool: which bodies move freely in a step that starts at ``time`` [s]."""
@@ -204,6 +202,11 @@ class Assembler:
         (C,) bool of ``build``, guessed if None, and Bounces or None.
         """
         touches, step, (pressed, struck) = problem.contacts, problem.step, known
+        if pressed is not None and not some(touches.restitution):  # nobody asks what hits, and nothing rebounds
+            touches.rebound_gap, touches.rebound_speed = np.zeros(len(touches)), np.zeros(len(touches))
+            if touches.surface_drift is not None:
+                touches.rebound_speed = touches.rebound_speed - touches.surface_drift
+            return pressed, None
         slowest = 2.0 * self.noise / step
         foreseen = problem if struck is None else taken_to_hit(problem, struck, end_velocity)
         rebounds = self._impacts.rebounds(foreseen, end_velocity, slowest)
@@ -361,7 +364,7 @@ class Assembler:
         body_a, body_b, face, point_a, point_b, face_normal = self._places.turned(
             (a, b), (point_a, point_b), contacts.face, contacts.face_normal, number.solver
         )
-        friction, restitution = self._materials(body_a.tobytes(), body_b.tobytes(), number)
+        friction, restitution = self.materials.of(a, b)
         return Contacts(
             body_a,
             body_b,
@@ -379,15 +382,6 @@ class Assembler:
             surface_velocity=self._surface_velocity(a, b, orientation, number, drift),
             surface_drift=None if drift is None else np.einsum("ci,ci->c", contacts.normal, drift),
             gap_noise=np.minimum(NOISE * contacts.manifolds.size[contacts.source], HELD * self.slow),
-        )
-
-    def _combined(self, body_a, body_b, number):
-        """(friction (C,), restitution (C,)) of contacts; body_a, body_b: bytes of the solver's bodies, int32."""
-        a, b = (number.scene[np.frombuffer(side, np.int32)] for side in (body_a, body_b))
-        rules = self.scene.friction_combine, self.scene.restitution_combine
-        return tuple(
-            frozen(combine(rule, values[a], values[b]))
-            for rule, values in zip(rules, (self.friction, self.restitution), strict=True)
         )
 
     def _surface_velocity(self, a, b, orientation, number, drift):

@@ -228,7 +228,9 @@ class Collider:
         focus = (position[model.movable] if model.movable.any() else position) / model.unit
         if self._origin is not None and np.abs(focus - self._origin).max() <= FARTHEST:
             return
-        middle = np.median(focus, axis=0)
+        focus.sort(axis=0)
+        median = slice((len(focus) - 1) // 2, len(focus) // 2 + 1)
+        middle = focus[median].mean(axis=0) if len(focus) else np.zeros(3)
         if self._origin is None or np.abs(middle - self._origin).max() > FARTHEST:
             self._origin = np.round(middle)
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver import Scene, combine
-from axion.solver.materials import COMBINE
+from axion.solver.materials import COMBINE, KINDS, Materials
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,16 @@ def test_rules_do_not_care_which_body_comes_first_and_work_on_arrays(rule):
 def test_equal_materials_keep_their_coefficient(rule):
     # True for means and extremes; Bullet's product is the one that turns 0.5 and 0.5 into 0.25.
     assert combine(rule, 0.5, 0.5) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("kinds", [1, 5, KINDS + 1])
+def test_pairs_of_bodies_get_what_the_rules_say_however_many_kinds_there_are(kinds):
+    random, bodies = np.random.default_rng(0), 2 * kinds
+    own = np.tile(random.uniform(0, 1, (2, kinds)), 2)
+    a, b = random.integers(0, bodies, (2, 200))
+    found = Materials(("average", "max"), *own).of(a, b)
+    for rule, values, column in zip(("average", "max"), own, found, strict=True):
+        np.testing.assert_array_equal(column, combine(rule, values[a], values[b]))
 
 
 def test_unknown_rule_names_the_choices():
