@@ -12,6 +12,7 @@ import numpy as np
 
 from .convex_touch import FlightArrays, follow_pairs
 from .cores import core_table
+from .flags import numbers
 from .host import HostKernel, HostTable
 from .manifold import along_runs, run_lengths, segments
 from .shapes import Box, ConvexHull
@@ -47,11 +48,13 @@ class ConvexImpacts:
         runs = self._runs(found, jointed)
         if runs is None:
             return found
-        near = self._may_meet(found, runs, [self._side(runs, k, flight, flight.pull) for k in range(2)], flight.step)
-        if not near.any():
+        sides = [self._side(runs, k, flight) for k in range(2)]
+        near = np.flatnonzero(self._may_meet(found, runs, sides, flight.step))
+        if not len(near):
             return found
-        runs = runs.take(near)
-        sides = [self._side(runs, k, flight, flight.unheld) for k in range(2)]
+        runs, sides = runs.take(near), [side.take(near) for side in sides]
+        for side in sides:
+            side.pull = flight.unheld[self._model.shape_body[side.shape]]
         touch, apart, hit = self._fly(runs, sides, flight.step)
         if not hit.any():
             return found
@@ -86,9 +89,9 @@ class ConvexImpacts:
         one = (is_round[a] & known[b]) | (is_round[b] & known[a])
         return ((count == 1) & one) | (self._plane[a] & is_round[b]) | (self._plane[b] & is_round[a])
 
-    def _side(self, runs, number, flight, pull):
+    def _side(self, runs, number, flight):
         """Side of the first shapes of Runs, or of the second ones."""
-        side = Side.of(self._model, (runs.first, runs.second)[number], flight, pull)
+        side = Side.of(self._model, (runs.first, runs.second)[number], flight, flight.pull)
         side.reach[~np.isfinite(side.reach)] = 0.0
         return side
 
@@ -165,4 +168,5 @@ class Runs:
 
     def take(self, index):
         """Those at ``index``."""
-        return Runs(*(each[index] for each in vars(self).values()))
+        index = numbers(index)
+        return Runs(*(each.take(index) for each in vars(self).values()))

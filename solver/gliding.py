@@ -64,11 +64,12 @@ def _near(problem, contacts, noise, curved):
     bend = curved is not None and curved.any()
     if not len(closed) and not bend:
         return None
-    (own, other), found = moving_first(touches), np.zeros(len(touches), bool)
-    turns = problem.step * length(problem.bodies.velocity[:, 3:]) > TURNS
-    turns[:n] = True
-    found[closed] = (own[closed] < n) & turns[other[closed]] & (touches.face[closed] >= 0)
+    found, turns = np.zeros(len(touches), bool), np.ones(len(problem.bodies.mass), bool)
+    turns[n:] = problem.step * length(problem.bodies.velocity[n:, 3:]) > TURNS
+    a, b = touches.body_a.take(closed), touches.body_b.take(closed)
+    found[closed] = (np.minimum(a, b) < n) & turns.take(np.maximum(a, b)) & (touches.face.take(closed) >= 0)
     if bend:
+        own = moving_first(touches)[0]
         # of what moves nobody knows what its facets add
         found |= np.append(curved > 0, False)[np.minimum(own, n)] & _still(touches, problem.bodies)
     return found if some(found) else None

@@ -32,9 +32,9 @@ class TeamArrays:
 
 def parts_of(islands, bodies, near):
     """(island, first, size) of the parts of ``islands`` (K,) with so many ``bodies`` (K,).  near: on the CPU."""
-    blocks = np.ones(len(bodies), np.int32)
-    if not near:
-        blocks = np.clip(-(-bodies // PER_BLOCK), 1, MOST_BLOCKS).astype(np.int32)
+    if near:
+        return islands, np.arange(len(bodies), dtype=np.int32), np.ones(len(bodies), np.int32)
+    blocks = np.clip(-(-bodies // PER_BLOCK), 1, MOST_BLOCKS).astype(np.int32)
     start = np.cumsum(blocks, dtype=np.int32) - blocks
     columns = islands, start, blocks
     return tuple(np.repeat(column, blocks) for column in columns)

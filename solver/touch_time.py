@@ -7,6 +7,7 @@ import numpy as np
 
 from .closest_on_mesh import nearest_place
 from .closest_shares import closest_shares
+from .flags import numbers
 from .reference.impact import time_to_zero
 from .reference.rotation import cross
 from .rotations import conjugate, exponential, multiply, rotate
@@ -66,7 +67,8 @@ class Side:
 
     def take(self, index):
         """Those at ``index``."""
-        return Side(*(each[index] for each in vars(self).values()))
+        index = numbers(index)
+        return Side(*(each.take(index, 0) for each in vars(self).values()))
 
     def rim(self):
         """(N,) speed that turning gives the farthest place that may be touched [m/s]."""
@@ -89,7 +91,8 @@ class Moved:
 
     def take(self, index):
         """Those at ``index``."""
-        return Moved(self.side.take(index), self.heart[index], self.turn[index], self.linear[index])
+        index = numbers(index)
+        return Moved(self.side.take(index), *(each.take(index, 0) for each in (self.heart, self.turn, self.linear)))
 
     def place(self, point):
         """(N, 3) in the world: points in the bodies' frames."""

@@ -260,7 +260,8 @@ class Eliminator:
 
         blocks, updates = host_view(found.blocks)[:islands], host_view(found.updates)[:islands]
         begins = np.zeros((3, islands + 1), np.int32)
-        np.cumsum([np.where(blocks > 0, size, 0), blocks, updates], axis=1, out=begins[:, 1:])
+        for counts, begin in zip((np.where(blocks > 0, size, 0), blocks, updates), begins, strict=True):
+            np.cumsum(counts, out=begin[1:])
         rows, block_count, update_count = begins[:, -1].tolist()
         if _grown(self._listed, islands, rows, block_count, update_count):
             self._make_lists(**self._listed)
