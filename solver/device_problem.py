@@ -121,10 +121,11 @@ class DeviceProblem:
         }
         self._reserve(sizes)
         sizes["parts"], sizes["constrained"] = self._form_teams(topology), len(topology.constrained_index)
-        # On the CPU a kernel in vain costs a microsecond, but pairs come and go in a heap, and to record takes 10 ms.
+        # On the CPU a kernel in vain costs a microsecond, but pairs and direct solves come and go in a heap: to record
+        # takes 10 ms.
         self.launched = {name: room if sizes[name] or name == "pairs" else 0 for name, room in self.capacity.items()}
         self._choose_direct(topology)
-        self.launched["direct"] = self.factor.structure.row_count
+        self.launched["direct"] = 1 if self.device.is_cpu else self.factor.structure.row_count
         upload(self.counts, (problem.bodies.dynamic_count, *(sizes[name] for name in COUNTED)))
         self._upload_topology(topology)
 

@@ -277,11 +277,13 @@ class Judge:
         return arrays
 
     def _replay(self, phase):
-        if phase in self._graphs:
-            wp.capture_launch(self._graphs[phase])
-            return
-        self._launch(phase)  # loads the kernels, so that recording sees no compilation
-        self._graphs[phase] = recorded(self.device, lambda: self._launch(phase))
+        if (graph := self._graphs.get(phase)) is None:
+            if self.device.is_cuda:
+                self._launch(phase)  # loads the kernels: recording there must see no compilation
+            graph = self._graphs[phase] = recorded(self.device, lambda: self._launch(phase))
+            if self.device.is_cuda:
+                return
+        wp.capture_launch(graph)
 
     def _launch(self, phase):
         k, size, judged = self._kernels, self._capacity, self.judged
