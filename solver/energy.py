@@ -4,6 +4,7 @@
 import numpy as np
 
 from .reference.rotation import conjugate, cross, dot, rotate, world_inertia
+from .vectors import inner
 
 
 def kinetic_energy(mass, inertia, orientation, velocity):
@@ -22,7 +23,7 @@ def kinetic_energies(bodies, orientation, velocity):
     n = bodies.dynamic_count
     spin = rotate(conjugate(orientation), velocity[:, 3:])
     square = bodies.mass[:n] * dot(velocity[:, :3], velocity[:, :3])
-    return 0.5 * (square + np.sum(bodies.inertia[:n] * spin * spin, axis=1))
+    return 0.5 * (square + inner(bodies.inertia[:n] * spin, spin))
 
 
 def potential_energy(mass, position, gravity):

@@ -21,6 +21,7 @@ import numpy as np
 
 from .hidden_edges import with_faces
 from .manifold import along_runs, run_lengths, segments, turn
+from .ordered import among
 from .reach import reach, reach_of_vertices
 from .rotations import matrices
 
@@ -58,7 +59,7 @@ def without_flush_edges(contacts, model, position, orientation):
     # what stands belongs together; what moves is one with its own parts alone
     owner = np.where(movable[model.shape_body[still]], model.shape_body[still], -1)
     group = mover.astype(np.int64) * (len(movable) + 1) + owner + 1
-    several = _touch_several(group, still, shapes)
+    several = _touch_several(group, still)
     if not several.any():
         return contacts
     index, on_a, mover, still, group = (each[several] for each in (index, on_a, mover, still, group))
@@ -124,20 +125,22 @@ def _each_side(contacts, model):
     """Contacts (K,), and whether side a is what moves over the other (K,) bool: of two bodies that move both do,
     each over the other where that has several shapes.
     """
-    moves_a, moves_b = model.movable[contacts.body_a], model.movable[contacts.body_b]
-    over_b, over_a = moves_a & ~moves_b, moves_b & ~moves_a
+    moves_a, moves_b = model.movable.take(contacts.body_a), model.movable.take(contacts.body_b)
+    over_b, over_a = moves_a > moves_b, moves_b > moves_a
     if len(several := model.compounds):
         both = moves_a & moves_b
         over_b, over_a = (
-            over | (both & np.isin(body, several))
+            over | (both & among(body, several))
             for over, body in ((over_b, contacts.body_b), (over_a, contacts.body_a))
         )
-    index = np.concatenate([np.flatnonzero(over_b), np.flatnonzero(over_a)])
-    return index, np.arange(len(index)) < over_b.sum()
+    index = np.concatenate([over_b.nonzero()[0], over_a.nonzero()[0]])
+    return index, np.arange(len(index)) < np.count_nonzero(over_b)
 
 
-def _touch_several(group, still, shapes):
+def _touch_several(group, still):
     """(K,) bool: contacts of groups (K,) int64 in which more than one shape is touched."""
-    groups, number = np.unique(group, return_inverse=True)
-    touched = np.unique(number * shapes + still) // shapes
-    return np.bincount(touched, minlength=len(groups))[number] > 1
+    order = group.argsort(kind="stable")
+    start, touched, several = segments(group.take(order))[0], still.take(order), np.empty(len(group), bool)
+    differ = np.minimum.reduceat(touched, start) != np.maximum.reduceat(touched, start)
+    several[order] = np.repeat(differ, run_lengths(start, len(group)))
+    return several
