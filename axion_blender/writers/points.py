@@ -144,8 +144,10 @@ def _set_flags(scene, wanted):
         if then == now:
             continue
         scene.objects.foreach_set(flag, then)
-        last = next(item for item in scene.objects if item.name_full in wanted)
-        setattr(last, flag, wanted[last.name_full][flag])
+        # Library overrides heed none that is set with others.
+        owned = [item for item in scene.objects if item.name_full in wanted]
+        for item in [item for item in owned if item.override_library is not None] or owned[:1]:
+            setattr(item, flag, wanted[item.name_full][flag])
 
 
 def _stood_in_for(scene):
@@ -238,6 +240,8 @@ def _looks(item):
 
 def _prototype(item, name):
     made = item.copy()
+    if made.override_library is not None:  # which would be saved, and looked after, with its library
+        made.make_local(clear_liboverride=True)
     made.name = name
     made.animation_data_clear()
     made.parent = None

@@ -151,3 +151,36 @@ def test_apply_keeps_the_motion_of_an_override_of_an_opened_file(shot):
     reopened(shot)
     assert bpy.ops.axion.apply_bake() == {"FINISHED"}
     assert not left(crate()) and heights() == baked
+
+
+def test_all_bodies_that_are_overrides_are_hidden_behind_their_points(empty_file, tmp_path):
+    """Only the first was: Blender sets nothing on overrides where it sets a property of many objects at once."""
+    library, shot = str(tmp_path / "library.blend"), str(tmp_path / "shot.blend")
+    names = [f"Crate {number}" for number in range(3)]
+    for number, name in enumerate(names):
+        box(name, location=(2 * number, 0, 3))
+    bpy.ops.wm.save_as_mainfile(filepath=library)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(library, link=True) as (_, wanted):
+        wanted.objects = list(names)
+    scene = bpy.context.scene
+    for item in wanted.objects:
+        scene.collection.objects.link(item)
+        item.override_create(remap_local_usages=True)
+    box("Local", location=(-2, 0, 3))
+    scene.frame_start, scene.frame_end, scene.axion.use_cache, scene.axion.output = 1, 4, False, "POINTS"
+    scene.axion.device = "CPU"
+    bodies = [*names, "Local"]
+
+    def flags():
+        found = {item.name: (item.hide_viewport, item.hide_render) for item in bpy.context.scene.objects}
+        return {found[name] for name in bodies}
+
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    assert flags() == {(True, True)}
+    prototypes = bpy.data.collections["Axion Points Scene Prototypes"].objects
+    assert len(prototypes) == 4 and not any(one.override_library for one in prototypes), "plain objects of this file"
+    reopened(shot)
+    assert flags() == {(True, True)}
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    assert flags() == {(False, False)}
