@@ -140,6 +140,8 @@ class _Bake:
         """Look at what is there; without ``resume`` too, so that a cache that is not Axion's stays."""
         self.inputs = inputs
         found = self.cache.find(inputs, self.frames, self.scene)
+        if self.writes:  # also where all frames are there: the file was renamed, or this is a copy of another's cache
+            self.cache.claim(self.owner)
         if not resume:
             return
         self.found = found

@@ -224,6 +224,13 @@ class Cache:
             }
             files.write(self.folder / HEAD, "head", header, arrays)
 
+    def claim(self, owner):
+        """Note whose the cache is, where its head says otherwise; its frames stay.  owner: {str: str}."""
+        with contextlib.suppress(OSError, CacheError):  # what cannot be read, or written, serves as it is
+            header, arrays, _ = files.read(self.folder / HEAD, "head")
+            if isinstance(header, dict) and header.get("owner") != owner:
+                files.write(self.folder / HEAD, "head", {**header, "owner": owner}, arrays)
+
     def add(self, results, checkpoint):
         """Keep FrameResults that follow the last ones, and the Checkpoint after them.  Raises CacheError."""
         header, arrays = frames.pack(results, checkpoint)
