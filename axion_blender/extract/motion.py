@@ -30,13 +30,14 @@ class Track:
 
     matrices (S, 4, 4): of its world matrix, or the rigid motion that carries its vertices.  Of one that may deform: own
     (S, 4, 4), its world matrix itself; frames: its vertices in the world (V, 3) at whole frames, where they are kept.
-    held (S,): whether ``kinematic`` was on.
+    held (S,): whether ``kinematic`` was on; reins (S, C): the influence of each constraint, 0 where it is muted.
     """
 
     matrices: list = field(default_factory=list)
     own: list = field(default_factory=list)
     frames: list = field(default_factory=list)
     held: list = field(default_factory=list)
+    reins: list = field(default_factory=list)
     defect: float = 0.0
     resized: tuple | None = None  # first frame at which the number of vertices differs, number at the start and then
     rewired: float | None = None  # first frame at which edges join other vertices than at the start
@@ -97,7 +98,9 @@ class Sampler:
             self._is_whole = number % SAMPLES_PER_FRAME == 0
             self.scene.frame_set(whole, subframe=frame - whole)
             for name, (item, track) in self.tracks.items():
-                track.held.append(item.evaluated_get(self.depsgraph).axion.kinematic)
+                evaluated = item.evaluated_get(self.depsgraph)
+                track.held.append(evaluated.axion.kinematic)
+                track.reins.append([0.0 if rein.mute else rein.influence for rein in evaluated.constraints])
                 track.matrices.append(self._deformed(item, track) if name in self._deforming else self._matrix(item))
             for (_, name), (item, group, values) in self._values.items():
                 values.append(getattr(getattr(item.evaluated_get(self.depsgraph), group), name))

@@ -273,5 +273,7 @@ class _Reader:
             return "dynamic", None, None
         if held.all():
             return "static", sampler.path(item, self.metres), None
-        self.warnings += hand_over.dropped(item, self.metres, sampler, held)
+        switched = hand_over.go_on(item, sampler, held)
+        leaps = hand_over.leaps(item, self.metres, sampler, held)
+        self.warnings += leaps or hand_over.dropped(item, self.metres, sampler, held, switched)
         return "dynamic", *hand_over.held_path(item, self.metres, sampler, held)

@@ -87,7 +87,7 @@ def test_a_delta_carries_what_is_held_and_lets_go_of_it():
     np.testing.assert_allclose(np.diff(place[:, 0]), 0.2, atol=1e-4)  # it goes on at the speed it had
 
 
-def carried_by(kind):
+def carried_by(kind, influence=((1, 1.0), (14, 0.0)), blended="CONSTANT"):
     """A ball that a constraint carries along with a hand until frame 13, and that is let go there."""
     hand = build.add("Hand", None, (0.0, 0.0, 5.0))
     build.key(hand, "location", [(1, (0.0, 0.0, 5.0)), (END, (4.6, 0.0, 5.0))])
@@ -109,13 +109,13 @@ def carried_by(kind):
         if kind == "CHILD_OF":
             constraint.inverse_matrix = Matrix.Translation((0.0, 0.0, -5.0))
     path = f'constraints["{constraint.name}"].influence'
-    for frame, share in ((1, 1.0), (14, 0.0)):
+    for frame, share in influence:
         constraint.influence = share
         ball.keyframe_insert(path, frame=frame)
     for layer in ball.animation_data.action.layers:
         for curve in layer.strips[0].channelbags[0].fcurves:
             for point in curve.keyframe_points:
-                point.interpolation = "CONSTANT" if curve.data_path == path else "LINEAR"
+                point.interpolation = blended if curve.data_path == path else "LINEAR"
     build.key(ball, "axion.kinematic", [(1, True), (13, False)], "CONSTANT")
     return ball
 
@@ -134,6 +134,57 @@ def test_what_a_constraint_carries_stays_on_its_way_until_it_is_let_go(kind, pla
     assert place[-1, 2] < place[0, 2] - 0.5
     bake()
     np.testing.assert_allclose(world(ball, range(1, END + 1))[0], place, atol=1e-5)
+
+
+@pytest.mark.parametrize(("first", "blended"), [(1, "CONSTANT"), (12, "LINEAR"), (12, "BEZIER")])
+@pytest.mark.parametrize("kind", ["CHILD_OF", "FOLLOW_PATH", "COPY_LOCATION", "COPY_TRANSFORMS"])
+def test_a_constraint_that_is_off_where_it_lets_go_throws_with_the_speed_of_the_hand(kind, first, blended):
+    """What was carried was back on its own channels at that frame, and that jump became its speed, 340 m/s."""
+    carried_by(kind, ((first, 1.0), (13, 0.0)), blended)
+    assert not [words for words in baking.check(bpy.context)[1] if "let go" in words]
+    bake()
+    place = world(bpy.data.objects["Ball"], range(1, END + 1))[0]
+    np.testing.assert_allclose(np.diff(place[:, 0]), 0.2, atol=1e-4)
+    np.testing.assert_allclose(place[:13, 1:], place[:1, 1:].repeat(13, axis=0), atol=1e-4)
+
+
+def test_a_constraint_that_is_off_where_it_lets_go_leaves_the_hand_s_turn_and_ease():
+    ball = carried_by("CHILD_OF", ((1, 1.0), (13, 0.0)))
+    hand = bpy.data.objects["Hand"]
+    hand.animation_data_clear()
+    hand.location = (0.0, 0.0, 5.0)
+    build.key(hand, "rotation_euler", [(1, (0.0, 0.0, 0.0)), (END, (0.0, 0.0, 0.2 * (END - 1)))])
+    bake()
+    place, turn = world(ball, range(1, END + 1))
+    way = place[13] - place[12]
+    assert np.linalg.norm(way[:2]) == pytest.approx(0.2, rel=0.01), "0.2 rad a frame at an arm of 1 m"
+    assert way[:2] @ place[12, :2] == pytest.approx(0.0, abs=0.002), "along the tangent"
+    np.testing.assert_allclose(np.diff(np.unwrap(turn[:, 2])), 0.2, atol=1e-3)
+    bpy.ops.axion.clear_bake()
+    hand.animation_data_clear()
+    build.key(hand, "location", [(1, (0.0, 0.0, 5.0)), (13, (3.0, 0.0, 5.0))], "BEZIER")
+    assert any("has come to rest" in words for words in baking.check(bpy.context)[1]), "an eased hand drops it"
+    bake()
+    place, _ = world(ball, range(1, END + 1))
+    np.testing.assert_allclose(place[12:, 0], 3.0, atol=0.05)
+
+
+def test_of_an_animation_that_jumps_where_it_lets_go_is_told():
+    ball = build.box("Ball", size=(0.4, 0.4, 0.4), location=(0.0, 1.0, 5.0))
+    build.key(ball, "location", [(1, (0.0, 1.0, 5.0)), (13, (3.0, 1.0, 5.0))], "CONSTANT")
+    build.key(ball, "axion.kinematic", [(1, True), (13, False)], "CONSTANT")
+    bpy.context.scene.frame_set(1)
+    (told,) = [words for words in baking.check(bpy.context)[1] if "let go" in words]
+    assert (
+        told.startswith("Ball is let go at frame 13, at which its animation jumps by 3 m") and "a frame later" in told
+    )
+    for easing in ("EXPO", "QUINT", "BACK", "LINEAR"):  # the steepest motion that Blender makes in a frame
+        build.key(ball, "location", [(12, (0.0, 1.0, 5.0)), (13, (3.0, 1.0, 5.0))], easing)
+        for curve in ball.animation_data.action.layers[0].strips[0].channelbags[0].fcurves:
+            for point in curve.keyframe_points:
+                point.easing = "EASE_IN"
+        bpy.context.scene.frame_set(1)
+        assert not [words for words in baking.check(bpy.context)[1] if "jumps" in words], easing
 
 
 @pytest.mark.parametrize(("kind", "told"), [("CHILD_OF", False), ("COPY_LOCATION", True)])
