@@ -4,9 +4,11 @@
 A copy of a file or a scene carries the same UUID.  The cache says whose it is, so a copy takes another UUID while the
 owner still exists, and begins with a copy of the cache; where the owner is gone, it was only renamed.  UUIDs that no
 file keeps yet are made from the names of file and scene, so that a farm that bakes an unsaved UUID finds it again.
+In a Cache Folder that was chosen, files of other folders may have those names: there it counts where the file is, too.
 """
 
 import contextlib
+import hashlib
 import itertools
 import os
 import tempfile
@@ -125,19 +127,39 @@ def _uuid(scene):
 
 
 def _owner(scene):
-    return {"blend": os.path.basename(bpy.data.filepath), "scene": scene.name}
+    owner = {"blend": os.path.basename(bpy.data.filepath), "scene": scene.name}
+    return owner | {"folder": _where(folder(scene))} if owner["blend"] and scene.axion.cache_folder else owner
+
+
+def _where(base):
+    """What tells the folder of the file from others, as seen from that of its caches: both may be moved together, and
+    be mounted elsewhere on a farm.
+    """
+    above = os.path.realpath(os.path.dirname(bpy.data.filepath))
+    with contextlib.suppress(ValueError):  # on another drive
+        above = os.path.relpath(above, os.path.realpath(base))
+    return hashlib.sha256(os.path.normcase(above).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _choose(scene, base, owner):
     """(UUID, folder of the cache to copy or None)."""
-    own, seed = _uuid(scene), None
+    own, seed = _uuid(scene) or _earlier(base, owner), None
     for made in _new_uuids(scene, owner):
         if own is not None:
-            if not _belongs_to_another(scene, own, Cache(base / own).owner(), owner):
+            if not _belongs_to_another(scene, base, own, owner):
                 break
             seed = seed or base / own
         own = made
     return own, seed
+
+
+def _earlier(base, owner):
+    """UUID of a cache in a chosen folder, from before that told files of one name apart, or None."""
+    if "folder" not in owner:
+        return None
+    names = {name: owner[name] for name in ("blend", "scene")}
+    own = _from_names(names, 0)
+    return own if Cache(base / own).owner() in (names, owner) else None
 
 
 def _new_uuids(scene, owner):
@@ -145,16 +167,25 @@ def _new_uuids(scene, owner):
     if not owner["blend"]:
         yield _unsaved.setdefault(scene.session_uid, str(uuid.uuid4()))
     for number in itertools.count():
-        yield str(uuid.uuid5(NAMES, f"{owner['blend']}/{owner['scene']}/{number}"))
+        yield _from_names(owner, number)
 
 
-def _belongs_to_another(scene, own, claimed, owner):
-    """Whether the UUID ``own`` is that of another scene, of this file or one beside it, that still exists."""
+def _from_names(owner, number):
+    return str(uuid.uuid5(NAMES, "/".join((*owner.values(), str(number)))))
+
+
+def _belongs_to_another(scene, base, own, owner):
+    """Whether the UUID ``own`` is that of another scene, of this file or one beside it, that still exists, or of a file
+    elsewhere.
+    """
+    claimed = Cache(base / own).owner()
     if claimed == owner:
         return False
     twins = [other for other in bpy.data.scenes if other != scene and _uuid(other) == own]
     if not claimed:
         return bool(twins)
+    if "folder" in claimed and claimed["folder"] != _where(base):
+        return True
     if claimed.get("blend") == owner["blend"]:
         return any(other.name == claimed.get("scene") for other in twins)
     # Another file: of a name alone, whatever the cache says, so that nothing beyond this folder is asked about.

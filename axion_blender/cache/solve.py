@@ -27,7 +27,7 @@ class Place:
 
     Attributes:
         folder: of this cache alone.
-        owner: {"blend": name of the file, "scene": name of the scene}.
+        owner: {"blend": name of the file, "scene": name of the scene}, and "folder" where other files may have both.
         seed: folder of another cache, to copy where this one is empty; or None.
         moves: whether the seed has no other use, and goes when it is copied.
     """

@@ -2,6 +2,7 @@
 """Whose a cache is: copies of files have their own, and nobody writes into another's."""
 
 import os
+import shutil
 
 import pytest
 
@@ -63,3 +64,74 @@ def test_a_copy_leaves_the_cache_of_a_file_that_was_baked_under_another_name(bec
     assert after["shot.blend"] == before["shot.blend"] != after["copy.blend"]
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
     assert bpy.ops.axion.export_motion(filepath=str(tmp_path / "shot.npz"), format="NPZ") == {"FINISHED"}
+
+
+def project(path, height, cache):
+    """A file "shot.blend" in a folder of its own, baked with a given Cache Folder.  Returns the folder of its cache."""
+    path.mkdir()
+    bpy.ops.wm.read_homefile(use_empty=True)
+    scene = make(path / "shot.blend")
+    bpy.data.objects["Box"].location.z, scene.axion.cache_folder = height, cache
+    return bake_and_save()
+
+
+def bake_and_save():
+    bpy.ops.axion.bake()
+    bpy.ops.wm.save_mainfile()
+    return cache_place.existing(bpy.context.scene).resolve()
+
+
+def resumes(path, capfd):
+    """Whether a file takes all frames of its next bake from the cache."""
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    capfd.readouterr()
+    bake_and_save()
+    return "all 8 frames are in the cache" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("chosen", ["whole", "relative"])
+def test_files_of_one_name_share_a_cache_folder_and_no_cache(chosen, tmp_path, capfd):
+    """They took the same folder in it, and each bake replaced the frames of the other one."""
+    cache = str(tmp_path / "cache") if chosen == "whole" else "//../cache"
+    first, second = (project(tmp_path / name, height, cache) for name, height in (("a", 3.0), ("b", 5.0)))
+    assert first != second and first.parent == second.parent == (tmp_path / "cache").resolve()
+    for name in ("a", "b"):
+        assert resumes(tmp_path / name / "shot.blend", capfd)
+        assert bpy.ops.axion.export_motion(filepath=str(tmp_path / "m.npz"), format="NPZ") == {"FINISHED"}
+    bpy.context.scene.axion.uuid = ""
+    assert cache_place.existing(bpy.context.scene).resolve() == second, "also where the file was not saved since"
+
+
+def test_a_copy_in_another_folder_leaves_the_cache_to_the_original(tmp_path, capfd):
+    first = project(tmp_path / "a", 3.0, str(tmp_path / "cache"))
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    assert resumes(tmp_path / "b" / "shot.blend", capfd), "it begins with a copy of the frames"
+    assert cache_place.existing(bpy.context.scene) != first
+    assert resumes(tmp_path / "a" / "shot.blend", capfd) and cache_place.existing(bpy.context.scene) == first
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+def test_what_is_moved_together_with_its_cache_keeps_it(tmp_path, capfd):
+    (tmp_path / "old").mkdir()
+    first = project(tmp_path / "old" / "a", 3.0, str(tmp_path / "old" / "cache"))
+    os.rename(tmp_path / "old", tmp_path / "new")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "new" / "a" / "shot.blend"))
+    bpy.context.scene.axion.cache_folder = str(tmp_path / "new" / "cache")
+    assert cache_place.existing(bpy.context.scene) == tmp_path / "new" / "cache" / first.name
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_a_cache_from_before_folders_counted_goes_to_the_first_that_bakes(saved, tmp_path, capfd, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(cache_place, "_owner", lambda scene: {"blend": "shot.blend", "scene": scene.name})
+        first = project(tmp_path / "a", 3.0, str(tmp_path / "cache"))
+    if not saved:
+        bpy.context.scene.axion.uuid = ""
+        bpy.ops.wm.save_mainfile()
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    assert resumes(tmp_path / "a" / "shot.blend", capfd) and cache_place.existing(bpy.context.scene) == first
+    resumes(tmp_path / "b" / "shot.blend", capfd)
+    assert cache_place.existing(bpy.context.scene) != first
+    assert resumes(tmp_path / "a" / "shot.blend", capfd) and cache_place.existing(bpy.context.scene) == first
+    bpy.context.scene.axion.uuid = ""
+    assert cache_place.existing(bpy.context.scene) == first
