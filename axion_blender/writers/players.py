@@ -21,14 +21,36 @@ def shown(scene):
     return [item for item in found if _has_its_mesh(item)] or found
 
 
-def show(scene, name, mesh, parts):
-    """Let a scene's points be ``mesh`` and ``parts``, named as PARTS; those of an earlier bake are gone."""
+def home(scene, view_layer, items):
+    """The innermost collection that has all of these objects, so that view layers, and whatever shows instances of it,
+    have their points as they had them.  Of those that the view layer shows, and that take objects.
+    """
+    found, layer, wanted = scene.collection, view_layer.layer_collection, set(items)
+    while layer is not None:
+        layer = next((inner for inner in layer.children if _shows(inner, wanted)), None)
+        if layer is not None and layer.collection.is_editable and layer.collection.override_library is None:
+            found = layer.collection
+    return found
+
+
+def _shows(layer, wanted):
+    """Whether a layer collection is shown, and its collection holds all of those objects."""
+    collection = layer.collection
+    hidden = layer.exclude or layer.hide_viewport or collection.hide_viewport or collection.hide_render
+    return not hidden and wanted <= set(collection.all_objects)
+
+
+def show(scene, name, mesh, parts, collection):
+    """Let a scene's points be ``mesh`` and ``parts``, named as PARTS; those of an earlier bake are gone.
+
+    collection: what a new object that shows them is linked to.  Returns the objects that do.
+    """
     players = shown(scene)
     release_copies(scene)
     leftovers = [_parts_of(item) for item in players]
     if not players:
         players = [bpy.data.objects.new(name, mesh)]
-        scene.collection.objects.link(players[0])
+        collection.objects.link(players[0])
     for item in players:
         if item.data != mesh:
             if not len(mesh.materials):
@@ -42,6 +64,7 @@ def show(scene, name, mesh, parts):
     parts["motion"][MESH] = mesh
     for left in leftovers:
         _remove_parts(*left)
+    return players
 
 
 def remove(scene):

@@ -14,7 +14,7 @@ import numpy as np
 from ...solver import SceneError
 from .. import compat, conventions
 from ..slices import part
-from . import hiding, parents, players, point_nodes, records
+from . import hiding, parents, players, point_nodes, point_warnings, records
 from .hiding import FLAGS
 
 HIDDEN = records.POINTS_RECORD
@@ -63,13 +63,13 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
         if some:
             looks |= {flag: ("BOOLEAN", flags) for flag, flags in hidden.items()}
         mesh = _mesh(name, place[0], looks, made)
-        warnings = _warnings(scene, items)
         yield 1.0
     except BaseException:
         bpy.data.batch_remove(list(made))
         resume(scene, before)
         raise
-    players.show(scene, name, mesh, {"motion": motion, "nodes": nodes, "prototypes": prototypes})
+    parts = {"motion": motion, "nodes": nodes, "prototypes": prototypes}
+    shown = players.show(scene, name, mesh, parts, players.home(scene, view_layer, items))
     kept = {item.name_full for item in items}
     _show_for_good(scene, [item for item in _stood_in_for(scene) if item.name_full not in kept])
     for block, own in made.items():
@@ -82,7 +82,7 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
             records_of[flags] = json.dumps(dict(zip(FLAGS, flags, strict=True)))
         item[HIDDEN] = records_of[flags]
     resume(scene, items)
-    return warnings
+    return point_warnings.find(scene, items, shown)
 
 
 def clear(scene):
@@ -270,23 +270,3 @@ def _mesh(name, places, attributes, made):
         data = mesh.attributes[attribute].data
         data.foreach_set("vector" if kind == "FLOAT_VECTOR" else "value", np.ascontiguousarray(values).ravel())
     return mesh
-
-
-def _warnings(scene, items):
-    hidden = {item.name_full for item in items}
-    found = [
-        f"{child.name} does not follow its parent {child.parent.name}, which is shown as a point"
-        for child in scene.objects
-        if child.parent is not None and child.parent.name_full in hidden and child.name_full not in hidden
-    ]
-    shows = {item.instance_collection: item for item in scene.objects if item.instance_type == "COLLECTION"}
-    for collection, item in shows.items():
-        gone = (
-            next((own.name for own in collection.all_objects if own.name_full in hidden), None) if collection else None
-        )
-        if gone is not None:
-            found.append(f"{item.name} no longer shows {gone} of its collection, which is shown as a point")
-    for item in items:
-        if not compat.animated_paths(item).isdisjoint(FLAGS):
-            found.append(f"{item.name} animates its visibility, so it may show beside its point")
-    return found

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Points look like the bodies that they stand in for, or it is told by name what differs."""
+
+import bpy
+import pytest
+from axion.axion_blender.writers import outputs, players
+from blend_scenes import add, box
+from test_writers_points import bake, trajectory_of
+
+
+def collection(name, above, *items):
+    """A collection below another one that objects are moved to."""
+    made = bpy.data.collections.new(name)
+    above.children.link(made)
+    for item in items:
+        for earlier in item.users_collection:
+            earlier.objects.unlink(item)
+        made.objects.link(item)
+    return made
+
+
+def layer_of(name, layer):
+    """The layer collection of that name below another one."""
+    return (
+        layer if layer.name == name else next(filter(None, (layer_of(name, inner) for inner in layer.children)), None)
+    )
+
+
+@pytest.mark.parametrize("way", ["exclude", "holdout", "indirect_only"])
+def test_view_layers_have_points_as_they_have_the_bodies(way):
+    """Points stood in the scene's own collection, and were rendered where a view layer leaves their bodies out."""
+    scene = bpy.context.scene
+    items = [box("A"), box("B", location=(3, 0, 0)), box("C", location=(6, 0, 0))]
+    props = collection("Props", scene.collection)
+    inner = collection("Inner", props, *items)
+    collection("Part", inner, items[0])
+    back = scene.view_layers.new("Back")
+    for name in ("Inner", "Part"):
+        setattr(layer_of(name, back.layer_collection), way, True)
+    assert bake(items, trajectory_of(items)) == []
+    (player,) = players.shown(scene)
+    assert player.users_collection == (inner,)
+    assert not player.holdout_get(view_layer=bpy.context.view_layer) and player in set(bpy.context.view_layer.objects)
+    ways = player.holdout_get(view_layer=back), player.indirect_only_get(view_layer=back)
+    assert (player in set(back.objects), *ways) == (way != "exclude", way == "holdout", way == "indirect_only")
+    bake(items, trajectory_of(items), "KEYFRAMES")
+    props.objects.link(items[2])
+    inner.objects.unlink(items[2])
+    (told,) = bake(items, trajectory_of(items))
+    assert players.shown(scene)[0].users_collection == (props,), "the innermost that has them all"
+    assert told.startswith("A, B are excluded, held out or indirect only in the view layer Back otherwise than Axion")
+    assert outputs.clear(scene) == 3
+
+
+@pytest.mark.parametrize("hide", ["exclude", "hide_viewport", "eye"])
+def test_points_are_not_put_where_they_would_be_hidden(hide):
+    scene = bpy.context.scene
+    items = [box("A"), box("B", location=(3, 0, 0))]
+    shown = collection("Shown", scene.collection, *items)
+    hidden = collection("Hidden", scene.collection)
+    scene.collection.children.unlink(shown)
+    scene.collection.children.link(shown)  # after the other one
+    for item in items:
+        hidden.objects.link(item)
+    layer = layer_of("Hidden", bpy.context.view_layer.layer_collection)
+    setattr(*{"exclude": (layer, "exclude"), "eye": (layer, "hide_viewport")}.get(hide, (hidden, hide)), True)
+    bake(items, trajectory_of(items))
+    assert players.shown(scene)[0].users_collection == (shown,)
+
+
+def test_instances_of_a_collection_show_its_points():
+    scene = bpy.context.scene
+    items = [box("A"), box("B", location=(3, 0, 0))]
+    group = collection("Group", scene.collection, *items)
+    empty = add("Copy", location=(0, 9, 0))
+    empty.instance_type, empty.instance_collection = "COLLECTION", group
+    assert bake(items, trajectory_of(items)) == []
+    scene.frame_set(1)
+    places = sorted(
+        tuple(round(x, 3) for x in one.matrix_world.translation[:2])
+        for one in bpy.context.evaluated_depsgraph_get().object_instances
+        if one.is_instance and one.object.name.startswith("Axion Point 0")
+    )
+    assert places == [(0, 0), (0, 9), (3, 0), (3, 9)]
