@@ -7,7 +7,7 @@ own is whoever's made it: it keeps playing what it was copied from.
 
 import bpy
 
-from . import records
+from . import metaballs, records
 
 OWNER = "axion_points_scene"  # custom property of the object that shows the points: the scene they are of
 PARTS = {"motion": "axion_points_motion", "nodes": "axion_points_nodes", "prototypes": "axion_points_prototypes"}
@@ -81,8 +81,11 @@ def keep(scene):
     release_copies(scene)
     for player in shown(scene):
         motion = player.get(PARTS["motion"])
+        prototypes = player.get(PARTS["prototypes"])
         if motion is not None:
             records.forget(motion, MESH)
+        if prototypes is not None:
+            metaballs.keep(prototypes)
         _forget(player)
 
 
@@ -132,6 +135,7 @@ def _remove_parts(mesh, motion, nodes, prototypes):
             meshes.append(motion.data)
             bpy.data.objects.remove(motion)
         if prototypes is not None:
+            meshes += metaballs.of(prototypes)
             bpy.data.batch_remove([*prototypes.objects, prototypes])
     for left in meshes:
         if left is not None and not left.users:

@@ -14,7 +14,7 @@ import numpy as np
 from ...solver import SceneError
 from .. import compat, conventions
 from ..slices import part
-from . import hiding, parents, players, point_nodes, point_warnings, records
+from . import hiding, metaballs, parents, players, point_nodes, point_warnings, records
 from .hiding import FLAGS
 
 HIDDEN = records.POINTS_RECORD
@@ -44,12 +44,13 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
     if stop:
         raise SceneError(f"{stop[0].name} is linked from another file and cannot be hidden: make a library override")
     # Showing ten thousand bodies takes Blender a second, so only where it must evaluate them.
-    before = suspend(scene) if parents.followers(items) else []
+    before = suspend(scene) if parents.followers(items) or any(item.type == "META" for item in items) else []
     made, name = {}, f"Axion Points {scene.name}"
     try:
         poses = _poses(trajectory, objects, frame_start, scene, view_layer, scale_length)
         place, turn, scale = yield from part(poses, 0.0, POSED)
-        kinds, prototypes = yield from part(_prototypes(items, name, made), POSED, 1.0)
+        meshes = metaballs.meshes(items, view_layer, made)
+        kinds, prototypes = yield from part(_prototypes(items, name, meshes, made), POSED, 1.0)
         turns = {point_nodes.ROTATION: ("QUATERNION", turn)}
         motion = bpy.data.objects.new(f"{name} Motion", _mesh(f"{name} Motion", place.reshape(-1, 3), turns, made))
         made[motion] = f"{name} Motion"
@@ -208,8 +209,11 @@ def _poses(trajectory, objects, frame_start, scene, view_layer, scale_length):
     return place, turned, poses.scale.astype(np.float32)
 
 
-def _prototypes(items, name, made):
-    """((N,) number of each object's prototype, collection of the prototypes); a generator.  ``made`` takes them in."""
+def _prototypes(items, name, meshes, made):
+    """((N,) number of each object's prototype, collection of the prototypes); a generator.  ``made`` takes them in.
+
+    meshes: {full name: mesh} of objects that show this instead of their data.
+    """
     collection = bpy.data.collections.new(f"{name} Prototypes")
     made[collection] = f"{name} Prototypes"
     numbers, kinds, work = {}, [], 0
@@ -218,7 +222,7 @@ def _prototypes(items, name, made):
         work += 1
         if key not in numbers:
             numbers[key], own = len(numbers), f"Axion Point {len(numbers):06}"
-            prototype = _prototype(item, own)
+            prototype = _prototype(item, own, meshes.get(item.name_full))
             made[prototype] = own
             collection.objects.link(prototype)
             work += COPY
@@ -238,8 +242,13 @@ def _looks(item):
     return (item.data.session_uid, "shared", *own, *(getattr(item, name) for name in RAYS))
 
 
-def _prototype(item, name):
-    made = item.copy()
+def _prototype(item, name, mesh=None):
+    if mesh is None:
+        made = item.copy()
+    else:
+        made = bpy.data.objects.new(name, mesh)
+        for way in (*RAYS, "color", "pass_index"):
+            setattr(made, way, getattr(item, way))
     if made.override_library is not None:  # which would be saved, and looked after, with its library
         made.make_local(clear_liboverride=True)
     made.name = name

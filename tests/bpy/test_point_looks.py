@@ -5,7 +5,7 @@ import bpy
 import pytest
 from axion.axion_blender.writers import outputs, players
 from blend_scenes import add, box
-from test_writers_points import bake, trajectory_of
+from test_writers_points import bake, fingerprint, trajectory_of
 
 
 def collection(name, above, *items):
@@ -82,3 +82,34 @@ def test_instances_of_a_collection_show_its_points():
         if one.is_instance and one.object.name.startswith("Axion Point 0")
     )
     assert places == [(0, 0), (0, 9), (3, 0), (3, 9)]
+
+
+def ball(name, location=(0, 0, 0)):
+    """A metaball body."""
+    data = bpy.data.metaballs.new(name)
+    data.elements.new()
+    return add(name, data, location, collision_shape="SPHERE")
+
+
+def test_metaballs_are_shown_as_meshes():
+    """They were nowhere to be seen: geometry nodes make no instances of metaballs."""
+    scene = bpy.context.scene
+    items = [ball("Blob", (0, 0, 2)), box("B", location=(5, 0, 0))]
+    items[0].data.materials.append(bpy.data.materials.new("Slime"))
+    items[0].visible_camera = False
+    before = fingerprint()
+    for _ in range(2):  # the second time they are hidden already
+        bake(items, trajectory_of(items))
+        scene.frame_set(1)
+        (shown,) = (
+            (len(one.object.data.vertices) > 50, one.object.visible_camera, one.object.data.materials[0].name)
+            for one in bpy.context.evaluated_depsgraph_get().object_instances
+            if one.is_instance and one.object.data.name.startswith("Blob")
+        )
+        assert shown == (True, False, "Slime")
+        assert len(bpy.data.meshes) == 4 and items[0].hide_viewport, "a box, a blob, the points and their motion"
+    assert outputs.clear(scene) == 2
+    assert fingerprint() == before
+    bake(items, trajectory_of(items))
+    bpy.ops.axion.apply_bake()
+    assert not any(list(mesh.keys()) for mesh in bpy.data.meshes)
