@@ -89,9 +89,11 @@ class AXION_OT_export_motion(bpy.types.Operator):
     def execute(self, context):
         try:
             path = os.path.abspath(place_of(self.filepath))
-            exchange.export(context, path, self.format, *baking.frame_range(context.scene))
+            warnings = exchange.export(context, path, self.format, *baking.frame_range(context.scene))
         except (SceneError, RuntimeError) as error:
             return refuse(self, error)
+        for sentence in warnings:
+            self.report({"WARNING"}, sentence)
         self.report({"INFO"}, f"Motion written to {path}")
         return {"FINISHED"}
 

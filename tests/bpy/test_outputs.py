@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from axion.axion_blender import cache_place, kept_motion
-from axion.axion_blender.writers import exchange, players
+from axion.axion_blender.writers import players
 from axion.solver import Trajectory
 from blend_scenes import box, joint, key, plane
 from test_writers_points import fingerprint, instances, marks
@@ -315,49 +315,3 @@ def test_motion_that_nobody_kept_is_refused(scene, tmp_path):
     next(folder.glob("*.frames")).write_bytes(b"spoilt")
     with pytest.raises(RuntimeError, match="cannot be read from its cache .*bake again"):
         bpy.ops.axion.export_motion(filepath=path)
-
-
-@pytest.mark.parametrize(("kind", "option"), [("USD", "usd"), ("ALEMBIC", "alembic")])
-def test_other_programs_get_the_points_as_objects(scene, tmp_path, kind, option):
-    if not getattr(bpy.app.build_options, option):
-        pytest.skip(f"this Blender was built without {kind}")
-    path = str(tmp_path / f"points{exchange.FORMATS[kind]}")
-    bake("POINTS")
-    wanted = {frame: np.array([matrix for _, matrix in instances(frame)]) for frame in (1, 4, 7)}
-    assert bpy.ops.axion.export_motion(filepath=path, format=kind) == {"FINISHED"}
-    bpy.ops.wm.read_homefile(use_empty=True)
-    bpy.context.scene.render.fps = 24
-    if kind == "USD":
-        bpy.ops.wm.usd_import(filepath=path, merge_parent_xform=False)
-    else:
-        bpy.ops.wm.alembic_import(filepath=path, as_background_job=False)
-    for frame, matrices in wanted.items():
-        bpy.context.scene.frame_set(frame)
-        found = [item.matrix_world for item in bpy.data.objects if item.type == "MESH" and len(item.data.vertices) == 8]
-        found = np.array(sorted(np.array(matrix).tolist() for matrix in found))
-        assert np.allclose(found, sorted(matrices.tolist()), atol=1e-4)
-
-
-@pytest.mark.parametrize(("kind", "option"), [("USD", "usd"), ("ALEMBIC", "alembic")])
-def test_other_programs_get_the_baked_objects(scene, tmp_path, kind, option):
-    path = str(tmp_path / f"motion{exchange.FORMATS[kind]}")
-    if not getattr(bpy.app.build_options, option):
-        bake()
-        with pytest.raises(RuntimeError, match=f"(?i)built without {kind}"):
-            bpy.ops.axion.export_motion(filepath=path, format=kind)
-        return
-    with pytest.raises(RuntimeError, match="holds no bake"):
-        bpy.ops.axion.export_motion(filepath=path, format=kind)
-    bake()
-    wanted = motion("Tilted")
-    scene.frame_set(3)
-    assert bpy.ops.axion.export_motion(filepath=path, format=kind) == {"FINISHED"}
-    assert (scene.frame_start, scene.frame_end, scene.frame_current) == (1, 7, 3)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    bpy.context.scene.render.fps = 24
-    if kind == "USD":
-        bpy.ops.wm.usd_import(filepath=path, merge_parent_xform=False)
-    else:
-        bpy.ops.wm.alembic_import(filepath=path, as_background_job=False)
-    assert "Ground" not in bpy.data.objects, "only what was baked"
-    assert np.allclose(motion("Tilted"), wanted, atol=1e-4)
