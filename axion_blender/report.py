@@ -11,6 +11,8 @@ import json
 import math
 
 FORMAT = 1
+FEW = 3
+"""Broken joints that have a line each."""
 
 
 def progress_line(report, frame, last):
@@ -89,8 +91,7 @@ def summary_lines(result):
         lines.append(f"Every frame kept the tolerance but for bodies that {got} inside each other")
     if result.get("overlapping_bodies"):
         lines += _overlaps(result)
-    lines += [f"Joint {name} broke after {time:.3f} s" for name, time in result["broken_joints"].items()]
-    return lines
+    return lines + _broken(result["broken_joints"])
 
 
 def document(trajectory, frame_start, fps, **more):
@@ -228,6 +229,15 @@ def _overlaps(result):
 def _were_placed(result):
     """Whether bodies were inside each other when the simulation began; bakes of earlier versions do not say."""
     return result["worst_overlap_frame"] - 1 == result.get("frame_start", result["worst_overlap_frame"] - 1)
+
+
+def _broken(joints):
+    """Sentences on joints that broke, {name: time}: on each of a few, one on many."""
+    found = sorted(joints.items(), key=lambda entry: entry[1])
+    if len(found) <= FEW:
+        return [f"Joint {name} broke after {time:.3f} s" for name, time in found]
+    told = [f"{name} after {time:.3f} s" for name, time in found]
+    return [f"{len(told)} joints broke, first {told[0]}, last {told[-1]}; the report exported as .json has the rest"]
 
 
 def _crush(bodies, pressing):

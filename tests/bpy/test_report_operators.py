@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
-from axion.axion_blender import last_bake, report, whole_files
+from axion.axion_blender import baking, last_bake, report, whole_files
 from axion.axion_blender.ui import report_graph
 from axion.solver import StepReport
-from blend_scenes import add, box
+from blend_scenes import add, box, joint
 
 
 @pytest.fixture
@@ -125,3 +125,19 @@ def test_a_bake_can_be_exported(empty_file, tmp_path):
     assert bpy.ops.axion.export_report(filepath=str(tmp_path / "report.json")) == {"FINISHED"}
     assert json.loads((tmp_path / "report.json").read_text())["tolerance"] == 1e-4
     assert report_graph._table(empty_file).tolerance == 1e-4
+
+
+@pytest.mark.parametrize(("count", "lines"), [(3, 3), (12, 1)])
+def test_many_joints_that_broke_are_one_line(empty_file, count, lines):
+    """There was a line for each: four hundred filled the sidebar over the whole length of its scroll bar."""
+    empty_file.frame_end, empty_file.axion.use_cache = 4, False
+    anchor = box("Anchor", (0.1, 0.1, 0.1), (0, 0, 9), type="PASSIVE")
+    for number in range(count):
+        crate = box(f"Crate {number:02}", location=(2 * number, 0, 2))
+        joint(f"J{number:02}", "FIXED", anchor, crate, crate.location, use_breaking=True, break_force=0.1)
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    told = [line for line in report.summary_lines(baking.last_summary(empty_file)) if "broke" in line]
+    assert len(told) == lines and "J00" in told[0]
+    if count == 12:
+        assert told[0].startswith("12 joints broke, first J00 after 0.0") and "exported as .json" in told[0]
+    assert len(last_bake.document(empty_file)["summary"]["broken_joints"]) == count
