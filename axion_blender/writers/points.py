@@ -13,6 +13,7 @@ import numpy as np
 
 from ...solver import SceneError
 from .. import compat, conventions
+from ..extract import checks
 from ..slices import part
 from . import hiding, metaballs, parents, players, point_nodes, point_warnings, records
 from .hiding import FLAGS
@@ -40,6 +41,7 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
     if not items:
         clear(scene)
         return []
+    names, items = _with_parts(objects, view_layer)
     stop = [item for item in items if not item.is_editable]
     if stop:
         raise SceneError(f"{stop[0].name} is linked from another file and cannot be hidden: make a library override")
@@ -47,7 +49,7 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
     before = suspend(scene) if parents.followers(items) or any(item.type == "META" for item in items) else []
     made, name = {}, f"Axion Points {scene.name}"
     try:
-        poses = _poses(trajectory, objects, frame_start, scene, view_layer, scale_length)
+        poses = _poses(trajectory, names, items, frame_start, scene, view_layer, scale_length)
         place, turn, scale = yield from part(poses, 0.0, POSED)
         meshes = metaballs.meshes(items, view_layer, made)
         kinds, prototypes = yield from part(_prototypes(items, name, meshes, made), POSED, 1.0)
@@ -168,14 +170,26 @@ def keep(scene):
         del item[HIDDEN]
 
 
-def _poses(trajectory, objects, frame_start, scene, view_layer, scale_length):
+def _with_parts(objects, view_layer):
+    """(name of the body, object) of all that points stand in for, as two lists: the bodies, and the parts of Compound
+    Parents, which nothing else would carry along.
+    """
+    body = {item: name for name, item in objects.items()}
+    parts = [
+        (body[owner], item)
+        for item, owner in checks.compound_parts(view_layer)
+        if owner in body and item not in body and item.is_editable
+    ]
+    return [list(column) for column in zip(*objects.items(), *parts, strict=True)]
+
+
+def _poses(trajectory, names, items, frame_start, scene, view_layer, scale_length):
     """Place (T, N, 3) [Blender units], turn (T, N, 4) wxyz, scale (N, 3) of the objects' world matrices, float32.
 
-    W(t) = X(t) X(0)^-1 W(0), as for keyframes.  A generator.
+    W(t) = X(t) X(0)^-1 W(0), as for keyframes.  names: of the bodies that carry the objects.  A generator.
     """
-    items = list(objects.values())
     index = {name: i for i, name in enumerate(trajectory.names)}
-    columns = [index[name] for name in objects]
+    columns = [index[name] for name in names]
 
     def pose(state):
         position = np.asarray(trajectory.position[state], float)[columns] / scale_length

@@ -2,6 +2,7 @@
 """Points look like the bodies that they stand in for, or it is told by name what differs."""
 
 import bpy
+import numpy as np
 import pytest
 from axion.axion_blender.writers import outputs, players
 from blend_scenes import add, box
@@ -113,3 +114,41 @@ def test_metaballs_are_shown_as_meshes():
     bake(items, trajectory_of(items))
     bpy.ops.axion.apply_bake()
     assert not any(list(mesh.keys()) for mesh in bpy.data.meshes)
+
+
+def seen(frame):
+    """Matrices of all meshes that are seen at a frame, in order of their places."""
+    bpy.context.scene.frame_set(frame)
+    found = [
+        np.array(one.matrix_world)
+        for one in bpy.context.evaluated_depsgraph_get().object_instances
+        if one.object.type == "MESH" and one.object.data.vertices
+    ]
+    return np.array(sorted(found, key=lambda matrix: matrix[:3, 3].tolist()))
+
+
+def test_parts_of_a_compound_are_points_as_well(capfd):
+    """They stayed in the air where the body began."""
+    scene = bpy.context.scene
+    scene.frame_end, scene.axion.use_cache = 12, False
+    whole = add("Whole", location=(0, 0, 3), collision_shape="COMPOUND")
+    whole.rotation_euler = (0.3, 0.4, 0.5)
+    parts = [box("Bar", (1, 0.3, 0.3), (0.6, 0, 0)), box("Post", (0.3, 0.3, 1), (-0.6, 0, 0.3))]
+    inner = add("Inner", location=(0, 1, 0), collision_shape="COMPOUND")
+    inner.parent, knob = whole, box("Knob", (0.2, 0.2, 0.2), (0, 0.3, 0))
+    knob.parent, knob.rotation_euler = inner, (0.1, 0.2, 0.3)
+    for item in parts:
+        item.parent = whole
+    before = fingerprint()
+    assert bpy.ops.axion.bake() == {"FINISHED"}
+    keyed = seen(12)
+    scene.axion.output = "POINTS"
+    for _ in range(2):  # the second time the shapes lie behind points
+        assert bpy.ops.axion.bake() == {"FINISHED"}
+        np.testing.assert_allclose(seen(12), keyed, atol=1e-4)
+    assert "does not follow" not in capfd.readouterr().out
+    scene.frame_set(1)
+    assert bpy.ops.axion.clear_bake() == {"FINISHED"}
+    scene.axion.output = "KEYFRAMES"
+    left = fingerprint()
+    assert [line for line in left if "Axion" not in str(line)] == [line for line in before if "Axion" not in str(line)]
