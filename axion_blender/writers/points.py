@@ -15,7 +15,7 @@ from ...solver import SceneError
 from .. import compat, conventions
 from ..extract import checks
 from ..slices import part
-from . import hiding, metaballs, parents, players, point_nodes, point_warnings, records
+from . import hiding, metaballs, parents, players, point_nodes, point_warnings, records, variants
 from .hiding import FLAGS
 
 HIDDEN = records.POINTS_RECORD
@@ -27,6 +27,8 @@ RAYS += ("visible_shadow", "is_holdout", "is_shadow_catcher")
 COPY = 20  # times as long it takes to copy an object as to look at one
 POSED = 0.8
 """Part of the writing until the motion is worked out."""
+LOOKED = 0.3
+"""Part of the making of prototypes until it is known who shares one."""
 
 
 def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_length, per_frame=1):
@@ -52,7 +54,7 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
         poses = _poses(trajectory, names, items, frame_start, scene, view_layer, scale_length)
         place, turn, scale = yield from part(poses, 0.0, POSED)
         meshes = metaballs.meshes(items, view_layer, made)
-        kinds, prototypes = yield from part(_prototypes(items, name, meshes, made), POSED, 1.0)
+        kinds, prototypes, variety = yield from part(_prototypes(items, name, meshes, made), POSED, 1.0)
         turns = {point_nodes.ROTATION: ("QUATERNION", turn)}
         motion = bpy.data.objects.new(f"{name} Motion", _mesh(f"{name} Motion", place.reshape(-1, 3), turns, made))
         made[motion] = f"{name} Motion"
@@ -85,7 +87,7 @@ def write_slices(trajectory, objects, frame_start, scene, view_layer, scale_leng
             records_of[flags] = json.dumps(dict(zip(FLAGS, flags, strict=True)))
         item[HIDDEN] = records_of[flags]
     resume(scene, items)
-    return point_warnings.find(scene, items, shown)
+    return [*variety.warnings(shown), *point_warnings.find(scene, items, shown)]
 
 
 def clear(scene):
@@ -224,15 +226,20 @@ def _poses(trajectory, names, items, frame_start, scene, view_layer, scale_lengt
 
 
 def _prototypes(items, name, meshes, made):
-    """((N,) number of each object's prototype, collection of the prototypes); a generator.  ``made`` takes them in.
+    """((N,) number of each object's prototype, collection of the prototypes, Variants of the objects); a generator.
+    ``made`` takes them in.
 
     meshes: {full name: mesh} of objects that show this instead of their data.
     """
-    collection = bpy.data.collections.new(f"{name} Prototypes")
+    collection, looks = bpy.data.collections.new(f"{name} Prototypes"), variants.Variants()
     made[collection] = f"{name} Prototypes"
+    for number, item in enumerate(items):
+        if number and number % parents.OBJECTS == 0:
+            yield LOOKED * number / len(items)
+        looks.add(item, _looks(item))
+    yield LOOKED
     numbers, kinds, work = {}, [], 0
-    for item in items:
-        key = _looks(item)
+    for key, item in zip(looks.keys(), items, strict=True):
         work += 1
         if key not in numbers:
             numbers[key], own = len(numbers), f"Axion Point {len(numbers):06}"
@@ -242,9 +249,9 @@ def _prototypes(items, name, meshes, made):
             work += COPY
         kinds.append(numbers[key])
         if work >= parents.OBJECTS:
-            yield len(kinds) / len(items)
+            yield LOOKED + (1.0 - LOOKED) * len(kinds) / len(items)
             work = 0
-    return np.array(kinds, np.int32), collection
+    return np.array(kinds, np.int32), collection, looks
 
 
 def _looks(item):

@@ -4,8 +4,8 @@
 import bpy
 import numpy as np
 import pytest
-from axion.axion_blender.writers import outputs, players
-from blend_scenes import add, box
+from axion.axion_blender.writers import outputs, players, variants
+from blend_scenes import add, box, box_mesh
 from test_writers_points import bake, fingerprint, trajectory_of
 
 
@@ -152,3 +152,66 @@ def test_parts_of_a_compound_are_points_as_well(capfd):
     scene.axion.output = "KEYFRAMES"
     left = fingerprint()
     assert [line for line in left if "Axion" not in str(line)] == [line for line in before if "Axion" not in str(line)]
+
+
+def painted(*reads):
+    """A material whose nodes, in a group, read of the object what is named: an output of Object Info or a property."""
+    material = bpy.data.materials.new("Paint")
+    if material.node_tree is None:
+        material.use_nodes = True
+    group = bpy.data.node_groups.new("Inner", "ShaderNodeTree")
+    material.node_tree.nodes.new("ShaderNodeGroup").node_tree = group
+    sink = group.nodes.new("ShaderNodeEmission")
+    for name in reads:
+        if name in ("Color", "Object Index"):
+            group.links.new(group.nodes.new("ShaderNodeObjectInfo").outputs[name], sink.inputs["Color"])
+        else:
+            node = group.nodes.new("ShaderNodeAttribute")
+            node.attribute_type, node.attribute_name = "OBJECT", name
+    return material
+
+
+def twins(count, *reads):
+    """Boxes of one mesh, told apart by Pass Index, color and custom properties, with a material that reads these."""
+    data = box_mesh()
+    data.materials.append(painted(*reads))
+    items = [add(f"T{k:03}", data, (2 * k, 0, 0), collision_shape="BOX") for k in range(count)]
+    for k, item in enumerate(items):
+        item.pass_index, item["mine"], item["other"], item.color = k // 2, k, [0.5 * k, k], (k / count, 0, 0, 1)
+    return items
+
+
+def prototypes():
+    return list(bpy.data.collections["Axion Points Scene Prototypes"].objects)
+
+
+@pytest.mark.parametrize("reads", ["", "mine", '["mine"]', "other", "nothing"])
+def test_bodies_that_materials_tell_apart_share_no_prototype(reads):
+    """Points had Pass Index and custom properties of whatever body was first."""
+    items = twins(6, *([reads] if reads else []))
+    assert bake(items, trajectory_of(items)) == []
+    kinds = 6 if "mine" in reads or reads == "other" else 3
+    assert len(prototypes()) == kinds
+    assert {one.pass_index for one in prototypes()} == {0, 1, 2}
+    assert kinds == 3 or {one["mine"] for one in prototypes()} == set(range(6))
+
+
+def test_more_looks_than_points_have_are_told(monkeypatch):
+    monkeypatch.setattr(variants, "MOST", 4)
+    items = twins(6, "mine")
+    (told,) = bake(items, trajectory_of(items))
+    assert told.startswith("T001, T002, T003 and 2 more are shown like others") and "read mine of the object" in told
+    assert len(prototypes()) == 1
+    items[0].data.materials.clear()
+    monkeypatch.setattr(variants, "MOST", 1)
+    assert bake(items, trajectory_of(items)) == [], "nobody sees a difference"
+
+
+def test_what_instances_have_of_their_own_is_told():
+    items = twins(2, "Color", "axion_speed")
+    tint, speed = bake(items, trajectory_of(items))
+    assert tint.startswith("T000, T001 are shown in the Object Color of Axion Points Scene")
+    assert speed.startswith("T000, T001 are shown without the speeds and forces")
+    for item in items:
+        item.color = players.shown(bpy.context.scene)[0].color = (0, 1, 0, 1)
+    assert bake(items, trajectory_of(items)) == [speed]
