@@ -87,7 +87,7 @@ class AXION_OT_connect_selected(bpy.types.Operator):
     )
     max_distance: FloatProperty(
         name="Max Distance",
-        description="Distance between origins up to which the pattern Nearest joins bodies (0 for any)",
+        description="Distance between the middles of bodies up to which the pattern Nearest joins them (0 for any)",
         default=0.0,
         min=0.0,
         unit="LENGTH",

@@ -26,7 +26,7 @@ PATTERNS = (
 def pairs(pattern, bodies, neighbors=1, max_distance=0.0):
     """[(first, second)] of bodies; the active one is the last of ``bodies``.
 
-    neighbors: of each body for NEAREST.  max_distance between origins for NEAREST, 0 for any.
+    neighbors: of each body for NEAREST.  max_distance between middles for NEAREST, 0 for any.
     """
     if pattern == "CHAIN_DISTANCE":
         return _chain(bodies)
@@ -40,16 +40,18 @@ def pairs(pattern, bodies, neighbors=1, max_distance=0.0):
     return [(item, bodies[-1]) for item in bodies[:-1]]
 
 
-def _place(item):
-    return item.matrix_world.translation
+def _middle(item):
+    """Middle of an object's bounding box, in the world: pieces of a wall may have their origins all in one place."""
+    corners = [mathutils.Vector(corner) for corner in item.bound_box]
+    return item.matrix_world @ (sum(corners, mathutils.Vector()) / len(corners))
 
 
 def _chain(bodies):
     left, found = list(bodies[:-1]), []
-    end = bodies[-1]
+    end, middles = bodies[-1], {item: _middle(item) for item in bodies}
     while left:
-        here = _place(end)
-        following = min(left, key=lambda item: ((_place(item) - here).length, item.name))
+        here = middles[end]
+        following = min(left, key=lambda item: ((middles[item] - here).length, item.name))
         left.remove(following)
         found.append((end, following))
         end = following
@@ -57,13 +59,13 @@ def _chain(bodies):
 
 
 def _nearest(bodies, neighbors, max_distance):
-    tree = mathutils.kdtree.KDTree(len(bodies))
-    for number, item in enumerate(bodies):
-        tree.insert(_place(item), number)
+    tree, middles = mathutils.kdtree.KDTree(len(bodies)), [_middle(item) for item in bodies]
+    for number, middle in enumerate(middles):
+        tree.insert(middle, number)
     tree.balance()
     found = {}
-    for number, item in enumerate(bodies):
-        others = [entry for entry in tree.find_n(_place(item), neighbors + 1) if entry[1] != number][:neighbors]
+    for number, middle in enumerate(middles):
+        others = [entry for entry in tree.find_n(middle, neighbors + 1) if entry[1] != number][:neighbors]
         for _, other, distance in others:
             if max_distance == 0.0 or distance <= max_distance:
                 found[min(number, other), max(number, other)] = True

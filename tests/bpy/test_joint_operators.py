@@ -155,3 +155,24 @@ def test_the_shape_of_all_selected_is_changed(empty_file):
     select(first, second)
     assert bpy.ops.axion.change_shape(type="CAPSULE") == {"FINISHED"}
     assert [item.axion.collision_shape for item in (first, second, other)] == ["CAPSULE", "CAPSULE", "BOX"]
+
+
+@pytest.mark.parametrize("pattern", ["NEAREST", "CHAIN_DISTANCE"])
+def test_pieces_with_their_origins_in_one_place_are_joined_to_their_neighbors(empty_file, pattern):
+    """Any pieces were joined: all were equally near."""
+    order = [3, 0, 4, 1, 5, 2]
+    pieces = {k: box(f"Piece {number}", center=(1.1 * k, 0, 0)) for number, k in enumerate(order)}
+    for item in pieces.values():
+        item.location, item.rotation_euler, item.scale = (1, 2, 3), (0.1, 0.2, 0.3), (1, 2, 1)
+    bpy.context.view_layer.update()
+    select(*(pieces[k] for k in reversed(range(6))))
+    assert bpy.ops.axion.connect_selected(connection_pattern=pattern, neighbors=2) == {"FINISHED"}
+    at = {item: k for k, item in pieces.items()}
+    joined = {frozenset((at[one.object1], at[one.object2])) for one in joints_of(empty_file)}
+    assert {frozenset((k, k + 1)) for k in range(5)} <= joined
+    ends = {frozenset((0, 2)), frozenset((3, 5))}
+    assert joined <= {frozenset((k, k + 1)) for k in range(5)} | (ends if pattern == "NEAREST" else set())
+
+
+def joints_of(scene):
+    return [item.axion_joint for item in scene.objects if item.axion_joint.enabled]
