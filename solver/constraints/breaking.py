@@ -9,7 +9,8 @@ the position phase, which solves for the mean velocity, and gets one back in the
 What breaks relieves others: of the links of a hanging chain, all but one carry nothing once the first has gone.  So of
 each island only the joints that carry most of what they can go, and the step is solved again.  Where many are
 overloaded, as in a wall of glued bricks that is struck, an eighth of them go at once, but never one of two that carry
-the same: of a plank that two joints hold side by side both would have gone, or neither.
+the same: of a plank that two joints hold side by side both would have gone, or neither.  Where that goes on and on in
+a step, twice as many go after each few rounds: a ball of 450 glued shards that fell took fifty, one joint at a time.
 """
 
 import numpy as np
@@ -18,7 +19,8 @@ from ..problem import Coordinate
 from ..reference.rows import jacobians, joint_directions
 
 EQUAL = 1e-3  # part by which two loads may differ and go together
-AT_ONCE = 8  # of so many overloaded joints of an island one goes, where it is no equal of one that stays
+AT_ONCE = 8  # of so many overloaded joints of an island one goes, where it is no equal of one that stays;
+ROUNDS = 4  # of half as many after each so many rounds of a step
 
 
 def impulse_share(problem):
@@ -61,11 +63,12 @@ def pushes(rows, along, impulse, count):
     return out
 
 
-def overloaded(assembly, solution, phase, strength, alive, sound):
+def overloaded(assembly, solution, phase, strength, alive, sound, rounds=0):
     """(K,) numbers of the joints that go before the others are judged again.
 
     phase: see ``joint_impulses``; strength: (J, 2) the most that each joint carries [N], [N m]; alive: (J,) bool;
-    sound: (n,) bool, dynamic bodies within the tolerance: joints of the others are not judged.
+    sound: (n,) bool, dynamic bodies within the tolerance: joints of the others are not judged; rounds: that broke some
+    in this step before.
     """
     rows, others = assembly.problem.joints, len(assembly.problem.bodies.mass) - len(sound)
     mean = joint_impulses(assembly.problem, solution, phase, len(alive)) / assembly.problem.step
@@ -76,19 +79,19 @@ def overloaded(assembly, solution, phase, strength, alive, sound):
     over = np.flatnonzero(alive & judged & (load > 1.0))
     of_body, island = np.append(assembly.island, np.full(others, -1)), np.empty(len(alive), np.intp)
     island[rows.joint] = np.maximum(of_body[rows.body_a], of_body[rows.body_b])
-    return over[_first(load[over], island[over])]
+    return over[_first(load[over], island[over], max(1, AT_ONCE >> (rounds // ROUNDS)))]
 
 
-def _first(load, island):
-    """(K,) bool: which of K overloaded joints go first: an AT_ONCE-th of each island's, but of equal ones all or none;
-    at least those with the largest load.
+def _first(load, island, at_once=AT_ONCE):
+    """(K,) bool: which of K overloaded joints go first: an ``at_once``-th of each island's, but of equal ones all or
+    none; at least those with the largest load.
 
     load: (K,) what each carries, in parts of what it can; island: (K,) that of each.
     """
     order = np.lexsort((-load, island))
     load, start = load[order], np.flatnonzero(np.diff(island[order], prepend=-2))
     count = np.diff(np.append(start, len(order)))
-    stays = np.minimum(-(-count // AT_ONCE), count - 1)  # rank of the first that may stay
+    stays = np.minimum(-(-count // at_once), count - 1)  # rank of the first that may stay
     least = np.where(count > 1, (1.0 + EQUAL) * load[start + stays], 0.0)
     out = np.empty(len(order), bool)
     out[order] = (load > np.repeat(least, count)) | (load >= (1.0 - EQUAL) * np.repeat(load[start], count))

@@ -99,6 +99,7 @@ class JointTable:
         self.alive = np.ones(len(self.joints), bool)
         self.broken = {}  # name -> time [s]
         self._standing, self._around = (None, None), (None, None, None)
+        self._cascade = None, 0  # end of the step in which joints broke last [s], and how often some did in it
         self._strength = np.array([(j.break_force, j.break_torque) for j in self.joints], float).reshape(-1, 2)
         self._breakable = bool(np.isfinite(self._strength).any())
 
@@ -182,7 +183,9 @@ class JointTable:
         """
         if not len(assembly.problem.joints) or not self._breakable:
             return False
-        going = overloaded(assembly, solution, phase, self._strength, self.alive, sound)
+        rounds = self._cascade[1] if self._cascade[0] == time else 0
+        going = overloaded(assembly, solution, phase, self._strength, self.alive, sound, rounds)
+        self._cascade = time, rounds + 1
         for k in going:
             self.alive[k] = False
             self.broken[self.joints[k].name] = time
