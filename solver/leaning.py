@@ -10,12 +10,12 @@ down within half a second at 24 frames a second.  What has no axis of symmetry t
 import numpy as np
 
 from .bounces import moving_first
+from .flags import some
 from .reference.rotation import conjugate, cross, dot, rotate
+from .vectors import length
 
 TURN = 0.06  # [rad] by which what leans may give way across its spin in a step;
-LEAN = (
-    0.02  # [rad] and that times how far beside its middle it is pushed, in radii of gyration: 0 where it rolls upright
-)
+LEAN = 0.02  # [rad] and that times how far beside its middle it is pushed, in radii of gyration: upright 0
 PLACE = 0.5  # radii of gyration: loads that are farther apart hold its lean
 ACROSS = 0.5  # sine of the angle between spin and torque, at least: what falls turns about the torque
 ALIKE = 0.02  # by which two principal moments may differ, and the third does, for it to have an axis
@@ -26,42 +26,50 @@ def leans_too_far(assembly, solution):
     there are none.
     """
     problem = assembly.problem
-    bodies, contacts, n = problem.bodies, problem.contacts, problem.bodies.dynamic_count
-    load = solution.contact_impulse[:, 0]
-    index = np.flatnonzero(load > 0.0)
-    if not len(index):
-        return None
-    inertia, spin = bodies.inertia[:n], solution.velocity[:n, 3:]
-    turned, last = spin * problem.step, np.sort(inertia, axis=1)
-    fast = dot(turned, turned) > TURN**2 / 4.0  # a disc gives way at most twice as fast as it spins
+    bodies, n, h = problem.bodies, problem.bodies.dynamic_count, problem.step
+    pushes = np.flatnonzero(solution.contact_impulse[:, 0] > 0.0)
+    spin = solution.velocity[:n, 3:]
+    fast = h**2 * dot(spin, spin) > 0.25 * TURN**2  # a disc gives way at most twice as fast as it spins
     fast &= ~assembly.island_jointed[assembly.island]
-    if not fast.any():
+    if not len(pushes) or not some(fast):
         return None
-    first, second = (last[:, 1] - last[:, 0]) <= ALIKE * last[:, 1], (last[:, 2] - last[:, 1]) <= ALIKE * last[:, 2]
-    fast &= first != second
+    own, other = (side[pushes] for side in moving_first(problem.contacts))
+    fast[own[other < n]] = fast[other[other < n]] = False  # in heaps others hold it
+    inertia = bodies.inertia[:n]
     local = rotate(conjugate(solution.orientation[:n]), spin)
-    across = np.maximum(inertia[:, [1, 2, 0]], inertia[:, [2, 0, 1]])
-    rate = local * inertia / across
-    fast &= dot(rate, rate) * problem.step**2 > TURN**2
-    own, other = moving_first(contacts)
-    fast[other[index][other[index] < n]] = fast[own[index][other[index] < n]] = False  # in heaps others hold it
-    index = index[np.append(fast, False)[np.minimum(own[index], n)]]
-    if not len(index):
+    rate = local * inertia / np.maximum(inertia[:, [1, 2, 0]], inertia[:, [2, 0, 1]])
+    gives = h * np.sqrt(dot(rate, rate))
+    fast &= (gives > TURN) & _has_axis(inertia)
+    pushes = pushes[np.append(fast, False)[np.minimum(own, n)]]
+    if not len(pushes):
         return None
-    own, load, gyration = own[index], load[index], bodies.gyration()
-    ours = (contacts.body_a[index] == own)[:, None]
-    arm = rotate(solution.orientation[own], np.where(ours, contacts.point_a[index], contacts.point_b[index]))
-    low, high = np.full((2, n, 3), np.inf) * np.array([1.0, -1.0])[:, None, None]
+    torque, load, spread = _pushed(problem.contacts.take(pushes), solution, pushes, n)
+    momentum, beside, gyration = rotate(solution.orientation[:n], inertia * local), length(torque), bodies.gyration()
+    out = fast & (gives * beside > LEAN * gyration * load) & (spread <= PLACE * gyration)
+    out &= length(cross(momentum, torque)) > ACROSS * beside * length(momentum)
+    return out if some(out) else None
+
+
+def _has_axis(inertia):
+    """(n,) bool: of principal moments (n, 3) two are alike, and the third is not."""
+    low, middle, high = np.sort(inertia, axis=1).T
+    return (middle - low <= ALIKE * middle) != (high - middle <= ALIKE * high)
+
+
+def _pushed(contacts, solution, pushes, n):
+    """Of n bodies the torque (n, 3) [N m s] and sum (n,) [N s] of normal impulses of their contacts with what stands,
+    at the end pose, and how far apart (n,) those are [m].
+
+    contacts: those at ``pushes`` in the StepSolution.
+    """
+    (own, _), impulse = moving_first(contacts), solution.contact_impulse[pushes, 0]
+    first = (contacts.body_a == own)[:, None]
+    arm = rotate(solution.orientation[own], np.where(first, contacts.point_a, contacts.point_b))
+    push = np.where(first, impulse[:, None], -impulse[:, None]) * contacts.normal
+    low, high, torque = np.full((n, 3), np.inf), np.full((n, 3), -np.inf), np.zeros((n, 3))
     np.minimum.at(low, own, arm)
     np.maximum.at(high, own, arm)
-    torque = np.zeros((n, 3))
-    np.add.at(torque, own, load[:, None] * cross(arm, np.where(ours, 1.0, -1.0) * contacts.normal[index]))
-    whole = np.bincount(own, load, minlength=n)
-    momentum = rotate(solution.orientation[:n], inertia * local)
-    size, turning = np.sqrt(dot(torque, torque)), cross(momentum, torque)
-    out = fast & (problem.step * np.sqrt(dot(rate, rate)) * size > LEAN * gyration * whole)
-    out &= np.sqrt(dot(turning, turning)) > ACROSS * size * np.sqrt(dot(momentum, momentum))
+    np.add.at(torque, own, cross(arm, push))
     spread = np.zeros(n)
-    spread[own] = np.sqrt(dot((high - low)[own], (high - low)[own]))
-    out &= spread <= PLACE * gyration
-    return out if out.any() else None
+    spread[own] = length((high - low)[own])
+    return torque, np.bincount(own, impulse, n), spread

@@ -13,10 +13,12 @@ is that found near the contact, whichever of the two turned.
 
 import numpy as np
 
+from .ordered import among, distinct
 from .passing import scene_poses
-from .plausible import PairOverlap, speeds
+from .plausible import PairOverlap, pair_number, speeds
 from .reference.rotation import rotate
 from .reference.rows import gaps, normals
+from .vectors import length
 
 TURNS = 0.02, 0.05
 BEYOND = 2.0  # of the tolerance, by which a contact may be farther off than it says,
@@ -67,17 +69,19 @@ def _gap_near(contacts, solution, found, order, frames, reach):
     """
     position, orientation = solution.position, solution.orientation
     a, b = order[contacts.body_a], order[contacts.body_b]
+    pairs = distinct(pair_number(a, b, len(order)))
+    found = found.take(among(pair_number(found.body_a, found.body_b, len(order)), pairs))
     place, tilt = frames.to_body(*scene_poses(order[:-1], position, orientation))
     ends = [
         [x[body] + rotate(q[body], point) for body, point in ((one.body_a, one.point_a), (one.body_b, one.point_b))]
         for one, x, q in ((contacts, position, orientation), (found, place, tilt))
     ]
-    sign = np.where(a[:, None] == found.body_a, 1.0, -1.0)
-    same = (a[:, None] == found.body_a) & (b[:, None] == found.body_b)
-    same |= (b[:, None] == found.body_a) & (a[:, None] == found.body_b)
-    same &= sign * (normals(contacts, orientation) @ found.normal.T) > 0.0
-    close = np.zeros_like(same)
+    forth = (a[:, None] == found.body_a) & (b[:, None] == found.body_b)
+    back = (b[:, None] == found.body_a) & (a[:, None] == found.body_b)
+    alike = normals(contacts, orientation) @ found.normal.T
+    close = np.zeros_like(forth)
     for one in ends[0]:
         for other in ends[1]:
-            close |= np.linalg.norm(one[:, None] - other, axis=2) <= reach[:, None]
-    return np.where(same & close, found.gap, np.inf).min(axis=1, initial=np.inf)
+            close |= length(one[:, None] - other) <= reach[:, None]
+    same = close & (forth & (alike > 0.0) | back & (alike < 0.0))
+    return np.where(same, found.gap, np.inf).min(axis=1, initial=np.inf)
