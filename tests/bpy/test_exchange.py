@@ -14,6 +14,16 @@ from test_writers_points import instances
 scene = scene_to_bake
 
 
+def bring_back(path, kind):
+    """Import a file into an empty scene of 24 frames a second."""
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.context.scene.render.fps = 24
+    if kind == "USD":
+        bpy.ops.wm.usd_import(filepath=path, merge_parent_xform=False)
+    else:
+        bpy.ops.wm.alembic_import(filepath=path, as_background_job=False)
+
+
 @pytest.mark.parametrize(("kind", "option"), [("USD", "usd"), ("ALEMBIC", "alembic")])
 def test_other_programs_get_the_points_as_objects(scene, tmp_path, kind, option):
     if not getattr(bpy.app.build_options, option):
@@ -22,12 +32,7 @@ def test_other_programs_get_the_points_as_objects(scene, tmp_path, kind, option)
     bake("POINTS")
     wanted = {frame: np.array([matrix for _, matrix in instances(frame)]) for frame in (1, 4, 7)}
     assert bpy.ops.axion.export_motion(filepath=path, format=kind) == {"FINISHED"}
-    bpy.ops.wm.read_homefile(use_empty=True)
-    bpy.context.scene.render.fps = 24
-    if kind == "USD":
-        bpy.ops.wm.usd_import(filepath=path, merge_parent_xform=False)
-    else:
-        bpy.ops.wm.alembic_import(filepath=path, as_background_job=False)
+    bring_back(path, kind)
     for frame, matrices in wanted.items():
         bpy.context.scene.frame_set(frame)
         found = [item.matrix_world for item in bpy.data.objects if item.type == "MESH" and len(item.data.vertices) == 8]
@@ -50,12 +55,7 @@ def test_other_programs_get_the_baked_objects(scene, tmp_path, kind, option):
     scene.frame_set(3)
     assert bpy.ops.axion.export_motion(filepath=path, format=kind) == {"FINISHED"}
     assert (scene.frame_start, scene.frame_end, scene.frame_current) == (1, 7, 3)
-    bpy.ops.wm.read_homefile(use_empty=True)
-    bpy.context.scene.render.fps = 24
-    if kind == "USD":
-        bpy.ops.wm.usd_import(filepath=path, merge_parent_xform=False)
-    else:
-        bpy.ops.wm.alembic_import(filepath=path, as_background_job=False)
+    bring_back(path, kind)
     assert "Ground" not in bpy.data.objects, "only what was baked"
     assert np.allclose(motion("Tilted"), wanted, atol=1e-4)
 
