@@ -21,7 +21,7 @@ from .flags import some
 from .ghosts import NO_PAIRS, met, pushed_from_afar
 from .gliding import whole_impulses
 from .kept_solves import keep, unchanged
-from .leaning import leans_too_far
+from .leaning import leaning
 from .missed_hits import missed_hits
 from .ordered import among, distinct, union, without
 from .overreach import overreached
@@ -70,15 +70,15 @@ class PositionPhase:
         options, tolerance = self.options(assembly, state)
         solved = Solved(assembly, *self._solve(assembly, options, tolerance, last), tolerance, NO_PAIRS)
         solved = self._repeat(solved, state, last)
-        if not solved.seen:
-            return solved
-        solved = self._along_curves(solved, state, last)
+        if solved.seen:
+            solved = self._along_curves(solved, state, last)
+        leans, too_far = leaning(solved.assembly, solved.solution) or (None, None)
+        solved = replace(solved.too_long_for(too_far), leans=leans)
         if not solved.seen:
             return solved
         where = self.collider, self.frames, self.fast
         far = overreached(solved.assembly, solved.solution, solved.check.found, *where)
-        solved = solved.too_long_for(far).too_long_for(leans_too_far(solved.assembly, solved.solution))
-        return self._without_ghosts(solved, state, last)
+        return self._without_ghosts(solved.too_long_for(far), state, last)
 
     def _repeat(self, solved, state, last):
         """The Solved step with more contacts or other loads, as long as it asks for them."""

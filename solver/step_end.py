@@ -51,6 +51,8 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     limit = EnergyLimit(assembly, solution, judged, phase.fast)
     gained = limit.exceeded(velocity)
     need = judged.need | gained
+    if solved.leans is not None:
+        need = need | (np.bincount(assembly.island[solved.leans], minlength=len(need)) > 0)
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)), gained[assembly.island])
     if some(need):
         mask = need[assembly.island]
@@ -76,6 +78,8 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         ruled = mask & ~(kept | slowed)[assembly.island]
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
         residuals, body = phase.judge.end(problem, result, loaded)
+        if solved.leans is not None:
+            middle, along = middle | solved.leans, along | solved.leans
         if some(middle):
             beyond = np.zeros(n) if state.beyond is None else state.beyond[assembly.numbering.scene[:n]]
             lost = None
