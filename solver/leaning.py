@@ -6,7 +6,7 @@ with L its angular momentum and T the torque of the push, its axis goes round at
 turns by little tell of that (gyroscopic.py says by how much it gives way): a coin that spun on its rim at 25 rad/s lay
 down within half a second at 24 frames a second.  What has no axis of symmetry tumbles, and keeps no lean.
 
-Nor does it get back what a step may add to the energy of others for the noise of poses (energy_limit.py): its rim rolls
+Nor is it given what a step may add to the energy of others for the noise of poses (energy_limit.py): its rim rolls
 on in each step, and a coin gained an eighth of its speed in a second so.
 """
 
@@ -18,7 +18,7 @@ from .reference.rotation import conjugate, cross, dot, rotate
 from .vectors import length
 
 TURN = 0.06  # [rad] by which what leans may give way across its spin in a step;
-LEAST = 0.01  # [rad] by which it leans at all
+LEAST = 0.01  # [rad] of that, below which short steps tell all there is
 LEAN = 0.02  # [rad] and that times how far beside its middle it is pushed, in radii of gyration: upright 0
 PLACE = 0.5  # radii of gyration: loads that are farther apart hold its lean
 ACROSS = 0.5  # sine of the angle between spin and torque, at least: what falls turns about the torque
