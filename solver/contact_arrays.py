@@ -6,13 +6,12 @@ rounds is a manifold that creeps.  Kernels launch over the capacity and return e
 """
 
 from dataclasses import fields
-from operator import attrgetter
 
 import numpy as np
 import warp as wp
 
 from .arrays import allocate, download_all, of_arrays, upload
-from .manifold import Manifolds
+from .manifold import Manifolds, columns_of
 from .shapes import Box, ConvexHull
 
 # Slots of the ``counts`` array.
@@ -206,10 +205,7 @@ def write_points(arrays, manifolds):
 
 def read_points(arrays, count):
     """The first ``count`` points as Manifolds."""
-    return Manifolds(*download_all(*((array, count) for array in _POINTS(arrays))))
-
-
-_POINTS = attrgetter(*(item.name for item in fields(Manifolds)))
+    return Manifolds(*download_all(*((array, count) for array in columns_of(arrays))))
 
 
 def pose_arrays(model, device):

@@ -14,7 +14,8 @@ from .convex_touch import FlightArrays, follow_pairs
 from .cores import core_table
 from .flags import numbers
 from .host import HostKernel, HostTable
-from .manifold import along_runs, run_lengths, segments
+from .manifold import along_runs
+from .ordered import run_lengths, segments
 from .shapes import Box, ConvexHull
 from .touch_features import meeting_places
 from .touch_time import Side

@@ -15,7 +15,8 @@ import numpy as np
 
 from .bounces import moving_first
 from .curves import ALONG, FACET, HAIR, MOST, ROUND, SMOOTH, TURN, angles, on_what_is_not_solved, outwards, passing
-from .manifold import locate, segments
+from .manifold import locate
+from .ordered import segments
 from .passing import on_the_way, scene_poses
 from .rotations import conjugate, rotate
 from .vectors import inner, length

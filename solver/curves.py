@@ -22,6 +22,7 @@ from .manifold import along_runs
 from .reference.rotation import cross
 from .reference.rows import gaps, normals
 from .rotations import rotate, slerp
+from .topology import groups_with
 from .vectors import inner, length
 
 TURN = 0.01  # [rad] by which a surface may turn in a step
@@ -139,7 +140,7 @@ def on_what_is_not_solved(assembly, solution):
     among = (solution.contact_impulse[:, 0] > 0.0) & (other < n)
     if contacts.face is not None:  # what lies on a cart; heaps have better to do
         among &= (contacts.face < 0) | ~assembly.island_jointed[island[np.minimum(own, n - 1)]]
-    among = np.bincount(island[own[among]], minlength=len(assembly.island_jointed)) > 0
+    among = groups_with(island, own[among], len(assembly.island_jointed))
     ours = np.append(~among[island], False)[np.minimum(own, n)] & (other >= n)
     return ours if contacts.surface_velocity is None else ours & ~contacts.surface_velocity.any(axis=1)
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .hidden_edges import with_faces
-from .manifold import along_runs, run_lengths, segments, turn
-from .ordered import among
+from .manifold import along_runs, turn
+from .ordered import among, run_lengths, segments
 from .reach import reach, reach_of_vertices
 from .rotations import matrices
 

@@ -42,6 +42,13 @@ HOPS = 0.03  # and how far above what it turns on it may be, in parts of that, t
 UPRIGHT = 0.7  # of its spin, at least, is about the normal there: what rolls does not turn on a tip
 
 
+def gives_way(inertia, held=0.0):
+    """(N, 3) rate at which bodies with principal moments (N, 3) give way across their spin about each axis, in parts of
+    that spin; held: moment that must lean along [kg m^2].
+    """
+    return inertia / (np.maximum(inertia[:, [1, 2, 0]], inertia[:, [2, 0, 1]]) + held)
+
+
 class Gyroscopes:
     """The bodies of one scene whose spin decides how long a step may be."""
 
@@ -94,8 +101,7 @@ class Gyroscopes:
             jointed[fixed.body_a[alive]] = jointed[fixed.body_b[alive]] = True
             jointed, inertia, gain = jointed[:-1], self.frames.inertia[free], np.zeros((len(free), 3))
             held = self._held(free)
-            across = np.maximum(inertia[:, [1, 2, 0]], inertia[:, [2, 0, 1]]) + held[free, None]
-            gain[free] = inertia / across
+            gain[free] = gives_way(inertia, held[free, None])
             turns = np.stack([free & (jointed | ~self.ball), free & jointed])
             most = np.where(turns, (gain.max(axis=1) / np.array([[TIPTOE], [JOINTED]])) ** 2, 0.0)
             self._known = key, (jointed, held == 0.0, gain, most, self._levers(free))

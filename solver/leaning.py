@@ -14,6 +14,7 @@ import numpy as np
 
 from .bounces import moving_first
 from .flags import some
+from .gyroscopic import gives_way
 from .reference.rotation import conjugate, cross, dot, rotate
 from .vectors import length
 
@@ -41,7 +42,7 @@ def leaning(assembly, solution):
     fast[own[other < n]] = fast[other[other < n]] = False  # in heaps others hold it
     inertia = bodies.inertia[:n]
     local = rotate(conjugate(solution.orientation[:n]), spin)
-    rate = local * inertia / np.maximum(inertia[:, [1, 2, 0]], inertia[:, [2, 0, 1]])
+    rate = local * gives_way(inertia)
     gives = h * np.sqrt(dot(rate, rate))
     fast &= (gives > LEAST) & _has_axis(inertia)
     pushes = pushes[np.append(fast, False)[np.minimum(own, n)]]

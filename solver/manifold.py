@@ -12,6 +12,7 @@ from operator import attrgetter
 import numpy as np
 
 from .flags import numbers
+from .ordered import run_lengths, segments
 
 GAP_FLOOR = 0.04  # contacts closer than this times the pair's smallest half extent are always reported
 NOISE = 1e-5  # of the smallest half extent: detection is in single precision, and no finer among many bodies
@@ -50,11 +51,11 @@ class Manifolds:
     def take(self, index):
         """The contacts at ``index`` (indices or mask)."""
         index = numbers(index)
-        return Manifolds(*(column.take(index, 0) for column in _COLUMNS(self)))
+        return Manifolds(*(column.take(index, 0) for column in columns_of(self)))
 
     def and_then(self, other, index):
         """The contacts at ``index`` (indices) of these and the Manifolds ``other``, which count on from here."""
-        columns = zip(_COLUMNS(self), _COLUMNS(other), strict=True)
+        columns = zip(columns_of(self), columns_of(other), strict=True)
         return Manifolds(*(np.concatenate(both).take(index, 0) for both in columns))
 
     @staticmethod
@@ -67,26 +68,14 @@ class Manifolds:
         )
 
 
-_COLUMNS = attrgetter(*(item.name for item in fields(Manifolds)))
+columns_of = attrgetter(*(item.name for item in fields(Manifolds)))
+"""All columns of Manifolds, or of arrays named like them."""
 
 
 def relative_place(contacts, position, rotation):
     """point_a in b's frame (K, 3) at the body poses position (B, 3), rotation (B, 3, 3)."""
     offset = position[contacts.body_a] - position[contacts.body_b]
     return turn_back(rotation[contacts.body_b], offset + turn(rotation[contacts.body_a], contacts.point_a))
-
-
-def segments(pair):
-    """Start of each run of equal values in a sorted array, and its values."""
-    first = np.ones(len(pair), bool)
-    np.not_equal(pair[1:], pair[:-1], out=first[1:])
-    start = np.flatnonzero(first)
-    return start, pair.take(start)
-
-
-def run_lengths(start, count):
-    """(N,) how long the runs are that begin at ``start`` (N,), the last of which ends at ``count``."""
-    return np.append(start[1:], count)[: len(start)] - start
 
 
 def locate(wanted, available):

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sets of numbers as ascending arrays without repetition: NumPy's own questions to sets sort both sides each time."""
+"""Sets of numbers as ascending arrays without repetition: NumPy's own questions to sets sort both sides each time.
+
+And runs of equal numbers in ascending arrays.
+"""
 
 import numpy as np
 
@@ -21,10 +24,19 @@ def union(first, second):
     return np.union1d(first, second) if len(first) and len(second) else first if len(first) else second
 
 
+def segments(values):
+    """Start of each run of equal values in a sorted array, and its values."""
+    first = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    start = np.flatnonzero(first)
+    return start, values.take(start)
+
+
+def run_lengths(start, count):
+    """(N,) how long the runs are that begin at ``start`` (N,), the last of which ends at ``count``."""
+    return np.append(start[1:], count)[: len(start)] - start
+
+
 def distinct(values):
     """``values`` (N,) as a set."""
-    if len(values) < 2:
-        return values
-    values, first = np.sort(values, kind="stable"), np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=first[1:])
-    return values[first]
+    return values if len(values) < 2 else segments(np.sort(values, kind="stable"))[1]

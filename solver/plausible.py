@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .ordered import segments
 from .vectors import length
 
 SLACK = 0.02  # of the smaller half extent: depths this near the bound are left alone
@@ -27,14 +28,11 @@ class PairOverlap:
         body_a, body_b, gap = self._list
         pair = self._key(body_a, body_b)
         order = pair.argsort(kind="stable")
-        pair = pair.take(order)
-        first = np.ones(len(pair), bool)
-        np.not_equal(pair[1:], pair[:-1], out=first[1:])
-        first = np.flatnonzero(first)
+        first, pair = segments(pair.take(order))
         deepest = np.full(len(first) + 1, self._most)
         if len(first):
             np.minimum(np.minimum.reduceat(np.take(gap, order), first), self._most, out=deepest[:-1])
-        return pair.take(first), deepest
+        return pair, deepest
 
     def of(self, body_a, body_b):
         """(N,) deepest gap of each pair, at most ``most``; that for pairs that were not in the list."""

@@ -11,7 +11,7 @@ from .flags import every, some
 from .joint_damping import damp_joints
 from .proximal import SolveOptions
 from .strokes import roll_on
-from .topology import whole_groups
+from .topology import groups_with, whole_groups
 from .velocity_phase import velocity_problem
 
 FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
@@ -52,7 +52,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     gained = limit.exceeded(velocity)
     need = judged.need | gained
     if solved.leans is not None:
-        need = need | (np.bincount(assembly.island[solved.leans], minlength=len(need)) > 0)
+        need = need | groups_with(assembly.island, solved.leans, len(need))
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)), gained[assembly.island])
     if some(need):
         mask = need[assembly.island]
@@ -70,7 +70,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         result = solve(problem, None)
         limit.add_drives(problem.joints, result.joint_impulse)
         middle, along = _by_middle(assembly)
-        spared = np.bincount(assembly.island[along], minlength=len(need)) > 0
+        spared = groups_with(assembly.island, along, len(need))
         problem, result, kept, slowed = held_to(limit, problem, result, velocity, solve, spared)
         rolls = judged.rolls & ~kept & ~spared
         if some(rolls & limit.held):

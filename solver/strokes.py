@@ -23,6 +23,7 @@ from .outline import strokes_between
 from .reference.impact import time_to_zero
 from .reference.rows import contact_jacobians, gaps
 from .rotations import conjugate, rotate
+from .topology import groups_with
 
 ROUNDING = 1e-6  # of a body's radius: gaps are detected in single precision
 STICKS = 0.999  # of the friction there is
@@ -83,7 +84,7 @@ def roll_on(limit, rolls, ended, solve, phase):
     low, high = TRUSTED
     rolling &= (energy > SURE * limit.noise) & (energy > low * found) & (energy < high * found)
     result.velocity[:n][rolling] = velocity[rolling] * np.sqrt(energy[rolling] / found[rolling])[:, None]
-    return np.bincount(island[rolling], minlength=len(rolls)) > 0
+    return groups_with(island, rolling, len(rolls))
 
 
 def _speeds(contacts, bodies, *velocities):

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from .components import connected_components
+from .ordered import segments
 from .problem import frozen
 
 KEPT = 4  # structures: a step may have four, with its velocity phase, halves and contacts that show later
@@ -56,9 +57,14 @@ class Topology:
 
 def whole_groups(label, members):
     """(n,) bool: nodes of groups that have one of ``members`` (n,) bool or numbers; label: (n,) int of each node."""
-    marked = np.zeros(int(label.max(initial=-1)) + 1, bool)
+    return groups_with(label, members, int(label.max(initial=-1)) + 1)[label]
+
+
+def groups_with(label, members, count):
+    """(count,) bool: groups that have one of ``members``, as in ``whole_groups``."""
+    marked = np.zeros(count, bool)
     marked[label[members]] = True
-    return marked[label]
+    return marked
 
 
 def group(keys, count):
@@ -147,10 +153,8 @@ def _topology(n, total, *sides):
     contact_order = contact_order.take(_in_order(contact_island.take(contact_order), island_count))
     ca, cb, pair_key, contact_island = (x.take(contact_order) for x in (ca, cb, pair_key, contact_island))
     # contacts of one pair are neighbours after the sort, whatever island order put between pairs
-    parts = np.ones(len(ca) + 1, bool)
-    np.not_equal(pair_key[1:], pair_key[:-1], out=parts[1:-1])
-    edges = np.flatnonzero(parts)
-    first = edges[:-1]
+    first = segments(pair_key)[0]
+    edges = np.append(first, len(ca))
     runs = np.flatnonzero((ca.take(first) < n) & (cb.take(first) < n))
     pairs, starts, ends = pair_key.take(first.take(runs)), edges.take(runs), edges.take(runs + 1)
 

@@ -112,6 +112,15 @@ def rock(count, seed=0, size=0.2):
     return ConvexHull(size * points * (1.3, 1.0, 0.8))
 
 
+def prism(outline, caps, half_height):
+    """A solid between two copies of an outline (N, 2), counter-clockwise, whose inside the triangles ``caps`` cover."""
+    n, k = len(outline), np.arange(len(outline))
+    after, caps = (k + 1) % n, np.asarray(caps)
+    vertices = np.concatenate([np.c_[outline, np.full(n, z)] for z in (-half_height, half_height)])
+    sides = np.stack([k, after, n + after], axis=1), np.stack([k, n + after, n + k], axis=1)
+    return TriangleMesh(vertices, np.concatenate([caps[:, ::-1], n + caps, *sides]))
+
+
 def ell(size=0.2):
     """A closed L of three cubes of edge ``size`` in x-z, middle near the origin: concave, with coplanar triangles."""
     outline = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]

@@ -6,7 +6,8 @@ from itertools import combinations
 import numpy as np
 from axion.solver.contact_arrays import CORNERS
 from axion.solver.face_corners import APART, CALM, LEANING
-from axion.solver.manifold import GAP_FLOOR, Manifolds, segments
+from axion.solver.manifold import GAP_FLOOR, Manifolds
+from axion.solver.ordered import segments
 from axion.solver.problem import tangents
 from axion.solver.shapes import ConvexHull
 from numpy_manifolds import with_deepest

@@ -4,7 +4,8 @@
 import numpy as np
 from axion.solver.contact_arrays import straight_parts
 from axion.solver.line_contacts import HAIR, LEAST, LYING, PARALLEL, PLACES, TURNS
-from axion.solver.manifold import Manifolds, segments
+from axion.solver.manifold import Manifolds
+from axion.solver.ordered import segments
 
 
 def with_lines(model, found, position, rotation):

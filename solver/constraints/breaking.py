@@ -63,7 +63,7 @@ def pushes(rows, along, impulse, count):
     return out
 
 
-def overloaded(assembly, solution, phase, strength, alive, sound, rounds=0):
+def overloaded(assembly, solution, phase, strength, alive, sound, rounds):
     """(K,) numbers of the joints that go before the others are judged again.
 
     phase: see ``joint_impulses``; strength: (J, 2) the most that each joint carries [N], [N m]; alive: (J,) bool;
@@ -82,7 +82,7 @@ def overloaded(assembly, solution, phase, strength, alive, sound, rounds=0):
     return over[_first(load[over], island[over], max(1, AT_ONCE >> (rounds // ROUNDS)))]
 
 
-def _first(load, island, at_once=AT_ONCE):
+def _first(load, island, at_once):
     """(K,) bool: which of K overloaded joints go first: an ``at_once``-th of each island's, but of equal ones all or
     none; at least those with the largest load.
 

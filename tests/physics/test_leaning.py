@@ -3,28 +3,26 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, ConvexHull, Cylinder, Scene, SolverConfig, TriangleMesh, simulate
+from axion.solver import Body, ConvexHull, Cylinder, Scene, SolverConfig, simulate
 from axion.solver.rotations import rotate
+from contact_scenes import prism
 from figures import figure
 from scenes import ground, turned
 
 RADIUS, HALF, LEAN, SIDES = 0.04, 0.004, 0.3, 48  # [m], [rad]
 
 
-def prism():
-    """Corners and triangles of a coin of flat sides."""
-    angle, k = 2.0 * np.pi * np.arange(SIDES) / SIDES, np.arange(SIDES)
-    ring, after = np.stack([RADIUS * np.cos(angle), RADIUS * np.sin(angle)], axis=1), (k + 1) % SIDES
-    corners = np.concatenate([np.c_[ring, np.full(SIDES, z)] for z in (-HALF, HALF)])
-    ends = [each for i in range(1, SIDES - 1) for each in ((0, i + 1, i), (SIDES, SIDES + i, SIDES + i + 1))]
-    sides = np.stack([k, after, SIDES + after], axis=1), np.stack([k, SIDES + after, SIDES + k], axis=1)
-    return corners, np.concatenate([np.array(ends), *sides])
+def disc():
+    """A coin of flat sides, of triangles."""
+    angle = 2.0 * np.pi * np.arange(SIDES) / SIDES
+    ring = np.stack([RADIUS * np.cos(angle), RADIUS * np.sin(angle)], axis=1)
+    return prism(ring, [(0, k, k + 1) for k in range(1, SIDES - 1)], HALF)
 
 
 SHAPES = {
     "cylinder": Cylinder(RADIUS, HALF),
-    "hull of 48 sides": ConvexHull(prism()[0]),
-    "mesh of 48 sides": TriangleMesh(*prism()),
+    "hull of 48 sides": ConvexHull(disc().vertices),
+    "mesh of 48 sides": disc(),
 }
 SPINS = {"linear_velocity": (0.0, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 25.0)}
 ROLLS = {"linear_velocity": (0.6, 0.0, 0.0), "angular_velocity": (0.0, 0.6 / RADIUS, 0.0)}

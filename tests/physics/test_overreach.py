@@ -17,6 +17,7 @@ from axion.solver import (
     simulate,
 )
 from axion.solver.rotations import multiply
+from contact_scenes import prism
 from figures import figure
 from scenes import turned
 
@@ -92,15 +93,6 @@ def test_a_flipper_that_turns_in_one_frame_strikes_as_at_384_fps(degrees, bound)
     fast, exact = flipped(angle, 24), flipped(angle, 384)
     name = f"flipper that turns by {degrees} degrees in a frame"
     assert figure(name, "speed of the ball against 384 fps", abs(fast / exact - 1.0), f"< {bound:g}") < bound
-
-
-def prism(outline, caps, half_height):
-    """A solid between two copies of an outline (N, 2), counter-clockwise, whose inside the triangles ``caps`` cover."""
-    n, k = len(outline), np.arange(len(outline))
-    after, caps = (k + 1) % n, np.asarray(caps)
-    vertices = np.concatenate([np.c_[outline, np.full(n, z)] for z in (-half_height, half_height)])
-    sides = np.stack([k, after, n + after], axis=1), np.stack([k, n + after, n + k], axis=1)
-    return TriangleMesh(vertices, np.concatenate([caps[:, ::-1], n + caps, *sides]))
 
 
 MODULE, TEETH = 0.02, 16  # [m], of a pinion
