@@ -26,6 +26,7 @@ class Limits:
     """Constants of the loops; research figures behind them are in docs/solver.md."""
 
     inner: wp.int32  # Newton iterations per proximal centre
+    inner_first: wp.int32  # the same in the first round, for islands with joints; then eps is too small
     outer: wp.int32  # proximal centres per solve
     easy: wp.int32  # a centre solved in this many iterations allows a smaller eps
     late: wp.int32  # outer round from which Gauss-Seidel helps even without trouble
@@ -116,11 +117,23 @@ def goes_on(limits: Limits, isl: IslandArrays, k: int):
 
 
 @wp.func(module=MODULE)
+def may_restart(limits: Limits, isl: IslandArrays, k: int):
+    """Whether the first round may begin anew with a larger eps: with joints, unless it has done so."""
+    return isl.outer_count[k] == 0 and isl.jointed[k] == 1 and isl.eps[k] < limits.eps_largest
+
+
+@wp.func(module=MODULE)
+def struggles(limits: Limits, isl: IslandArrays, k: int):
+    """Whether Newton has taken as many iterations as a proximal centre may."""
+    return isl.inner_count[k] >= wp.where(may_restart(limits, isl, k), limits.inner_first, limits.inner)
+
+
+@wp.func(module=MODULE)
 def iteration_ends(limits: Limits, isl: IslandArrays, k: int):
     """After a Newton step."""
     isl.newton_count[k] = isl.newton_count[k] + 1
     isl.inner_count[k] = isl.inner_count[k] + 1
-    if isl.inner_count[k] >= limits.inner or isl.reached[k] == 1:
+    if struggles(limits, isl, k) or isl.reached[k] == 1:
         isl.inner_active[k] = 0
 
 
@@ -151,7 +164,7 @@ def request_sweeps(
     late = wp.where(isl.law[k] == 1, limits.cone_late, limits.late)
     if isl.jointed[k] == 1 or (isl.sweeps_allowed[k] == 0 and isl.outer_count[k] < limits.stalled):
         return
-    if isl.inner_count[k] >= limits.inner:
+    if struggles(limits, isl, k):
         isl.trouble[k] = 1
     if isl.trouble[k] == 1 or isl.outer_count[k] >= late or isl.outer_count[k] < 0:
         isl.sweep_active[k] = 1
@@ -227,9 +240,15 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     )
     finite = value == value and value < wp.float64(1.0e30)
     round = isl.outer_count[k]
+    struggled = struggles(limits, isl, k)
+    # After a blow nothing is as the eps handed on has it: the first round starts anew with the largest.
+    if struggled and may_restart(limits, isl, k):
+        isl.eps[k] = limits.eps_largest
+        isl.restore[k] = 1
+        wp.atomic_max(flags, outer_slot, 1)
+        return
     isl.outer_count[k] = round + 1
     law = isl.law[k]
-    struggled = isl.inner_count[k] >= limits.inner
     isl.unload[k] = 0
     met = finite and value < isl.tolerance[k]
     # On cones what slides wants to part by mu times its slip.  Where it cannot, it is squeezed for that, and sticks.
