@@ -19,9 +19,13 @@ def topology(count, pair_i, pair_j):
     number = np.arange(len(pair_i))
     start, order = group(np.concatenate([pair_i, pair_j]), count)
     island = find_islands(count, pair_i, pair_j)
+    islands = int(island.max()) + 1 if count else 0
+    island_start, member = group(island, islands)
     return SimpleNamespace(
         body_island=island,
-        island_count=int(island.max()) + 1 if count else 0,
+        island_count=islands,
+        island_body_start=island_start,
+        island_body_index=member,
         pair_i=pair_i,
         pair_j=pair_j,
         neighbour_start=start,

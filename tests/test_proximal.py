@@ -69,11 +69,12 @@ def test_a_heap_whose_boxes_only_now_touch_each_other_is_solved_by_the_same_reco
     recorded, of_three = [], stacked([1.0, 2.0, 3.0])  # with room for what comes
     record = wp.ScopedCapture.__enter__
     monkeypatch.setattr(wp.ScopedCapture, "__enter__", lambda capture: recorded.append(capture) or record(capture))
-    own = ProximalSolver("cpu", "float64")
+    own, so_far = ProximalSolver("cpu", "float64"), []
     for problem in (of_three, stacked([3.0]), stacked([1.0, 2.0])):
         solution, _ = own.solve(problem, options(problem, TOLERANCE))
         judged(problem, solution)
-    assert len(recorded) == 1
+        so_far.append(len(recorded))
+    assert so_far[0] == so_far[-1] > 0
 
 
 @pytest.mark.parametrize("ratio", [1e-3, 1.0, 1e3, 1e4])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The symbolic factorisation of ``reference.ordering`` as kernels on the CPU, one thread an island, every step anew.
+"""The symbolic factorisation of ``reference.ordering`` as kernels on the CPU, island by island, every step anew.
 
 Contacts come and go, so what couples which bodies changes from step to step, and Python sets would take longer than the
 solve.  First comes the order of elimination, which tells what the factor costs; islands whose factor costs more than
@@ -14,6 +14,7 @@ import numpy as np
 import warp as wp
 
 from ..arrays import allocate, host_view, upload
+from ..recording import recorded
 from ..reference.ordering import Structure
 
 LARGEST = 16384  # bodies of an island: its sets of bits take 32 MB
@@ -30,9 +31,10 @@ _LISTED = ("order", "row_start", "column", "source", "update_start", "update_lef
 class Graph:
     """Bodies by island, and the bodies and pairs around each."""
 
+    islands: wp.array(dtype=wp.int32)  # (1,) how many
     island_start: wp.array(dtype=wp.int32)  # (islands + 1,)
     member: wp.array(dtype=wp.int32)  # (n,) bodies by island
-    rank: wp.array(dtype=wp.int32)  # (n,) place of each body among those of its island
+    rank: wp.array(dtype=wp.int32)  # scratch: (n,) place of each body among those of its island
     neighbour_start: wp.array(dtype=wp.int32)
     neighbour_body: wp.array(dtype=wp.int32)
     neighbour_pair: wp.array(dtype=wp.int32)  # k: this body comes first in pair k; -k-1: second
@@ -71,7 +73,7 @@ class Lists:
 
 @cache
 def kernels():
-    """(eliminate, list_blocks), both over islands."""
+    """(eliminate, list_blocks), both one thread for all islands."""
     module = __name__
     wp.set_module_options({"enable_backward": False}, module=module)
 
@@ -93,10 +95,9 @@ def kernels():
             place = place // 2
             tree[base + place] = wp.min(tree[base + 2 * place], tree[base + 2 * place + 1])
 
-    @wp.kernel(module=module)
-    def eliminate(graph: Graph, out: Elimination):
-        """Order, blocks and updates of the islands that stay within ``most``."""
-        k = wp.tid()
+    @wp.func(module=module)
+    def eliminate_island(graph: Graph, out: Elimination, k: int):
+        """Order, blocks and updates of an island that stays within ``most``."""
         begin = graph.island_start[k]
         size = graph.island_start[k + 1] - begin
         out.blocks[k] = 0
@@ -106,6 +107,8 @@ def kernels():
         words = (size + 63) // 64
         bits = out.bits_begin[k]
         tree = 2 * begin
+        for m in range(size):
+            graph.rank[graph.member[begin + m]] = m
         for m in range(size):
             for w in range(words):
                 out.bits[bits + words * m + w] = wp.uint64(0)
@@ -152,10 +155,9 @@ def kernels():
         out.blocks[k] = blocks
         out.updates[k] = updates
 
-    @wp.kernel(module=module)
-    def list_blocks(graph: Graph, found: Elimination, out: Lists):
-        """The blocks of every row, where each comes from, and the products each takes."""
-        k = wp.tid()
+    @wp.func(module=module)
+    def list_blocks_of(graph: Graph, found: Elimination, out: Lists, k: int):
+        """The blocks of every row of an island, where each comes from, and the products each takes."""
         row_begin = out.row_begin[k]
         size = out.row_begin[k + 1] - row_begin
         begin = graph.island_start[k]
@@ -221,6 +223,16 @@ def kernels():
                     out.cursor[b] = out.update_start[b]
                 out.update_start[block] = place
 
+    @wp.kernel(module=module)
+    def eliminate(graph: Graph, out: Elimination):
+        for k in range(graph.islands[0]):
+            eliminate_island(graph, out, k)
+
+    @wp.kernel(module=module)
+    def list_blocks(graph: Graph, found: Elimination, out: Lists):
+        for k in range(graph.islands[0]):
+            list_blocks_of(graph, found, out, k)
+
     return SimpleNamespace(eliminate=eliminate, list_blocks=list_blocks)
 
 
@@ -239,24 +251,21 @@ class Eliminator:
         those of more than ``LARGEST`` bodies, get no rows.  The structure's arrays are views, good until the next call.
         """
         island, islands = topology.body_island, topology.island_count
-        n, size = len(island), np.bincount(island, minlength=islands)
+        n, size = len(island), np.diff(topology.island_body_start)
         most = np.where(size <= LARGEST, most, 0.0)
         words = np.where(most > 0.0, size * ((size + 63) // 64), 0)
         if _grown(self._given, n, len(topology.pair_i), islands, int(words.sum())):
             self._make_graph(**self._given)
         graph, found = self._graph, self._found
-        member = np.argsort(island, kind="stable")
-        start = host_view(graph.island_start)
-        np.cumsum(size, out=start[1 : islands + 1])
-        upload(graph.member, member)
-        host_view(graph.rank)[member] = np.arange(n) - start[island[member]]
+        host_view(graph.islands)[0] = islands
+        upload(graph.island_start, topology.island_body_start)
+        upload(graph.member, topology.island_body_index)
         upload(graph.neighbour_start, topology.neighbour_start)
         upload(graph.neighbour_body, topology.neighbour_body)
         upload(graph.neighbour_pair, topology.neighbour_pair)
         upload(found.bits_begin, np.cumsum(words) - words)
         upload(found.most, most)
-        self._eliminate.set_dim(islands)
-        self._eliminate.launch()
+        wp.capture_launch(self._eliminate)
 
         blocks, updates = host_view(found.blocks)[:islands], host_view(found.updates)[:islands]
         begins = np.zeros((3, islands + 1), np.int32)
@@ -272,20 +281,19 @@ class Eliminator:
         host_view(lists.row_start)[rows] = block_count
         host_view(lists.update_start)[block_count] = update_count
         if self._list_blocks is None:
-            self._list_blocks = self._command(self._kernels.list_blocks, graph, found, lists)
-        self._list_blocks.set_dim(islands)
-        self._list_blocks.launch()
+            self._list_blocks = self._graph_of(self._kernels.list_blocks, graph, found, lists)
+        wp.capture_launch(self._list_blocks)
         lengths = rows, rows + 1, block_count, block_count, block_count + 1, update_count, update_count
         views = (host_view(getattr(lists, name))[:length] for name, length in zip(_LISTED, lengths, strict=True))
         return Structure(n, len(topology.pair_i), island.astype(np.int32), begins[0], *views)
 
     def _make_graph(self, bodies, pairs, islands, words):
         around = dict.fromkeys(("neighbour_body", "neighbour_pair"), 2 * pairs)
-        starts = {"island_start": islands + 1, "neighbour_start": bodies + 1}
+        starts = {"islands": 1, "island_start": islands + 1, "neighbour_start": bodies + 1}
         self._graph = allocate(Graph, around | starts, bodies, "cpu")
         of_islands = dict.fromkeys(("blocks", "updates", "most", "bits_begin"), islands)
         self._found = allocate(Elimination, of_islands | {"bits": words, "tree": 2 * bodies}, bodies, "cpu")
-        self._eliminate, self._list_blocks = self._command(self._kernels.eliminate, self._graph, self._found), None
+        self._eliminate, self._list_blocks = self._graph_of(self._kernels.eliminate, self._graph, self._found), None
 
     def _make_lists(self, islands, rows, blocks, updates):
         of_islands = dict.fromkeys(("row_begin", "block_begin", "update_begin"), islands + 1)
@@ -294,9 +302,9 @@ class Eliminator:
         self._lists, self._list_blocks = allocate(Lists, of_islands | of_updates | others, blocks, "cpu"), None
 
     @staticmethod
-    def _command(kernel, *tables):
-        """The launch of a kernel over these tables: to put one together anew takes longer than it runs."""
-        return wp.launch(kernel, dim=1, inputs=list(tables), device="cpu", record_cmd=True)
+    def _graph_of(kernel, *tables):
+        """The graph of a kernel over these tables: to put a launch together anew takes longer than it runs."""
+        return recorded("cpu", lambda: wp.launch(kernel, dim=1, inputs=list(tables), device="cpu"))
 
 
 def _grown(capacity, *sizes):
