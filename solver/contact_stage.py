@@ -53,6 +53,7 @@ from .contact_geometry import (
     touched_body,
     turned_back,
 )
+from .flags import places
 from .least_depth import take_least_depth
 from .manifold import GAP_FLOOR
 from .manifold_kernels import (
@@ -287,7 +288,7 @@ class ContactStage:
         """The good contacts of the detection as Manifolds, sorted by pair."""
         count = self.read_counts()[FRESH]
         fresh, good = read_points(self.found, count), download(self.fresh.good, count)
-        index = np.flatnonzero(good)
+        index = places(good)
         return fresh.take(index[np.argsort(fresh.pair[index], kind="stable")])
 
     def write_fresh(self, fresh):
@@ -330,7 +331,7 @@ class ContactStage:
         chosen = self.chosen
         columns = chosen.near, chosen.normal, chosen.gap, chosen.previous, chosen.face, chosen.face_normal
         near, *out = download_all(*((values, count) for values in columns))
-        source = np.flatnonzero(near)
+        source = places(near)
         if len(source) < count:
             out = [values[source] for values in out]
         out[2] = out[2].astype(np.intp)

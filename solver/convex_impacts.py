@@ -12,7 +12,7 @@ import numpy as np
 
 from .convex_touch import FlightArrays, follow_pairs
 from .cores import core_table
-from .flags import numbers
+from .flags import numbers, places
 from .host import HostKernel, HostTable
 from .manifold import along_runs
 from .ordered import run_lengths, segments
@@ -50,7 +50,7 @@ class ConvexImpacts:
         if runs is None:
             return found
         sides = [self._side(runs, k, flight) for k in range(2)]
-        near = np.flatnonzero(self._may_meet(found, runs, sides, flight.step))
+        near = places(self._may_meet(found, runs, sides, flight.step))
         if not len(near):
             return found
         runs, sides = runs.take(near), [side.take(near) for side in sides]
@@ -136,14 +136,14 @@ class ConvexImpacts:
         keep = np.ones(len(found), bool)
         keep[contact] = (gap > -close) | ~told[run]
         if not told.all():
-            new = np.flatnonzero(~told)
+            new = places(~told)
             room = hits.count[new]
             of, touch = meeting_places(self._cores.views, touch.take(new), hits.size[new], room)
             columns = touch.columns(hits.sign[new][of], hits.size[new][of])
             first = np.searchsorted(of, np.arange(len(new)))
             good = np.logical_and.reduceat(columns["gap"] > 0.0, first)
             lowest = contact[np.lexsort((gap, run))]  # they give way first
-            put = np.flatnonzero(good[of])
+            put = places(good[of])
             place = lowest[begin[new[of[put]]] + put - first[of[put]]]
             renewed = np.isin(run, new[good])
             keep[contact[renewed]] = (like & (gap > -close))[renewed]

@@ -15,6 +15,7 @@ import numpy as np
 
 from .bounces import moving_first
 from .curves import ALONG, FACET, HAIR, MOST, ROUND, SMOOTH, TURN, angles, on_what_is_not_solved, outwards, passing
+from .flags import places
 from .manifold import locate
 from .ordered import segments
 from .passing import on_the_way, scene_poses
@@ -52,8 +53,8 @@ def crests(assembly, solution, collider, frames, found, fast, free):
     ours &= ~bodies.velocity[other].any(axis=1) & (np.arange(len(own)) < count)
     # What lies along a line is held at both ends, also where one of them bears nothing just now.
     pair, near = assembly.contacts.pair, assembly.contacts.gap <= fast
-    index = np.flatnonzero(ours[:count] & (loaded[:count] | near))
-    index = index[np.isin(pair[index], pair[np.flatnonzero(ours & loaded)])]
+    index = places(ours[:count] & (loaded[:count] | near))
+    index = index[np.isin(pair[index], pair[places(ours & loaded)])]
     index = index[_told_by_one(collider.model, pair[index])]
     lies = np.append(found.gap, np.inf)[_nearest(pair[index], found)] <= ABOVE * fast
     index = index[~lies]
@@ -73,7 +74,7 @@ def crests(assembly, solution, collider, frames, found, fast, free):
     middle /= np.maximum(length(middle), 1e-300)[:, None]
     away = inner(end - start, past) > 0.0
     good = away & (turn > TURN) & (turn <= MOST)
-    asked = np.flatnonzero(good & (turn > FACET))
+    asked = places(good & (turn > FACET))
     if len(asked):
         half_way = looks.normals(0.5, index[asked])
         good[asked] = angles(half_way, middle[asked]) <= SMOOTH * turn[asked] + HAIR + 0.5 * FACET

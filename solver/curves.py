@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .bounces import moving_first
+from .flags import places
 from .manifold import along_runs
 from .reference.rotation import cross
 from .reference.rows import gaps, normals
@@ -80,7 +81,7 @@ class Bends:
     def largest(self):
         """The Bends of each body that turns most."""
         order = np.lexsort((-self.turn(), self.body))
-        return self.take(order[np.flatnonzero(np.diff(self.body[order], prepend=-1))])
+        return self.take(order[places(np.diff(self.body[order], prepend=-1))])
 
 
 def bends(assembly, solution, fast, radius):
@@ -103,9 +104,9 @@ def bends(assembly, solution, fast, radius):
     margin = np.where(contacts.body_a == own, contacts.margin_a, contacts.margin_b)
     rolls = (margin > ROUND * size) | (size * length(spin) <= TUMBLING * speed)
     known = np.arange(len(own)) < len(assembly.contacts)  # others came up on the way
-    carries = np.flatnonzero(ours & known & (np.abs(towards) <= ALONG * speed))
+    carries = places(ours & known & (np.abs(towards) <= ALONG * speed))
     held = ours & loaded & (contacts.rebound_speed == 0.0)
-    held = np.flatnonzero(held & (h * towards > fast))
+    held = places(held & (h * towards > fast))
     held, carrier = nearest(own, normal, carries, held)
     if not len(held):
         return None
@@ -185,7 +186,7 @@ def nearest(own, normal, carries, held):
     candidate = carries[begin[run] + offset]
     cosine = inner(normal[held[run]], normal[candidate])
     order = np.lexsort((-cosine, run))
-    return held, candidate[order[np.flatnonzero(np.append(True, np.diff(run[order]) > 0))]]
+    return held, candidate[order[places(np.append(True, np.diff(run[order]) > 0))]]
 
 
 def curves(found, look, order):
@@ -197,12 +198,12 @@ def curves(found, look, order):
     """
     turn = found.turn()
     curve, kink, fine = turn <= FACET, np.zeros(len(turn), bool), found.facet <= FACET
-    asked = np.flatnonzero(~curve)
+    asked = places(~curve)
     if not len(asked):
         return curve, kink, fine
     curve[asked], kink[asked], fine[asked] = _at(0.5, found.take(asked), look, order)
     kink &= ~curve
-    asked = np.flatnonzero(curve & (turn > 2.0 * FACET) | kink & found.ball)  # or there are two kinks
+    asked = places(curve & (turn > 2.0 * FACET) | kink & found.ball)  # or there are two kinks
     for share in (0.25, 0.75) if len(asked) else ():
         for known, still in zip((curve, kink, fine), _at(share, found.take(asked), look, order), strict=True):
             known[asked] &= still

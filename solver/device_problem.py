@@ -13,6 +13,7 @@ import warp as wp
 
 from .arrays import Columns, ColumnSet, IslandArrays, allocate, structs, upload, zeros
 from .figures import Figures, figure_kernels
+from .flags import places
 from .gauss_seidel import RunArrays
 from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
@@ -306,7 +307,7 @@ class Plan:
 @lru_cache(maxsize=KEPT)
 def _plan(topology):
     sorted_already = np.array_equal(topology.contact_order, np.arange(len(topology.contact_order)))
-    loose = np.flatnonzero(~topology.constrained[topology.body_island])
+    loose = places(~topology.constrained[topology.body_island])
     order = None if sorted_already else topology.contact_order
     constrained = frozen(topology.constrained[topology.body_island])
     return Plan(order, loose, constrained)

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from .boxes_apart import near_on_the_way
-from .flags import every, some
+from .flags import every, places, some
 from .ordered import among, distinct, without
 from .passing import NO_PAIRS, on_the_way, scene_poses
 from .plausible import PairOverlap, pair_number
@@ -38,7 +38,7 @@ def pushed_from_afar(assembly, solution, found, model, tolerance, halved=None):
     touched, push = contacts.start_gap[:count] <= tolerance, solution.contact_impulse[:, 0]
     pushed = push > 0.0
     pushed[:count] &= ~touched
-    index = np.flatnonzero(pushed if halved is None else pushed & ~moves(contacts, halved, len(mass)))
+    index = places(pushed if halved is None else pushed & ~moves(contacts, halved, len(mass)))
     if not len(index) or every(touched):
         return NO_PAIRS, NO_PAIRS
     a, b = contacts.body_a, contacts.body_b

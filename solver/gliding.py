@@ -19,7 +19,7 @@ import numpy as np
 
 from .bounces import moving_first
 from .curves import ALONG, MOST, SAGITTA, nearest, outwards, passing, square_to
-from .flags import some
+from .flags import places, some
 from .numbering import held
 from .reference.rotation import cross, dot, halfway
 from .reference.rows import normals, parting_speeds
@@ -60,7 +60,7 @@ def _near(problem, contacts, noise, curved):
     touches, n, count = problem.contacts, problem.bodies.dynamic_count, len(contacts)
     if not count or touches.face is None:
         return None
-    closed = np.flatnonzero(np.abs(contacts.gap) <= noise)
+    closed = places(np.abs(contacts.gap) <= noise)
     bend = curved is not None and curved.any()
     if not len(closed) and not bend:
         return None
@@ -81,7 +81,7 @@ def _able(problem, may, count, noise, curved):
     found, along = np.zeros(len(touches), bool), may & _still(touches, bodies)
     if along.any():
         found = _carried(touches, bodies, along, np.arange(len(touches)) < count, (noise, problem.step))
-    index = np.flatnonzero(may & ~along)
+    index = places(may & ~along)
     if len(index):
         near = _at_start(touches, bodies, index)
         speed = parting_speeds(near, bodies.velocity, bodies.position, bodies.orientation)
@@ -111,7 +111,7 @@ def _carried(touches, bodies, ours, known, limits):
     known: (C,) bool, contacts of the start; limits: noise [m], and the step [s].
     """
     n, own = bodies.dynamic_count, moving_first(touches)[0]
-    index, (noise, step) = np.flatnonzero(ours), limits
+    index, (noise, step) = places(ours), limits
     mine = _at_start(touches, bodies, index)
     past = passing(mine, bodies)
     towards, speed = np.abs(dot(mine.normal, past)), np.sqrt(dot(past, past))
@@ -138,7 +138,7 @@ def take_middle(problem, contacts, may, curved):
     touches, bodies = problem.contacts, problem.bodies
     n, (own, other) = bodies.dynamic_count, moving_first(touches)
     glides = may & (bodies.midpoint[own] > 0.0) & ((other >= n) | (bodies.midpoint[other] > 0.0))
-    index = np.flatnonzero(glides)
+    index = places(glides)
     if not len(index):
         return
     for name in ("normal", "impulse", "face", "face_normal", "point_a", "point_b"):

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from .flags import places
 from .topology import whole_groups
 from .velocity_phase import moves
 
@@ -26,11 +27,11 @@ def keep(done, problem, before, earlier, solution, statistics):
     """
     solution.newton_iterations += before.newton_iterations
     solution.linear_iterations += before.linear_iterations
-    bodies = np.flatnonzero(done)
+    bodies = places(done)
     for name in ("velocity", "position", "orientation"):
         getattr(solution, name)[bodies] = getattr(before, name)[bodies]
     for name in ("newton", "swept", "residual", "eps", "constrained", "held"):
         getattr(statistics, name)[bodies] = getattr(earlier, name)[bodies]
     for table, name in ((problem.contacts, "contact_impulse"), (problem.joints, "joint_impulse")):
-        kept = np.flatnonzero(moves(table, done, len(before.velocity)))
+        kept = places(moves(table, done, len(before.velocity)))
         getattr(solution, name)[kept] = getattr(before, name)[kept]

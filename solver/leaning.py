@@ -13,7 +13,7 @@ on in each step, and a coin gained an eighth of its speed in a second so.
 import numpy as np
 
 from .bounces import moving_first
-from .flags import some
+from .flags import places, some
 from .gyroscopic import gives_way
 from .reference.rotation import conjugate, cross, dot, rotate
 from .vectors import length
@@ -32,7 +32,7 @@ def leaning(assembly, solution):
     """
     problem = assembly.problem
     bodies, n, h = problem.bodies, problem.bodies.dynamic_count, problem.step
-    pushes = np.flatnonzero(solution.contact_impulse[:, 0] > 0.0)
+    pushes = places(solution.contact_impulse[:, 0] > 0.0)
     spin = solution.velocity[:n, 3:]
     fast = h**2 * dot(spin, spin) > 0.25 * LEAST**2  # a disc gives way at most twice as fast as it spins
     fast &= ~assembly.island_jointed[assembly.island]

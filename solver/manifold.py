@@ -11,7 +11,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from .flags import numbers
+from .flags import numbers, places
 from .ordered import run_lengths, segments
 
 GAP_FLOOR = 0.04  # contacts closer than this times the pair's smallest half extent are always reported
@@ -122,11 +122,11 @@ def match(new, old, reach=0.1):
     are paired, taken out, and the rest looked at again: the result of taking pairs by growing distance.
     """
     link = _same_order(new, old, 0.1 * reach)
-    open_new, open_old = np.flatnonzero(link < 0), np.ones(len(old), bool)
+    open_new, open_old = places(link < 0), np.ones(len(old), bool)
     open_old[link[link >= 0]] = False
     if not len(open_new):
         return link
-    open_old = np.flatnonzero(open_old)
+    open_old = places(open_old)
     i, j = _same_pair(new.pair[open_new], old.pair[open_old])
     i, j = open_new[i], open_old[j]
     distance = _distance(new, old, i, j)
@@ -152,7 +152,7 @@ def _same_order(new, old, reach):
     start_j, value_j = segments(old.pair)
     count_i, count_j = run_lengths(start_i, len(new)), run_lengths(start_j, len(old))
     run = locate(value_i, value_j)
-    same = np.flatnonzero((run >= 0) & (count_i == count_j[run]))
+    same = places((run >= 0) & (count_i == count_j[run]))
     if not len(same):
         return link
     count = count_i[same]
@@ -171,12 +171,12 @@ def carry(values, old, new, link):
     sorted by pair.  Returns (N, n).
     """
     result = np.zeros((len(link), values.shape[1]))
-    matched = np.flatnonzero(link >= 0)
+    matched = places(link >= 0)
     followed = link[matched]
     result[matched] = values[followed]
     loose = values.any(axis=1)
     loose[followed] = False
-    index = np.flatnonzero(loose)
+    index = places(loose)
     if not len(index):
         return result
     i, j = _same_pair(old.pair[index], new.pair)

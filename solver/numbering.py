@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .components import connected_components
-from .flags import some
+from .flags import places, some
 from .problem import frozen
 from .topology import whole_groups
 
@@ -66,7 +66,7 @@ def held(links, contacts, pressed, passed, glides=None):
     pressed: (C,) bool; passed: (joints,) bool; glides: (C,) bool, contacts that hold nothing by themselves, or None.
     """
     mark = np.zeros(links.group_count + 1, bool)
-    holds = np.flatnonzero(pressed if glides is None else pressed & ~glides)
+    holds = places(pressed if glides is None else pressed & ~glides)
     for side in (contacts.body_a, contacts.body_b):
         mark[links.group.take(side.take(holds))] = True
     if some(passed):
@@ -74,7 +74,7 @@ def held(links, contacts, pressed, passed, glides=None):
             mark[links.group.take(side[passed[links.joint]])] = True
     if glides is not None and some(mark[:-1]):
         # Without any that glide, a group of bodies that a pressed contact links to another has one itself.
-        index = np.flatnonzero(pressed)
+        index = places(pressed)
         a, b = (links.group.take(side.take(index)) for side in (contacts.body_a, contacts.body_b))
         linked = (a < links.group_count) & (b < links.group_count)
         label = connected_components(links.group_count, a[linked], b[linked])

@@ -6,6 +6,8 @@ And runs of equal numbers in ascending arrays.
 
 import numpy as np
 
+from .flags import places
+
 
 def among(values, ordered):
     """(N,) bool: which of ``values`` (N,) are among ``ordered`` (K,), which ascend."""
@@ -28,7 +30,7 @@ def segments(values):
     """Start of each run of equal values in a sorted array, and its values."""
     first = np.ones(len(values), bool)
     np.not_equal(values[1:], values[:-1], out=first[1:])
-    start = np.flatnonzero(first)
+    start = places(first)
     return start, values.take(start)
 
 

@@ -13,6 +13,7 @@ is that found near the contact, whichever of the two turned.
 
 import numpy as np
 
+from .flags import places
 from .ordered import among, distinct
 from .passing import scene_poses
 from .plausible import PairOverlap, pair_number, speeds
@@ -44,7 +45,7 @@ def overreached(assembly, solution, found, collider, frames, tolerance):
     suspect = (contacts.face >= 0) & turns[contacts.face]
     apart = (contacts.start_gap > tolerance) & (jointed[contacts.body_a] | jointed[contacts.body_b])
     suspect |= meshes & (apart | turns[contacts.body_a] | turns[contacts.body_b])
-    index = np.flatnonzero(suspect & (solution.contact_impulse[:, 0] > 0.0))
+    index = places(suspect & (solution.contact_impulse[:, 0] > 0.0))
     if not len(index):
         return None
     near, a, b, meshes = contacts.take(index), a[index], b[index], meshes[index]
@@ -52,7 +53,7 @@ def overreached(assembly, solution, found, collider, frames, tolerance):
     seen = PairOverlap(found.body_a, found.body_b, found.gap, len(order) - 1, most=np.inf).of(a, b)
     size = np.minimum(model.body_size[a], model.body_size[b])
     if meshes.any():
-        at = np.flatnonzero(meshes)
+        at = places(meshes)
         seen[at] = _gap_near(near.take(at), solution, found, order, frames, NEAR * size[at])
     far = seen > told + np.maximum(BEYOND * tolerance, SHARE * size)
     if not far.any():

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from .boxes_apart import near_on_the_way
+from .flags import places
 from .plausible import pair_number, way_moved
 from .reference.rotation import exponential, multiply
 from .reference.rows import gaps
@@ -43,7 +44,7 @@ def came_through(problem, found, order):
     first, last = start.searchsorted(pair), start.searchsorted(pair, "right")
     touching = np.zeros(len(start) + 1, np.intp)
     np.cumsum(contacts.start_gap.take(by_pair) <= 0.0, out=touching[1:])
-    apart = np.flatnonzero((first < last) & (touching[first] == touching[last]))
+    apart = places((first < last) & (touching[first] == touching[last]))
     if not len(apart):
         return through
     deep, first, count = deep[apart], first[apart], (last - first)[apart]
@@ -68,7 +69,7 @@ def passed(assembly, solution, collider, frames, assembler, free, bad, before=No
     bodies, h, velocity = problem.bodies, problem.step, solution.velocity[:-1]
     turn, through = h * length(velocity[:, 3:]), [NO_PAIRS]
     turn[model.balls[order]] = turn[: len(bad)][bad] = 0.0
-    spinning = np.flatnonzero(turn > TURN)
+    spinning = places(turn > TURN)
     if not len(spinning) and (before is None or not len(before[0])):
         return NO_PAIRS
     touching = _pairs(problem.contacts, order)[problem.contacts.start_gap <= 0.0]
@@ -134,6 +135,6 @@ def _near_others(position, reach, velocity, step, spinning):
     for i in spinning.tolist():
         met = length(position - position[i]) < reach + reach[i]
         met[i] = False
-        second.append(np.flatnonzero(met))
+        second.append(places(met))
         first.append(np.full(len(second[-1]), i))
     return (np.concatenate(column) if column else np.zeros(0, int) for column in (first, second))

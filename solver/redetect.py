@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .flags import every, some
+from .flags import every, places, some
 from .ghosts import NO_PAIRS
 from .ordered import among, distinct, union
 from .passing import came_through, passed, scene_poses
@@ -96,7 +96,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         through[np.concatenate(np.divmod(pairs, len(order)))] = True
         through &= free  # what they went through may hold others up
         found = found.take(~(through[found.body_a] | through[found.body_b])) if some(through) else found
-    index = np.flatnonzero(found.gap < 0.0)
+    index = places(found.gap < 0.0)
     had = known.of(found.body_a[index], found.body_b[index])
     may_stay = np.maximum(0.0, -had - problem.push_out_speed * h)  # of what the pair started with
     beyond = -found.gap[index] - may_stay

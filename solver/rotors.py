@@ -7,6 +7,8 @@ stood still for all that was in its sweep.
 
 import numpy as np
 
+from .flags import places
+
 FAR = np.pi  # [rad] up to which the shorter turn is the right one
 TURN = 0.5 * np.pi  # [rad] in a step, for what turns farther in a frame
 
@@ -26,7 +28,7 @@ class Rotors:
 
     def steps(self, state, seconds, free):
         """Number of equal steps that the next ``seconds`` must be cut into.  free: (B,) bool, what moves freely."""
-        steps, moving = 1, np.flatnonzero(free)
+        steps, moving = 1, places(free)
         if not self._turned or not len(moving):
             return steps
         gravity = 0.5 * np.linalg.norm(self._model.gravity) * seconds**2

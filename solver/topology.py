@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from .components import connected_components
+from .flags import places
 from .ordered import segments
 from .problem import frozen
 
@@ -155,7 +156,7 @@ def _topology(n, total, *sides):
     # contacts of one pair are neighbours after the sort, whatever island order put between pairs
     first = segments(pair_key)[0]
     edges = np.append(first, len(ca))
-    runs = np.flatnonzero((ca.take(first) < n) & (cb.take(first) < n))
+    runs = places((ca.take(first) < n) & (cb.take(first) < n))
     pairs, starts, ends = pair_key.take(first.take(runs)), edges.take(runs), edges.take(runs + 1)
 
     constrained, jointed, looped = (np.zeros(island_count, bool) for _ in range(3))
@@ -194,7 +195,7 @@ def _topology(n, total, *sides):
         body_island=body_island,
         island_count=island_count,
         constrained=constrained,
-        constrained_index=np.flatnonzero(constrained).astype(np.int32),
+        constrained_index=places(constrained).astype(np.int32),
         jointed=jointed,
         looped=looped,
         contact_order=contact_order,

@@ -4,6 +4,7 @@
 import numpy as np
 
 from . import rotations
+from .flags import places
 from .problem import Coordinate
 
 
@@ -12,7 +13,7 @@ def expect_turns(rows, bodies, step):
 
     A drive that is rigid without limit is at its target, however many turns away: its axis is unwrapped around that.
     """
-    twist = np.flatnonzero(rows.coordinate == int(Coordinate.TWIST))  # NumPy is slow with an enum
+    twist = places(rows.coordinate == int(Coordinate.TWIST))  # NumPy is slow with an enum
     if not len(twist):
         return
     turn = step * _rate(rows, twist, bodies.orientation, bodies.velocity)
@@ -34,7 +35,7 @@ def count_turns(problem, solution, coordinate):
     They come within half a turn of where ``expect_turns`` thought; what drove a joint farther tells by its velocity.
     """
     rows, bodies = problem.joints, problem.bodies
-    twist = np.flatnonzero(rows.coordinate == int(Coordinate.TWIST))
+    twist = places(rows.coordinate == int(Coordinate.TWIST))
     if len(twist):
         change = problem.step * _rate(rows, twist, bodies.orientation, solution.velocity - bodies.velocity)
         coordinate[twist] = rotations.unwrapped(coordinate[twist], change)
