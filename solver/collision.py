@@ -18,6 +18,7 @@ import numpy as np
 import warp as wp
 
 from .arrays import first_number, upload
+from .contact_order import ContactOrder
 from .contact_set import ContactSet, no_contacts, still_surface
 from .contact_stage import ContactStage
 from .convex_impacts import ConvexImpacts
@@ -183,7 +184,7 @@ class Collider:
         if self._pipeline is None:
             self._allocate()
         parts = (self._pipeline, self._pipeline.broad_phase, self._pipeline._contact_sorter)
-        return [wp.get_module(type(part).__module__) for part in parts]
+        return [wp.get_module(type(part).__module__) for part in parts if not isinstance(part, ContactOrder)]
 
     def _detect(self, old, position, orientation, linear, angular, step, free, watched, asked=None, falling=None):
         """The ContactSet at these poses; old: that whose manifolds persist, or None; asked: see ``with_meshes``.
@@ -314,6 +315,8 @@ class Collider:
             requires_grad=False,
             verify_buffers=False,
         )
+        if self._stage.device.is_cpu:
+            self._pipeline._contact_sorter = ContactOrder(self._contact_capacity)
         self._contacts, self._graphs = self._pipeline.contacts(), None
         narrow = self._pipeline.narrow_phase
         narrow.mesh_mesh_contacts_kernel = None  # edge_contacts.py is for these
