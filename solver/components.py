@@ -30,12 +30,12 @@ class EdgeTable:
 
 
 @wp.func(module=module)
-def root_of(nodes: NodeTable, node: int):
+def root_of(root: wp.array(dtype=wp.int32), node: int):
     """The smallest node known of the component of ``node``; the way to it gets shorter."""
     at = node
-    while nodes.root[at] != at:
-        nodes.root[at] = nodes.root[nodes.root[at]]
-        at = nodes.root[at]
+    while root[at] != at:
+        root[at] = root[root[at]]
+        at = root[at]
     return at
 
 
@@ -45,8 +45,8 @@ def label_components(nodes: NodeTable, edges: EdgeTable):
     for k in range(nodes.count[NODES]):
         nodes.root[k] = k
     for e in range(nodes.count[EDGES]):
-        i = root_of(nodes, edges.i[e])
-        j = root_of(nodes, edges.j[e])
+        i = root_of(nodes.root, edges.i[e])
+        j = root_of(nodes.root, edges.j[e])
         nodes.root[wp.max(i, j)] = wp.min(i, j)
     found = wp.int64(0)
     for k in range(nodes.count[NODES]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who touches whom in one step: islands, body pairs and the index lists kernels walk (NumPy, deterministic)."""
+"""Who touches whom in one step: islands, body pairs and the index lists kernels walk."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 
 from .components import connected_components
 from .flags import places
-from .ordered import segments
+from .index_lists import IndexLists
 from .problem import frozen
 
 KEPT = 4  # structures: a step may have four, with its velocity phase, halves and contacts that show later
@@ -68,27 +68,6 @@ def groups_with(label, members, count):
     return marked
 
 
-def group(keys, count):
-    """CSR of the positions of each key 0..count-1 in ``keys``: (start (count + 1,), index), in order of position."""
-    order = _in_order(keys, count)
-    return np.searchsorted(keys.take(order), np.arange(count + 1)).astype(np.int32), order.astype(np.int32)
-
-
-def _in_order(keys, count):
-    """Positions of ``keys`` (K,) from 0 to ``count`` in their order, equal ones as they come."""
-    # NumPy sorts numbers of 16 bits by counting them, which takes a third of the time
-    return np.argsort(keys.astype(np.uint16) if count < 1 << 16 else keys, kind="stable")
-
-
-def incidence(a, b, count):
-    """CSR of the constraints around each of ``count`` bodies; entries of a, b beyond it are immovable and left out."""
-    body = np.concatenate([a, b])
-    item = np.concatenate([np.arange(len(a)), np.arange(len(b))])
-    movable = body < count
-    start, order = group(body[movable], count)
-    return start, item[movable][order].astype(np.int32)
-
-
 def build_topology(problem):
     """The Topology of a StepProblem."""
     contacts, rows, bodies = problem.contacts, problem.joints, problem.bodies
@@ -103,6 +82,7 @@ def build_topology(problem):
     return topology
 
 
+_lists = IndexLists()
 _recent = deque(maxlen=1)  # the last structure of arrays that cannot change: (bodies, dynamic ones, arrays, Topology)
 
 
@@ -142,88 +122,49 @@ def _topology(n, total, *sides):
 
     sides: bytes of the contacts' bodies, of the rows' bodies and of the rows' joints.
     """
-    ca, cb, ra, rb, joint = (np.frombuffer(side, np.int32).astype(np.int64) for side in sides)
-    both = (np.concatenate([ca, ra]), np.concatenate([cb, rb])) if len(ra) else (ca, cb)
-    linked = (both[0] < n) & (both[1] < n)
-    body_island = connected_components(n, both[0][linked], both[1][linked])
-    island_count = int(body_island.max()) + 1 if n else 0
-
-    low = np.minimum(ca, cb)
-    contact_island, pair_key = body_island.take(low), low * total + np.maximum(ca, cb)
-    contact_order = pair_key.argsort(kind="stable")
-    contact_order = contact_order.take(_in_order(contact_island.take(contact_order), island_count))
-    ca, cb, pair_key, contact_island = (x.take(contact_order) for x in (ca, cb, pair_key, contact_island))
-    # contacts of one pair are neighbours after the sort, whatever island order put between pairs
-    first = segments(pair_key)[0]
-    edges = np.append(first, len(ca))
-    runs = places((ca.take(first) < n) & (cb.take(first) < n))
-    pairs, starts, ends = pair_key.take(first.take(runs)), edges.take(runs), edges.take(runs + 1)
-
-    constrained, jointed, looped = (np.zeros(island_count, bool) for _ in range(3))
-    constrained[contact_island] = True
+    ca, cb, ra, rb, joint = (np.frombuffer(side, np.int32) for side in sides)
+    of_bodies, contacts, rows, of_pairs = _lists.of(n, total, (ca, cb), (ra, rb))
+    islands, runs, pairs, linked = of_bodies.count[4:].tolist()
+    starts, row_island = islands + 1, rows.island[: len(ra)].copy()
+    looped = np.zeros(islands, bool)
     if len(ra):
-        low = np.minimum(ra, rb)
-        row_island, row_key, row_linked = body_island[low], low * total + np.maximum(ra, rb), (ra < n) & (rb < n)
-        joined = np.unique(np.concatenate([pairs, row_key[row_linked]]))
-        order = np.argsort(body_island[joined // total], kind="stable")
-        place, (start, end) = np.empty_like(order), np.zeros((2, len(joined)), int)
-        place[order] = np.arange(len(joined))
-        slot = place[np.searchsorted(joined, pairs)]
-        start[slot], end[slot] = starts, ends
-        row_of_pair = np.nonzero(row_linked)[0]
-        pair_row_start, order = group(place[np.searchsorted(joined, row_key[row_of_pair])], len(joined))
-        pairs, starts, ends = joined[np.argsort(place)], start, end
-        pair_row_index = row_of_pair[order].astype(np.int32)
-        constrained[row_island] = jointed[row_island] = True
         first_row = np.unique(joint, return_index=True)[1]
         looped[row_island[first_row[loops(n, ra[first_row], rb[first_row])]]] = True
-        island_row_start, island_row_index = group(row_island, island_count)
-        body_row_start, body_row_index = incidence(ra, rb, n)
-    else:
-        row_island = np.zeros(0, np.int64)
-        pair_row_start, island_row_start, body_row_start = (
-            np.zeros(count + 1, np.int32) for count in (len(pairs), island_count, n)
-        )
-        pair_row_index, island_row_index, body_row_index = (np.zeros(0, np.int32) for _ in range(3))
-    pair_i, pair_j = pairs // max(total, 1), pairs % max(total, 1)
-    pair_island = body_island[pair_i]
-    number = np.arange(len(pairs))
-    neighbour_start, order_n = group(np.concatenate([pair_i, pair_j]), n)
-    body_contact_start, body_contact_index = incidence(ca, cb, n)
-    island_body_start, island_body_index = group(body_island, island_count)
+    constrained = of_bodies.constrained[:islands].copy()
+    pair_row_start = of_pairs.row_start[: pairs + 1].copy()
     topology = Topology(
-        body_island=body_island,
-        island_count=island_count,
+        body_island=of_bodies.body_island[:n].copy(),
+        island_count=islands,
         constrained=constrained,
         constrained_index=places(constrained).astype(np.int32),
-        jointed=jointed,
+        jointed=of_bodies.jointed[:islands].copy(),
         looped=looped,
-        contact_order=contact_order,
-        contact_island=contact_island,
+        contact_order=contacts.order[: len(ca)].copy(),
+        contact_island=contacts.island[: len(ca)].copy(),
         row_island=row_island,
-        island_contact_start=np.searchsorted(contact_island, np.arange(island_count + 1)),
-        island_row_start=island_row_start,
-        island_row_index=island_row_index,
-        island_body_start=island_body_start,
-        island_body_index=island_body_index,
-        island_run_start=np.searchsorted(contact_island.take(first), np.arange(island_count + 1)),
-        island_pair_start=np.searchsorted(pair_island, np.arange(island_count + 1)),
-        run_start=edges.astype(np.int32),
-        body_contact_start=body_contact_start,
-        body_contact_index=body_contact_index,
-        body_row_start=body_row_start,
-        body_row_index=body_row_index,
-        pair_i=pair_i,
-        pair_j=pair_j,
-        pair_island=pair_island,
+        island_contact_start=of_bodies.island_contact_start[:starts].copy(),
+        island_row_start=of_bodies.island_row_start[:starts].copy(),
+        island_row_index=rows.of_island[: len(ra)].copy(),
+        island_body_start=of_bodies.island_body_start[:starts].copy(),
+        island_body_index=of_bodies.island_body_index[:n].copy(),
+        island_run_start=of_bodies.island_run_start[:starts].copy(),
+        island_pair_start=of_bodies.island_pair_start[:starts].copy(),
+        run_start=contacts.run_start[: runs + 1].copy(),
+        body_contact_start=of_bodies.body_contact_start[: n + 1].copy(),
+        body_contact_index=contacts.around[: of_bodies.body_contact_start[n]].copy(),
+        body_row_start=of_bodies.body_row_start[: n + 1].copy(),
+        body_row_index=rows.around[: of_bodies.body_row_start[n]].copy(),
+        pair_i=of_pairs.i[:pairs].copy(),
+        pair_j=of_pairs.j[:pairs].copy(),
+        pair_island=of_pairs.island[:pairs].copy(),
         pair_joined=pair_row_start[1:] > pair_row_start[:-1],
-        pair_contact_start=starts.astype(np.int32),
-        pair_contact_end=ends.astype(np.int32),
+        pair_contact_start=of_pairs.contact_start[:pairs].copy(),
+        pair_contact_end=of_pairs.contact_end[:pairs].copy(),
         pair_row_start=pair_row_start,
-        pair_row_index=pair_row_index,
-        neighbour_start=neighbour_start,
-        neighbour_body=np.concatenate([pair_j, pair_i])[order_n],
-        neighbour_pair=np.concatenate([number, -number - 1])[order_n],
+        pair_row_index=of_pairs.row_index[:linked].copy(),
+        neighbour_start=of_bodies.neighbour_start[: n + 1].copy(),
+        neighbour_body=of_pairs.neighbour_body[: 2 * pairs].copy(),
+        neighbour_pair=of_pairs.neighbour_pair[: 2 * pairs].copy(),
     )
     for values in vars(topology).values():
         if isinstance(values, np.ndarray):

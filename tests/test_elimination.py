@@ -7,10 +7,15 @@ import numpy as np
 import pytest
 from axion.solver.linear.elimination import LARGEST, PER_BLOCK, PER_ROW, PER_UPDATE, Eliminator
 from axion.solver.reference.ordering import analyse, find_islands
-from axion.solver.topology import group
 
 ARRAYS = ("island", "island_start", "order", "row_start", "column", "source", "update_start", "update_left")
 ARRAYS += ("update_right",)
+
+
+def group(keys, count):
+    """Where each key from 0 to ``count`` begins among the sorted ``keys``, and their positions in that order."""
+    order = np.argsort(keys, kind="stable")
+    return np.searchsorted(keys[order], np.arange(count + 1)), order
 
 
 def topology(count, pair_i, pair_j):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from axion.solver.components import connected_components
 from axion.solver.problem import Contacts, JointRows
-from axion.solver.topology import build_topology, group, incidence, loops
+from axion.solver.topology import build_topology, loops
 from step_problems import random_problem
 
 SIZES = [(1, 1, 0, 0), (1, 1, 1, 0), (6, 2, 0, 5), (6, 2, 5, 0), (12, 3, 9, 6), (40, 2, 30, 20), (5, 1, 40, 40)]
@@ -54,6 +54,11 @@ def test_lists_against_brute_force(size, seed):
     t = build_topology(problem)
     ca, cb = contacts.body_a[t.contact_order], contacts.body_b[t.contact_order]
     assert sorted(t.contact_order.tolist()) == list(range(contact_count))
+    # of one pair as they come, so that bits do not depend on how they are sorted
+    low, high = np.minimum(contacts.body_a, contacts.body_b), np.maximum(contacts.body_a, contacts.body_b)
+    assert t.contact_order.tolist() == np.lexsort((high, low, t.body_island[low])).tolist()
+    runs = np.flatnonzero(np.diff(np.stack([low, high])[:, t.contact_order], prepend=-1).any(axis=0))
+    assert t.run_start.tolist() == [*runs.tolist(), contact_count]
     edges = [
         (a, b) for a, b in [*zip(ca, cb, strict=True), *zip(rows.body_a, rows.body_b, strict=True)] if max(a, b) < n
     ]
@@ -101,16 +106,6 @@ def test_nothing_at_all():
     t = build_topology(problem)
     assert t.island_count == 3 and not t.constrained.any() and len(t.pair_i) == 0
     assert t.body_contact_start.tolist() == [0, 0, 0, 0]
-
-
-def test_group_keeps_the_order_of_positions():
-    start, index = group(np.array([2, 0, 2, 0, 2]), 4)
-    assert start.tolist() == [0, 2, 2, 5, 5] and index.tolist() == [1, 3, 0, 2, 4]
-
-
-def test_incidence_leaves_out_immovable_bodies():
-    start, index = incidence(np.array([0, 7]), np.array([1, 1]), 2)
-    assert start.tolist() == [0, 1, 3] and sorted(index[1:].tolist()) == [0, 1]
 
 
 def test_equal_structures_are_one_read_only_object():
