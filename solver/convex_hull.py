@@ -3,14 +3,18 @@
 
 Quickhull (Barber, Dobkin, Huhdanpaa 1996), taking the point farthest outside first.  A point counts as outside a face
 when it lies more than FLATNESS times the extent of the points above it, so the hull may lie that much inside.
+Many points are taken in many at a time, see ``convex_hull_rounds``.
 """
 
 import heapq
 
 import numpy as np
 
+from .convex_hull_rounds import Rounds
 from .errors import SceneError
 
+MANY = 2000
+"""Points from which taking in many at a time pays."""
 FLATNESS = 3e-7
 """Height above a face, relative to the extent, below which a point belongs to the face: above the noise of float32
 coordinates, which would otherwise turn every flat face into slivers with wild normals."""
@@ -30,6 +34,16 @@ def convex_hull(points):
     Raises:
         SceneError: fewer than four points, or all in one plane (within COPLANAR of the extent), one line or one place.
     """
+    slices = hull_slices(points)
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            return end.value
+
+
+def hull_slices(points):
+    """``convex_hull`` as a generator that returns the triangles; of many points it yields now and then."""
     points = np.asarray(points, float)
     if points.ndim != 2 or points.shape[1:] != (3,) or len(points) < 4:
         raise SceneError(f"a convex hull needs at least 4 points in space, but got an array of shape {points.shape}")
@@ -42,7 +56,10 @@ def convex_hull(points):
     # Points of extent one around zero: nothing below depends on the unit of length or the distance from the origin.
     local = (points - 0.5 * (lower + upper)) / extent
     noise = 8.0 * np.finfo(float).eps * max(abs(lower).max(), abs(upper).max()) / extent
-    return _Hull(local, _first_tetrahedron(local, max(COPLANAR, noise), extent), max(FLATNESS, noise)).grow()
+    first, flatness = _first_tetrahedron(local, max(COPLANAR, noise), extent), max(FLATNESS, noise)
+    if len(points) < MANY:
+        return _Hull(local, first, flatness).grow()
+    return (yield from Rounds(local, first, flatness).grow())
 
 
 def _first_tetrahedron(points, thickness, extent):

@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from . import coerce, mass, rotations, winding
-from .convex_hull import convex_hull
+from .convex_hull import convex_hull, hull_slices
 from .errors import SceneError
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -196,6 +196,11 @@ class ConvexHull(Shape):
     def triangles(self):
         """Surface (T, 3) as indices into ``vertices``, counter-clockwise from outside.  SceneError when coplanar."""
         return convex_hull(self.vertices)
+
+    def growing(self):
+        """Finds ``triangles`` in slices: a generator, for those who have other things to do meanwhile."""
+        if "triangles" not in self.__dict__:
+            self.__dict__["triangles"] = yield from hull_slices(self.vertices)
 
     @cached_property
     def _polyhedron(self):

@@ -3,7 +3,8 @@
 
 import numpy as np
 import pytest
-from axion.solver import SceneError
+from axion.solver import ConvexHull, SceneError
+from axion.solver import convex_hull as module
 from axion.solver.convex_hull import FLATNESS, convex_hull
 from axion.solver.mass import polyhedron
 
@@ -45,8 +46,10 @@ CLOUDS = {
 }
 
 
+@pytest.mark.parametrize("many", [module.MANY, 0], ids=["one at a time", "in rounds"])
 @pytest.mark.parametrize("name", CLOUDS)
-def test_hull_is_a_closed_convex_surface_around_all_points(name):
+def test_hull_is_a_closed_convex_surface_around_all_points(name, many, monkeypatch):
+    monkeypatch.setattr(module, "MANY", many)
     points = np.asarray(CLOUDS[name], float)
     triangles = convex_hull(points)
     directed = {tuple(edge) for edge in edges(triangles).tolist()}
@@ -68,7 +71,25 @@ def test_volumes_are_those_of_the_solids():
         assert polyhedron(points, convex_hull(points)).volume == pytest.approx(volume, rel=1e-9)
 
 
-def test_flat_faces_in_float32_do_not_splinter():
+@pytest.mark.parametrize("points", [on_sphere(3000), np.concatenate([grid(15), on_sphere(4000) + [0, 0, 1]])])
+def test_many_points_have_the_hull_that_they_have_one_at_a_time(points, monkeypatch):
+    found = convex_hull(points)
+    monkeypatch.setattr(module, "MANY", len(points) + 1)
+    wanted = convex_hull(points)
+    assert set(np.unique(found)) >= set(np.unique(wanted)), "it may keep points on an edge, and lose none"
+    assert polyhedron(points, found).volume == pytest.approx(polyhedron(points, wanted).volume, rel=1e-8)
+
+
+def test_a_large_hull_grows_in_slices_and_is_kept():
+    shape = ConvexHull(on_sphere(3000))
+    assert sum(1 for _ in shape.growing()) > 5
+    assert len(shape.triangles) == 2 * 3000 - 4, "Euler: all points on a sphere are corners"
+    assert not list(shape.growing())
+
+
+@pytest.mark.parametrize("many", [module.MANY, 0], ids=["one at a time", "in rounds"])
+def test_flat_faces_in_float32_do_not_splinter(many, monkeypatch):
+    monkeypatch.setattr(module, "MANY", many)
     # Noise of 1e-7 on a face of 400 points must not become triangles of its own: a box has 12.
     points = (grid(20) @ rotation(7).T).astype(np.float32)
     assert len(convex_hull(points)) <= 24

@@ -6,12 +6,12 @@ masses (times the cube).  So the unit scale alone never changes the motion in Bl
 tolerance in metres means.  Forces, stiffnesses, compliances and densities are SI as they stand.
 """
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 import bpy
 
-from ...solver import Scene, validate
+from ...solver import ConvexHull, Scene, SceneError, validate
 from .. import conventions
 from ..showing import shown
 from ..slices import run_through
@@ -89,6 +89,16 @@ def extraction_slices(context_or_scene, depsgraph=None):
         restored.enter_context(shown(view_layer, wanted))
         restored.enter_context(geometry.prepared([i for i in view_layer.objects if i.axion.enabled], view_layer))
         return (yield from _Reader(scene, view_layer, depsgraph).read())
+
+
+def _grow_hulls(bodies):
+    """Find the faces of all hulls in slices; those that have none are the business of ``validate``."""
+    hulls = {id(shape): shape for made in bodies for shape in made.shapes if isinstance(shape, ConvexHull)}
+    for shape in hulls.values():
+        yield 1.0
+        with suppress(SceneError):
+            for _ in shape.growing():
+                yield 1.0
 
 
 def _go_back(scene, frame, subframe):
@@ -175,6 +185,7 @@ class _Reader:
         if self.problems.found:  # what hangs on a body that could not be read is no problem of its own
             read = {made.name for made in result.bodies} | {None}
             result.joints = [made for made in result.joints if {made.body_a, made.body_b} <= read]
+        yield from _grow_hulls(result.bodies)
         self.problems.found += validate(result)
         self.problems.stop(self.warnings)
         return Extraction(

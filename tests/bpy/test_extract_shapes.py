@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from axion.axion_blender import conventions
+from axion.axion_blender.extract.scene import extraction_slices
 from axion.solver import ConvexDecomposition, ConvexHull, SceneError, TriangleMesh, decomposition
 from blend_scenes import CUBE_FACES, add, body, box, box_mesh, extract, mesh, plane
 
@@ -243,6 +244,12 @@ def test_hulls_hold_all_vertices():
     (shape,) = body("Body").shapes
     seen = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     assert isinstance(shape, ConvexHull) and len(shape.vertices) == len(seen.vertices) > 8
+
+
+def test_large_hulls_are_found_in_slices_so_that_blender_goes_on():
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=100, ring_count=50, location=(0, 0, 3))
+    bpy.context.object.axion.enabled, bpy.context.object.axion.collision_shape = True, "CONVEX_HULL"
+    assert len(list(extraction_slices(bpy.context))) > 50
 
 
 def corner(name="Corner", **settings):
