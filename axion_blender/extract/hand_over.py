@@ -8,6 +8,7 @@ import numpy as np
 
 from ...solver import MotionPath, guide
 from .. import conventions
+from ..report import listed
 from .motion import SAMPLES_PER_FRAME
 
 EARLY = 0.05
@@ -134,8 +135,9 @@ def dropped(item, metres, sampler, held, switched=()):
     """
     if item.name_full not in sampler.tracks:
         return []
-    place = metres * np.array(sampler.tracks[item.name_full][1].matrices)[:, :3, 3]
-    step, found = SAMPLES_PER_FRAME, []
+    track = sampler.tracks[item.name_full][1]
+    place = metres * np.array(track.matrices)[:, :3, 3]
+    step, found, reins = SAMPLES_PER_FRAME, [], np.array(track.reins)
     tick = sampler.times[1] - sampler.times[0]
 
     def velocity(first, last):
@@ -149,12 +151,27 @@ def dropped(item, metres, sampler, held, switched=()):
         slope = 1.5 * velocity(last - 1, last) - 0.5 * velocity(last - 2, last - 1)
         after = velocity(last, last + step) if last not in switched else slope
         if before > QUICK and max(np.linalg.norm(slope), np.linalg.norm(after)) < RESTS * before:
-            found.append(
-                f"{item.name} is let go at frame {sampler.frames[last]:g}, where its animation has come to rest from "
-                f"{before:.2g} m/s, so it drops: to throw it, key Animated off where it still moves (eased keys rest "
-                "at the last one)"
+            when = f"{sampler.frames[last]:g}"
+            told = (
+                f"where its animation has come to rest from {before:.2g} m/s, so it drops: to throw it, key Animated "
+                "off where it still moves (eased keys rest at the last one)"
             )
+            slipped = _slipped(item, reins, max(first, last - 2 * step), last)
+            if slipped:
+                told = (
+                    f"but {listed(slipped, 3)}, which carried it, let go of it before, so it drops from where its own "
+                    f"keys have it: key Influence to 0 at frame {when} or later"
+                )
+            found.append(f"{item.name} is let go at frame {when}, {told}")
     return found
+
+
+def _slipped(item, reins, start, last):
+    """Names of constraints that act at sample ``start`` and are off at ``last`` and in the interval before it."""
+    if not reins.size:
+        return []
+    off = (reins[start] > FADED) & (reins[last - 1 : last + 1] <= FADED).all(axis=0)
+    return [item.constraints[number].name for number in np.flatnonzero(off)]
 
 
 def _with_end_slope(path, at):

@@ -169,6 +169,17 @@ def test_a_constraint_that_is_off_where_it_lets_go_leaves_the_hand_s_turn_and_ea
     np.testing.assert_allclose(place[12:, 0], 3.0, atol=0.05)
 
 
+@pytest.mark.parametrize(
+    ("influence", "blended"), [(((1, 1.0), (12, 0.0)), "CONSTANT"), (((11, 1.0), (12, 0.0)), "LINEAR")]
+)
+def test_a_constraint_that_is_off_before_it_lets_go_is_named(influence, blended):
+    """It was told that its animation had come to rest, from 55 m/s, and to key Animated off where it still moves."""
+    carried_by("CHILD_OF", influence, blended)
+    (told,) = [words for words in baking.check(bpy.context)[1] if "let go" in words]
+    assert told.startswith("Ball is let go at frame 13, but Child Of, which carried it, let go of it before"), told
+    assert told.endswith("key Influence to 0 at frame 13 or later")
+
+
 def test_of_an_animation_that_jumps_where_it_lets_go_is_told():
     ball = build.box("Ball", size=(0.4, 0.4, 0.4), location=(0.0, 1.0, 5.0))
     build.key(ball, "location", [(1, (0.0, 1.0, 5.0)), (13, (3.0, 1.0, 5.0))], "CONSTANT")
