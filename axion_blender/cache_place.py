@@ -65,6 +65,14 @@ def existing(scene):
     return _unsaved_cache(base, own) if seed is None else None
 
 
+def to_read(scene):
+    """Folder of the cache from which a scene's motion can be read, or None: its own, or that it is a copy with."""
+    base = folder(scene)
+    _, seed = _choose(scene, base, _owner(scene))
+    own = existing(scene)
+    return seed if own is None and seed is not None and os.path.isdir(seed) else own
+
+
 def _unsaved_cache(base, own):
     """Folder of the cache from before the file had a name, or None; the next bake moves it to ``base``."""
     before = user_folder() / own

@@ -30,9 +30,12 @@ def find(scene):
     known = _trajectories.get(scene.session_uid)
     if known is not None and _same(known.reports, document):
         return known
-    folder = cache_place.existing(scene)
+    folder = cache_place.to_read(scene)
     if folder is None:
-        raise SceneError(f"{scene.name} was baked without a cache, or that was freed: bake again to have its motion")
+        raise SceneError(
+            f"{scene.name} has no frames in {cache_place.folder(scene)}: it was baked without a cache, or that was "
+            "freed, or stayed where the file was before; bake again to have its motion"
+        )
     try:
         names, kept = Cache(folder).motion(len(document["frames"]))
         found = Trajectory.of_frames(names, [kept.start, *kept.results], kept.broken_joints)

@@ -42,6 +42,21 @@ def test_a_copy_whose_frames_are_all_in_the_cache_keeps_the_one_it_has(tmp_path,
     assert set(caches(tmp_path)) == {"shot.blend", "copy.blend", "short.blend"}, "nor where the file is not saved"
 
 
+def test_a_copy_exports_the_motion_of_the_original_until_it_has_a_cache_of_its_own(tmp_path):
+    make(tmp_path / "shot.blend")
+    bpy.ops.axion.bake()
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "copy.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "copy.blend"))
+    assert bpy.ops.axion.export_motion(filepath=str(tmp_path / "copy.npz"), format="NPZ") == {"FINISHED"}
+    assert bpy.ops.axion.free_cache() == {"CANCELLED"}
+    assert set(caches(tmp_path)) == {"shot.blend"}, "which is the original's"
+    (tmp_path / "elsewhere").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "elsewhere" / "copy.blend"))
+    with pytest.raises(RuntimeError, match=r"has no frames in .*elsewhere.* stayed where the file was before"):
+        bpy.ops.axion.export_motion(filepath=str(tmp_path / "copy.npz"), format="NPZ")
+
+
 @pytest.mark.parametrize("became", ["saved", "renamed"])
 def test_a_copy_leaves_the_cache_of_a_file_that_was_baked_under_another_name(became, tmp_path):
     """The frames went on to bear the earlier name, so that a copy took them and wrote its own in their place."""
