@@ -3,7 +3,8 @@
 
 Blender: matrix_world = space @ matrix_basis, where space = parent.matrix_world @ matrix_parent_inverse for a plain
 parent.  If an ancestor is itself simulated, its world matrix comes from the trajectory; what lies between the two does
-not move with physics, so the space is kept relative to that ancestor.  Units: Blender units, world axes.
+not move with physics, so the space is kept relative to that ancestor.  A vertex as parent (parent_type "VERTEX") hands
+its place on and no rotation, so below one only that place moves with the ancestor.  Units: Blender units, world axes.
 """
 
 import math
@@ -35,6 +36,7 @@ class Space:
     delta_rotation: np.ndarray  # (T, 3, 3), or (1, 3, 3)
     ancestor: str | None  # name of the simulated object that ``matrices`` are relative to; None: the world
     matrices: np.ndarray  # (T, 4, 4), or (1, 4, 4) where nothing moves
+    upright: np.ndarray | None  # (T, 4, 4) what stands at the place of ``matrices`` unturned, below a vertex as parent
     carried: bool  # constraints carry it, so ``matrices`` are not its parents' alone
 
 
@@ -68,6 +70,7 @@ def sample(scene, view_layer, objects, frames):
     moving = [item for item in objects if item.name in shifted or _may_move(item, ancestors[item.name])]
     follow = {item.name for item in followers(objects)}
     above_others = {*ancestors.values()}
+    vertices = {item.name: _held_by_vertex(item, ancestors[item.name]) for item in objects}
     seen = [item for item in objects if item.name in follow or item.name in above_others]
     spaces = {}
     with shown(view_layer, seen), _frame_kept(scene):
@@ -87,24 +90,30 @@ def sample(scene, view_layer, objects, frames):
                     spaces[item.name] = _own_space(item)
                     continue
                 evaluated = item.evaluated_get(depsgraph)
-                matrix = holding.space(evaluated, carried=True)
+                matrix, upright = holding.space(evaluated, carried=True), None
                 above = ancestors[item.name]
+                if vertices[item.name] is not None:
+                    matrix, upright = _apart(matrix, vertices[item.name].evaluated_get(depsgraph))
                 if above is not None:
                     above_now = names[above].evaluated_get(depsgraph).matrix_world
                     matrix = inverse(np.array(above_now), item) @ matrix
                 if count:
                     spaces[item.name].matrices[count] = matrix
+                    if upright is not None:
+                        spaces[item.name].upright[count] = upright
                     if item.name in shifted:
                         spaces[item.name].delta_location[count] = evaluated.delta_location
                         spaces[item.name].delta_rotation[count] = _delta_rotation(evaluated)
                 else:
-                    spaces[item.name] = _space_of(evaluated, evaluated.matrix_world, above, matrix)
+                    spaces[item.name] = _space_of(evaluated, evaluated.matrix_world, above, matrix, upright)
             if count == 0:
                 if not moving:
                     break
                 for item in moving:
                     space = spaces[item.name]
                     space.matrices = np.repeat(space.matrices, len(frames), axis=0)
+                    if space.upright is not None:
+                        space.upright = np.repeat(space.upright, len(frames), axis=0)
                     if item.name in shifted:
                         space.delta_location = np.repeat(space.delta_location, len(frames), axis=0)
                         space.delta_rotation = np.repeat(space.delta_rotation, len(frames), axis=0)
@@ -116,7 +125,7 @@ def _own_space(item):
     return _space_of(item, item.matrix_basis, None, np.eye(4))
 
 
-def _space_of(item, world, ancestor, matrix):
+def _space_of(item, world, ancestor, matrix, upright=None):
     return Space(
         world=np.array(world),
         rotation=list(getattr(item, rotation_path(item.rotation_mode))),
@@ -125,8 +134,28 @@ def _space_of(item, world, ancestor, matrix):
         delta_rotation=_delta_rotation(item)[None],
         ancestor=ancestor,
         matrices=matrix[None],
+        upright=None if upright is None else upright[None],
         carried=bool(holding.active(item)),
     )
+
+
+def _held_by_vertex(item, ancestor):
+    """The object at or above ``item`` whose parent is a vertex, the one next to its simulated ancestor, or None."""
+    found = None
+    while ancestor is not None and not _is_named(item, (ancestor,)):
+        found = item if item.parent_type == "VERTEX" else found
+        item = item.parent
+    return found
+
+
+def _apart(matrix, held):
+    """A space (4, 4) below an object that a vertex holds -> (that vertex's place, what stands there unturned)."""
+    place = np.eye(4)
+    above = holding.space(held) @ np.linalg.inv(np.array(held.matrix_parent_inverse))
+    place[:3, 3] = above[:3, 3]
+    upright = np.array(matrix)
+    upright[:3, 3] -= place[:3, 3]
+    return place, upright
 
 
 def inverse(matrices, item):

@@ -43,6 +43,9 @@ def plan(trajectory, objects, frames, scene, view_layer, scale_length, rotation)
             if space.ancestor is not None:
                 above = [named[space.ancestor]]
                 matrices = _worlds(trajectory, above, column, spaces, scale_length)[:, 0] @ matrices
+                if space.upright is not None:
+                    place, matrices = matrices[:, :3, 3], np.broadcast_to(space.upright, matrices.shape).copy()
+                    matrices[:, :3, 3] += place
             basis[:, n] = parents.inverse(matrices, item) @ basis[:, n]
         done += _channels(chunk, basis, [spaces[item.name] for item in chunk], rotation)
     return done

@@ -6,6 +6,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from blend_scenes import box_mesh  # noqa: E402
 from mathutils import Euler, Matrix, Quaternion  # noqa: E402
 from tumbling import FRAMES, MODES, START, add, assert_plays, bake, baked_curves, portrait, somewhere, tumble  # noqa: E402
 
@@ -80,6 +81,26 @@ def test_parents_fixed_animated_and_simulated(scene):
     middle = add(scene, "middle", somewhere(5), on_base)  # not simulated: rides on what is
     tip = add(scene, "tip", somewhere(6), middle)
     items = [tip, on_fixed, on_base, on_cart, base]
+    scene.frame_set(START)
+    trajectory, warnings = bake(scene, items)
+    assert warnings == []
+    assert_plays(scene, items, trajectory, tolerance=1e-4)
+
+
+def test_a_vertex_of_a_simulated_parent_hands_its_place_on_and_no_rotation(scene):
+    """The child went round with the body as on a plain parent, metres from where it was simulated."""
+    base = add(scene, "base", somewhere(3, (2, 2, 2)), data=box_mesh())
+    on_vertex = add(scene, "on vertex", somewhere(4), base)
+    middle = add(scene, "middle", somewhere(5), base, data=box_mesh())  # not simulated: held by what is
+    below = add(scene, "below", somewhere(6), middle)
+    again = add(scene, "again", somewhere(7), middle)
+    for item, vertex in ((on_vertex, 3), (middle, 5), (again, 1)):
+        item.parent_type, item.parent_vertices = "VERTEX", (vertex, 0, 0)
+        item.matrix_parent_inverse = somewhere(10 + vertex)
+    for frame in (1, 30):
+        middle.rotation_quaternion = Quaternion((0, 0, 1), 0.05 * frame)
+        middle.keyframe_insert("rotation_quaternion", frame=frame)
+    items = [again, below, on_vertex, base]
     scene.frame_set(START)
     trajectory, warnings = bake(scene, items)
     assert warnings == []
