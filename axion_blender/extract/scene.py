@@ -78,7 +78,8 @@ def extract_scene(context_or_scene, depsgraph=None):
 def extraction_slices(context_or_scene, depsgraph=None):
     """``extract_scene`` as a generator: yields the part done, 0 to 1, and returns the Extraction.
 
-    Between two slices the scene stands at some frame of the range: nobody may edit it.  Closing puts it back.
+    Between two slices the scene stands at some frame of the range: nobody may edit it; what plays the animation may
+    change its frame.  Closing puts it back.
     """
     scene, view_layer = _layer(context_or_scene)
     depsgraph = depsgraph or _depsgraph(scene, view_layer)
@@ -88,7 +89,19 @@ def extraction_slices(context_or_scene, depsgraph=None):
         wanted = [item for item in view_layer.objects if item.axion.enabled or item.axion_joint.enabled]
         restored.enter_context(shown(view_layer, wanted))
         restored.enter_context(geometry.prepared([i for i in view_layer.objects if i.axion.enabled], view_layer))
-        return (yield from _Reader(scene, view_layer, depsgraph).read())
+        return (yield from _at_its_frame(scene, _Reader(scene, view_layer, depsgraph).read()))
+
+
+def _at_its_frame(scene, slices):
+    """The same generator, each slice of which finds the scene at the frame at which the one before left it."""
+    while True:
+        try:
+            done = next(slices)
+        except StopIteration as end:
+            return end.value
+        now = scene.frame_current, scene.frame_subframe
+        yield done
+        _go_back(scene, *now)
 
 
 def _grow_hulls(bodies):
