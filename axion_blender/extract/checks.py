@@ -79,6 +79,9 @@ def _is_compound(item, layer):
 
 def check(scene, view_layer, items, problems, warnings):
     """Looks at the bodies ``items`` of a scene; adds to ``problems`` and ``warnings``."""
+    if scene.library is not None:
+        problems.add(scene.name, f"the scene is linked from {scene.library.filepath}: open that file to bake it")
+        return
     first, last = frame_range(scene)
     if last <= first:
         problems.add(scene.name, f"the frame range {first} to {last} holds no frame to simulate: end it later")

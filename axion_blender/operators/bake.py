@@ -16,7 +16,7 @@ from ..job import Phase
 from ..ui.preview import Preview
 from ..writers import outputs, pushed
 from . import events
-from .session import list_findings, may_step
+from .session import list_findings, may_change_scene, may_step
 
 TICK = 0.04
 """Seconds between two looks at a running bake."""
@@ -180,7 +180,7 @@ class AXION_OT_clear_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return may_step(cls, context)
+        return may_change_scene(cls, context)
 
     def execute(self, context):
         try:

@@ -10,7 +10,7 @@ from ...solver import SceneError
 from .. import baking
 from ..writers import apply, exchange, outputs, shared
 from .bake import refuse
-from .session import may_step, place_of
+from .session import may_change_scene, may_step, place_of
 
 ASKED = "All Axion settings of the scene are removed, and earlier keys of the baked channels are deleted"
 FORMATS = (
@@ -33,7 +33,7 @@ class AXION_OT_apply_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return may_step(cls, context)
+        return may_change_scene(cls, context)
 
     def invoke(self, context, event):
         return context.window_manager.invoke_confirm(self, event, title=self.bl_label, message=ASKED)

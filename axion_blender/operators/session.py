@@ -143,6 +143,15 @@ def may_step(operator, context):
     return in_object_mode(operator, context) and is_left_to_step(operator)
 
 
+def may_change_scene(operator, context):
+    """``may_step``, for operators that change the whole scene."""
+    scene = context.scene
+    if scene.library is not None:
+        operator.poll_message_set(f"{scene.name} is linked from another file: open that file to change it")
+        return False
+    return may_step(operator, context)
+
+
 def is_left_to_step(operator):
     """Whether no render goes through the frames."""
     if not running.is_rendering():

@@ -118,3 +118,23 @@ def test_scenes_that_share_only_what_holds_no_bake_are_left_alone(capfd):
     assert not any("shares" in text for text in baking.check(bpy.context)[1])
     assert bpy.ops.axion.clear_bake() == {"FINISHED"}
     assert "shared" not in capfd.readouterr().out and baking.SUMMARY in other
+
+
+def test_a_scene_that_is_linked_is_named_once_and_left_as_it_is(tmp_path):
+    """Each of its bodies was told to be made an override, and Clear Bake took the report that its file still has."""
+    build.box("Box", location=(0, 0, 3))
+    build.box("Other", location=(3, 0, 3))
+    bpy.ops.axion.bake()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "shot.blend"), link=True) as (_, wanted):
+        wanted.scenes = ["Scene"]
+    bpy.context.window.scene = wanted.scenes[0]
+    problems, _ = baking.check(bpy.context)
+    assert len(problems) == 1 and "the scene is linked from" in problems[0] and "open that file" in problems[0]
+    with pytest.raises(RuntimeError, match="the scene is linked from"):
+        bpy.ops.axion.bake()
+    for operator in (bpy.ops.axion.clear_bake, bpy.ops.axion.apply_bake):
+        with pytest.raises(RuntimeError, match="linked from another file: open that file"):
+            operator()
+    assert baking.SUMMARY in bpy.context.scene
