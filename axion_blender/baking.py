@@ -41,7 +41,8 @@ def make_job(
         job.inputs = yield from bake_inputs.read(scene)
         with outputs.below(scene, first) as moved:
             with nullcontext() if frames is None else _frame_range(scene, first, last):
-                extraction = yield from _extract(context)
+                extraction = yield from _extract(context, mention)
+            job.said = ""
             if show is not None:
                 yield from show(extraction, results)
         extractions.append(extraction)
@@ -149,10 +150,10 @@ def frame_range(scene):
     return owner.frame_start, owner.frame_end
 
 
-def _extract(context):
+def _extract(context, say=lambda line: None):
     """``extraction_slices``, and what else must be known before a bake; a generator like it."""
     scene = context.scene
-    extraction = yield from extraction_slices(context)
+    extraction = yield from extraction_slices(context, say=say)
     problems = overrides.problems(extraction.objects(scene).values())
     strayed = cache_place.problem(scene)
     problems += [f"{scene.name}: {strayed}"] if strayed else []

@@ -17,7 +17,7 @@ import sys
 import types
 
 from .config import SolverConfig
-from .decomposition import decompose
+from .decomposition import decompose, decomposing
 from .errors import SceneError
 from .force_fields import ForceField
 from .forces import ForceHistory, FrameForces
@@ -46,6 +46,7 @@ __all__ = [
     "TriangleMesh",
     "ConvexDecomposition",
     "decompose",
+    "decomposing",
     "guide",
     "Plane",
     "SolverConfig",

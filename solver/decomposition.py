@@ -2,6 +2,7 @@
 """Convex decomposition: a concave mesh as convex pieces, by CoACD (Wei et al. 2022), an optional package.
 
     decompose(vertices, triangles, concavity=0.05) -> ConvexDecomposition
+    decomposing(vertices, triangles, concavity=0.05)     the same as a generator, for those who have other things to do
 
 Pieces collide as any hulls do: faster than a TriangleMesh and without its one-sided surface, but a little larger than
 the mesh in its hollows and with seams that small things may feel.
@@ -11,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from functools import lru_cache
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from .mass import polyhedron
 from .shapes import ConvexDecomposition, TriangleMesh
 
 FINEST, COARSEST = 0.01, 1.0
-KEPT = 64  # decompositions remembered: one takes seconds, and scenes are read again and again
+KEPT = 64  # decompositions remembered: one takes seconds to minutes, and scenes are read again and again
 PROGRAM = """
 import sys
 import coacd
@@ -35,7 +36,11 @@ mesh = coacd.Mesh(given["vertices"], given["triangles"])
 np.savez(sys.argv[2], *[points for points, _ in coacd.run_coacd(mesh, threshold=threshold, seed=int(seed))])
 """
 """Takes a mesh apart in a process of its own: where coacd does not know on, it ends the one it is in."""
+PAUSE = 0.01  # [s] that one slice waits for the other process
 SLIVER = 1e-9  # a piece with less of the mesh's box than this is none
+
+_kept = {}
+"""(vertices, triangles, concavity, seed) -> pieces, the oldest first."""
 
 
 def decompose(vertices, triangles, concavity=0.05, seed=0):
@@ -54,11 +59,25 @@ def decompose(vertices, triangles, concavity=0.05, seed=0):
     Raises:
         SceneError: the package coacd is not installed, or the mesh holds nothing that could be taken apart.
     """
+    slices = decomposing(vertices, triangles, concavity, seed)
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            return end.value
+
+
+def decomposing(vertices, triangles, concavity=0.05, seed=0):
+    """``decompose`` as a generator: each slice waits for hundredths of a second, and closing it ends the search."""
     vertices, triangles, concavity = coerce.array(vertices), coerce.indices(triangles), coerce.number(concavity)
     _check(vertices, triangles, concavity)
     triangles = TriangleMesh(vertices, triangles).wound
     key = (vertices.tobytes(), triangles.tobytes(), concavity, int(seed))
-    return ConvexDecomposition(vertices, triangles, pieces=_pieces(*key))
+    if key not in _kept:
+        _kept[key] = yield from _pieces(vertices, triangles, concavity, int(seed))
+        while len(_kept) > KEPT:
+            del _kept[next(iter(_kept))]
+    return ConvexDecomposition(vertices, triangles, pieces=_kept[key])
 
 
 def _check(vertices, triangles, concavity):
@@ -90,14 +109,13 @@ def _coacd():
     return coacd
 
 
-@lru_cache(maxsize=KEPT)
 def _pieces(vertices, triangles, concavity, seed):
-    """Vertices (V, 3) of each piece, read-only."""
+    """Vertices (V, 3) of each piece, read-only; a generator."""
     _coacd()
-    vertices, triangles = np.frombuffer(vertices).reshape(-1, 3), np.frombuffer(triangles, np.int32).reshape(-1, 3)
     # Near one and around zero, whatever the mesh's own unit and place.
     middle, size = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0)), float(np.ptp(vertices, axis=0).max())
-    found = _apart({"vertices": (vertices - middle) / size, "triangles": triangles, "settings": [concavity, seed]})
+    given = {"vertices": (vertices - middle) / size, "triangles": triangles, "settings": [concavity, seed]}
+    found = yield from _apart(given)
     pieces = [middle + size * points for points in found if _encloses(points)]
     if not pieces:
         raise SceneError("the mesh has no convex decomposition: it is too thin, so give it thickness or use a Box")
@@ -107,28 +125,44 @@ def _pieces(vertices, triangles, concavity, seed):
 
 
 def _apart(given):
-    """Run PROGRAM on arrays; returns the vertices (V, 3) of each piece."""
+    """Run PROGRAM on arrays; returns the vertices (V, 3) of each piece.  A generator."""
     with tempfile.TemporaryDirectory(prefix="axion-pieces-") as name:
-        task, answer = Path(name) / "task.npz", Path(name) / "answer.npz"
+        task, answer, told = (Path(name) / own for own in ("task.npz", "answer.npz", "told.txt"))
         np.savez(task, **given)
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(os.path.isdir, sys.path))}
         hidden = {"creationflags": subprocess.CREATE_NO_WINDOW} if sys.platform == "win32" else {}
         command = [sys.executable or "python", "-P", "-c", PROGRAM, str(task), str(answer)]
         try:
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, **hidden)
+            with open(told, "w") as said:  # a pipe that nobody reads would stop it
+                streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": said}
+                done = subprocess.Popen(command, env=environment, **streams, **hidden)
         except OSError as error:
             raise SceneError(
                 f"convex decomposition needs a Python of its own, which cannot be started ({error}): choose the mesh "
                 "itself or its convex hull"
             ) from error
+        yield from _wait_for(done)
         if done.returncode or not answer.exists():
-            said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1].strip()
+            said = (told.read_text(errors="replace").strip().splitlines() or [f"status {done.returncode}"])[-1].strip()
             raise SceneError(
                 f"the mesh has no convex decomposition, coacd broke down on it ({said}): merge vertices that lie in "
                 "one place and give it thickness, or choose the mesh itself or its convex hull"
             )
         with np.load(answer, allow_pickle=False) as pieces:
             return [np.asarray(pieces[name], float) for name in pieces.files]
+
+
+def _wait_for(process):
+    """Wait for the end of a process in slices; it is ended where the generator is closed before."""
+    try:
+        while process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(PAUSE)
+            yield
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 def _encloses(points):

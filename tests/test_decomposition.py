@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convex decomposition: what the pieces cover, what the body weighs, what it holds, and what is refused."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -106,12 +107,32 @@ def test_pieces_do_not_depend_on_unit_or_place(ring):
         assert (mine - (5.0, -3.0, 2.0)) / 0.01 == pytest.approx(theirs, abs=1e-6)
 
 
-def test_same_mesh_is_taken_apart_once(ring):
+def test_same_mesh_is_taken_apart_once(ring, monkeypatch):
     mesh, made = ring
-    before = decomposition._pieces.cache_info().hits
+    monkeypatch.setattr(decomposition, "_pieces", lambda *_: pytest.fail("it was taken apart again"))
     again = decompose(mesh.vertices, mesh.triangles, concavity=0.1)
-    assert decomposition._pieces.cache_info().hits == before + 1
     assert all(np.array_equal(mine, theirs) for mine, theirs in zip(again.pieces, made.pieces, strict=True))
+
+
+def test_a_search_that_is_given_up_ends_its_process(monkeypatch):
+    """Blender stood still for a minute while a monkey was taken apart; now it looks after the search now and then."""
+    started = []
+
+    def start(*arguments, **options):
+        started.append(popen(*arguments, **options))
+        return started[-1]
+
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", start)
+    monkeypatch.setattr(decomposition, "PROGRAM", "import time; time.sleep(600)")
+    mesh = TriangleMesh(CUBE, ConvexHull(CUBE).triangles)
+    slices = decomposition.decomposing(mesh.vertices, mesh.triangles, concavity=0.123)
+    for _ in range(3):
+        next(slices)
+    (process,) = started
+    assert process.poll() is None
+    slices.close()
+    assert process.poll() is not None
 
 
 def test_survives_a_file(cup, tmp_path):
@@ -127,7 +148,7 @@ def test_survives_a_file(cup, tmp_path):
 def test_missing_package_is_named_with_its_cure(monkeypatch):
     monkeypatch.setitem(sys.modules, "coacd", None)
     mesh = TriangleMesh(CUBE, ConvexHull(CUBE).triangles)
-    decomposition._pieces.cache_clear()
+    decomposition._kept.clear()
     with pytest.raises(SceneError, match=r"coacd, which is not installed: install it \(pip install coacd\)"):
         decompose(mesh.vertices, mesh.triangles)
 

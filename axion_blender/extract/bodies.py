@@ -33,6 +33,17 @@ def shapes_of(item, children, pose, cook):
     return shapes
 
 
+def take_apart(item, children, pose, cook):
+    """Makes the shapes that take long, in slices: a generator, after which ``shapes_of`` has them at once."""
+    passive = motion.stands(item)
+    if item.axion.collision_shape != "COMPOUND":
+        yield from cook.take_apart(item, pose.scale, passive)
+        return
+    for child in children:
+        if child.axion.collision_shape == "CONVEX_DECOMPOSITION":
+            yield from cook.take_apart(child, world_pose(child, cook.depsgraph).scale, passive)
+
+
 def _empty_compound(item):
     return SceneError(
         f"{item.name}: its shape is Compound Parent, but no direct child is an Axion body: add the children, "

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...solver import Box, Capsule, Cone, ConvexHull, Cylinder, SceneError, Sphere, TriangleMesh, decompose
+from ...solver import Box, Capsule, Cone, ConvexHull, Cylinder, SceneError, Sphere, TriangleMesh, decomposing
 from .. import conventions
+from ..slices import run_through
 from . import geometry
 from .convex_meshes import Solids
 
@@ -26,11 +27,12 @@ SAME_SCALE = 1e-6
 class Cook:
     """Makes shapes and keeps them, so that objects with one mesh and scale share one shape.
 
-    metres: per Blender unit.  notes: sentences about what was decided, one for each object.
+    metres: per Blender unit.  say: called with what takes long, a line.
+    notes: sentences about what was decided, one for each object.
     """
 
-    def __init__(self, depsgraph, metres):
-        self.depsgraph, self.metres = depsgraph, metres
+    def __init__(self, depsgraph, metres, say=lambda line: None):
+        self.depsgraph, self.metres, self.say = depsgraph, metres, say
         self.notes, self.solids = [], Solids()
         self._geometry, self._shapes = {}, {}
 
@@ -39,16 +41,21 @@ class Cook:
 
         scale: (3,) of its world matrix.  Raises SceneError naming the object.
         """
-        kind = item.axion.collision_shape
-        key = (*self._key(item), kind, passive, *self._scale_key(scale))
-        if kind == "CONVEX_DECOMPOSITION":
-            key += (item.axion.concavity,)
+        kind, key = item.axion.collision_shape, self._shape_key(item, scale, passive)
         if key not in self._shapes:
             self._shapes[key] = self._cook(item, kind, scale * self.metres, passive)
         shape, note = self._shapes[key]
         if note:
             self.notes.append(f"{item.name} {note}")
         return shape
+
+    def take_apart(self, item, scale, passive):
+        """Makes the shape of an object in slices where that takes long: a generator; arguments as for ``shape``."""
+        if item.axion.collision_shape != "CONVEX_DECOMPOSITION":
+            return
+        key = self._shape_key(item, scale, passive)
+        if key not in self._shapes:
+            self._shapes[key] = (yield from self._decomposition(item, *self._surface(item, scale * self.metres))), ""
 
     def geometry(self, item):
         """Geometry of an object, read once for all objects that share it."""
@@ -69,19 +76,26 @@ class Cook:
             alone = item.data.shape_keys is not None or any(modifier.show_viewport for modifier in item.modifiers)
         return (item.session_uid,) if alone else (item.data.session_uid, "shared")
 
+    def _shape_key(self, item, scale, passive):
+        kind = item.axion.collision_shape
+        key = (*self._key(item), kind, passive, *self._scale_key(scale))
+        return (*key, item.axion.concavity) if kind == "CONVEX_DECOMPOSITION" else key
+
     @staticmethod
     def _scale_key(scale):
         # World matrices are float32: copies of one scale differ in the last digits.
         return (*np.round(np.log(np.abs(scale)) / SAME_SCALE), *np.sign(scale))
 
-    def _cook(self, item, kind, scale, passive):
+    def _surface(self, item, scale):
         found = self.geometry(item)
-        vertices = conventions.baked(found.vertices, scale)
-        triangles = conventions.wound(found.triangles, scale)
+        return conventions.baked(found.vertices, scale), conventions.wound(found.triangles, scale)
+
+    def _cook(self, item, kind, scale, passive):
+        vertices, triangles = self._surface(item, scale)
         if kind == "MESH":
             return self._mesh(item, vertices, triangles), ""
         if kind == "CONVEX_DECOMPOSITION":
-            return self._decomposition(item, vertices, triangles), ""
+            return run_through(self._decomposition(item, vertices, triangles)), ""
         if kind == "CONVEX_HULL":
             return self._hull(item, vertices, triangles, passive)
         return self._primitive(item, kind, vertices, triangles, scale, passive)
@@ -94,15 +108,15 @@ class Cook:
             )
         return TriangleMesh(vertices, triangles)
 
-    @staticmethod
-    def _decomposition(item, vertices, triangles):
+    def _decomposition(self, item, vertices, triangles):
         if len(triangles) == 0:
             raise SceneError(
                 f"{item.name}: its mesh has no faces, which the shape Convex Decomposition needs: add faces, or use "
                 "Convex Hull"
             )
+        self.say(f"Taking {item.name} apart")
         try:
-            return decompose(vertices, triangles, round(item.axion.concavity, 6))
+            return (yield from decomposing(vertices, triangles, round(item.axion.concavity, 6)))
         except SceneError as error:
             raise SceneError(f"{item.name}: {error}") from error
 

@@ -6,7 +6,7 @@ masses (times the cube).  So the unit scale alone never changes the motion in Bl
 tolerance in metres means.  Forces, stiffnesses, compliances and densities are SI as they stand.
 """
 
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 
 import bpy
@@ -75,8 +75,10 @@ def extract_scene(context_or_scene, depsgraph=None):
     return run_through(extraction_slices(context_or_scene, depsgraph))
 
 
-def extraction_slices(context_or_scene, depsgraph=None):
+def extraction_slices(context_or_scene, depsgraph=None, say=lambda line: None):
     """``extract_scene`` as a generator: yields the part done, 0 to 1, and returns the Extraction.
+
+    say: called with what takes long, a line.
 
     Between two slices the scene stands at some frame of the range: nobody may edit it; what plays the animation may
     change its frame.  Closing puts it back.
@@ -89,7 +91,7 @@ def extraction_slices(context_or_scene, depsgraph=None):
         wanted = [item for item in view_layer.objects if item.axion.enabled or item.axion_joint.enabled]
         restored.enter_context(shown(view_layer, wanted))
         restored.enter_context(geometry.prepared([i for i in view_layer.objects if i.axion.enabled], view_layer))
-        return (yield from _at_its_frame(scene, _Reader(scene, view_layer, depsgraph).read()))
+        return (yield from _at_its_frame(scene, _Reader(scene, view_layer, depsgraph, say).read()))
 
 
 def _at_its_frame(scene, slices):
@@ -138,13 +140,13 @@ def _depsgraph(scene, view_layer):
 class _Reader:
     """One extraction.  What is wrong is collected in ``problems``, so that an artist sees everything at once."""
 
-    def __init__(self, scene, view_layer, depsgraph):
+    def __init__(self, scene, view_layer, depsgraph, say):
         self.scene, self.view_layer, self.depsgraph = scene, view_layer, depsgraph
         self.settings = scene.axion
         self.metres = conventions.metres_per_unit(scene.unit_settings.system, scene.unit_settings.scale_length)
         self.first, self.last = checks.frame_range(scene)
         self.fps = scene.render.fps / scene.render.fps_base / self.settings.time_scale
-        self.problems, self.warnings, self.cook = checks.Problems(), [], Cook(depsgraph, self.metres)
+        self.problems, self.warnings, self.cook = checks.Problems(), [], Cook(depsgraph, self.metres, say)
         self.meshes = {}  # of bodies that collide as solids: {name: their shapes as they are}
         self.parts = checks.compound_parts(view_layer)
         lent = {part.name_full for part, _ in self.parts}
@@ -237,7 +239,11 @@ class _Reader:
                 poses = bodies.world_poses(self.items[number : number + POSES], self.depsgraph)
             with self.problems.of(item):
                 pose = poses[number % POSES] or bodies.world_pose(item, self.depsgraph)
-                shapes = bodies.shapes_of(item, children.get(item.name_full, ()), pose, self.cook)
+                own = item, children.get(item.name_full, ()), pose, self.cook
+                with closing(bodies.take_apart(*own)) as slices:
+                    for _ in slices:
+                        yield READ * number / len(self.items)
+                shapes = bodies.shapes_of(*own)
                 starts.append((item, pose, shapes))
                 if self.settings.output == "KEYFRAMES" and motion.may_be_free(item):
                     holding.check(item, self.depsgraph, self.first, self.last, self.warnings)

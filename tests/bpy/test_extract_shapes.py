@@ -291,7 +291,7 @@ def test_convex_decomposition_in_a_compound():
 
 def test_convex_decomposition_without_its_package_names_object_and_cure(monkeypatch):
     monkeypatch.setitem(sys.modules, "coacd", None)
-    decomposition._pieces.cache_clear()
+    decomposition._kept.clear()
     corner(location=(1, 2, 3))
     with pytest.raises(SceneError, match=r"^Corner: .*coacd, which is not installed: install it \(pip install coacd\)"):
         extract()

@@ -3,7 +3,9 @@
 
 import bpy
 import numpy as np
+import pytest
 from axion.axion_blender.extract import extraction_slices
+from axion.solver import decomposition
 from blend_scenes import add, box, extract, joint, key
 
 
@@ -30,3 +32,24 @@ def test_a_scene_is_read_at_its_frames_while_the_animation_plays():
         assert np.array_equal(own.position, other.position) and (own.path is None) == (other.path is None)
         assert own.path is None or np.array_equal(own.path.position, other.path.position)
     assert np.array_equal(still.joints[0].position, played.joints[0].position)
+
+
+@pytest.mark.parametrize("within", [False, True], ids=["alone", "in a compound"])
+def test_what_is_taken_apart_is_looked_after_in_slices_and_named(within, monkeypatch):
+    """Blender stood still meanwhile, a minute for a monkey, and Esc was not heard."""
+    item = box("Box", collision_shape="CONVEX_DECOMPOSITION")
+    if within:
+        item.parent = add("Whole", box("Other").data, type="ACTIVE", collision_shape="COMPOUND")
+    said, waited = [], []
+
+    def pieces(vertices, *_):
+        waited.append(len(said))
+        yield
+        yield
+        return (vertices,)
+
+    monkeypatch.setattr(decomposition, "_pieces", pieces)
+    monkeypatch.setattr(decomposition, "_kept", {})
+    few = len(list(extraction_slices(bpy.context, say=said.append)))
+    assert said == ["Taking Box apart"] and waited == [1], "it is said first, and done once"
+    assert len(list(extraction_slices(bpy.context))) == few - 2, "a slice for each look"
