@@ -27,12 +27,13 @@ SAME_SCALE = 1e-6
 class Cook:
     """Makes shapes and keeps them, so that objects with one mesh and scale share one shape.
 
-    metres: per Blender unit.  say: called with what takes long, a line.
+    metres: per Blender unit.  say: called with what takes long, a line.  apart: False leaves those whole that would be
+    taken apart, which weigh the same.
     notes: sentences about what was decided, one for each object.
     """
 
-    def __init__(self, depsgraph, metres, say=lambda line: None):
-        self.depsgraph, self.metres, self.say = depsgraph, metres, say
+    def __init__(self, depsgraph, metres, say=lambda line: None, apart=True):
+        self.depsgraph, self.metres, self.say, self.apart = depsgraph, metres, say, apart
         self.notes, self.solids = [], Solids()
         self._geometry, self._shapes = {}, {}
 
@@ -114,6 +115,8 @@ class Cook:
                 f"{item.name}: its mesh has no faces, which the shape Convex Decomposition needs: add faces, or use "
                 "Convex Hull"
             )
+        if not self.apart:
+            return TriangleMesh(vertices, triangles)
         self.say(f"Taking {item.name} apart")
         try:
             return (yield from decomposing(vertices, triangles, round(item.axion.concavity, 6)))

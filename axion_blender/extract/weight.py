@@ -10,25 +10,29 @@ from .meshes import Cook
 
 QUICK = 20000
 """Vertices up to which a panel may weigh an object while it draws."""
-SLOW = {"COMPOUND", "CONVEX_DECOMPOSITION"}
+SLOW = {"COMPOUND"}
 
 _weighed = {}
 
 
-def mass(item, depsgraph, unit_settings, density=None):
+def cook(depsgraph, unit_settings):
+    """What makes the shapes that are weighed; objects with one mesh and scale share one."""
+    return Cook(depsgraph, conventions.metres_per_unit(unit_settings.system, unit_settings.scale_length), apart=False)
+
+
+def mass(item, cook, density=None):
     """Mass of a body [as Blender's panels show it: kilograms over the cube of the unit scale].
 
-    density: [kg/m^3] instead of the body's own.  A mesh source of Deform must have been prepared (geometry.prepared).
-    Raises SceneError naming the object, where its shapes enclose no volume for instance.
+    cook: of ``cook``.  density: [kg/m^3] instead of the body's own.  A mesh source of Deform must have been prepared
+    (geometry.prepared).  Raises SceneError naming the object, where its shapes enclose no volume for instance.
     """
-    metres = conventions.metres_per_unit(unit_settings.system, unit_settings.scale_length)
-    pose = bodies.world_pose(item, depsgraph)
+    pose = bodies.world_pose(item, cook.depsgraph)
     children = [child for child in item.children if child.axion.enabled]
-    solids = bodies.closed(item.name, bodies.shapes_of(item, children, pose, Cook(depsgraph, metres)))
+    solids = bodies.closed(item.name, bodies.shapes_of(item, children, pose, cook))
     density = item.axion.density if density is None else density
     if not 0.0 < density < np.inf:
         raise SceneError(f"{item.name}: its density is {density:g} kg/m^3, but it must be above 0: type a density")
-    return Body(item.name, solids, density=density).mass_properties()[0] / metres**3
+    return Body(item.name, solids, density=density).mass_properties()[0] / cook.metres**3
 
 
 def known_mass(item, depsgraph, unit_settings):
@@ -45,12 +49,20 @@ def known_mass(item, depsgraph, unit_settings):
         *(settings.collision_shape, settings.mesh_source, settings.density, settings.type, settings.dynamic),
         *(unit_settings.system, unit_settings.scale_length, len(vertices), float(vertices.sum())),
         float(np.arange(vertices.size) @ vertices.ravel()),
-        *np.array(item.matrix_world)[:3, :3].ravel().tolist(),
+        *_sizes(item.matrix_world),
     )
     if _weighed.get(item.session_uid, (None, None))[0] != key:
         try:
-            found = mass(item, depsgraph, unit_settings)
+            found = mass(item, cook(depsgraph, unit_settings))
         except SceneError:
             found = None
         _weighed[item.session_uid] = (key, found)
     return _weighed[item.session_uid][1]
+
+
+def _sizes(matrix):
+    """What of a world matrix changes a mass: not the place and the turn that each frame of a playback has others of."""
+    linear = np.array(matrix)[:3, :3]
+    lengths = np.linalg.norm(linear, axis=0)
+    angles = linear.T @ linear / np.maximum(np.outer(lengths, lengths), 1e-30)
+    return *(f"{length:.5g}" for length in lengths), *np.round(angles, 4).ravel().tolist()

@@ -84,10 +84,10 @@ class AXION_OT_calculate_mass(bpy.types.Operator):
             density = MATERIALS[self.material].density
         done, total = [], 0.0
         with geometry.prepared(items, context.view_layer):
-            depsgraph = context.evaluated_depsgraph_get()
+            cook = weight.cook(context.evaluated_depsgraph_get(), context.scene.unit_settings)
             for item in items:
                 try:
-                    mass = weight.mass(item, depsgraph, context.scene.unit_settings, density)
+                    mass = weight.mass(item, cook, density)
                 except SceneError as error:
                     self.report({"WARNING"}, str(error))
                     continue

@@ -7,6 +7,7 @@ import bpy
 import pytest
 from axion.axion_blender import materials
 from axion.axion_blender.extract import weight
+from axion.solver import decomposition, shapes
 from blend_scenes import add, box, box_mesh, joint
 from test_operators import select
 
@@ -62,7 +63,8 @@ def test_no_body_selected_is_said(empty_file, name):
 
 
 def weigh(item, **options):
-    return weight.mass(item, bpy.context.evaluated_depsgraph_get(), bpy.context.scene.unit_settings, **options)
+    cook = weight.cook(bpy.context.evaluated_depsgraph_get(), bpy.context.scene.unit_settings)
+    return weight.mass(item, cook, **options)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +130,6 @@ def test_what_encloses_no_volume_is_named_and_the_others_are_weighed(empty_file,
 
 def test_a_panel_knows_the_mass_and_notices_changes(empty_file):
     item = box("cube", density=10.0)
-    depsgraph = bpy.context.evaluated_depsgraph_get()
 
     def known():
         return weight.known_mass(item, bpy.context.evaluated_depsgraph_get(), empty_file.unit_settings)
@@ -144,8 +145,34 @@ def test_a_panel_knows_the_mass_and_notices_changes(empty_file):
     bpy.context.view_layer.update()
     item.axion.collision_shape = "CONVEX_HULL"
     assert known() > 2.0
-    item.axion.collision_shape = "CONVEX_DECOMPOSITION"
-    assert weight.known_mass(item, depsgraph, empty_file.unit_settings) is None
+
+
+def test_what_would_be_taken_apart_is_weighed_as_it_is(empty_file, monkeypatch):
+    """Calculate Mass took the mesh apart, a minute for a monkey, and the panel showed no mass."""
+    monkeypatch.setattr(decomposition, "_pieces", lambda *_: pytest.fail("it was taken apart"))
+    item = box("cube", size=(2, 2, 2), density=100.0, collision_shape="CONVEX_DECOMPOSITION")
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    assert weigh(item) == pytest.approx(800.0, rel=1e-6)
+    assert weight.known_mass(item, depsgraph, empty_file.unit_settings) == pytest.approx(800.0, rel=1e-6)
+
+
+def test_a_body_that_turns_and_copies_of_one_are_weighed_once(empty_file, monkeypatch):
+    """At each frame of a playback the Physics tab found the hull anew, and Calculate Mass that of each copy."""
+    found, hull = [], shapes.convex_hull
+    monkeypatch.setattr(shapes, "convex_hull", lambda points: found.append(1) or hull(points))
+    item = box("cube", density=10.0, collision_shape="CONVEX_HULL")
+    for angle in (0.0, 0.3, 1.2):
+        item.rotation_euler, item.location = (angle, 2 * angle, -angle), (angle, 0.0, 0.0)
+        bpy.context.view_layer.update()
+        known = weight.known_mass(item, bpy.context.evaluated_depsgraph_get(), empty_file.unit_settings)
+        assert known == pytest.approx(10.0, rel=1e-4)
+    assert len(found) == 1
+    copies = [item.copy() for _ in range(3)]
+    for copy in copies:
+        empty_file.collection.objects.link(copy)
+    select(*copies)
+    assert bpy.ops.axion.calculate_mass() == {"FINISHED"}
+    assert len(found) == 2 and copies[2].axion.mass == pytest.approx(10.0, rel=1e-4)
 
 
 def test_own_materials_are_kept_under_a_name(empty_file, tmp_path, monkeypatch):
