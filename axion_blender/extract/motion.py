@@ -325,18 +325,23 @@ def _may_switch(item):
     return item.animation_data is not None and len(item.animation_data.nla_tracks) > 0
 
 
+def targets(constraint):
+    """Objects that a constraint refers to, a list."""
+    found = [getattr(constraint, "target", None), *(entry.target for entry in getattr(constraint, "targets", ()))]
+    return [target for target in found if target is not None]
+
+
 def leaders(item):
     """Objects that ``item`` follows, directly or not, by parents and constraints; itself not included."""
     found, queue = {}, [item]
     while queue:
         current = queue.pop()
-        targets = [current.parent]
+        ahead = [] if current.parent is None else [current.parent]
         for constraint in current.constraints:
             if not constraint.mute:
-                targets.append(getattr(constraint, "target", None))
-                targets += [entry.target for entry in getattr(constraint, "targets", ())]
-        for target in targets:
-            if target is not None and target.name_full not in found:
+                ahead += targets(constraint)
+        for target in ahead:
+            if target.name_full not in found:
                 found[target.name_full] = target
                 queue.append(target)
     return list(found.values())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What stands in the way of keyframes: objects that cannot hold them, and things in Blender that win over them."""
 
-from ..extract import holding
+from ..extract import holding, motion
 from .records import rotation_path
 
 
@@ -26,7 +26,10 @@ def warnings(scene, objects):
     """Sentences on whatever acts on the objects after their keys."""
     found = []
     native = scene.rigidbody_world is not None and scene.rigidbody_world.enabled
+    objects = list(objects)
+    simulated = set(objects)
     for item in objects:
+        found += _carried_by_bodies(item, simulated)
         for constraint in holding.active(item):
             if constraint.type not in holding.CARRYING:
                 found.append(
@@ -38,6 +41,28 @@ def warnings(scene, objects):
             )
         if item.animation_data is not None:
             found += _animation_warnings(item)
+    return found
+
+
+def _carried_by_bodies(item, simulated):
+    """Sentences on constraints of an object and its parents that follow what the simulation moves: where the keys are
+    found it stands still, and then it carries the object off them.
+    """
+    found, owner = [], item
+    while owner is not None and (owner == item or owner not in simulated):
+        for constraint in holding.active(owner):
+            if owner == item and constraint.type not in holding.CARRYING:
+                continue  # told as what it is
+            targets = motion.targets(constraint)
+            ahead = [*targets, *(leader for target in targets for leader in motion.leaders(target))]
+            body = next((other for other in ahead if other in simulated and other != item), None)
+            if body is not None:
+                whose = "" if owner == item else f" of its parent {owner.name}"
+                found.append(
+                    f"{item.name}: the constraint {constraint.name}{whose} follows {body.name}, which the simulation "
+                    "moves, and carries it off the baked keys: mute it, or join the two"
+                )
+        owner = owner.parent
     return found
 
 

@@ -206,6 +206,32 @@ def test_of_constraints_that_override_keys_at_other_frames_is_told(kind, told):
     assert any("can override the baked keys" in words for words in warnings) == told
 
 
+@pytest.mark.parametrize("way", ["its own", "over an empty", "of a parent"])
+def test_of_a_constraint_that_follows_another_simulated_body_is_told(way):
+    """It carried the body 6 m off its keys without a word."""
+    build.plane(size=40.0)
+    lead, item = build.box("Lead", location=(0, 0, 5)), build.box("Item", location=(3, 0, 5))
+    owner, target = item, lead
+    if way == "over an empty":
+        target = build.add("Between")
+        target.parent = lead
+    if way == "of a parent":
+        owner = item.parent = build.add("Above")
+    constraint = owner.constraints.new("CHILD_OF")
+    constraint.target = target
+
+    def told():
+        return [words for words in baking.check(bpy.context)[1] if "off the baked keys" in words]
+
+    (sentence,) = told()
+    whose = " of its parent Above" if way == "of a parent" else ""
+    assert sentence.startswith(f"Item: the constraint Child Of{whose} follows Lead, which the simulation moves")
+    lead.axion.type = "PASSIVE"
+    assert not told()
+    lead.axion.type, constraint.mute = "ACTIVE", True
+    assert not told()
+
+
 @pytest.mark.parametrize(("turns", "told"), [(1.0, False), (2.0, True)])
 def test_of_blades_that_turn_too_fast_to_tell_which_way_is_told(turns, told):
     fan = build.box("Fan", size=(3.0, 0.1, 0.6), type="PASSIVE")
