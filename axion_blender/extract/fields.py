@@ -154,7 +154,7 @@ class FieldReader:
             body = self.bodies.get(item.name_full)
             if body is not None and body.motion == "dynamic":
                 return item.name_full
-            if len(item.constraints) or compat.is_animated(item) or item.parent_type != "OBJECT":
+            if len(item.constraints) or compat.is_animated(item) or not motion.has_plain_parent(item):
                 return None
             item = item.parent
         return None

@@ -52,9 +52,9 @@ def space(evaluated, carried=False):
     parent = evaluated.parent
     if parent is None:
         return np.eye(4)
-    if evaluated.parent_type == "OBJECT":
+    if motion.has_plain_parent(evaluated):
         return np.array(parent.matrix_world) @ np.array(evaluated.matrix_parent_inverse)
-    return np.array(evaluated.matrix_world) @ np.linalg.inv(np.array(evaluated.matrix_basis))  # bone, vertex, lattice
+    return np.array(evaluated.matrix_world) @ np.linalg.inv(np.array(evaluated.matrix_basis))  # bone, vertex, path
 
 
 def defect(turned):

@@ -264,7 +264,15 @@ def can_move(item, seen=()):
         return True  # Blender's own simulation may move it
     if item.parent is None:
         return False
-    return item.parent_type != "OBJECT" or can_move(item.parent, (*seen, item.name_full))
+    return not has_plain_parent(item) or can_move(item.parent, (*seen, item.name_full))
+
+
+def has_plain_parent(item):
+    """Whether the parent of an object, if there is one, hands its world matrix on and nothing else: no bone or vertex,
+    and no curve with Path Animation, as curves have it from the start, which puts its children on the path.
+    """
+    parent = item.parent
+    return parent is None or (item.parent_type == "OBJECT" and not (parent.type == "CURVE" and parent.data.use_path))
 
 
 def changes_of_scale(item, first, last):

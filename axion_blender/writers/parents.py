@@ -17,7 +17,7 @@ from mathutils import Matrix
 from ...solver import SceneError
 from .. import compat
 from ..extract import holding
-from ..extract.motion import can_move
+from ..extract.motion import can_move, has_plain_parent
 from ..showing import shown
 from .records import rotation_path
 
@@ -210,7 +210,7 @@ def _may_move(item, ancestor):
     if holding.active(item):
         return True
     while item.parent is not None:
-        if item.parent_type != "OBJECT":
+        if not has_plain_parent(item):
             return True
         item = item.parent
         if _is_named(item, (ancestor,)):

@@ -63,6 +63,16 @@ def bone(item):
     item.parent, item.parent_type, item.parent_bone = armature, "BONE", "Bone"
 
 
+def path(item):
+    curve = bpy.data.curves.new("Rail", "CURVE")
+    curve.dimensions, curve.use_path = "3D", True
+    points = curve.splines.new("POLY").points
+    points.add(1)
+    points[1].co = 0, 0, 6, 1
+    item.parent = add("Rail", curve)
+    key(curve, "eval_time", [(1, 0.0), (25, curve.path_duration)])
+
+
 def hook(item):
     target = add("Target")
     lift(target)
@@ -79,7 +89,7 @@ def nla(item):
     item.animation_data.action = None
 
 
-WAYS = (keyframes, driver, parent, grandparent, constraint, bone, hook, nla)
+WAYS = (keyframes, driver, parent, grandparent, constraint, bone, path, hook, nla)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)

@@ -107,6 +107,25 @@ def test_a_vertex_of_a_simulated_parent_hands_its_place_on_and_no_rotation(scene
     assert_plays(scene, items, trajectory, tolerance=1e-4)
 
 
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_curve_as_parent_puts_bodies_on_its_path(scene, moves):
+    """Curves have Path Animation from the start: keys of what was parented to one were off by the place on it."""
+    curve = bpy.data.curves.new("rail", "CURVE")
+    curve.dimensions, curve.use_path, curve.use_path_follow = "3D", True, True
+    points = curve.splines.new("POLY").points
+    points.add(2)
+    points[1].co, points[2].co = (1, 2, 3, 1), (4, 0, 0, 1)
+    if moves:
+        for frame, time in ((1, 0.0), (30, 80.0)):
+            curve.eval_time = time
+            curve.keyframe_insert("eval_time", frame=frame)
+    item = add(scene, "held", somewhere(8), add(scene, "rail", somewhere(9), data=curve))
+    scene.frame_set(START)
+    trajectory, warnings = bake(scene, [item])
+    assert warnings == []
+    assert_plays(scene, [item], trajectory)
+
+
 def test_a_body_on_a_moving_bone(scene):
     armature = bpy.data.armatures.new("rig")
     rig = add(scene, "rig", somewhere(7), data=armature)
