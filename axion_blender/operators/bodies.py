@@ -5,7 +5,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..properties.body import SHAPES, TYPES
-from .session import in_object_mode
+from .session import has_active, in_object_mode
 
 SHAPED = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
 """Object types that have a surface; of an empty only a compound can be made, by hand."""
@@ -112,7 +112,7 @@ class AXION_OT_copy_settings(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return in_object_mode(cls, context) and context.active_object is not None
+        return in_object_mode(cls, context) and has_active(cls, context)
 
     def execute(self, context):
         source = context.active_object

@@ -8,7 +8,7 @@ from ..properties.joint import TYPES, is_joint
 from .bodies import chosen, count
 from .pairs import PATTERNS, pairs
 from .placing import ORIENTATIONS, PIVOTS, NoPlaceError, place
-from .session import in_object_mode
+from .session import has_active, in_object_mode
 
 
 class AXION_OT_add_joint(bpy.types.Operator):
@@ -175,7 +175,14 @@ class AXION_OT_enable_joint(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return in_object_mode(cls, context) and context.active_object is not None and context.active_object.is_editable
+        if not (in_object_mode(cls, context) and has_active(cls, context)):
+            return False
+        if not context.active_object.is_editable:
+            cls.poll_message_set(
+                f"{context.active_object.name} is linked from another file: make a library override of it"
+            )
+            return False
+        return True
 
     def execute(self, context):
         context.active_object.axion_joint.enabled = True

@@ -138,6 +138,14 @@ def in_object_mode(operator, context):
     return is_unlocked(operator) and _is_in_object_mode(operator, context)
 
 
+def has_active(operator, context):
+    """Whether there is an active object."""
+    if context.active_object is not None:
+        return True
+    operator.poll_message_set("No object is active: click one first")
+    return False
+
+
 def may_step(operator, context):
     """Whether an operator may go through frames, or change keys that a render is reading."""
     return in_object_mode(operator, context) and is_left_to_step(operator)

@@ -28,7 +28,10 @@ class AXION_OT_add_material_preset(AddPresetBase, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.object is not None and context.object.axion.enabled
+        if context.object is not None and context.object.axion.enabled:
+            return True
+        cls.poll_message_set("The active object is no Axion body: click the one whose material is to be kept")
+        return False
 
 
 CLASSES = (AXION_PT_material_presets, AXION_OT_add_material_preset)

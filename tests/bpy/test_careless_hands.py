@@ -225,3 +225,13 @@ def test_own_keys_that_begin_like_the_bake_stay_own_while_it_is_hidden():
     keyframes.resume(bpy.context.scene, keyframes.suspend(bpy.context.scene) or hidden)
     assert bpy.ops.axion.clear_bake() == {"FINISHED"}
     assert [len(curve.keyframe_points) for curve in compat.curves_of(box)] == [2, 2, 2]
+
+
+def test_buttons_that_need_an_active_object_say_so(empty_file):
+    """The tooltip of a grey button, and a script, were told that the context is incorrect."""
+    bpy.context.view_layer.objects.active = None
+    for operator in (bpy.ops.axion.copy_settings, bpy.ops.axion.enable_joint):
+        with pytest.raises(RuntimeError, match="No object is active: click one first"):
+            operator()
+    with pytest.raises(RuntimeError, match="is no Axion body: click the one"):
+        bpy.ops.axion.add_material_preset(name="Own")
