@@ -339,15 +339,28 @@ def targets(constraint):
     return [target for target in found if target is not None]
 
 
+def bone_constraints(rig, name):
+    """Constraints, but muted ones, of the bone of that name of an armature object and of its parents, a list."""
+    bone, found = rig.pose.bones.get(name) if rig.pose is not None else None, []
+    while bone is not None:
+        found += [constraint for constraint in bone.constraints if not constraint.mute]
+        bone = bone.parent
+    return found
+
+
 def leaders(item):
-    """Objects that ``item`` follows, directly or not, by parents and constraints; itself not included."""
+    """Objects that ``item`` follows, directly or not, by parents and constraints, those of the bone that holds it among
+    them; itself not included.
+    """
     found, queue = {}, [item]
     while queue:
         current = queue.pop()
         ahead = [] if current.parent is None else [current.parent]
-        for constraint in current.constraints:
-            if not constraint.mute:
-                ahead += targets(constraint)
+        held = [constraint for constraint in current.constraints if not constraint.mute]
+        if current.parent is not None and current.parent_type == "BONE":
+            held += bone_constraints(current.parent, current.parent_bone)
+        for constraint in held:
+            ahead += targets(constraint)
         for target in ahead:
             if target.name_full not in found:
                 found[target.name_full] = target

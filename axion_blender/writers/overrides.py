@@ -50,20 +50,29 @@ def _carried_by_bodies(item, simulated):
     """
     found, owner = [], item
     while owner is not None and (owner == item or owner not in simulated):
-        for constraint in holding.active(owner):
-            if owner == item and constraint.type not in holding.CARRYING:
-                continue  # told as what it is
+        for constraint, whose in _carriers(owner, item):
             targets = motion.targets(constraint)
             ahead = [*targets, *(leader for target in targets for leader in motion.leaders(target))]
             body = next((other for other in ahead if other in simulated and other != item), None)
             if body is not None:
-                whose = "" if owner == item else f" of its parent {owner.name}"
                 found.append(
                     f"{item.name}: the constraint {constraint.name}{whose} follows {body.name}, which the simulation "
                     "moves, and carries it off the baked keys: mute it, or join the two"
                 )
         owner = owner.parent
     return found
+
+
+def _carriers(owner, item):
+    """(constraint, words that say whose it is) of what carries ``item`` along with ``owner``, itself or a parent."""
+    for constraint in holding.active(owner):
+        if owner != item:
+            yield constraint, f" of its parent {owner.name}"
+        elif constraint.type in holding.CARRYING:  # the others are told as what they are
+            yield constraint, ""
+    if owner.parent is not None and owner.parent_type == "BONE":
+        for constraint in motion.bone_constraints(owner.parent, owner.parent_bone):
+            yield constraint, f" of {owner.parent.name}'s bone {owner.parent_bone}"
 
 
 def _animation_warnings(item):

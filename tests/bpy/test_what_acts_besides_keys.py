@@ -206,7 +206,29 @@ def test_of_constraints_that_override_keys_at_other_frames_is_told(kind, told):
     assert any("can override the baked keys" in words for words in warnings) == told
 
 
-@pytest.mark.parametrize("way", ["its own", "over an empty", "of a parent"])
+def on_bone(item):
+    """Parents an object to a bone; returns that."""
+    rig = build.add("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones.new("Bone").tail = 0, 0, 1
+    bpy.ops.object.mode_set(mode="OBJECT")
+    item.parent, item.parent_type, item.parent_bone = rig, "BONE", "Bone"
+    return rig.pose.bones["Bone"]
+
+
+def test_a_passive_body_on_a_bone_that_follows_a_simulated_one_is_refused():
+    """It followed the place at which the other stood before the simulation."""
+    lead, wall = build.box("Lead", location=(0, 0, 5)), build.box("Wall", location=(3, 0, 5), type="PASSIVE")
+    constraint = on_bone(wall).constraints.new("CHILD_OF")
+    constraint.target = lead
+    (problem,) = baking.check(bpy.context)[0]
+    assert problem.startswith("Wall: it follows Lead, which the simulation moves")
+    constraint.mute = True
+    assert not baking.check(bpy.context)[0]
+
+
+@pytest.mark.parametrize("way", ["its own", "over an empty", "of a parent", "of a bone"])
 def test_of_a_constraint_that_follows_another_simulated_body_is_told(way):
     """It carried the body 6 m off its keys without a word."""
     build.plane(size=40.0)
@@ -217,6 +239,8 @@ def test_of_a_constraint_that_follows_another_simulated_body_is_told(way):
         target.parent = lead
     if way == "of a parent":
         owner = item.parent = build.add("Above")
+    if way == "of a bone":
+        owner = on_bone(item)
     constraint = owner.constraints.new("CHILD_OF")
     constraint.target = target
 
@@ -224,7 +248,7 @@ def test_of_a_constraint_that_follows_another_simulated_body_is_told(way):
         return [words for words in baking.check(bpy.context)[1] if "off the baked keys" in words]
 
     (sentence,) = told()
-    whose = " of its parent Above" if way == "of a parent" else ""
+    whose = {"of a parent": " of its parent Above", "of a bone": " of Rig's bone Bone"}.get(way, "")
     assert sentence.startswith(f"Item: the constraint Child Of{whose} follows Lead, which the simulation moves")
     lead.axion.type = "PASSIVE"
     assert not told()
