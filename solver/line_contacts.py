@@ -61,12 +61,6 @@ def axis_of(poses: PoseArrays, shapes: ShapeArrays, body: int, shape: int):
 
 
 @wp.func(module=MODULE)
-def on_axes(points: PointArrays, k: int):
-    """Whether contact k is between two axes, as round_sides.py has them, or points with a radius around them."""
-    return points.margin_a[k] > zero and points.margin_b[k] > zero
-
-
-@wp.func(module=MODULE)
 def wanted(place: int, width: wp.float64):
     """Whether one of PLACES is, where lines are so many times apart of what two ends may leave between them."""
     if place % 4 == 0:
@@ -84,7 +78,8 @@ def beside_each_other(a: Axis, b: Axis, at: wp.float64, half_a: wp.float64, half
 
 @wp.func(module=MODULE)
 def line_point(points: PointArrays, k: int, last: int, place: int, poses: PoseArrays, shapes: ShapeArrays):
-    """The LinePoint at one of PLACES of the pair of contacts k to ``last``, exclusive, which are on axes (``on_axes``).
+    """The LinePoint at one of PLACES of the pair of contacts k to ``last``, exclusive, which are between two axes, as
+    round_sides.py has them, or points with a radius around them.
 
     It is not good where the pair has none, or where one of them is already.
     """

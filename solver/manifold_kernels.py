@@ -4,7 +4,7 @@
 A pair has hardly moved when the farthest way of its points a, seen from b, plus the relative angle times the smaller
 shape's radius is below STILL times the pair's smallest half extent.  Then its manifold stays whole, as long as one of
 its points is near enough to be reported; and no narrow phase looks at the pair.  All others take what detection finds,
-with corners that it leaves out (face_corners.py), and the rest of lines (line_contacts.py).
+with corners that it leaves out (face_corners.py), and the rest of lines (line_contacts.py, face_lines.py).
 
 One thread a shape pair, at the pair's first contact; sums by scans, so that the result is the same in every run.
 """
@@ -40,7 +40,8 @@ from .contact_geometry import (
     turned_back,
 )
 from .face_corners import add_corners
-from .line_contacts import LinePoint, line_point, on_axes, places
+from .face_lines import point_on_line
+from .line_contacts import LinePoint, places
 from .manifold import GAP_FLOOR, NOISE
 from .manifold_match import match
 from .round_sides import round_contact
@@ -212,27 +213,35 @@ def judge_fresh(
         pair = points.pair[k]
         if stays(stage, remembered, old, pair):
             continue
-        first = int(-1)
-        count = int(0)
-        least = far
+        aside = int(0)
+        lies = bool(False)
         end = int(k)
         while end < stage.counts[fresh_slot] and points.pair[end] == pair:
             if fresh.good[end]:
-                round_contact(points, end, poses, shapes)
-                if first < 0:
-                    first = end
-                count += 1
-                least = wp.min(least, gap_of(points, end, poses))
+                if round_contact(points, end, poses, shapes):
+                    aside += 1
+                lies = lies or points.margin_a[end] > zero or points.margin_b[end] > zero
             end += 1
+        first = int(-1)
+        count = int(0)
+        least = far
+        for m in range(k, end):
+            if fresh.good[m] and aside > 0 and lies:  # a rim that rolls would come down on it
+                fresh.good[m] = not round_contact(points, m, poses, shapes)
+            if fresh.good[m]:
+                if first < 0:
+                    first = m
+                count += 1
+                least = wp.min(least, gap_of(points, m, poses))
         corners = int(0)
         if count > 0:
             reach = rest_reach(shapes, pair)
             corners = add_corners(stage, points, first, end, count, least, reach, poses, shapes, fresh, k)
         fresh.corners[k] = corners
         along = int(0)
-        if count > 0 and on_axes(points, first):
+        if count > 0:
             for place in range(places):
-                if line_point(points, first, end, place, poses, shapes).good:
+                if point_on_line(points, first, end, place, poses, shapes).good:
                     along += 1
         fresh.along[k] = along
         fresh.count[k] = count + corners + along
@@ -328,7 +337,7 @@ def write_fresh(
             if i >= found:
                 on_line = LinePoint()
                 while not on_line.good and next_place < places:
-                    on_line = line_point(points, front, last, next_place, poses, shapes)
+                    on_line = point_on_line(points, front, last, next_place, poses, shapes)
                     next_place += 1
                 copy_point(target, place, target, place + i)
                 target.point_a[place + i] = on_line.point_a

@@ -28,7 +28,8 @@ beside = wp.constant(wp.float64(BESIDE))
 
 @wp.func(module=MODULE)
 def seen_from_axis(shapes: ShapeArrays, shape: int, point: wp.vec3d, outward: wp.vec3d, spin: wp.vec3d):
-    """(point on the axis, rounding radius) of a contact, or (point, 0) where it is not on a round side.
+    """(point on the axis, rounding radius) of a contact, or (point, 0) where it is not on a round side; and whether it
+    is aside, though the body lies on that side: no lower than the line it lies on, and there before it by a turn.
 
     point: of the surface; outward: normal; spin: relative to what is touched; all in the body's frame.
     """
@@ -40,38 +41,63 @@ def seen_from_axis(shapes: ShapeArrays, shape: int, point: wp.vec3d, outward: wp
     rolling = wp.dot(spin, axis)
     lies = wp.abs(along + side[1] * s) < line
     if side[0] == zero or s < steepest or not (lies or wp.abs(rolling) > wp.length(spin - rolling * axis)):
-        return point, zero
+        return point, zero, False
     arm = point - shapes.place[shape]
     height = wp.dot(arm, axis)
     radius = side[0] + side[1] * height
-    if radius <= zero or wp.length(arm - height * axis - (radius / s) * across) > beside * radius:
-        return point, zero
+    if radius <= zero:
+        return point, zero, False
+    if wp.length(arm - height * axis - (radius / s) * across) > beside * radius:
+        return point, zero, lies
     rho = radius / s
-    return shapes.place[shape] + (height - rho * along) * axis, rho
+    return shapes.place[shape] + (height - rho * along) * axis, rho, False
+
+
+@wp.func(module=MODULE)
+def on_core(shapes: ShapeArrays, shape: int, point: wp.vec3d):
+    """The place on the straight part of a capsule that is nearest to a point; of other shapes the point itself.
+
+    newton tells it in single precision: off the axis by a thousandth of the radius it goes up and down as the capsule
+    rolls.
+    """
+    straight = shapes.straight[shape]
+    if straight == zero or shapes.side[shape][0] > zero:
+        return point
+    axis = shapes.rotation[shape] * up
+    place = shapes.place[shape]
+    return place + wp.clamp(wp.dot(point - place, axis), -straight, straight) * axis
 
 
 @wp.func(module=MODULE)
 def round_contact(points: PointArrays, k: int, poses: PoseArrays, shapes: ShapeArrays):
-    """Put both points of a fresh contact onto the axes of round sides."""
+    """Put both points of a fresh contact onto the axes of round sides.  Whether one of them is aside of one."""
     a = points.body_a[k]
     b = points.body_b[k]
     count = wp.int64(shapes.count)
     normal = poses.rotation[b] * points.normal[k]
     spin = poses.angular[a] - poses.angular[b]
+    aside = bool(False)
     if points.margin_a[k] == zero:
         back = wp.transpose(poses.rotation[a])
-        point, margin = seen_from_axis(
+        point, margin, aside_a = seen_from_axis(
             shapes, int(points.pair[k] % count), points.point_a[k], -(back * normal), back * spin
         )
         points.point_a[k] = point
         points.margin_a[k] = margin
+        aside = aside or aside_a
+    else:
+        points.point_a[k] = on_core(shapes, int(points.pair[k] % count), points.point_a[k])
     if points.margin_b[k] == zero:
         back = wp.transpose(poses.rotation[b])
-        point, margin = seen_from_axis(
+        point, margin, aside_b = seen_from_axis(
             shapes, int(points.pair[k] // count), points.point_b[k], points.normal[k], back * spin
         )
         points.point_b[k] = point
         points.margin_b[k] = margin
+        aside = aside or aside_b
+    else:
+        points.point_b[k] = on_core(shapes, int(points.pair[k] // count), points.point_b[k])
+    return aside
 
 
 def axis_points(model, shape, point, outward, spin):

@@ -10,6 +10,7 @@ from .facets import taken_by_facets
 from .flags import every, some
 from .joint_damping import damp_joints
 from .proximal import SolveOptions
+from .rolling import rolling
 from .strokes import roll_on
 from .topology import groups_with, whole_groups
 from .velocity_phase import velocity_problem
@@ -51,8 +52,9 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     limit = EnergyLimit(assembly, solution, judged, phase.fast)
     gained = limit.exceeded(velocity)
     need = judged.need | gained
-    if solved.leans is not None:
-        need = need | groups_with(assembly.island, solved.leans, len(need))
+    for asks in (solved.leans, rolling(assembly, solution)):
+        if asks is not None:
+            need = need | groups_with(assembly.island, asks, len(need))
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)), gained[assembly.island])
     if some(need):
         mask = need[assembly.island]

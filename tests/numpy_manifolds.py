@@ -4,6 +4,7 @@
 from dataclasses import replace
 
 import numpy as np
+from axion.solver.contact_arrays import straight_parts
 from axion.solver.contact_geometry import ALIKE, ROUNDED
 from axion.solver.face_corners import FLAT, REDUCED
 from axion.solver.manifold import (
@@ -18,7 +19,7 @@ from axion.solver.manifold import (
     turn_back,
 )
 from axion.solver.problem import tangents
-from axion.solver.round_sides import axis_points
+from axion.solver.round_sides import BESIDE, LINE, STEEPEST, axis_points
 
 
 def relative_tilt(body_a, body_b, rotation):
@@ -145,17 +146,43 @@ def with_deepest(model, found, position, rotation):
 
 
 def rounded(model, found, rotation, angular):
-    """Manifolds whose points lie on the axes of round sides.  rotation (B, 3, 3), angular (B, 3) of the bodies."""
+    """Manifolds whose points lie on the axes of round sides, without those aside of one that the pair lies on.
+
+    rotation (B, 3, 3), angular (B, 3) of the bodies.
+    """
     shape_b, shape_a = np.divmod(found.pair, len(model.shape_body))
+    aside = np.zeros(len(found), bool)
     normal, spin = turn(rotation[found.body_b], found.normal), angular[found.body_a] - angular[found.body_b]
     for side, body, shape, outward in (("a", found.body_a, shape_a, -normal), ("b", found.body_b, shape_b, normal)):
         seen = (turn_back(rotation[body], vectors) for vectors in (outward, spin))
         point, margin = getattr(found, f"point_{side}"), getattr(found, f"margin_{side}")
         middle, rho = axis_points(model, shape, point, *seen)
         bare = margin == 0.0
-        setattr(found, f"point_{side}", np.where(bare[:, None], middle, point))
+        aside |= bare & _aside(model, shape, point, turn_back(rotation[body], outward))
+        middle = np.where(bare[:, None], middle, _on_core(model, shape, point))
+        setattr(found, f"point_{side}", middle)
         setattr(found, f"margin_{side}", np.where(bare, rho, margin))
-    return found
+    lies = found.pair[(found.margin_a > 0.0) | (found.margin_b > 0.0)]
+    return found.take(np.flatnonzero(~(aside & np.isin(found.pair, lies))))
+
+
+def _aside(model, shape, point, outward):
+    """(K,) bool: points of round sides that lie along a normal ``outward``, and are not where it points."""
+    axis, side, arm = model.shape_rotation[shape][:, :, 2], model.shape_side[shape], point - model.shape_position[shape]
+    along, height = (np.einsum("ki,ki->k", axis, each) for each in (outward, arm))
+    across = outward - along[:, None] * axis
+    s, radius = np.linalg.norm(across, axis=1), side[:, 0] + side[:, 1] * height
+    lies = (side[:, 0] > 0.0) & (s >= STEEPEST) & (radius > 0.0) & (np.abs(along + side[:, 1] * s) < LINE)
+    ahead = arm - height[:, None] * axis - (radius / np.where(lies, s, 1.0))[:, None] * across
+    return lies & (np.linalg.norm(ahead, axis=1) > BESIDE * radius)
+
+
+def _on_core(model, shape, point):
+    """(K, 3) the places on the straight parts of capsules that are nearest to points; of others the points."""
+    half, place, axis = straight_parts(model)[shape], model.shape_position[shape], model.shape_rotation[shape][:, :, 2]
+    height = np.clip(np.einsum("ki,ki->k", axis, point - place), -half, half)
+    capsule = (half > 0.0) & (model.shape_side[shape, 0] == 0.0)
+    return np.where(capsule[:, None], place + height[:, None] * axis, point)
 
 
 class _Side:

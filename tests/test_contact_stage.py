@@ -75,6 +75,22 @@ def slabs(rng, count):
     return scene
 
 
+def laid(rng, count):
+    """Cylinders and capsules that lie on planes, boxes, hulls and lids, and over their edges."""
+    box = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.4, 0.4) for z in (-0.2, 0.0)])
+    grounds = (Plane(), Box((0.5, 0.4, 0.1), position=(0, 0, -0.1)), ConvexHull(box), Cylinder(0.5, 0.1))
+    rounds, scene = (Cylinder(0.1, 0.3), Capsule(0.08, 0.3), Cylinder(0.15, 0.05)), Scene()
+    for k in range(count):
+        ground, shape, away = grounds[k % 4], rounds[k % 3], np.array([3.0 * k, 0.0, 50.0 * (k % 4)])
+        lid = away - np.array([0.0, 0.0, 0.1 * (k % 4 == 3)])
+        scene.add(Body(f"Ground {k}", [ground], motion="static", position=lid, collision_group=2 << k))
+        turn = multiply(exponential([0.0, 0.0, rng.uniform(-3.0, 3.0)]), LYING)
+        turn = multiply(turn, exponential([0.0, 0.0, rng.uniform(-3.0, 3.0)]))
+        place = away + (*rng.uniform(-0.5, 0.5, 2), shape.radius + rng.uniform(-1e-4, 1e-3))
+        scene.add(Body(f"Round {k}", [shape], position=place, orientation=turn, collision_mask=2 << k))
+    return scene
+
+
 def moved(scene, position, orientation, rng):
     """Poses a step later and the velocities that lead there: a third of the bodies rest, a third creeps."""
     count = len(position)
@@ -108,8 +124,15 @@ def assert_same(found, judged, all_pairs=True):
 @pytest.mark.parametrize("few", [0, 10_000], ids=["near pairs", "all pairs"])
 @pytest.mark.parametrize(
     ("make", "count", "listed"),
-    [(solids, 24, True), (stacked, 18, True), (meshes, 8, True), (slabs, 16, True), (solids, 24, False)],
-    ids=["solids", "towers", "meshes", "slabs", "tree"],
+    [
+        (solids, 24, True),
+        (stacked, 18, True),
+        (meshes, 8, True),
+        (slabs, 16, True),
+        (laid, 24, True),
+        (solids, 24, False),
+    ],
+    ids=["solids", "towers", "meshes", "slabs", "laid", "tree"],
 )
 def test_contacts_are_those_of_numpy(make, count, listed, few, monkeypatch):
     monkeypatch.setattr(near_pairs, "FEW", few)
