@@ -22,33 +22,36 @@ from .ldlt_levels import level_kernels
 _DOUBLE = real_types(wp.float64)
 _ROWS = 6  # stored rows of one block
 _UPLOADED = ("island_start", "order", "row_start", "column", "source", "update_start", "update_left", "update_right")
-# Six columns as four and two fill registers, where the compiler by itself leaves the block in memory: twice as fast.
+_WIDTH = 8  # columns of a stored row on the CPU, the last two 0: whole registers
+_LINE = wp.types.vector(length=_WIDTH, dtype=wp.float64)
+_BLOCK = wp.types.matrix(shape=(_ROWS, _WIDTH), dtype=wp.float64)
+# By itself the compiler leaves the block in memory, and takes four times as long.
 # Products have statements of their own, so that none is fused with its difference and bits are those of any processor.
-_WITHOUT_PRODUCTS = """
-    typedef double four __attribute__((vector_size(32), aligned(8)));
-    typedef double two __attribute__((vector_size(16), aligned(8)));
-    four low[6];
-    two high[6];
-    for (int r = 0; r < 6; ++r) {
-        low[r] = *(const four*)s.data[r];
-        high[r] = *(const two*)(s.data[r] + 4);
-    }
+_REDUCED = """
+    typedef double line __attribute__((vector_size(64), aligned(8)));
+    line rest[6];
+    for (int r = 0; r < 6; ++r) rest[r] = *(const line*)s.data[r];
     for (int k = first; k < last; ++k) {
-        const double* left = (const double*)(u.data + 6 * update_left.data[k]);
-        const double* right = (const double*)(u.data + 6 * update_right.data[k]);
-        for (int m = 0; m < 36; m += 6) {
+        const double* left = (const double*)(u.data + update_left.data[k] * 6);
+        const line* right = (const line*)(u.data + update_right.data[k] * 6);
+        for (int m = 0; m < 6; ++m) {
             for (int r = 0; r < 6; ++r) {
-                const four product = left[m + r] * *(const four*)(right + m);
-                const two rest = left[m + r] * *(const two*)(right + m + 4);
-                low[r] -= product;
-                high[r] -= rest;
+                const line product = left[8 * m + r] * right[m];
+                rest[r] -= product;
             }
         }
     }
-    for (int r = 0; r < 6; ++r) {
-        *(four*)s.data[r] = low[r];
-        *(two*)(s.data[r] + 4) = high[r];
+    if (pivot >= 0) {
+        const double* above = (const double*)(u.data + pivot);
+        for (int m = 0; m < 6; ++m) {
+            for (int r = 0; r < m; ++r) {
+                const line product = above[8 * r + m] * rest[r];
+                rest[m] -= product;
+            }
+            rest[m] *= above[9 * m];
+        }
     }
+    for (int r = 0; r < 6; ++r) *(line*)s.data[r] = rest[r];
     return s;
 """
 
@@ -58,31 +61,34 @@ def kernels(real):
     """The ``factor`` and ``solve`` kernels for matrices and vectors of ``real`` (RealTypes), in their own module."""
     module = f"{__name__}.{real.name}"
     wp.set_module_options({"enable_backward": False}, module=module)
-    mat66, vec6, double6, double66 = real.mat66, real.vec6, _DOUBLE.vec6, _DOUBLE.mat66
+    mat66, vec6 = real.mat66, real.vec6
 
     @wp.struct
     class MatrixArrays:
         diagonal: wp.array(dtype=mat66)
         coupling: wp.array(dtype=mat66)
-        u: wp.array(dtype=double6)  # lines of the factor
+        u: wp.array(dtype=_LINE)  # rows of the factor's blocks
 
     @wp.struct
     class VectorArrays:
-        u: wp.array(dtype=double6)
+        u: wp.array(dtype=_LINE)
         rhs: wp.array(dtype=vec6)
-        y: wp.array(dtype=double6)
+        y: wp.array(dtype=_LINE)
         x: wp.array(dtype=vec6)
 
-    @wp.func_native(_WITHOUT_PRODUCTS)
-    def without_products(
-        s: double66,
-        u: wp.array(dtype=double6),
+    @wp.func_native(_REDUCED)
+    def reduced(
+        s: _BLOCK,
+        u: wp.array(dtype=_LINE),
         update_left: wp.array(dtype=wp.int32),
         update_right: wp.array(dtype=wp.int32),
         first: int,
         last: int,
-    ) -> double66:
-        """Block s less the products of its updates ``first`` to ``last``, in their order."""
+        pivot: int,
+    ) -> _BLOCK:
+        """Block s less the products of its updates ``first`` to ``last``, in their order; if ``pivot`` is not -1, its
+        rows solved with the transposed pivot block whose rows begin there.
+        """
         ...
 
     @wp.func(module=module)
@@ -92,7 +98,7 @@ def kernels(real):
             pivot = _ROWS * layout.row_start[row]
             for block in range(layout.row_start[row], layout.row_start[row + 1]):
                 base = _ROWS * block
-                s = wp.matrix(shape=(6, 6), dtype=wp.float64)
+                s = _BLOCK()
                 origin = layout.source[block]
                 if origin >= 0:
                     if base == pivot:
@@ -106,8 +112,8 @@ def kernels(real):
                             s[r, c] = wp.float64(given[r, c])
                 first = layout.update_start[block]
                 last = layout.update_start[block + 1]
-                if last > first:
-                    s = without_products(s, matrix.u, layout.update_left, layout.update_right, first, last)
+                above = wp.where(base == pivot, -1, pivot)
+                s = reduced(s, matrix.u, layout.update_left, layout.update_right, first, last, above)
                 if base == pivot:
                     for m in range(6):
                         d = s[m, m]
@@ -124,12 +130,7 @@ def kernels(real):
                         matrix.u[base + m] = line
                 else:
                     for m in range(6):
-                        line = s[m]
-                        for r in range(m):
-                            line -= matrix.u[pivot + r][m] * s[r]
-                        line = line * matrix.u[pivot + m][m]
-                        s[m] = line
-                        matrix.u[base + m] = line
+                        matrix.u[base + m] = s[m]
 
     @wp.func(module=module)
     def solve_island(layout: LayoutArrays, vectors: VectorArrays, island: int):
@@ -141,7 +142,7 @@ def kernels(real):
             return
         for row in range(begin, end):
             given = vectors.rhs[layout.order[row]]
-            value = double6()
+            value = _LINE()
             for m in range(6):
                 value[m] = wp.float64(given[m])
             vectors.y[row] = value
@@ -256,8 +257,9 @@ class BlockFactor:
         self._layout = of_arrays(LayoutArrays, **{name: arrays[name] for name in lengths if name not in of_levels})
         self._levels = of_arrays(LevelArrays, **{name: arrays[name] for name in of_levels})
         self.mask, self.failed = self._layout.mask, self._layout.failed
-        self._u = zeros(_ROWS * size["blocks"], _DOUBLE.vec6, self.device)
-        self._y = zeros(size["rows"], _DOUBLE.vec6, self.device)
+        line = _DOUBLE.vec6 if self.by_levels else _LINE
+        self._u = zeros(_ROWS * size["blocks"], line, self.device)
+        self._y = zeros(size["rows"], line, self.device)
         self.structure = None
         self.generation += 1
 
