@@ -80,6 +80,8 @@ def passed(assembly, solution, collider, frames, assembler, free, bad, before=No
         through.append(known[same[np.array(np.divmod(known, len(order)))].all(axis=0)])
         changed = ~(same[order[first]] & same[order[second]])
         first, second = first[changed], second[changed]
+    free_of = ~np.isin(pair_number(order[first], order[second], len(order)), touching)  # those are no answer
+    first, second = first[free_of], second[free_of]
     if not len(first):
         return np.setdiff1d(through[-1], touching)
     looks = int(min(MOST, np.ceil(turn[first].max() / SAMPLE)))

@@ -114,3 +114,19 @@ def test_who_goes_the_same_way_is_not_looked_at_again(monkeypatch):
     trajectory = simulate(scene, 6, config=CPU)
     assert all(report.converged for report in trajectory.reports)
     assert any(count for count, _ in seen) and any(later for _, later in seen) and alone
+
+
+def test_what_touches_is_not_looked_at(monkeypatch):
+    """A slab that spins on the ground, 1.7 rad a frame: that they met is no answer, whatever looks would find."""
+    turned, look = [], redetect.passed
+
+    def blindly(assembly, solution, collider, frames, *others):
+        turned.append(np.linalg.norm(solution.velocity[0, 3:]) * assembly.problem.step)
+        return look(assembly, solution, SimpleNamespace(model=collider.model), frames, *others)
+
+    monkeypatch.setattr(redetect, "passed", blindly)
+    scene = Scene()
+    scene.add(Body("Ground", [Box((5, 5, 0.5), position=(0, 0, -0.5))], motion="static", friction=0.0))
+    scene.add(Body("Slab", [Box((0.1, 0.1, 0.02))], position=(0, 0, 0.02), angular_velocity=(0, 0, 40.0), friction=0.0))
+    assert simulate(scene, 1, config=SolverConfig(device="cpu", substeps=1)).reports[0].converged
+    assert max(turned) > 1.0
