@@ -26,7 +26,7 @@ import numpy as np
 
 from . import rotations
 from .components import connected_components
-from .flags import some
+from .flags import places, some
 from .problem import Coordinate
 from .shapes import Sphere
 
@@ -39,6 +39,7 @@ TIPTOE = 0.12  # where it turns on a tip: contacts at the end pose push late, an
 UNSEEN = 0.25  # where nobody knows yet what it touches, in the first frame
 TIP = 0.5  # of its radius of gyration: how far apart the places of a tip may be
 HOPS = 0.03  # and how far above what it turns on it may be, in parts of that, too
+FRAME = 1.0 / 24.0  # [s]
 UPRIGHT = 0.7  # of its spin, at least, is about the normal there: what rolls does not turn on a tip
 
 
@@ -49,12 +50,21 @@ def gives_way(inertia, held=0.0):
     return inertia / (np.maximum(inertia[:, [1, 2, 0]], inertia[:, [2, 0, 1]]) + held)
 
 
+def shortest_step(gyration, fast):
+    """(N,) [s] that a step must last to tell of the lean of bodies of radii of ``gyration`` (N,) [m]: in a FRAME that
+    moves them by so much at most, of which each ``fast`` [m] is worth a step.
+    """
+    return FRAME * fast / gyration
+
+
 class Gyroscopes:
     """The bodies of one scene whose spin decides how long a step may be."""
 
-    def __init__(self, scene, frames, joints):
-        """joints: JointTable.  Balls that only touch are left out: what they touch does not see them turn."""
-        self.frames, self.joints = frames, joints
+    def __init__(self, scene, frames, joints, fast):
+        """joints: JointTable; fast: tolerance of what moves fast [m].  Balls that only touch are left out: what they
+        touch does not see them turn.
+        """
+        self.frames, self.joints, self.fast = frames, joints, fast
         self.ball = np.array([len(b.shapes) == 1 and isinstance(b.shapes[0], Sphere) for b in scene.bodies], bool)
         self._known = None, None
 
@@ -83,7 +93,9 @@ class Gyroscopes:
         bound = np.where(hung, np.where(fast, SPINNING, JOINTED), TOUCHING)
         whirls = taken & ~hung & (rate * seconds > TIPTOE)
         if some(whirls):
-            bound[whirls if unknown else self._on_tips(state, whirls)] = UNSEEN if unknown else TIPTOE
+            tips = places(whirls if unknown else self._on_tips(state, whirls))
+            worth = rate[tips] * shortest_step(self._gyration(tips), self.fast)
+            bound[tips] = np.clip(worth, UNSEEN if unknown else TIPTOE, TOUCHING)
         steps = np.ceil((rate * seconds / bound)[taken].max(initial=0.0))
         return max(1, int(steps)), fast if some(fast) else None
 
@@ -107,11 +119,15 @@ class Gyroscopes:
             self._known = key, (jointed, held == 0.0, gain, most, self._levers(free))
         return self._known[1]
 
+    def _gyration(self, bodies):
+        """Largest radius of gyration of ``bodies``, numbers or (B,) bool [m]."""
+        return np.sqrt(self.frames.inertia[bodies].max(axis=1) / self.frames.mass[bodies])
+
     def _on_tips(self, state, whirls):
         """(B,) bool: those of ``whirls`` that stand on a tip, and spin about the normal there."""
         contacts, spin, upright = state.contacts, state.velocity[:, 3:], np.zeros(len(whirls), bool)
         speed, gyration = np.linalg.norm(spin, axis=1), np.zeros(len(whirls))
-        gyration[whirls] = np.sqrt(self.frames.inertia[whirls].max(axis=1) / self.frames.mass[whirls])
+        gyration[whirls] = self._gyration(whirls)
         low, high = np.full((2, *spin.shape), np.inf) * np.array([1.0, -1.0])[:, None, None]
         for body, point in ((contacts.body_a, contacts.point_a), (contacts.body_b, contacts.point_b)):
             own = np.flatnonzero(whirls[body] & (contacts.gap <= HOPS * gyration[body]))

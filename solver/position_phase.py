@@ -72,7 +72,7 @@ class PositionPhase:
         solved = self._repeat(solved, state, last)
         if solved.seen:
             solved = self._along_curves(solved, state, last)
-        leans, too_far = leaning(solved.assembly, solved.solution) or (None, None)
+        leans, too_far = leaning(solved.assembly, solved.solution, self.fast) or (None, None)
         solved = replace(solved.too_long_for(too_far), leans=leans)
         if not solved.seen:
             return solved

@@ -57,7 +57,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
     body, joints = stepper.frames, stepper.joints
     parts = int(config.states_per_frame)
     substeps = Substeps(None if config.substeps == "auto" else int(config.substeps), parts)
-    gyroscopes, rotors = Gyroscopes(scene, body, joints), Rotors(scene, stepper.model)
+    gyroscopes, rotors = Gyroscopes(scene, body, joints, stepper.fast), Rotors(scene, stepper.model)
     if resume is not None:
         restore(resume, stepper, substeps)
     first = 0 if resume is None else resume.frame

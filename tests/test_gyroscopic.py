@@ -50,7 +50,7 @@ def asked(scene, contacts=(), apart=10.0, normal=(0, 0, 1), gap=0.0):
         body_a=body_a, body_b=body_b, point_a=points, point_b=points, gap=np.full(count, gap),
         normal=np.tile(np.array(normal, float), (count, 1)),
     )  # fmt: skip
-    return Gyroscopes(scene, frames, joints).steps(state, FRAME, np.isfinite(frames.mass))
+    return Gyroscopes(scene, frames, joints, 1e-4).steps(state, FRAME, np.isfinite(frames.mass))
 
 
 def wanted(scene, contacts=(), **where):
@@ -150,6 +150,15 @@ def test_what_turns_on_a_tip_needs_more():
     slow = spinner(kind=None, spin=(0, 0, 0.49 * TIPTOE / FRAME))
     slow.add(Body("Floor", [Plane()], motion="static"))
     assert wanted(slow, [(0, 1)], apart=0.6) == 1
+
+
+def test_what_turns_on_a_tip_needs_no_more_than_its_size_is_worth():
+    scene = spinner(1e-6 * DISC, kind=None)  # of radius of gyration 1.4 mm: a tolerance of 0.1 mm is a fourteenth
+    scene.add(Body("Floor", [Plane()], motion="static"))
+    assert wanted(scene, [(0, 1)], apart=6e-4) == np.ceil(np.sqrt(2.0) * 10.0)
+    fast = spinner(1e-6 * DISC, kind=None, spin=(0, 0, 1000.0))  # what all that touch may turn by at most stays
+    fast.add(Body("Floor", [Plane()], motion="static"))
+    assert wanted(fast, [(0, 1)], apart=6e-4) == np.ceil(2000.0 * FRAME / TOUCHING)
 
 
 @pytest.mark.parametrize(("kind", "spin"), [("hull", 30), ("mesh", 30), ("mesh", 35), ("mesh", 40), ("capsule", 60)])
