@@ -24,7 +24,8 @@ from .proximal import ProximalSolver
 from .rotors import Rotors
 from .step import Stepper
 from .substeps import Substeps
-from .trajectory import START, CheckpointError, FrameResult, StepReport, Trajectory
+from .trajectory import START, Checkpoint, CheckpointError, FrameResult, StepReport, Trajectory
+from .validate import raise_if_invalid
 from .warm_up import order_sums, uncompiled, warm_up
 
 DEFAULT = SolverConfig()
@@ -48,11 +49,11 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
         Trajectory with the start and every frame simulated; its first state is that of ``resume`` where one was given.
 
     Raises:
-        SceneError: the scene cannot be simulated (see ``validate``).
-        ValueError: frames, fps or config are out of range, or the device does not exist.
+        SceneError: the scene is no Scene, or cannot be simulated (see ``validate``).
+        ValueError: another argument is out of range or of another kind, or the device does not exist.
         CheckpointError: a ValueError; ``resume`` does not belong to this scene, frames or fps.
     """
-    _check_arguments(frames, fps, resume)
+    _check_arguments(frames, fps, on_frame, resume, say)
     stepper = _stepper(scene, config, partial(warm_up, say=say))
     body, joints = stepper.frames, stepper.joints
     parts = int(config.states_per_frame)
@@ -120,7 +121,9 @@ def _overlaps(stepper, contacts):
 
 def _stepper(scene, config, prepare=None):
     """A Stepper at the start of a scene; ``prepare`` is called with the scene and the solver before anything runs."""
-    scene.check()
+    raise_if_invalid(scene)
+    if not isinstance(config, SolverConfig):
+        raise ValueError(f"config is {config!r:.60}: give a SolverConfig")
     device, precision = _device(config.device), resolve(config)[1]
     body = body_frames(scene)
     joints = JointTable(scene, body)
@@ -153,11 +156,17 @@ def resolve(config):
     return "cpu" if device.is_cpu else device.name, precision
 
 
-def _check_arguments(frames, fps, resume):
+def _check_arguments(frames, fps, on_frame, resume, say):
     if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 0:
         raise ValueError(f"frames is {frames!r}: give a whole number of at least 0")
     if isinstance(fps, bool) or not isinstance(fps, Real) or not np.isfinite(fps) or fps <= 0.0:
         raise ValueError(f"fps is {fps!r}: give a positive number of frames per second")
+    if on_frame is not None and not callable(on_frame):
+        raise ValueError(f"on_frame is {on_frame!r:.60}: give a function that takes a FrameResult, or None")
+    if say is not None and not callable(say):
+        raise ValueError(f"say is {say!r:.60}: give a function that takes a sentence, or None")
+    if resume is not None and not isinstance(resume, Checkpoint):
+        raise CheckpointError(f"resume is {resume!r:.60}: give a Checkpoint, or None")
     if resume is not None and (resume.fps != fps or not 0 <= resume.frame <= frames):
         raise CheckpointError(
             f"the checkpoint is of frame {resume.frame} at {resume.fps:g} frames per second: it cannot go on to frame"

@@ -7,7 +7,7 @@ from .checker import Checker, Problem
 from .errors import SceneError
 from .force_fields import ForceField
 from .materials import COMBINE
-from .scene import Body, Joint
+from .scene import Body, Joint, Scene
 from .validate_bodies import check_body
 from .validate_fields import check_field
 from .validate_joints import check_joint
@@ -19,6 +19,9 @@ def validate(scene):
     """Every problem of the scene, in its order; an empty list when it can be simulated."""
     problems = []
     scene_says = Checker("Scene", problems)
+    if not isinstance(scene, Scene):
+        scene_says.problem(f"it is {scene!r:.60}: give a Scene")
+        return problems
     scene_says.vector("gravity", scene.gravity, 3)
     scene_says.choice("friction_combine", scene.friction_combine, COMBINE)
     scene_says.choice("restitution_combine", scene.restitution_combine, COMBINE)

@@ -9,6 +9,8 @@ from .errors import SceneError
 from .scene import ALL_GROUPS, MOTIONS, MotionPath
 from .shapes import SHAPES, ConvexHull
 
+THIN = 1e-6
+"""By how much of it the largest moment of inertia may be above the sum of the others: a flat plate has their sum."""
 SMALLEST, LARGEST = 1e-12, 1e12
 """Sizes of shapes [m]: moments of inertia go with the fifth power and must stay in the range of float64."""
 
@@ -102,9 +104,19 @@ def _check_inertia(says, inertia):
         return says.problem(
             f"inertia {inertia.tolist()} is not symmetric: give a symmetric matrix about the centre of mass"
         )
-    least = np.linalg.eigvalsh(inertia)[0]
-    if not least > 0.0:
-        return says.problem(f"inertia has a principal moment of {least:g} kg m^2: all three must be greater than 0")
+    moments = np.linalg.eigvalsh(inertia)
+    if not moments[0] > 0.0:
+        return says.problem(
+            f"inertia has a principal moment of {moments[0]:g} kg m^2: all three must be greater than 0"
+        )
+    half = 0.5 * moments  # their sum may be too much for float64
+    if half[2] > (1.0 + THIN) * (half[0] + half[1]):
+        return says.problem(
+            "inertia has principal moments of {:g}, {:g} and {:g} kg m^2: no distribution of mass has one that is more"
+            " than the sum of the other two; correct the matrix, or leave it out to take that of the shapes".format(
+                *moments
+            )
+        )
     return True
 
 

@@ -69,6 +69,23 @@ def test_arguments_out_of_range(frames, fps):
         simulate(falling(), frames, fps, CPU)
 
 
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ({"on_frame": 5}, "on_frame is 5: give a function that takes a FrameResult, or None"),
+        ({"say": "aloud"}, "say is 'aloud': give a function that takes a sentence, or None"),
+        ({"resume": 12}, "resume is 12: give a Checkpoint, or None"),
+        ({"config": None}, "config is None: give a SolverConfig"),
+        ({"scene": {}}, "Scene: it is {}: give a Scene"),
+        ({"scene": None}, "Scene: it is None: give a Scene"),
+    ],
+)
+def test_arguments_of_another_kind(argument, words):
+    with pytest.raises(ValueError) as caught:
+        simulate(**{"scene": falling(), "frames": 1, "config": CPU, **argument})
+    assert str(caught.value) == words
+
+
 def test_an_invalid_scene_is_refused_before_anything_runs():
     scene = falling()
     scene.add(Body("Body", [Sphere(0.1)]))

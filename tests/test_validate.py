@@ -21,11 +21,14 @@ from axion.solver import (
     TriangleMesh,
     validate,
 )
+from axion.solver.rotations import matrices
 
 SQUARE = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]
 BALL = Sphere(0.1)
 UPRIGHT = [0, 0, 0, 1]
 NAN, INF = float("nan"), float("inf")
+TURNED = np.eye(3) + 4.0 * np.outer((0.6, 0.0, 0.8), (0.6, 0.0, 0.8))
+FLAT = matrices(np.array([0.1, 0.5, -0.7, 0.5]))
 OPEN = TriangleMesh(SQUARE, [[0, 1, 2]])
 
 
@@ -75,6 +78,12 @@ BODIES = {
     "inertia shape": (body(inertia=(1, 1, 1)), "inertia has shape (3,)"),
     "inertia not symmetric": (body(inertia=np.eye(3) + np.eye(3, k=1)), "not symmetric"),
     "inertia singular": (body(inertia=np.diag([1.0, 1.0, 0.0])), "principal moment of 0"),
+    "inertia of no body": (
+        body(inertia=np.diag([1.0, 5.0, 1.5])),
+        "Ball: inertia has principal moments of 1, 1.5 and 5 kg m^2: no distribution of mass has one that is more than"
+        " the sum of the other two",
+    ),
+    "inertia of no body, turned": (body(inertia=TURNED), "principal moments of 1, 1 and 5 kg m^2"),
     "inertia negative": (body(inertia=np.diag([1.0, -2.0, 1.0])), "principal moment of -2"),
     "friction": (body(friction=-0.1), "friction is -0.1: it must be at least 0"),
     "restitution": (body(restitution=1.5), "restitution is 1.5: it must be from 0 to 1"),
@@ -269,6 +278,9 @@ def test_one_problem_is_the_whole_message():
         body([Capsule(0.1, 0.0)]),
         body([], mass=1.0, inertia=np.eye(3)),
         body([OPEN], mass=1.0, inertia=np.eye(3), center_of_mass=(0, 0, 0)),
+        body(inertia=np.diag([1.0, 1.0, 2.0])),  # a flat plate
+        body(inertia=(FLAT @ np.diag([0.3, 1.0, 1.3]) @ FLAT.T).astype(np.float32)),
+        body(inertia=1e308 * np.diag([0.8, 0.8, 1.6])),
         body([OPEN], motion="static"),
         body([OPEN], motion="kinematic", path=path()),
         body([], motion="static"),
