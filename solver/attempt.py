@@ -65,6 +65,7 @@ class Attempt:
     failed: np.ndarray | None = None  # (B,) bool: scene bodies of islands with a body that missed
     too_long: np.ndarray | None = None  # (B,) bool: see Solved.too_long; None: nobody asked
     bent: np.ndarray | None = None  # (n,) bool: see Solved.bent; None: none
+    share: float | None = None  # of the step, at which it is to be split (stops.py); None: half way
     crushed: object = None  # Crushed, where somebody looked
     end: object = None  # EndVelocity
     again: bool = False  # the step must be put together anew: a joint broke, or what rested was struck
@@ -87,6 +88,13 @@ class Attempt:
             np.maximum(self.error, self.assembly.problem.step * end.body, out=self.error)
             self.spurious = self.spurious | end.gained
             self.judge(fast)
+
+    def split(self, share, launched):
+        """Have the islands of ``launched`` (n,) bool done again in two parts, the first of them a ``share`` of the
+        step; half of it where others missed.
+        """
+        self.share = None if some(self.failed) else share
+        self.failed = self.failed | of_islands(self.assembly, launched)
 
     def dynamic(self):
         """(n,) scene numbers of the bodies that were solved."""

@@ -30,7 +30,7 @@ def halve_part(stepper, step, depth, attempt):
         if stepper.recorder is not None:
             stepper.records.append((attempt, kept))
         try:
-            halves = stepper.halves(step, depth)
+            halves = stepper.halves(step, depth, share=attempt.share)
             break
         except ReachedError as reached:
             before.restore()
@@ -43,7 +43,7 @@ def halve_part(stepper, step, depth, attempt):
             attempt.failed = failed = failed | attempt.islands_of(more)
             # What goes on to reach more takes longer, a few bodies at a time, than all bodies in halves.
             if not few(stepper, attempt) or tried > attempt.assembly.numbering.dynamic_count:
-                return stepper.halves(step, depth, spent)
+                return stepper.halves(step, depth, spent, attempt.share)
     stepper.assembler.carried = before.carried
     stepper.state = _joined(stepper.state, moved, kept)
     return [attempt.outcome(kept).after(*spent), *(replace(half, partial=True) for half in halves)]

@@ -46,6 +46,7 @@ from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
+from .stops import launch
 from .twists import count_turns
 
 DEEPEST = 4  # a step is halved at most this often
@@ -103,7 +104,7 @@ class Stepper:
                     return self._after(attempt.spent, self._advance(step, self.deepest))
                 if few(self, attempt):
                     return halve_part(self, step, depth, attempt)
-                return self.halves(step, depth, attempt.spent)
+                return self.halves(step, depth, attempt.spent, attempt.share)
             self._look_for_room(attempt)
             self._without_room = self._without_room | attempt.crushed.bodies
         self._accept(attempt)
@@ -160,6 +161,8 @@ class Stepper:
             return attempt
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
+        if depth < self.deepest and (launched := launch(attempt, self.position_phase)) is not None:
+            attempt.split(*launched)
         if self.joints.break_overloaded(assembly, solution, end.phase, state.time + step, attempt.sound):
             attempt.again = True
             return attempt
@@ -171,9 +174,16 @@ class Stepper:
         """The outcomes with work in vain added to the first."""
         return [outcomes[0].after(*spent), *outcomes[1:]]
 
-    def halves(self, step, depth, spent=NOTHING):
-        """The outcomes of the step, of that depth, done as two halves; spent: work in vain."""
-        return self._after(spent, self._advance(0.5 * step, depth + 1) + self._advance(0.5 * step, depth + 1))
+    def halves(self, step, depth, spent=NOTHING, share=None):
+        """The outcomes of the step, of that depth, done as two halves; spent: work in vain.
+
+        share: of the step, that the first has where something is launched, which says nothing of frames to come; None.
+        """
+        if share is None:
+            return self._after(spent, self._advance(0.5 * step, depth + 1) + self._advance(0.5 * step, depth + 1))
+        first = self._advance(share * step, depth + 1)
+        *others, last = self._advance((1.0 - share) * step, depth + 1)
+        return self._after(spent, [*first, *others, replace(last, partial=True)])
 
     def _contacts(self, step, velocity):
         """Contacts at the present state, and the impulses [N s] they carried, for a warm start.
