@@ -7,7 +7,8 @@ second up to (a + g) h of its speed, with a what it was pushed with, and a stop 
 
 So the step is done again in two parts that meet where the pusher meets its stop.  A solve without the stop tells when
 that is, and whether the load would have been pushed until then, and by how much.  Pushers are what joints hold: in
-heaps hardly anything is thrown, and they would take half as many solves again.
+heaps hardly anything is thrown, and they would take half as many solves again.  Not if any of those joints may break:
+it is judged by its mean force over a step (breaking.py), which over a second part of a tenth is ten times as large.
 """
 
 from dataclasses import dataclass, replace
@@ -51,6 +52,7 @@ def launch(attempt, phase):
         return None
     pushes, pusher, load = _loads(problem, solution, stops, attempt.end.velocity, fast)
     pending = ~attempt.failed[attempt.dynamic()][load]  # others are done again anyway
+    pending &= ~_may_break(problem, stops, phase.joints.breakable())[stops.label[pusher]]
     pushes, pusher, load = pushes[pending], pusher[pending], load[pending]
     if not len(pushes):
         return None
@@ -115,6 +117,16 @@ def _loads(problem, solution, stops, velocity, fast):
     end = np.concatenate([velocity, start.velocity[n:]])
     parts = (np.abs(before) < least) & (parting_speeds(touch, end, solution.position, solution.orientation) > least)
     return pushes[parts], pusher[parts], load[parts]
+
+
+def _may_break(problem, stops, breakable):
+    """(groups + 1,) bool: those that ``breakable`` (J,) joints hold; the last one does not move."""
+    rows, out = problem.joints, np.zeros(len(stops.label) + 1, bool)
+    breaks = breakable[rows.joint]
+    for side in (rows.body_a, rows.body_b):
+        out[stops.label[np.minimum(side[breaks], problem.bodies.dynamic_count)]] = True
+    out[-1] = False
+    return out
 
 
 def _room(limits, position, orientation):

@@ -175,6 +175,10 @@ class JointTable:
         """The rows, with no law but that their coordinates stand still, where that is so in every step; else None."""
         return self._stand().rigid
 
+    def breakable(self):
+        """(J,) bool: joints that a force or a torque breaks."""
+        return np.isfinite(self._strength).any(axis=1)
+
     def break_overloaded(self, assembly, solution, phase, time, sound):
         """Break the joints whose force or torque over a converged step exceeds theirs most; True if there were any.
 
