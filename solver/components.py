@@ -39,22 +39,35 @@ def root_of(root: wp.array(dtype=wp.int32), node: int):
     return at
 
 
+@wp.func(module=module)
+def unite(root: wp.array(dtype=wp.int32), i: int, j: int):
+    """Put two nodes into one component."""
+    first = root_of(root, i)
+    second = root_of(root, j)
+    root[wp.max(first, second)] = wp.min(first, second)
+
+
+@wp.func(module=module)
+def label_roots(root: wp.array(dtype=wp.int32), label: wp.array(dtype=wp.int64), count: int):
+    """Label each node with the number of its component, in order of the smallest member.  How many there are."""
+    found = int(0)
+    for k in range(count):
+        if root[k] == k:
+            label[k] = wp.int64(found)
+            found += 1
+        else:
+            label[k] = label[root[k]]
+    return found
+
+
 @wp.kernel(module=module, enable_backward=False)
 def label_components(nodes: NodeTable, edges: EdgeTable):
     """One thread: label each node with the number of its component, in order of the smallest member."""
     for k in range(nodes.count[NODES]):
         nodes.root[k] = k
     for e in range(nodes.count[EDGES]):
-        i = root_of(nodes.root, edges.i[e])
-        j = root_of(nodes.root, edges.j[e])
-        nodes.root[wp.max(i, j)] = wp.min(i, j)
-    found = wp.int64(0)
-    for k in range(nodes.count[NODES]):
-        if nodes.root[k] == k:
-            nodes.label[k] = found
-            found += wp.int64(1)
-        else:
-            nodes.label[k] = nodes.label[nodes.root[k]]
+        unite(nodes.root, edges.i[e], edges.j[e])
+    label_roots(nodes.root, nodes.label, nodes.count[NODES])
 
 
 class _Labels(threading.local):

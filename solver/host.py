@@ -13,6 +13,11 @@ from .arrays import allocate, host_view
 from .recording import recorded
 
 
+def graph_of(kernel, size, *arrays):
+    """A graph of ``size`` threads of a kernel over these structs: a launch would put its arguments together anew."""
+    return recorded("cpu", lambda: wp.launch(kernel, dim=size, inputs=list(arrays), device="cpu"))
+
+
 class HostTable:
     """The arrays of a Warp struct on the CPU, ``size`` elements each or as many as ``fixed`` says; they only grow."""
 
@@ -42,9 +47,7 @@ class HostKernel:
         """Run it over what lies in the tables now."""
         made = [table.generation for table in self._tables]
         if made != self._recorded:
-            inputs = [table.arrays for table in self._tables]
             size = 1 if self._alone else self._tables[0].size
-            # a graph, because a launch puts its arguments together anew each time
-            self._graph = recorded("cpu", lambda: wp.launch(self._kernel, dim=size, inputs=inputs, device="cpu"))
+            self._graph = graph_of(self._kernel, size, *[table.arrays for table in self._tables])
             self._recorded = made
         wp.capture_launch(self._graph)

@@ -5,7 +5,7 @@ import threading
 
 import warp as wp
 
-from .components import root_of
+from .components import label_roots, unite
 from .host import HostKernel, HostTable
 from .predict import module
 
@@ -17,7 +17,7 @@ class BodyLists:
     """Bodies, and islands, of which there are no more.  ``start`` arrays have one element more."""
 
     count: wp.array(dtype=wp.int32)  # in: dynamic bodies, all, contacts, rows; out: islands, runs, pairs, rows of pairs
-    root: wp.array(dtype=wp.int32)  # scratch of ``root_of``
+    root: wp.array(dtype=wp.int32)  # scratch of ``unite``
     place: wp.array(dtype=wp.int32)  # scratch: of each body in ``island_body_index``
     cursor: wp.array(dtype=wp.int32)  # scratch
     body_island: wp.array(dtype=wp.int64)
@@ -69,9 +69,7 @@ def link(bodies: BodyLists, links: LinkLists, count: int):
     dynamic = bodies.count[DYNAMIC]
     for e in range(count):
         if links.a[e] < dynamic and links.b[e] < dynamic:
-            i = root_of(bodies.root, links.a[e])
-            j = root_of(bodies.root, links.b[e])
-            bodies.root[wp.max(i, j)] = wp.min(i, j)
+            unite(bodies.root, links.a[e], links.b[e])
 
 
 @wp.func(module=module)
@@ -172,14 +170,7 @@ def list_islands(bodies: BodyLists, contacts: LinkLists, rows: LinkLists):
         bodies.root[i] = i
     link(bodies, contacts, bodies.count[CONTACTS])
     link(bodies, rows, bodies.count[ROWS])
-    islands = int(0)
-    for i in range(dynamic):
-        root = root_of(bodies.root, i)
-        if root == i:
-            bodies.body_island[i] = wp.int64(islands)
-            islands += 1
-        else:
-            bodies.body_island[i] = bodies.body_island[root]
+    islands = label_roots(bodies.root, bodies.body_island, dynamic)
     bodies.count[ISLANDS] = islands
     clear(bodies.island_body_start, islands + 1)
     for i in range(dynamic):

@@ -213,20 +213,20 @@ def judge_fresh(
         pair = points.pair[k]
         if stays(stage, remembered, old, pair):
             continue
-        aside = int(0)
+        aside = bool(False)
         lies = bool(False)
         end = int(k)
         while end < stage.counts[fresh_slot] and points.pair[end] == pair:
             if fresh.good[end]:
                 if round_contact(points, end, poses, shapes):
-                    aside += 1
+                    aside = True
                 lies = lies or points.margin_a[end] > zero or points.margin_b[end] > zero
             end += 1
         first = int(-1)
         count = int(0)
         least = far
         for m in range(k, end):
-            if fresh.good[m] and aside > 0 and lies:  # a rim that rolls would come down on it
+            if fresh.good[m] and aside and lies:  # a rim that rolls would come down on it
                 fresh.good[m] = not round_contact(points, m, poses, shapes)
             if fresh.good[m]:
                 if first < 0:

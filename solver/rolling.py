@@ -10,7 +10,7 @@ by much in a step, the velocity it ends with keeps the laws of its contacts, too
 
 import numpy as np
 
-from .flags import some
+from .flags import places, some
 from .reference.rotation import dot
 
 FAST = 0.5  # [rad] a step
@@ -20,11 +20,11 @@ def rolling(assembly, solution):
     """(n,) bool: bodies without joints that turn fast and press on something with a round side; None: no body does."""
     problem = assembly.problem
     n, contacts = problem.bodies.dynamic_count, problem.contacts
-    pushes = np.flatnonzero(solution.contact_impulse[:, 0] > 0.0)
     spin = solution.velocity[:n, 3:]
     fast = dot(spin, spin) * problem.step**2 > FAST**2
-    if not len(pushes) or not some(fast):
+    if not len(contacts) or not some(fast):
         return None
+    pushes = places(solution.contact_impulse[:, 0] > 0.0)
     inertia = problem.bodies.inertia[:n]
     fast &= (np.ptp(inertia, axis=1) > 0.0) & ~assembly.island_jointed[assembly.island]
     out = np.zeros(len(problem.bodies.mass), bool)

@@ -14,7 +14,7 @@ import numpy as np
 import warp as wp
 
 from ..arrays import allocate, host_view, upload
-from ..recording import recorded
+from ..host import graph_of
 from ..reference.ordering import Structure
 
 LARGEST = 16384  # bodies of an island: its sets of bits take 32 MB
@@ -281,7 +281,7 @@ class Eliminator:
         host_view(lists.row_start)[rows] = block_count
         host_view(lists.update_start)[block_count] = update_count
         if self._list_blocks is None:
-            self._list_blocks = self._graph_of(self._kernels.list_blocks, graph, found, lists)
+            self._list_blocks = graph_of(self._kernels.list_blocks, 1, graph, found, lists)
         wp.capture_launch(self._list_blocks)
         lengths = rows, rows + 1, block_count, block_count, block_count + 1, update_count, update_count
         views = (host_view(getattr(lists, name))[:length] for name, length in zip(_LISTED, lengths, strict=True))
@@ -293,18 +293,13 @@ class Eliminator:
         self._graph = allocate(Graph, around | starts, bodies, "cpu")
         of_islands = dict.fromkeys(("blocks", "updates", "most", "bits_begin"), islands)
         self._found = allocate(Elimination, of_islands | {"bits": words, "tree": 2 * bodies}, bodies, "cpu")
-        self._eliminate, self._list_blocks = self._graph_of(self._kernels.eliminate, self._graph, self._found), None
+        self._eliminate, self._list_blocks = graph_of(self._kernels.eliminate, 1, self._graph, self._found), None
 
     def _make_lists(self, islands, rows, blocks, updates):
         of_islands = dict.fromkeys(("row_begin", "block_begin", "update_begin"), islands + 1)
         of_updates = dict.fromkeys(("update_left", "update_right"), updates)
         others = {"order": rows, "row_start": rows + 1, "update_start": blocks + 1}
         self._lists, self._list_blocks = allocate(Lists, of_islands | of_updates | others, blocks, "cpu"), None
-
-    @staticmethod
-    def _graph_of(kernel, *tables):
-        """The graph of a kernel over these tables: to put a launch together anew takes longer than it runs."""
-        return recorded("cpu", lambda: wp.launch(kernel, dim=1, inputs=list(tables), device="cpu"))
 
 
 def _grown(capacity, *sizes):
