@@ -287,7 +287,7 @@ class Assembler:
         """The Links of the joints that hold now."""
         key = number, self.joints.alive.tobytes()
         if self._linking[0] != key:
-            self._linking = key, Links.of(self.joints.fixed, self.joints.alive, number)
+            self._linking = key, Links.of(self.joints.fixed, self.joints.alive, number, self.joints.springs)
         return self._linking[1]
 
     def acceleration(self, bodies):

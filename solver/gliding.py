@@ -11,7 +11,8 @@ mid-step instead, as joints without contacts do, and so do those that are carrie
 
 and the velocity phase ends what is left of v_n(q+), with p turned on to the end pose.  A contact glides that touches
 and neither approaches nor runs; bodies go by mid-step where all that press on them, themselves or through others, do.
-What stands still holds where its surface does not curve.  What keyframes turn carries along as what joints turn does:
+What stands still holds where its surface does not curve, but for what has springs: they would be braked with it, and a
+car on undamped springs lost 85 % of its swing in a second.  What keyframes turn carries along as what joints turn does:
 along the tangents of a turntable a box came 1.3 times as far out in six seconds at 1.5 rad/s and 24 frames a second.
 """
 
@@ -27,6 +28,7 @@ from .rotations import conjugate, rotate
 from .vectors import length
 
 TURNS = 1e-4  # [rad] in a step: what keyframes turn by less carries as what stands
+ROLLS = 0.1  # [rad] in a step: what turns by more rolls on, and its places with it
 PRESSED = 0.5  # of what free motion gains in a step: what keyframes turn may gain or lose that speed, and still carries
 
 
@@ -45,7 +47,7 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     way, or None.
     """
     touches, n, middle = problem.contacts, problem.bodies.dynamic_count, np.zeros(len(links.group))
-    may = _near(problem, contacts, noise, curved)
+    may = _near(problem, contacts, links, noise, curved)
     if may is not None:
         # Where the ground holds all that touches, as in heaps, nobody need look closer.
         loose = ~held(links, touches, *loads, may)
@@ -55,7 +57,7 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     return middle, may
 
 
-def _near(problem, contacts, noise, curved):
+def _near(problem, contacts, links, noise, curved):
     """(C,) bool: contacts that may glide as far as a glance tells; None where there are none."""
     touches, n, count = problem.contacts, problem.bodies.dynamic_count, len(contacts)
     if not count or touches.face is None:
@@ -67,18 +69,22 @@ def _near(problem, contacts, noise, curved):
     found, turns = np.zeros(len(touches), bool), np.ones(len(problem.bodies.mass), bool)
     turns[n:] = problem.step * length(problem.bodies.velocity[n:, 3:]) > TURNS
     a, b = touches.body_a.take(closed), touches.body_b.take(closed)
-    found[closed] = (np.minimum(a, b) < n) & turns.take(np.maximum(a, b)) & (touches.face.take(closed) >= 0)
+    own, other = np.minimum(a, b), np.maximum(a, b)
+    may = turns.take(other) & (touches.face.take(closed) >= 0)
+    if links.sprung is not None:
+        stands = links.sprung.take(links.group.take(own)) & ~problem.bodies.velocity.any(axis=1)[other]
+        rounding = np.where(a < b, touches.margin_a.take(closed), touches.margin_b.take(closed))
+        may |= stands & ((rounding > 0.0) | (problem.step * length(problem.bodies.velocity[own, 3:]) <= ROLLS))
+    found[closed] = (own < n) & may
     if bend:
-        own = moving_first(touches)[0]
-        # of what moves nobody knows what its facets add
-        found |= np.append(curved > 0, False)[np.minimum(own, n)] & _still(touches, problem.bodies)
+        found |= _bent(touches, problem.bodies, curved)  # of what moves nobody knows what its facets add
     return found if some(found) else None
 
 
 def _able(problem, may, count, noise, curved):
     """(C,) bool: those of the contacts ``may`` that do not approach, run or rebound; None where there are none."""
     touches, bodies = problem.contacts, problem.bodies
-    found, along = np.zeros(len(touches), bool), may & _still(touches, bodies)
+    found, along = np.zeros(len(touches), bool), may & _bent(touches, bodies, curved)
     if along.any():
         found = _carried(touches, bodies, along, np.arange(len(touches)) < count, (noise, problem.step))
     index = places(may & ~along)
@@ -90,6 +96,14 @@ def _able(problem, may, count, noise, curved):
         rest = noise / problem.step + np.where(other < bodies.dynamic_count, 0.0, PRESSED * falls)
         found[index] = _neither_runs_nor_rebounds(near) & (np.abs(speed) <= rest)
     return found if found.any() else None
+
+
+def _bent(touches, bodies, curved):
+    """(C,) bool: contacts with what stands still of bodies that curves carry."""
+    if curved is None:
+        return np.zeros(len(touches), bool)
+    own = np.minimum(moving_first(touches)[0], bodies.dynamic_count)
+    return np.append(curved > 0, False)[own] & _still(touches, bodies)
 
 
 def _still(touches, bodies):
@@ -145,7 +159,10 @@ def take_middle(problem, contacts, may, curved):
         setattr(touches, name, getattr(touches, name).copy())
     touches.glides = glides
     touches.impulse[index] *= 0.5
-    still = _still(touches, bodies)[index]
+    still = _bent(touches, bodies, curved)[index]
+    bare = index[touches.face[index] < 0]
+    touches.face[bare] = other[bare]
+    touches.face_normal[bare] = rotate(conjugate(bodies.orientation[other[bare]]), touches.normal[bare])
     with_face = index[~still]
     face = touches.face[with_face]
     middle = halfway(bodies.orientation[face], bodies.free_orientation[face])

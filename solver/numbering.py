@@ -41,10 +41,13 @@ class Links:
     take: np.ndarray | None  # (rows,) bool: rows that have a body that moves; None: all
     group: np.ndarray  # (B + 1,) bodies that joints link share a number; immovable ones have one of their own, the last
     group_count: int  # that number
+    sprung: np.ndarray | None  # (group_count + 1,) bool: groups that springs are in; None: no spring holds
 
     @classmethod
-    def of(cls, fixed, alive, number):
-        """fixed: JointRows of all joints; alive: (joints,) bool, which of them hold; number: Numbering."""
+    def of(cls, fixed, alive, number, springs=()):
+        """fixed: JointRows of all joints; alive: (joints,) bool, which of them hold; number: Numbering; springs:
+        numbers of the rows that have one.
+        """
         holds = alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
         a, b = (number.solver[side[holds]].astype(np.int32) for side in (fixed.body_a, fixed.body_b))
         n = number.dynamic_count
@@ -56,7 +59,12 @@ class Links:
         loose, joint = np.zeros(len(alive)), fixed.joint[holds]
         loose[joint] = take
         a, b, joint, group, loose = (frozen(values) for values in (a, b, joint, group, loose))
-        return cls(a, b, joint, loose, None if take.all() else take, group, count)
+        sprung, springs = None, places(np.isin(np.flatnonzero(holds), springs) & take)
+        if len(springs):
+            sprung = np.zeros(count + 1, bool)
+            sprung[group[a[springs]]] = sprung[group[b[springs]]] = True
+            sprung[-1] = False
+        return cls(a, b, joint, loose, None if take.all() else take, group, count, sprung)
 
 
 def held(links, contacts, pressed, passed, glides=None):

@@ -39,6 +39,7 @@ from .flags import some
 from .force_recorder import ForceRecorder
 from .given_up import deliver
 from .halving import few, halve_part
+from .landings import landing
 from .late_forces import LateForces
 from .parts import ReachedError, kept_forces, of_islands, pressed
 from .plausible import PairOverlap, plausible, way_moved
@@ -47,6 +48,7 @@ from .rest import KINDS, Rest, Sleep
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
 from .stops import launch
+from .take_offs import take_off
 from .twists import count_turns
 
 DEEPEST = 4  # a step is halved at most this often
@@ -161,8 +163,10 @@ class Stepper:
             return attempt
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
-        if depth < self.deepest and (launched := launch(attempt, self.position_phase)) is not None:
-            attempt.split(*launched)
+        if depth < self.deepest:
+            parts = (find(attempt, self.position_phase) for find in (launch, landing, take_off))
+            if (split := next(filter(None, parts), None)) is not None:
+                attempt.split(*split)
         if self.joints.break_overloaded(assembly, solution, end.phase, state.time + step, attempt.sound):
             attempt.again = True
             return attempt

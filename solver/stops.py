@@ -52,16 +52,13 @@ def launch(attempt, phase):
         return None
     pushes, pusher, load = _loads(problem, solution, stops, attempt.end.velocity, fast)
     pending = ~attempt.failed[attempt.dynamic()][load]  # others are done again anyway
-    pending &= ~_may_break(problem, stops, phase.joints.breakable())[stops.label[pusher]]
+    pending &= ~may_break(problem, stops.label, phase.joints.breakable())[stops.label[pusher]]
     pushes, pusher, load = pushes[pending], pusher[pending], load[pending]
     if not len(pushes):
         return None
-    options = phase.options(assembly, attempt.state)[0]
-    options = replace(options, start=solution.velocity[:n], done=~whole_groups(assembly.island, load))
-    free, residual, impulse = _unstopped(problem, stops, phase.solver, options)
-    attempt.spent = Spent(*np.add(attempt.spent, (free.newton_iterations, free.linear_iterations, 1)))
-    shares, met = _shares(problem, stops, free), np.ones(len(stops.label) + 1)
-    np.minimum.at(met, stops.groups, np.append(shares[: len(stops.rows)], shares))
+    free, residual, impulse = unstopped(attempt, phase, stops, load)
+    found, met = shares(problem, stops, free), np.ones(len(stops.label) + 1)
+    np.minimum.at(met, stops.groups, np.append(found[: len(stops.rows)], found))
     share = met[stops.label[pusher]]
     lost = share * np.bincount(load, np.maximum(impulse[pushes], 0.0), n)[load] / problem.bodies.mass[load]
     told = lost > np.maximum(LEAST, SHARE * length(problem.bodies.velocity[load, :3]))
@@ -90,8 +87,7 @@ def _stops(assembly, solution, fast):
     limits = places(limits)
     if not len(hit) and not len(limits):
         return None
-    linked = np.maximum(one, other) < n
-    label = np.append(connected_components(n, one[linked], other[linked]), -1)
+    label = joint_groups(assembly.joint_links, n)
     hit = places(apart & np.isin(label[np.minimum(own, n)], label[own[hit]]))  # its other corners would hold it up
     sides = (label[np.minimum(side[limits], n)] for side in (rows.body_a, rows.body_b))
     return Stops(limits, hit, np.concatenate([*sides, label[own[hit]]]), label)
@@ -119,12 +115,22 @@ def _loads(problem, solution, stops, velocity, fast):
     return pushes[parts], pusher[parts], load[parts]
 
 
-def _may_break(problem, stops, breakable):
-    """(groups + 1,) bool: those that ``breakable`` (J,) joints hold; the last one does not move."""
-    rows, out = problem.joints, np.zeros(len(stops.label) + 1, bool)
+def joint_groups(joint_links, n):
+    """(n + 1,) int: bodies that joints hold together share a number; -1, the last, of what does not move.
+
+    joint_links: as in Assembly.
+    """
+    one, other = joint_links
+    linked = np.maximum(one, other) < n
+    return np.append(connected_components(n, one[linked], other[linked]), -1)
+
+
+def may_break(problem, label, breakable):
+    """(n + 1,) bool: those of the ``joint_groups`` that ``breakable`` (J,) joints hold; the last one does not move."""
+    rows, out = problem.joints, np.zeros(len(label), bool)
     breaks = breakable[rows.joint]
     for side in (rows.body_a, rows.body_b):
-        out[stops.label[np.minimum(side[breaks], problem.bodies.dynamic_count)]] = True
+        out[label[np.minimum(side[breaks], problem.bodies.dynamic_count)]] = True
     out[-1] = False
     return out
 
@@ -134,20 +140,26 @@ def _room(limits, position, orientation):
     return _sense(limits) * (coordinates(limits, position, orientation) - limits.target)
 
 
-def _unstopped(problem, stops, solver, options):
-    """(StepSolution, (n,) residual [m], (C,) normal impulses) of the step without its Stops."""
-    contacts, rows = problem.contacts, problem.joints
+def unstopped(attempt, phase, stops, bodies):
+    """(StepSolution, (n,) residual [m], (C,) normal impulses) of the step without its Stops, in the islands of
+    ``bodies`` (numbers or bool) of a finished Attempt; the work is added to that.
+    """
+    assembly, problem = attempt.assembly, attempt.assembly.problem
+    contacts, rows, n = problem.contacts, problem.joints, problem.bodies.dynamic_count
+    options, done = phase.options(assembly, attempt.state)[0], ~whole_groups(assembly.island, bodies)
+    options = replace(options, start=attempt.solution.velocity[:n], done=done)
     kept, lower, upper = np.ones(len(contacts), bool), rows.lower.copy(), rows.upper.copy()
     kept[stops.contacts] = False
     lower[stops.rows] = upper[stops.rows] = 0.0
     without = replace(problem, contacts=contacts.take(kept), joints=replace(rows, lower=lower, upper=upper))
-    free, statistics = solver.solve(without, options)
+    free, statistics = phase.solver.solve(without, options)
+    attempt.spent = Spent(*np.add(attempt.spent, (free.newton_iterations, free.linear_iterations, 1)))
     impulse = np.zeros(len(contacts))
     impulse[kept] = free.contact_impulse[:, 0]
     return free, statistics.residual, impulse
 
 
-def _shares(problem, stops, free):
+def shares(problem, stops, free):
     """(K + L,) share of the step after which each of Stops is met on the way to ``free``, a StepSolution; 1: never."""
     start, limits, hit = problem.bodies, problem.joints.take(stops.rows), problem.contacts.take(stops.contacts)
     poses = (start.position, start.orientation), (free.position, free.orientation)

@@ -331,3 +331,4 @@ class JointTable:
             elif ask.role == FRICTION:
                 columns.most[k] = axis.friction
         self._gains = columns.stiffness[self._pulled], columns.damping[self._pulled]
+        self.springs = self._pulled[self._gains[0] > 0.0]  # numbers of rows

@@ -29,10 +29,10 @@ def reflections(problem):
     """
     bodies, contacts = problem.bodies, problem.contacts
     rows = [j[:, 0] for j in contact_jacobians(contacts, bodies.position, bodies.orientation)]
-    return *rows, *(_answer(bodies, side, j) for side, j in zip((contacts.body_a, contacts.body_b), rows, strict=True))
+    return *rows, *(answer(bodies, side, j) for side, j in zip((contacts.body_a, contacts.body_b), rows, strict=True))
 
 
-def _answer(bodies, body, row):
+def answer(bodies, body, row):
     """(C, 6) velocity that a unit impulse along ``row`` (C, 6) gives ``body`` (C,); 0 for those that do not move."""
     q, moves = bodies.orientation[body], (body < bodies.dynamic_count)[:, None]
     spin = rotate(q, rotate(conjugate(q), row[:, 3:]) / bodies.inertia[body])
