@@ -143,7 +143,7 @@ class _Reader:
             name = f"state.{item.name}"
             if item.default is None and name in self.arrays:
                 shape = np.shape(self.arrays[name])
-                kind = "b" if item.name == "locked" else "f"
+                kind = "b" if item.name in ("locked", "ruled") else "f"
                 setattr(state, item.name, self.array(name, kind, (count, *shape[1:])))
         if "state.contacts.pair" in self.arrays:
             state.contacts = self.contacts()

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Energies of a scene's bodies, frame by frame: ``energy.py`` body by body, in a kernel on the host."""
+"""Energies of bodies, ``energy.py`` body by body, in kernels on the host: of a scene's, frame by frame, and what those
+of a step should end with and do.
+"""
+
+import threading
 
 import numpy as np
 import warp as wp
@@ -29,18 +33,66 @@ class EnergyTable:
     potential: wp.array(dtype=wp.float64)
 
 
+@wp.struct
+class StepTable:
+    """The dynamic bodies of a step: where it starts, where free motion ends and where it does."""
+
+    count: wp.array(dtype=wp.int32)
+    step: wp.array(dtype=wp.float64)  # [s]
+    mass: wp.array(dtype=wp.float64)
+    inertia: wp.array(dtype=wp.vec3d)
+    start_x: wp.array(dtype=wp.vec3d)
+    start_q: wp.array(dtype=wp.quatd)
+    start_u: wp.array(dtype=vec6)
+    free_q: wp.array(dtype=wp.quatd)
+    free_u: wp.array(dtype=vec6)
+    end_x: wp.array(dtype=wp.vec3d)
+    end_q: wp.array(dtype=wp.quatd)
+    end_u: wp.array(dtype=vec6)
+    due: wp.array(dtype=wp.float64)  # out
+    has: wp.array(dtype=wp.float64)
+
+
+@wp.func(module=module)
+def turning_energy(inertia: wp.vec3d, q: wp.quatd, u: vec6):
+    """1/2 w.I w."""
+    spin = turned(wp.quatd(-q[0], -q[1], -q[2], q[3]), angular(u))
+    return wp.float64(0.5) * wp.dot(wp.cw_mul(inertia, spin), spin)
+
+
+@wp.func(module=module)
+def moving_energy(mass: wp.float64, u: vec6):
+    """1/2 m v.v."""
+    return wp.float64(0.5) * mass * wp.dot(linear(u), linear(u))
+
+
 @wp.kernel(module=module, enable_backward=False)
 def energies(table: EnergyTable):
     """Kinetic and potential energy of each body."""
     i = wp.tid()
     if i >= table.count[0]:
         return
-    q = table.q[i]
-    v = linear(table.u[i])
-    spin = turned(wp.quatd(-q[0], -q[1], -q[2], q[3]), angular(table.u[i]))
-    turning = wp.dot(wp.cw_mul(table.inertia[i], spin), spin)
-    table.kinetic[i] = wp.float64(0.5) * (table.mass[i] * wp.dot(v, v) + turning)
+    u = table.u[i]
+    table.kinetic[i] = moving_energy(table.mass[i], u) + turning_energy(table.inertia[i], table.q[i], u)
     table.potential[i] = -table.mass[i] * wp.dot(table.gravity[0], table.x[i])
+
+
+@wp.kernel(module=module, enable_backward=False)
+def step_energies(table: StepTable):
+    """What each body had at the start, with the work of free motion's forces on its way; and what it has at the end.
+
+    Free rotation keeps its energy but for what damping takes.
+    """
+    i = wp.tid()
+    if i >= table.count[0]:
+        return
+    m = table.mass[i]
+    inertia = table.inertia[i]
+    free = table.free_u[i]
+    gain = linear(free) - linear(table.start_u[i])
+    work = m * wp.dot(gain, table.end_x[i] - table.start_x[i]) / table.step[0]
+    table.due[i] = moving_energy(m, table.start_u[i]) + work + turning_energy(inertia, table.free_q[i], free)
+    table.has[i] = moving_energy(m, table.end_u[i]) + turning_energy(inertia, table.end_q[i], table.end_u[i])
 
 
 class Energies:
@@ -66,3 +118,34 @@ class Energies:
             into[:] = values if self._all else values.take(self._bodies, 0)
         self._kernel.run()
         return tuple(float(values.sum()) for values in self._out)
+
+
+class _Step(threading.local):
+    """The table of one thread."""
+
+    def __init__(self):
+        self.table = HostTable(StepTable, count=1, step=1)
+        self.kernel = HostKernel(step_energies, self.table)
+
+
+_step = _Step()
+
+
+def energies_of_step(problem, end_velocity, pose, velocity):
+    """(n,) kinetic energy [J] of each dynamic body at the start of a StepProblem, with the work of what acts on it from
+    outside; and (n,) what it has at the end.
+
+    end_velocity: (n, 6) free velocity at the step's end; pose: (B, 3), (B, 4) where it ends; velocity: (n, 6) there.
+    """
+    bodies, n = problem.bodies, problem.bodies.dynamic_count
+    v = _step.table.reserve(n)
+    v.count[0], v.step[0] = n, problem.step
+    columns = {
+        "mass": bodies.mass, "inertia": bodies.inertia, "start_x": bodies.position, "start_q": bodies.orientation,
+        "start_u": bodies.velocity, "free_q": bodies.free_orientation, "free_u": end_velocity, "end_x": pose[0],
+        "end_q": pose[1], "end_u": velocity,
+    }  # fmt: skip
+    for name, values in columns.items():
+        getattr(v, name)[:n] = values[:n]
+    _step.kernel.run()
+    return v.due[:n].copy(), v.has[:n].copy()

@@ -55,7 +55,7 @@ def _joined(state, moved, kept):
     for name in ("position", "orientation", "velocity", "eps", "swept"):
         columns[name] = getattr(state, name).copy()
         columns[name][kept] = getattr(moved, name)[kept]
-    for name in ("along", "beyond", "locked"):
+    for name in ("along", "beyond", "locked", "ruled"):
         own, other = getattr(state, name), getattr(moved, name)
         if own is not None or other is not None:
             columns[name] = np.where(kept, False if other is None else other, False if own is None else own)

@@ -16,14 +16,19 @@ from .reference.rotation import cross, world_inertia
 
 
 def damp_joints(velocity, bodies, links, pose, decay):
-    """Damped copy of ``velocity``.
+    """Damped copy of ``velocity``; decay: exp(-d h), the rest as in ``group_motion``."""
+    reference, jointed = group_motion(velocity, bodies, links, pose)
+    return np.where(jointed[:, None], reference + decay * (velocity - reference), velocity)
+
+
+def group_motion(velocity, bodies, links, pose):
+    """(n, 6) the u_ref of each body of a group, and (n,) bool which bodies are in one.
 
     Args:
         velocity: (n, 6) of the dynamic bodies at the step's end, world axes [m/s, rad/s].
         bodies: problem.Bodies; immovable ones move by their ``velocity``.
         links: body numbers of both ends of every joint, (R,) and (R,).
         pose: position (B, 3) and orientation (B, 4) of the solver frames at the step's end.
-        decay: exp(-d h).
     """
     n, position = bodies.dynamic_count, np.asarray(pose[0], float)
     a, b = links
@@ -38,8 +43,7 @@ def damp_joints(velocity, bodies, links, pose, decay):
     held = (inner < n) & (outer >= n)
     anchored = np.bincount(group[inner[held]], minlength=count)[group] > 0
     reference[anchored] = _anchor_motion(bodies, group, count, position, inner[held], outer[held])[anchored]
-    moved = reference + decay * (velocity - reference)
-    return np.where(jointed[group][:, None], moved, velocity)
+    return reference, jointed[group]
 
 
 def _rigid_motion(velocity, bodies, group, count, position, orientation):

@@ -21,6 +21,7 @@ class State:
     locked: np.ndarray | None = None  # (B,) bool: bodies of islands whose last solve left overlap that friction locks
     late: object = None  # LateForces of the last step, or None
     way: np.ndarray | None = None  # (B,) how far any point of each body moved in the last step [m]
+    ruled: np.ndarray | None = None  # (B,) bool: bodies whose velocity fits their joints
     along: np.ndarray | None = None  # (B,) [s] for which each body still counts as carried along a curve (curves.py)
     beyond: np.ndarray | None = None  # (B,) energy that mid-step gave each body's island [J] (energy_limit.py)
     glide: np.ndarray | None = None  # (B, 13) what bodies taken back still have to go to their paths (hand_over.py)

@@ -9,6 +9,7 @@ from .energy_limit import EnergyLimit, held_to
 from .facets import taken_by_facets
 from .flags import every, some
 from .joint_damping import damp_joints
+from .kept_energy import keep_energy
 from .proximal import SolveOptions
 from .rolling import rolling
 from .strokes import roll_on
@@ -33,6 +34,7 @@ class EndVelocity:
     joint: np.ndarray  # (joints,) that of each joint's rows [m/s or rad/s]
     gained: np.ndarray  # (n,) bool: bodies of islands that end with more energy than there is
     beyond: np.ndarray | None = None  # (n,) see State.beyond; None: as it was
+    ruled: np.ndarray | bool = False  # (n,) see State.ruled
     phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
 
 
@@ -77,7 +79,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         rolls = judged.rolls & ~kept & ~spared
         if some(rolls & limit.held):
             kept |= roll_on(limit, rolls, (problem, result, loaded, taken), solve, phase)
-        ruled = mask & ~(kept | slowed)[assembly.island]
+        out.ruled = ruled = mask & ~(kept | slowed)[assembly.island]
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
         residuals, body = phase.judge.end(problem, result, loaded)
         if solved.leans is not None:
@@ -89,6 +91,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
                 lost = taken_by_facets(assembly, solution, (problem, result, velocity), fine & along)
             out.beyond = limit.slow(result.velocity[:n], middle, along, beyond, lost)
         out.velocity = result.velocity[:n] if every(mask) else np.where(mask[:, None], result.velocity[:n], velocity)
+        out.velocity = keep_energy(out.velocity, assembly, solution, judged, state, decay, phase.fast)
         out.body = body[:n] if every(ruled) else np.where(ruled, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
         out.phase = problem, result, taken
@@ -131,6 +134,9 @@ def moved_state(state, assembly, solution, statistics, end, bent=None):
     if not every(statistics.constrained):
         eps[~statistics.constrained] = FIRST_EPS
     moved.eps[number.scene[:n]] = eps
+    if end.phase is not None or state.ruled is not None:
+        moved.ruled = np.zeros(len(state.eps), bool)
+        moved.ruled[number.scene[:n]] = end.ruled
     moved.swept[number.scene[:n]] = statistics.swept
     if state.locked is not None or some(statistics.held):
         moved.locked = np.zeros(len(state.eps), bool) if state.locked is None else state.locked.copy()

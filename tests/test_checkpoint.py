@@ -250,7 +250,7 @@ def test_a_spoilt_checkpoint_is_refused_or_gives_numbers_but_never_crashes():
 
 CARRIED = {
     "Stepper": "state deepest failures crushed",
-    "State": "time position orientation velocity eps swept contacts contact_force locked late way along beyond"
+    "State": "time position orientation velocity eps swept contacts contact_force locked late way ruled along beyond"
     " glide still proof",
     "Collider": "accepted _origin _contact_capacity _triangle_capacity sunk",
     "JointTable": "angle force alive broken",
@@ -262,7 +262,8 @@ MADE = {
     " carried _without_room",
     "Collider": "model _pipeline _state _stage _contacts _graphs _sides _stuck _near _impacts jointed",
     "JointTable": "joints _asks _joint _places _position _orientation fixed start _frames _observer"
-    " _strength _breakable _standing _around _cascade _asker _law _pulled _arriving _driven _soft _limited _gains",
+    " _strength _breakable _standing _around _cascade _asker _law _pulled _arriving _driven _soft _limited _gains"
+    " springs",
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow"
     " noise _moving holding hand_over force_fields outlines _motion _impacts _knock_on _places _numbering _linking"
