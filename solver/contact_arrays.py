@@ -186,7 +186,8 @@ class ChosenArrays:
     drift: wp.array(dtype=wp.vec3d)  # velocity of a surface that deforms; sign and all, a against b
     normal: wp.array(dtype=wp.vec3d)  # world
     gap: wp.array(dtype=wp.float64)
-    near: wp.array(dtype=wp.bool)
+    closes: wp.array(dtype=wp.bool)  # near enough to matter for how fast it closes
+    near: wp.array(dtype=wp.bool)  # or because another one of its pair does
     previous: wp.array(dtype=wp.int32)
     face: wp.array(dtype=wp.int32)
     face_normal: wp.array(dtype=wp.vec3d)

@@ -7,10 +7,12 @@ from .contact_arrays import FALL, STEP, PointArrays, PoseArrays, ShapeArrays, St
 
 ALIKE = 1.0 - 1e-6  # cosine above which a contact's normal is a face's: 0.08 degrees
 ROUNDED = 1.0 - 1e-11  # cosine above which only newton's single precision tells it from the face's: 4e-6 rad
+SWING = 0.4  # of a pair's size: no contact closes from farther off because bodies turn about another one
 MODULE = "axion_contacts"
 
 zero, one, two = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0)), wp.constant(wp.float64(2.0))
 alike, rounded = wp.constant(wp.float64(ALIKE)), wp.constant(wp.float64(ROUNDED))
+swing = wp.constant(wp.float64(SWING))
 step_slot, fall_slot = wp.constant(STEP), wp.constant(FALL)
 
 
@@ -101,6 +103,15 @@ def speed_at(points: PointArrays, k: int, poses: PoseArrays):
 def reach_of(stage: StageArrays, closing: wp.float64):
     """Gap up to which a contact that closes that fast matters in the step."""
     return two * stage.settings[step_slot] * wp.abs(closing) + stage.settings[fall_slot]
+
+
+@wp.func(module=MODULE)
+def swing_room(stage: StageArrays, points: PointArrays, k: int, poses: PoseArrays):
+    """Gap up to which a contact may close in the step because its bodies turn about another one of theirs."""
+    if stage.settings[step_slot] == zero:
+        return zero
+    fastest = wp.max(wp.length(poses.linear[points.body_a[k]]), wp.length(poses.linear[points.body_b[k]]))
+    return wp.min(swing * points.size[k], reach_of(stage, fastest))
 
 
 @wp.func(module=MODULE)

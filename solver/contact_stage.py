@@ -50,6 +50,7 @@ from .contact_geometry import (
     matrix,
     reach_of,
     speed_at,
+    swing_room,
     touched_body,
     turned_back,
 )
@@ -99,17 +100,14 @@ def place_bodies(
 
 
 @kernel
-def choose_contacts(
-    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays,
-    points: PointArrays, old: OldArrays, chosen: ChosenArrays, lanes: int,
+def judge_contacts(
+    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, chosen: ChosenArrays, lanes: int
 ):  # fmt: skip
-    """Gap, whether it is near enough to matter in this step, and whose face is touched."""
+    """Gap, and whether it closes fast enough to matter in this step."""
     # There may be too little room for all of them.
     count = wp.min(stage.counts[kept_slot] + stage.counts[added_slot], points.pair.shape[0])
     for k in range(wp.tid(), count, lanes):
-        a = points.body_a[k]
-        b = points.body_b[k]
-        normal = poses.rotation[b] * points.normal[k]
+        normal = poses.rotation[points.body_b[k]] * points.normal[k]
         gap = gap_of(points, k, poses)
         closing = closing_of(points, k, poses) + wp.dot(normal, chosen.drift[k])
         chosen.normal[k] = normal
@@ -117,7 +115,40 @@ def choose_contacts(
         # Of meshes what is beside the way, as far as that leads, counts too: a body on one corner turns about it.
         if has_mesh(shapes, points.pair[k]):
             closing = wp.max(wp.abs(closing), half * speed_at(points, k, poses))
-        near = gap <= wp.max(floor * points.size[k], reach_of(stage, closing))
+        chosen.closes[k] = gap <= wp.max(floor * points.size[k], reach_of(stage, closing))
+
+
+@wp.func(module=MODULE)
+def swings_down(
+    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, k: int, count: int,
+    chosen: ChosenArrays,
+):  # fmt: skip
+    """Whether the bodies may turn about another contact of the pair until this one closes, see face_corners.py."""
+    pair = points.pair[k]
+    if chosen.gap[k] >= swing_room(stage, points, k, poses) or has_mesh(shapes, pair):
+        return False
+    m = int(k)
+    while m > 0 and points.pair[m - 1] == pair:
+        m -= 1
+    while m < count and points.pair[m] == pair:
+        if chosen.closes[m]:
+            return True
+        m += 1
+    return False
+
+
+@kernel
+def choose_contacts(
+    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays,
+    points: PointArrays, old: OldArrays, chosen: ChosenArrays, lanes: int,
+):  # fmt: skip
+    """Whether each is near enough to matter in this step, and whose face is touched."""
+    count = wp.min(stage.counts[kept_slot] + stage.counts[added_slot], points.pair.shape[0])
+    for k in range(wp.tid(), count, lanes):
+        a = points.body_a[k]
+        b = points.body_b[k]
+        normal = chosen.normal[k]
+        near = chosen.closes[k] or swings_down(stage, poses, shapes, points, k, count, chosen)
         near = near and (poses.free[a] or poses.free[b]) and (poses.watched[a] or poses.watched[b])
         chosen.near[k] = near
         chosen.previous[k] = -1
@@ -265,6 +296,8 @@ class ContactStage:
 
     def choose(self):
         """Launch the choice of contacts."""
+        judged = self.shared, self.poses, self.shapes, self.points, self.chosen
+        self._loop(judge_contacts, len(self.points.pair), *judged)
         self._loop(
             choose_contacts, len(self.points.pair), self.shared, self.poses, self.shapes, self.points,
             self.old, self.chosen,

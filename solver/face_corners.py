@@ -13,6 +13,10 @@ step, was found at the end, and the step was solved again, for ever; on a face o
 poses.  So hulls get up to three more corners that touch at rest and lie beyond the contacts known, deepest first, in
 steps that begin with little turn: what rolls comes down elsewhere.  An edge belongs to two faces, a tip to several; the
 one that leans least tells of it.
+
+Of faces that lean by more than two degrees newton reports the edge or the tip that is foremost.  A box that comes down
+on it turns about it within the step: the other corners of its face were found 200 mm deep at the end, and the step was
+solved again, and once more for what that threw up.  So in a step these corners join, too, as far up as it may turn.
 """
 
 from dataclasses import dataclass
@@ -22,7 +26,7 @@ import warp as wp
 
 from .contact_arrays import CORNERS, STEP, FreshArrays, PointArrays, PoseArrays, ShapeArrays, StageArrays
 from .contact_faces import UP
-from .contact_geometry import MODULE, turned_back
+from .contact_geometry import MODULE, swing_room, turned_back
 from .manifold import NOISE
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
@@ -31,13 +35,14 @@ from .shapes import Box, Cone, ConvexHull, Cylinder, Plane
 
 FLAT = np.cos(np.radians(0.5))  # a face counts where its normal is that near to the contact's,
 LEANING = np.cos(np.radians(60.0))  # and of hulls where it is that near
+SWINGS = np.cos(np.radians(12.0))  # faces that come down on each other within a step lean less at its start
 RIM = 32  # corners of a round end: 0.5 % of its radius at most is left out, times the sine of its lean
 REDUCED = 4  # points of a manifold that may have left some out
 APART = 0.05  # of a pair's size: a corner of a hull that is no farther from what contacts span tells nothing new
 CALM = 0.05  # [rad] by which two hulls may turn against each other in a step
 MOST = 5  # contacts that newton finds for two hulls
 
-flat, leaning = wp.constant(wp.float64(FLAT)), wp.constant(wp.float64(LEANING))
+flat, leaning, swings = (wp.constant(wp.float64(value)) for value in (FLAT, LEANING, SWINGS))
 noise, apart, calm = (wp.constant(wp.float64(value)) for value in (NOISE, APART, CALM))
 step_slot = wp.constant(STEP)
 reduced, most_found, most_corners = wp.constant(REDUCED), wp.constant(MOST), wp.constant(CORNERS)
@@ -326,21 +331,25 @@ def add_corners(
     """How many corners join a pair, whose points in the bodies' frames go to ``fresh``, from place CORNERS k on.
 
     first, last: the pair's contacts, ``count`` of them good, the first one, too; least: the smallest gap of them all;
-    reach: gap below which corners of hulls join.
+    reach: gap below which corners of hulls join; those of other shapes join as far as a step may swing them.
     """
     a = points.body_a[first]
     b = points.body_b[first]
     shape_a = int(points.pair[first] % wp.int64(shapes.count))
     shape_b = int(points.pair[first] // wp.int64(shapes.count))
     step = stage.settings[step_slot]
-    hulls = shapes.hull[shape_a] or shapes.hull[shape_b]
-    hulls = hulls and step > wp.float64(0.0) and step * wp.length(poses.angular[a] - poses.angular[b]) <= calm
-    if count < reduced and not hulls:
+    of_hulls = shapes.hull[shape_a] or shapes.hull[shape_b]
+    hulls = of_hulls and step > wp.float64(0.0) and step * wp.length(poses.angular[a] - poses.angular[b]) <= calm
+    room = reach
+    if not of_hulls:
+        room = swing_room(stage, points, first, poses)
+    swinging = room > wp.float64(0.0) and not of_hulls
+    if count < reduced and not hulls and not swinging:
         return 0
     normal = poses.rotation[b] * points.normal[first]
     on_a = -turned_back(poses.rotation[a], normal)
     on_b = points.normal[first]
-    cosine = wp.where(hulls, leaning, flat)
+    cosine = wp.where(hulls, leaning, wp.where(swinging, swings, flat))
     face_a = nearest_face(shapes, shape_a, on_a, cosine)
     face_b = nearest_face(shapes, shape_b, on_b, cosine)
     if face_a < 0 or face_b < 0:
@@ -362,7 +371,8 @@ def add_corners(
             known[0, 1] = place[1]
             places = 1
             added = 1
-    if not (hulls and bound < reach):
+    swinging = swinging and (count < reduced or lean <= flat)
+    if not ((hulls or swinging) and bound < room):
         return added
     for m in range(first, last):
         if fresh.good[m] and places < added + most_found:
@@ -371,7 +381,7 @@ def add_corners(
             known[places, 1] = seen[1]
             places += 1
     while added < most_corners:
-        place, gap = deepest_place(shapes, side_a, side_b, reach, known, places, apart * points.size[first])
+        place, gap = deepest_place(shapes, side_a, side_b, room, known, places, apart * points.size[first])
         if not gap < far:
             break
         write_corner(fresh, most_corners * k + added, poses, a, b, side_a, side_b, place)

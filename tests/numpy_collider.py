@@ -4,6 +4,7 @@
 import newton
 import numpy as np
 import warp as wp
+from axion.solver.contact_geometry import SWING
 from axion.solver.contact_set import ContactSet, no_manifolds
 from axion.solver.convex_impacts import ConvexImpacts
 from axion.solver.flush import without_flush_edges
@@ -49,6 +50,7 @@ class NumpyCollider:
         self._place(poses[0], orientation, *motion, step)
         self._turn = step * motion[1]
         self._angular, self._fall = motion[1], np.linalg.norm(self.model.gravity) * step**2
+        self._ahead = step, motion[0]
         old = self.accepted
         manifolds, link = self._manifolds(no_manifolds() if old is None else old.manifolds, poses)
         if old is not None:
@@ -70,7 +72,7 @@ class NumpyCollider:
         poses, still = (np.asarray(position, float), matrices(orientation)), np.zeros((len(position), 3))
         self._place(poses[0], orientation, still, still, 0.0)
         turning = self._angular = still if angular_velocity is None else angular_velocity
-        self._fall, self._turn = 0.0, None
+        self._fall, self._turn, self._ahead = 0.0, None, (0.0, still)
         manifolds, link = self._manifolds(no_manifolds(), poses)
         found = self._select(manifolds, link, *poses, still, turning, 0.0, free)
         return without_flush_edges(found, self.model, poses[0], np.asarray(orientation, float))
@@ -89,7 +91,7 @@ class NumpyCollider:
         fresh = rounded(self.model, self._detect(*poses), poses[1], self._angular)
 
         def completed(new):
-            return with_lines(self.model, with_corners(self.model, new, *poses, self._turn), *poses)
+            return with_lines(self.model, with_corners(self.model, new, *poses, self._turn, self._swing_room), *poses)
 
         return renew(old, fresh, *poses, self.model.movable, completed)
 
@@ -113,6 +115,8 @@ class NumpyCollider:
         )
         reach = 2.0 * step * rate + np.linalg.norm(self.model.gravity) * step**2
         near = gap <= np.maximum(GAP_FLOOR * manifolds.size, reach)
+        swings = (gap < self._swing_room(manifolds)) & ~mesh.any(axis=0)
+        near |= swings & np.isin(manifolds.pair, manifolds.pair[near])
         if free is not None:
             near &= np.asarray(free, bool)[a] | np.asarray(free, bool)[b]
         source = np.flatnonzero(near)
@@ -140,6 +144,12 @@ class NumpyCollider:
             manifolds,
             source,
         )
+
+    def _swing_room(self, manifolds):
+        """(K,) [m] gap up to which contacts may close because their bodies turn about another one of theirs."""
+        step, linear = self._ahead
+        fastest = np.maximum(*(np.linalg.norm(linear[each], axis=1) for each in (manifolds.body_a, manifolds.body_b)))
+        return np.minimum(SWING * manifolds.size, 2.0 * step * fastest + self._fall)
 
     def _surface(self, manifolds, rotation):
         """``deforms``, ``shift`` and ``drift`` of all ``manifolds``; those on meshes that deform are not kept."""

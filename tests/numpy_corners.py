@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Corners of hulls that detection leaves out, in NumPy, a pair at a time: one face clipped by the other."""
+"""Corners of faces that detection leaves out, in NumPy, a pair at a time: one face clipped by the other."""
 
 from itertools import combinations
 
 import numpy as np
 from axion.solver.contact_arrays import CORNERS
-from axion.solver.face_corners import APART, CALM, LEANING
+from axion.solver.face_corners import APART, CALM, FLAT, LEANING, REDUCED, SWINGS
 from axion.solver.manifold import GAP_FLOOR, Manifolds
 from axion.solver.ordered import segments
 from axion.solver.problem import tangents
@@ -13,10 +13,11 @@ from axion.solver.shapes import ConvexHull
 from numpy_manifolds import with_deepest
 
 
-def with_corners(model, found, position, rotation, turn):
+def with_corners(model, found, position, rotation, turn, room):
     """Manifolds ``found`` at the poses position (B, 3), rotation (B, 3, 3), with the corners that they lack.
 
-    turn: (B, 3) that the bodies make in the step [rad]; None where none begins.
+    turn: (B, 3) that the bodies make in the step [rad]; None where none begins; room: function of Manifolds (K,) that
+    says how far off contacts may come down by a swing, (K,) [m].
     """
     if not len(found):
         return found
@@ -24,24 +25,36 @@ def with_corners(model, found, position, rotation, turn):
     if turn is None:
         return full
     pairs = np.split(np.arange(len(full)), segments(full.pair)[0][1:])
-    added = []
+    added, swing = [], room(full)
     for pair, count in zip(pairs, before, strict=True):
-        if np.linalg.norm(turn[full.body_a[pair[0]]] - turn[full.body_b[pair[0]]]) <= CALM:
-            added += _of_hulls(model, full.take(pair), CORNERS - (len(pair) - count), position, rotation)
+        shapes, more = np.divmod(int(full.pair[pair[0]]), len(model.shape_body))[::-1], CORNERS - (len(pair) - count)
+        if any(isinstance(model.shapes[shape], ConvexHull) for shape in shapes):
+            size = model.shape_size[list(shapes)]
+            reach, least, flattest = GAP_FLOOR * size[np.isfinite(size)].sum(), LEANING, 1.0
+            calm = np.linalg.norm(turn[full.body_a[pair[0]]] - turn[full.body_b[pair[0]]]) <= CALM
+        else:
+            reach, least, flattest = swing[pair[0]], SWINGS, 1.0 if count < REDUCED else FLAT
+            calm = reach > 0.0
+        if calm:
+            added += _of_faces(model, full.take(pair), more, reach, (least, flattest), position, rotation)
     return Manifolds.join([full, *added])[0]
 
 
-def _of_hulls(model, pair, room, position, rotation):
-    """Up to ``room`` corners that join the contacts ``pair`` of two shapes: [] or [Manifolds]."""
+def _of_faces(model, pair, room, reach, lean, position, rotation):
+    """[] or [Manifolds]: up to ``room`` corners that join ``pair``, contacts of two shapes; nearer than ``reach`` [m].
+
+    lean: between which cosines the normal of the face that leans more is to the contact's.
+    """
     shapes = np.divmod(int(pair.pair[0]), len(model.shape_body))[::-1]
-    if not any(isinstance(model.shapes[shape], ConvexHull) for shape in shapes):
-        return []
     bodies = pair.body_a[0], pair.body_b[0]
     normal = rotation[bodies[1]] @ pair.normal[0]
     axes = np.stack([*(axis[0] for axis in tangents(normal[None])), normal])
     outward = -normal @ rotation[bodies[0]], normal @ rotation[bodies[1]]
     faces = [_face(model.polygons, *each) for each in zip(shapes, outward, strict=True)]
     if any(face is None for face in faces):
+        return []
+    cosine = min(face[0] @ each for face, each in zip(faces, outward, strict=True))
+    if not lean[0] < cosine <= lean[1] + 1e-12:
         return []
     away = axes @ (position[bodies[0]] - position[bodies[1]])
     planes = []
@@ -54,8 +67,6 @@ def _of_hulls(model, pair, room, position, rotation):
 
     region = _clipped(*(corners[:, :2] for _, _, corners in planes))
     on_a, on_b = heights(region)
-    size = model.shape_size[list(shapes)]
-    reach = GAP_FLOOR * size[np.isfinite(size)].sum()
     known = list((pair.point_a @ (axes @ rotation[bodies[0]]).T + away)[:, :2])
     out = []
     for k in np.argsort(on_a - on_b, kind="stable"):
@@ -76,7 +87,7 @@ def _face(table, shape, direction):
     """(normal, offset, corners (n, 3)) of the face of a shape whose normal is nearest to a direction, or None."""
     numbers = np.arange(table.first[shape], table.first[shape + 1])
     cosine = table.normal[numbers] @ direction
-    if not len(numbers) or cosine.max() <= LEANING:
+    if not len(numbers):
         return None
     face = numbers[cosine.argmax()]
     return table.normal[face], table.offset[face], table.corner[table.start[face] : table.start[face + 1]]

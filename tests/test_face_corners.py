@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Cone, ConvexHull, Cylinder, Plane, Scene
+from axion.solver import Body, Box, Cone, ConvexHull, Cylinder, Plane, Scene, SolverConfig, simulate
 from axion.solver.collision import Collider
 from axion.solver.model import build_model
 from axion.solver.rotations import exponential, multiply, rotate
@@ -54,3 +54,16 @@ def test_the_lowest_point_of_a_round_end_that_leans_is_found(shape, floor, degre
         lowest = 0.30006 - 0.3 * axis[2] - 0.3 * np.hypot(axis[0], axis[1])
         worst = max(worst, collider.collide_again(x, q).gap.min() - lowest)
     assert worst < 2e-5
+
+
+@pytest.mark.parametrize("degrees", [3.0, 6.0])
+def test_a_box_that_comes_down_on_an_edge_is_solved_once(degrees):
+    # It turns about the edge until its face lies flat, within the step: newton tells of the edge alone.
+    scene = Scene()
+    scene.add(Body("Floor", [Box((2.0, 2.0, 0.5), position=(0, 0, -0.5))], motion="static"))
+    turn, lean = exponential(np.array([0.0, 0.0, 0.4])), np.radians(degrees)
+    turn = multiply(turn, exponential(np.array([lean, 0.0, 0.0])))
+    height = 0.5 * (np.cos(lean) + np.sin(lean)) + 0.02
+    scene.add(Body("Box", [Box((0.5,) * 3)], position=(0, 0, height), orientation=turn, linear_velocity=(0, 0, -4.0)))
+    report = simulate(scene, frames=1, config=SolverConfig(device="cpu")).reports[0]
+    assert report.converged and report.substeps == 1
