@@ -2,9 +2,11 @@
 """What a step is put together to, and what stays from one step to the next."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from .flags import places
 from .numbering import Numbering
 from .problem import JointRows, StepProblem
 
@@ -40,3 +42,9 @@ class Assembly:
     curved: np.ndarray | None  # (n,) int: see ``build``; None: none is
     rigid: JointRows | None  # the rows as the velocity phase takes them, where they are the same in every step
     row_end: object  # springs.EndLaw of the rows, or None where nothing is damped
+
+    @cached_property
+    def springs(self):
+        """(S,) numbers of the rows whose coordinate decides their force: springs, and what gives way."""
+        rows = self.problem.joints
+        return places(np.isnan(self.row_rate) & (rows.beta > 0.0) & (rows.compliance > 0.0))

@@ -85,11 +85,11 @@ def _conservative(assembly, solution, near):
     """(islands,) bool: those whose rows and contacts neither take nor give energy."""
     problem, rows, n = assembly.problem, assembly.problem.joints, assembly.problem.bodies.dynamic_count
     found = ~groups_with(assembly.island, problem.bodies.midpoint[:n] < 1.0, len(assembly.island_jointed))
-    springs = np.isnan(assembly.row_rate) & (rows.beta > 0.0) & (rows.compliance > 0.0)
-    springs &= np.isinf(rows.lower) & np.isinf(rows.upper)
+    gives = np.isinf(rows.lower) & np.isinf(rows.upper)
     if assembly.row_end is not None:
-        springs &= assembly.row_end.damping == 0.0
-    takes = (solution.joint_impulse != 0.0) & ~springs & ~_holds(assembly, solution, near)
+        gives &= assembly.row_end.damping == 0.0
+    takes = (solution.joint_impulse != 0.0) & ~_holds(assembly, solution, near)
+    takes[assembly.springs] &= ~gives[assembly.springs]
     for table, acts in ((rows, takes), (problem.contacts, solution.contact_impulse.any(axis=1))):
         if some(acts):
             found[assembly.island[np.minimum(table.body_a, table.body_b)[acts]]] = False

@@ -32,7 +32,7 @@ def landing(attempt, phase):
     """
     assembly, solution = attempt.assembly, attempt.solution
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
-    springs = places(np.isnan(assembly.row_rate) & (problem.joints.beta > 0.0) & (problem.joints.compliance > 0.0))
+    springs = assembly.springs
     hits, approach = _hits(problem, solution, phase.fast) if len(springs) else (springs, None)
     if not len(hits):
         return None

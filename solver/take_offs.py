@@ -55,7 +55,7 @@ def _let_go(assembly, solution):
     their forces (S,) and (S,) at its start and end [N, N m].
     """
     problem, rows = assembly.problem, assembly.problem.joints
-    springs = places(np.isnan(assembly.row_rate) & (rows.beta > 0.0) & (rows.compliance > 0.0))
+    springs = assembly.springs
     if not len(springs) or not len(problem.contacts):
         return springs[:0], None, None
     stiffness = (impulse_share(problem)[springs] * rows.beta[springs]) / (problem.step**2 * rows.compliance[springs])
