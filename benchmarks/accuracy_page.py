@@ -208,7 +208,7 @@ def own_section(owns):
             [
                 own.scene,
                 f"{own.quantity} [{own.unit}]" if own.unit else own.quantity,
-                number(float(own.value)),
+                number(float(own.value), 0.0),
                 own.bound,
             ]
             for own in owns

@@ -5,9 +5,9 @@ EQUAL = 1e-6
 """Difference below which two values count as equal, in the unit of the table: single precision tells no more."""
 
 
-def number(value):
-    """Three significant digits, without exponents where they can be avoided; what is below EQUAL is 0."""
-    if abs(value) < EQUAL:
+def number(value, least=EQUAL):
+    """Three significant digits, without exponents where they can be avoided; what is below ``least`` is 0."""
+    if abs(value) < least or value == 0.0:
         return "0"
     if abs(value) >= 1000.0:
         return f"{value:.0f}"
