@@ -21,6 +21,7 @@ from .materials import COEFFICIENTS, Materials
 from .missed_hits import taken_to_hit
 from .numbering import Links, Numbering
 from .outline import Outlines
+from .overlaps import overlapping, without_friction
 from .predict import FreeMotion
 from .problem import Bodies, Contacts, JointRows, StepProblem, frozen, joined
 from .reference.free_motion import reach
@@ -345,10 +346,11 @@ class Assembler:
         bodies.free_velocity[:n, :3] = flow
         bodies.free_position[:n] = bodies.position[:n] + step * flow
 
-    def contacts(self, contacts, impulses, number, orientation):
+    def contacts(self, contacts, impulses, number, orientation, start_gap=None):
         """A ContactSet as solver Contacts.
 
-        impulses: (C, 3) world start impulses on body a [N s]; orientation: of the solver bodies at the step's start.
+        impulses: (C, 3) world start impulses on body a [N s]; orientation: of the solver bodies at the step's start;
+        start_gap: (C,) gap there [m], or None where the contacts were found there.
         """
         a, b = contacts.body_a, contacts.body_b
         if not len(a):
@@ -365,6 +367,11 @@ class Assembler:
             (a, b), (point_a, point_b), contacts.face, contacts.face_normal, number.solver
         )
         friction, restitution = self.materials.of(a, b)
+        size, gap = contacts.manifolds.size[contacts.source], contacts.gap if start_gap is None else start_gap
+        inside = overlapping(gap, size, self.noise)
+        if some(inside):
+            grip = [i for i in self._moving if number.solver[i] >= number.dynamic_count]
+            friction = without_friction(friction, inside, a, b, grip)
         return Contacts(
             body_a,
             body_b,
@@ -376,12 +383,12 @@ class Assembler:
             friction,
             restitution,
             impulses,
-            contacts.gap,
+            gap,
             face=face,
             face_normal=face_normal,
             surface_velocity=self._surface_velocity(a, b, orientation, number, drift),
             surface_drift=None if drift is None else np.einsum("ci,ci->c", contacts.normal, drift),
-            gap_noise=np.minimum(NOISE * contacts.manifolds.size[contacts.source], HELD * self.slow),
+            gap_noise=np.minimum(NOISE * size, HELD * self.slow),
         )
 
     def _surface_velocity(self, a, b, orientation, number, drift):

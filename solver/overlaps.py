@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bodies that stand inside each other: no step makes that, only how they were placed, or let go by their animation.
 
-They are pushed apart at a bounded speed, and every law is kept meanwhile; so somebody has to say it.
+They are pushed apart at a bounded speed, and every law is kept meanwhile; so somebody has to say it.  But what pushes
+them is no load, and inside a body there is no surface to rub: they part without friction, which would wedge limbs that
+are in each other both ways round for ever, whatever pushes them.
 """
 
 from dataclasses import dataclass
@@ -26,6 +28,19 @@ class Overlap:
         )
 
 
+def overlapping(gap, size, tolerance):
+    """(C,) bool: gaps (C,) deeper than a step leaves them.  size: (C,) smaller half extents; tolerance; all in [m]."""
+    return gap < -np.maximum(tolerance, SLACK * size)
+
+
+def without_friction(friction, inside, body_a, body_b, prescribed):
+    """Coefficients ``friction`` (C,) of contacts of bodies (C,), (C,), none for those ``inside`` (C,) bool each other.
+
+    What closes on a body by its animation grips it still: contacts of bodies numbered ``prescribed`` keep theirs.
+    """
+    return np.where(inside & ~(np.isin(body_a, prescribed) | np.isin(body_b, prescribed)), 0.0, friction)
+
+
 def deep_overlaps(contacts, size, tolerance):
     """[(depth [m], body a, body b)], deepest first, of pairs deeper than a step leaves them.
 
@@ -34,7 +49,7 @@ def deep_overlaps(contacts, size, tolerance):
     a, b, gap = contacts.body_a, contacts.body_b, contacts.gap
     if not len(gap) or gap.min() > -tolerance:
         return []
-    deep = gap < -np.maximum(tolerance, SLACK * np.minimum(size[a], size[b]))
+    deep = overlapping(gap, np.minimum(size[a], size[b]), tolerance)
     if not deep.any():
         return []
     a, b, gap = np.minimum(a, b)[deep], np.maximum(a, b)[deep], gap[deep]

@@ -131,9 +131,9 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     if not some(missing):
         return EndCheck(overlap, unsolved, None, *rest)
     found = found.take(index[missing])
-    added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, problem.bodies.orientation)
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
-    added.start_gap = had[missing]
+    start = assembly.numbering, problem.bodies.orientation, had[missing]
+    added = assembler.contacts(found, np.zeros((len(found), 3)), *start)
     added.normal = normals(added, problem.bodies.orientation)
     return EndCheck(overlap, unsolved, added, *rest)
 
