@@ -95,7 +95,7 @@ def without_room(problem, error, missed, moves, tolerance):
         index = np.sort(index[worst[:MOST]])
     slot = np.where(moves, ASIDE, FIXED)
     slot[index] = np.arange(len(index))
-    contacts = _between(problem.contacts, slot)
+    contacts = between(problem.contacts, slot)
     if not some(slot[contacts.body_a] == FIXED) and not some(slot[contacts.body_b] == FIXED):
         return held  # what moves can move apart
     short = _shortage(problem, contacts, slot, index, tolerance)
@@ -104,7 +104,7 @@ def without_room(problem, error, missed, moves, tolerance):
     return held
 
 
-def _between(table, slot):
+def between(table, slot):
     """The contacts or joint rows that a body with a ``slot`` has with another one, or with what moves by itself."""
     a, b = slot[table.body_a], slot[table.body_b]
     return table.take((a != ASIDE) & (b != ASIDE) & ((a >= 0) | (b >= 0)))
@@ -123,14 +123,14 @@ def _shortage(problem, contacts, slot, index, tolerance):
     scale = np.ones((len(index), 6))
     scale[:, 3:] = 1.0 / bodies.gyration()[index, None]
     sides = contact_jacobians(contacts, position, orientation)
-    normal, *across = (_matrix(contacts, slot, scale, *(side[:, k] for side in sides)) for k in range(3))
+    normal, *across = (slope_matrix(contacts, slot, scale, *(side[:, k] for side in sides)) for k in range(3))
     ways = h * bodies.velocity
     ways[:n] = 0.0
     led = (np.einsum("ctk,ck->ct", side[:, 1:], ways[body]) for side, body in _each(sides, contacts))
     slid, mu = sum(led) + h * surface_slip(contacts), contacts.friction
-    rows = rigid(_between(problem.joints, slot))
+    rows = rigid(between(problem.joints, slot))
     rows = rows.take(np.isposinf(rows.upper) & np.isneginf(rows.lower) & (rows.coordinate != Coordinate.TWIST))
-    fixed = _matrix(rows, slot, scale, *jacobians(rows, position, orientation))
+    fixed = slope_matrix(rows, slot, scale, *jacobians(rows, position, orientation))
     off = coordinates(rows, position, orientation) - rows.target
 
     def at(d):
@@ -173,7 +173,7 @@ def _each(sides, table):
     return zip(sides, (table.body_a, table.body_b), strict=True)
 
 
-def _matrix(table, slot, scale, of_a, of_b):
+def slope_matrix(table, slot, scale, of_a, of_b):
     """(R, 6 k) slopes by the ways of the k bodies that are looked at; of_a, of_b: (R, 6) by those of the two bodies."""
     out, row = np.zeros((len(table), *scale.shape)), np.arange(len(table))
     for of, body in _each((of_a, of_b), table):

@@ -16,6 +16,7 @@ from .assemble import HELD
 from .constraints.breaking import row_forces
 from .crests import crests
 from .curves import COARSE, KINK, MOST, bends, curves, pose_at
+from .eased import SHARES, eased
 from .effort import Effort
 from .flags import some
 from .ghosts import NO_PAIRS, met, pushed_from_afar
@@ -261,8 +262,8 @@ class PositionPhase:
 
         As the ``last`` resort islands that missed are tried without the impulses they start from: those of before a
         blow may lead far off.  Where contacts push bodies apart that joints hold in each other, impulses grow without
-        end: the overlap of islands that still miss is left as it is, so that all else holds; the judge says that they
-        missed.
+        end: islands that still miss are asked for as much of it as can leave, and at last for none, so that all else
+        holds; the judge says that they missed.
         """
         problem = assembly.problem
         solution, statistics = self._solved(assembly, problem, options)
@@ -287,8 +288,14 @@ class PositionPhase:
         missed &= whole_groups(assembly.island, pushed[: len(missed)])
         if not some(missed):
             return solution, statistics, solves
-        as_it_lies = replace(problem, push_out_speed=0.0)
-        return *self._instead(assembly, as_it_lies, options, missed, solution, statistics), solves + 1
+        for share in SHARES:
+            trial = eased(problem, missed, share, self.fast)
+            if trial is not None:
+                solution, statistics = self._instead(assembly, trial, options, missed, solution, statistics)
+                missed, solves = missed & ~(statistics.residual <= self.fast), solves + 1
+            if not some(missed):
+                break
+        return solution, statistics, solves
 
     def _held(self, assembly, options, slow, before, earlier):
         """(StepSolution, SolveStatistics, number of solves): ``before``, ``earlier``, but of ``slow`` (n,) islands that
