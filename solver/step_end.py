@@ -91,7 +91,9 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
                 lost = taken_by_facets(assembly, solution, (problem, result, velocity), fine & along)
             out.beyond = limit.slow(result.velocity[:n], middle, along, beyond, lost)
         out.velocity = result.velocity[:n] if every(mask) else np.where(mask[:, None], result.velocity[:n], velocity)
-        out.velocity = keep_energy(out.velocity, assembly, solution, judged, state, decay, phase.fast)
+        if state.ruled is not None:
+            fits = sound & state.ruled[assembly.numbering.scene[:n]]
+            out.velocity = keep_energy(out.velocity, assembly, solution, judged, fits, decay, phase.fast)
         out.body = body[:n] if every(ruled) else np.where(ruled, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
         out.phase = problem, result, taken
