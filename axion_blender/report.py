@@ -246,6 +246,8 @@ def _crush(bodies, pressing):
 
 
 def _contradiction(joints):
+    if len(joints) == 1:
+        return f"Joint {joints[0]} contradicts its own drive or limits, or what its bodies touch"
     return f"Joints that contradict each other: {listed(joints, 8)}"
 
 

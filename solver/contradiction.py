@@ -4,9 +4,11 @@
     minimise |c(q)|^2 / 2 over the poses q of an island's bodies, by Newton's method with Levenberg's damping:
     (J^T J + B + lambda) d = -J^T c,  q <- q (+) d,  again and again            B = sum of c_i times the bend of row i
 
-c: errors of rigid rows that must vanish, and of rigid limits and ropes as far as they are passed [m, rad]; drives of
-limited force, springs and compliant rows give way, so they are left out, and so are contacts.  d: linear [m] and, times
-the radius of gyration, angular motion of each body: all lengths.  A radian of a row counts as a metre.
+c: errors of rigid rows that must vanish, and of rigid limits and ropes as far as they are passed [m, rad]; a velocity
+drive asks for the way that it makes in the step.  Drives of limited force, springs and compliant rows give way, so they
+are left out.  Where all joints can be met, contacts of bodies that missed are looked at as well, each as a plane on one
+body that a point of the other must not pass.  d: linear [m] and, times the radius of gyration, angular motion of each
+body: all lengths.  A radian of a row counts as a metre.
 
 Where J^T c = 0, what is left of c are errors that hold each other in balance: they cannot be met together.  Joints that
 are redundant but agree, such as three hinges on one axis, leave nothing.  Without B, which is what tension does to a
@@ -19,11 +21,12 @@ import numpy as np
 
 from .components import connected_components
 from .metrics import joint_norms
-from .problem import Coordinate
-from .reference.rows import coordinates, jacobians
-from .rotations import exponential, multiply
+from .problem import Coordinate, JointRows
+from .reference.rows import coordinates, jacobians, start_gaps
+from .rotations import conjugate, exponential, multiply, rotate
 
 DENSE_MOST = 600  # unknowns, six a body, up to which the equations are solved as a dense matrix
+WITH_CONTACTS = 50  # bodies of an island up to which contacts count: heaps have many, and may miss frame after frame
 BEND_STEP = 1e-5  # [m, rad] of the central differences that give a row's bend from its slopes
 CG_MOST, CG_REDUCTION = 500, 1e-6  # conjugate gradients above that
 ITERATIONS = 60
@@ -44,19 +47,67 @@ def contradictory_joints(problem, solution, failed, tolerance):
     Returns:
         list of int, numbers as in ``problem.joints.joint``; empty where all joints can be met, or no minimum was found.
     """
-    rows, n = rigid(problem.joints), problem.bodies.dynamic_count
+    rows = _with_drives(problem)
     if not len(rows) or not (np.isfinite(solution.position).all() and np.isfinite(solution.orientation).all()):
         return []
+    found = _off(problem.bodies, rows, solution, failed, tolerance)
+    if not found and len(planes := _planes(problem, failed)):
+        number = rows.joint.max() + 1
+        planes.joint += number
+        found = _off(problem.bodies, _stacked(rows, planes), solution, failed, tolerance, WITH_CONTACTS)
+        found = {joint: error for joint, error in found.items() if joint < number}
+    return sorted(found, key=lambda joint: -found[joint])
+
+
+def _off(bodies, rows, solution, failed, tolerance, most=np.inf):
+    """{joint: error} of what cannot be met in islands of ``rows`` that have a body that ``failed`` (n,), and not more
+    than ``most``.
+    """
+    n, found = len(failed), {}
     linked = (rows.body_a < n) & (rows.body_b < n)
     island = connected_components(n, rows.body_a[linked], rows.body_b[linked])
     of_row = island[np.minimum(rows.body_a, rows.body_b)]
-    found = {}
     for k in np.unique(island[failed]):
-        chosen = np.nonzero(of_row == k)[0]
-        if len(chosen):
-            bodies = np.nonzero(island == k)[0]
-            found |= _what_stays(_Fit(problem.bodies, rows.take(chosen), bodies, solution), tolerance)
-    return sorted(found, key=lambda joint: -found[joint])
+        chosen, members = np.flatnonzero(of_row == k), np.flatnonzero(island == k)
+        if len(chosen) and len(members) <= most:
+            found |= _what_stays(_Fit(bodies, rows.take(chosen), members, solution), tolerance)
+    return found
+
+
+def _with_drives(problem):
+    """The ``rigid`` rows, and velocity drives of any force as rows that must end where their speed leads."""
+    rows, bodies = problem.joints, problem.bodies
+    firm = np.isposinf(rows.upper) & np.isneginf(rows.lower) & (rows.compliance == 0.0)
+    drives = rows.take((rows.beta == 0.0) & firm)
+    way = problem.step * drives.target_velocity
+    # measured from where they are to end, so that twists are unwrapped around that
+    drives.offset += coordinates(drives, bodies.position, bodies.orientation) + way
+    drives.target[:], drives.beta[:] = 0.0, 1.0
+    return _stacked(rigid(rows), drives)
+
+
+def _planes(problem, failed):
+    """Contacts of bodies that ``failed`` (n,) as rows of joints 0, 1, ...: a gap of 0 at least, or the overlap that may
+    be left at the end of the step.
+    """
+    contacts, n = problem.contacts, len(failed)
+    missed = np.append(failed, np.zeros(len(problem.bodies.mass) - n, bool))
+    index = np.flatnonzero(missed[contacts.body_a] | missed[contacts.body_b])
+    contacts, start = contacts.take(index), start_gaps(problem)[index]
+    on_a = contacts.body_a >= n if contacts.face is None else contacts.face == contacts.body_a
+    pick = on_a[:, None]
+    rows = JointRows.of(len(index))
+    rows.joint[:] = np.arange(len(index))
+    rows.body_a[:] = np.where(on_a, contacts.body_a, contacts.body_b)
+    rows.body_b[:] = np.where(on_a, contacts.body_b, contacts.body_a)
+    rows.anchor_a[:] = np.where(pick, contacts.point_a, contacts.point_b)
+    rows.anchor_b[:] = np.where(pick, contacts.point_b, contacts.point_a)
+    out = np.where(pick, -1.0, 1.0) * contacts.normal
+    rows.axis_a[:] = rotate(conjugate(problem.bodies.orientation[rows.body_a]), out)
+    rows.offset[:] = contacts.margin_a + contacts.margin_b
+    rows.target[:] = np.minimum(0.0, start + problem.step * problem.push_out_speed)
+    rows.lower[:] = 0.0
+    return rows
 
 
 def rigid(rows):
@@ -64,6 +115,11 @@ def rigid(rows):
     above, below = np.isposinf(rows.upper), np.isneginf(rows.lower)
     firm = (above & below) | (above & (rows.lower == 0.0)) | (below & (rows.upper == 0.0))
     return rows.take((rows.beta == 1.0) & (rows.compliance == 0.0) & firm)
+
+
+def _stacked(first, second):
+    """Two JointRows as one."""
+    return JointRows(**{name: np.concatenate([column, getattr(second, name)]) for name, column in vars(first).items()})
 
 
 def _what_stays(fit, tolerance):

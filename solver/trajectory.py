@@ -37,8 +37,8 @@ class StepReport:
         velocity_residual: worst error of the laws that the velocity at the end of a step keeps, of motion, joints,
             contacts and friction [m/s], a radian counted as a metre; 0 where no step asked for a velocity phase.
         worst_joints: names of the joints with the worst residual, worst first, three at most.
-        contradictory_joints: names of joints that cannot be met together, worst first.  Looked for where a step was
-            given up on.
+        contradictory_joints: names of joints that cannot be met together, or not with what their bodies touch, worst
+            first.  Looked for where a step was given up on.
         overlap: how deep bodies are inside each other [m] as the frame's last step begins, or at the start before the
             first frame, beyond what a step leaves: they were placed or let go so.  They are pushed apart at a bounded
             speed, which counts as converged.

@@ -5,12 +5,14 @@ import numpy as np
 import pytest
 from axion.solver import Axis, Body, Box, Joint, Scene, SolverConfig, Sphere, contradiction, rotations, simulate
 from axion.solver.contradiction import contradictory_joints
-from axion.solver.problem import Coordinate, JointRows, StepProblem, StepSolution
+from axion.solver.problem import Contacts, Coordinate, JointRows, StepProblem, StepSolution
 from axion.solver.reference.rows import coordinates
+from scenes import four_bar, turned
 from step_problems import bodies_of, random_bodies, random_rows
 
 CPU = SolverConfig(device="cpu", substeps=1)
 TOLERANCE = CPU.tolerances()[1]
+UNTURNED = rotations.IDENTITY
 
 
 def named(scene, frames=2):
@@ -86,6 +88,76 @@ def test_hinges_of_a_door_that_do_not_point_the_same_way():
 def test_a_door_on_three_hinges_that_agree_is_fine():
     names, reports = named(door([(0.8, UP), (0.0, UP), (-0.8, UP)], TURN))
     assert names == [[], []] and all(report.converged for report in reports)
+
+
+def bar(*joints):
+    """A bar that collides with nothing, on joints to the world at its middle: (name, kind, axes, orientation) each."""
+    scene = Scene()
+    scene.add(Body("Bar", [Box((0.2, 0.1, 0.1))], collision_mask=0))
+    for name, kind, axes, turn in joints:
+        scene.add(Joint(name, kind, None, "Bar", (0, 0, 0), turn, axes=axes))
+    return scene
+
+
+def motor(speed):
+    return {"rz": Axis(drive="velocity", target=speed)}
+
+
+PUSH = {"x": Axis(drive="velocity", target=1.0)}
+
+
+@pytest.mark.parametrize(
+    "joints",
+    [
+        [("A", "hinge", motor(1.0), UNTURNED), ("B", "hinge", motor(2.0), UNTURNED)],
+        [("A", "hinge", motor(200.0), UNTURNED), ("B", "hinge", motor(201.0), UNTURNED)],  # eight radians in a step
+        [("A", "fixed", {}, UNTURNED), ("B", "hinge", motor(1.0), UNTURNED)],
+        [("A", "slider", PUSH, UNTURNED), ("B", "slider", {}, turned("z", 0.5))],
+    ],
+    ids=["two motors", "two fast motors", "a motor on what is fixed", "a drive on crossed sliders"],
+)
+def test_velocity_drives_that_cannot_be_met_are_named(joints):
+    names, reports = named(bar(*joints))
+    assert all(sorted(each) == ["A", "B"] for each in names) and not any(report.converged for report in reports)
+
+
+def test_motors_that_agree_are_fine():
+    names, reports = named(bar(("A", "hinge", motor(200.0), UNTURNED), ("B", "hinge", motor(200.0), UNTURNED)))
+    assert names == [[], []] and all(report.converged for report in reports)
+
+
+def test_a_driven_four_bar_that_cannot_turn_over_is_named_once_it_locks():
+    # Crank 0.4 m and base 0.5 m: coupler and rocker, 0.7 m together, do not reach where the crank is to go.
+    reports = simulate(four_bar(2.0, crank=0.4, coupler=0.35, rocker=0.35, base=0.5), 48, config=CPU).reports
+    missed = [report for report in reports if not report.converged]
+    assert missed and reports[0].converged
+    pins = [f"Pin {k}" for k in range(1, 5)]
+    assert all(sorted(report.contradictory_joints) == pins for report in missed)
+
+
+def test_a_door_hinged_inside_a_wall_is_named():
+    scene = Scene()
+    scene.add(Body("Wall", [Box((1.0, 1.0, 1.0))], motion="static"))
+    scene.add(Body("Door", [Box((0.5, 0.1, 0.5))], position=(0.9, 0, 0)))
+    scene.add(Joint("Hinge", "hinge", None, "Door", (0.4, 0, 0)))
+    assert named(scene)[0] == [["Hinge"], ["Hinge"]]
+
+
+@pytest.mark.parametrize("on_ball", [True, False])
+def test_a_rod_is_named_where_a_wall_is_beyond_its_reach_and_not_where_it_can_swing_there(on_ball):
+    # A ball on a rod of 1 m that a step left at x = 0.9 m, off its rod
+    bodies = bodies_of([1.0, np.inf], [[0.01] * 3, [np.inf] * 3], [[0.9, 0, -0.3], [0, 0, 0]])
+    rod = JointRows.of(1)
+    rod.coordinate[:], rod.body_a[:], rod.body_b[:], rod.offset[:] = Coordinate.DISTANCE, 1, 0, 1.0
+    none, way, still = np.zeros(1), np.array([[1.0, 0, 0]]), np.zeros((1, 3))
+    wall = Contacts(np.array([0]), np.array([1]), still, 0.0 * way, none, none, way, none, none, still)
+    if not on_ball:
+        wall.face, wall.face_normal = np.array([1]), way
+    solution = StepSolution(np.zeros((2, 6)), bodies.position, bodies.orientation, np.zeros((1, 3)), np.zeros(1))
+    for place, found in ((1.05, [0]), (0.95, [])):
+        wall.point_b = place * way
+        problem = StepProblem(0.02, bodies, wall, rod, push_out_speed=10.0)
+        assert contradictory_joints(problem, solution, np.array([True]), TOLERANCE) == found
 
 
 def door_problem(hinges, offset=0.0):

@@ -91,6 +91,9 @@ def test_joints_to_blame_are_named():
     assert "Joints that contradict each other: Rod, Hinge" in report.summary_lines(summary)
     many = StepReport(1, converged=False, contradictory_joints=tuple(f"J{i}" for i in range(11)))
     assert report.progress_line(many, 2, 2).endswith("J6, J7 and 3 more")
+    alone = StepReport(1, converged=False, contradictory_joints=("Motor",))
+    told = "Joint Motor contradicts its own drive or limits, or what its bodies touch"
+    assert report.progress_line(alone, 2, 2).endswith(told)
 
 
 def test_what_has_no_room_is_named_with_what_presses_on_it():
