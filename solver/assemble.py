@@ -15,6 +15,7 @@ from .force_fields import ForceTable
 from .gliding import by_middle, carried, take_middle
 from .hand_over import HandOver, Holding
 from .impact import Impacts
+from .jumps import spread
 from .knock_on import KnockOn
 from .manifold import NOISE
 from .materials import COEFFICIENTS, Materials
@@ -51,6 +52,7 @@ class Assembler:
     asleep = None  # (B,) bool: bodies that rest in this step (rest.py), or None where nothing does
     carried = None  # parts.Carried: bodies that have done this step already, or None
     flights = None  # bounces.Flights of a scene: its bodies bounce in free motion
+    until = None  # when the step that this one is a part of ends [s], see jumps.py; None: it is none
     spinning = None  # (B,) bool: bodies that turn with what joints do to them (spinning.py), or None
 
     def __init__(self, scene, frames, joints, config):
@@ -239,6 +241,8 @@ class Assembler:
         if links.take is not None:  # a joint whose body is still held takes no part
             rows, row_number, rate = rows.take(links.take), row_number[links.take], rate[links.take]
             end = None if end is None else end.take(links.take)
+        if self.until is not None and state.time + step < self.until:
+            spread(rows, rate, np.isin(row_number, self.joints.leaps), bodies, step, self.until - state.time)
         expect_turns(rows, bodies, step)
         return rows, row_number, rate, end
 

@@ -89,6 +89,7 @@ class Stepper:
     def advance(self, step):
         """Move on by ``step`` seconds.  Returns the StepOutcomes of the steps it took."""
         self._without_room = np.zeros_like(self.crushed)
+        self.assembler.until = self.state.time + step
         outcomes = self._advance(step, 0)
         self.crushed = self._without_room
         for record in self.records:

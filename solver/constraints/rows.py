@@ -289,7 +289,7 @@ class JointTable:
     def _note_laws(self):
         """Note the Law of each row, and write into ``fixed`` what of it no step changes."""
         rows, law = self.fixed, np.where(self.fixed.coordinate == Coordinate.TWIST, int(Law.TURNS), 0)
-        self._driven = []
+        self._driven, leaps = [], []
         for k, (ask, axis) in enumerate((ask, ask.axis) for ask in self._asks):
             if ask.compliance > 0.0:
                 law[k] |= Law.GIVES
@@ -305,6 +305,8 @@ class JointTable:
             elif ask.role == POSITION_DRIVE:
                 pulls, within = axis.stiffness > 0.0, np.isfinite(axis.max_force)
                 law[k] |= Law.BOUNDED | (Law.PULLS | Law.FOLLOWS if pulls else Law.BRAKES if within else Law(0))
+                if not (pulls or within) and rows.coordinate[k] == Coordinate.TWIST:
+                    leaps.append(k)
             elif ask.role == VELOCITY_DRIVE:
                 law[k] |= Law.BOUNDED | Law.FLOWS | (Law.PULLS if axis.damping > 0.0 else Law(0))
             elif ask.role == FRICTION:
@@ -314,6 +316,7 @@ class JointTable:
             if ask.role in (POSITION_DRIVE, VELOCITY_DRIVE):
                 self._driven.append((k, axis))
         self._law = law
+        self.leaps = np.array(leaps, int)  # rows that drive an angle with any force: it is where they say at once
         self._pulled, self._arriving = (np.flatnonzero(law & kind) for kind in (Law.PULLS, Law.BRAKES))
         self._soft = np.flatnonzero(law & (Law.GIVES | Law.PULLS | Law.BRAKES | Law.LOWER | Law.UPPER))
         self._limited = bool((law & (Law.LOWER | Law.UPPER)).any())
