@@ -31,13 +31,8 @@ from .topology import build_topology
 from .twists import expect_turns
 
 NO_ROWS = JointRows.empty()
-NO_CONTACTS = replace(
-    Contacts.empty(),
-    start_gap=np.zeros(0),
-    face=np.zeros(0, np.int32),
-    face_normal=np.zeros((0, 3)),
-    gap_noise=np.zeros(0),
-)
+_NONE = {"start_gap": np.zeros(0), "gap_noise": np.zeros(0)}
+NO_CONTACTS = replace(Contacts.empty(), face=np.zeros(0, np.int32), face_normal=np.zeros((0, 3)), **_NONE)
 HELD = 0.5  # of the tolerance at rest: gaps and overlaps within it stay as they are, or mending them is what moves
 LIGHT = 0.01  # of what free motion changes in a step: a contact that changes less carries no load
 

@@ -371,7 +371,7 @@ def add_corners(
             known[0, 1] = place[1]
             places = 1
             added = 1
-    swinging = swinging and (count < reduced or lean <= flat)
+    swinging = swinging and lean <= flat
     if not ((hulls or swinging) and bound < room):
         return added
     for m in range(first, last):

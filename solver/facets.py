@@ -26,7 +26,8 @@ def taken_by_facets(assembly, solution, end, along):
     contacts, bodies, ours = problem.contacts, problem.bodies, np.append(along, False)
     work, hit = np.zeros(n + 1), np.zeros(n + 1, bool)
     own = np.minimum(moving_first(contacts)[0], n)
-    index = np.flatnonzero(contacts.glides & ours[own])
+    glides = np.zeros(len(own), bool) if contacts.glides is None else contacts.glides  # what leans may without one
+    index = np.flatnonzero(glides & ours[own])
     near, pushed = contacts.take(index), 2.0 * solution.contact_impulse[index, 0]
     start = bodies.position, bodies.orientation, bodies.free_orientation
     speed = parting_speeds(near, solution.velocity, *start)

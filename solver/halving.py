@@ -55,8 +55,9 @@ def _joined(state, moved, kept):
     for name in ("position", "orientation", "velocity", "eps", "swept"):
         columns[name] = getattr(state, name).copy()
         columns[name][kept] = getattr(moved, name)[kept]
-    for name in ("along", "beyond", "locked", "ruled"):
+    for name in ("along", "beyond", "locked", "ruled", "owed"):
         own, other = getattr(state, name), getattr(moved, name)
         if own is not None or other is not None:
-            columns[name] = np.where(kept, False if other is None else other, False if own is None else own)
+            column = columns[name] = np.zeros_like(other) if own is None else own.copy()
+            column[kept] = False if other is None else other[kept]
     return replace(state, **columns)

@@ -7,8 +7,9 @@ their energy in 5 s at 24 frames a second.  Joints that only hold and springs wi
 
     E+ = E- + sum m a.(x+ - x-) + W        E: kinetic energy, a: acceleration of free motion, W: work of springs
 
-The motion beyond that of the group as one rigid body, or as part of what it hangs on, is scaled to it: momenta stay,
-and joints hold a scaled velocity as well as the one they had.  Where a limit is reached a group may end with less, and
+What is off is owed.  Where it is a thousandth, the motion beyond that of the group as one rigid body, or as part of
+what it hangs on, is scaled to it: momenta stay, and joints hold a scaled velocity as well as the one they had.  No
+force does that: those that are recorded are of the solves.  Where a limit is reached a group may end with less, and
 never with more.  Not where contacts press, drives, dampers or friction act, or what a group hangs on moves: those take
 or give energy themselves.
 """
@@ -19,55 +20,110 @@ from .energies import energies_of_step
 from .energy import kinetic_energies
 from .flags import places, some
 from .joint_damping import group_motion
+from .problem import Coordinate
+from .reference.rotation import cross, rotate, world_inertia
 from .reference.rows import coordinates, dot, jacobians
 from .topology import groups_with
+from .vectors import length
 
-LEAST = 1e-5  # of a group's energy, which may be off: as much in a thousand steps as a pendulum loses in twenty
+LEAST = 1e-3  # of the most energy that a group has had of late, which may be off: what is less waits for more,
+HIGH = 0.25  # and for the group to have that part of it: near rest it would be half of the speed
+SAME = 1e-6  # [m] that anchors at one point may be apart
+FADES = 2.0  # [s] in which that most is forgotten
 MOST = 2.0  # times the speed it had, within which a group's motion is scaled: what is farther off has another cause
 
 
-def keep_energy(velocity, assembly, solution, judged, fits, decay, near):
-    """(n, 6) velocity at the step's end with the energy of groups that joints alone hold.
+def keep_energy(velocity, assembly, solution, judged, known, decay, near):
+    """(n, 6) velocity at the step's end with the energy of groups that joints alone hold, and (n, 2) as State.owed.
 
     Args:
         velocity: (n, 6) that the joints hold [m/s, rad/s].
         assembly, solution: Assembly of the step, and its StepSolution.
         judged: the JudgedStep.
-        fits: (n,) bool, bodies within tolerance whose velocity fitted the joints at the start: what does not is an
-            impact, which takes its energy.
+        known: (n,) bool, bodies within tolerance whose velocity fitted the joints at the start: what does not is an
+            impact, which takes its energy; and (n, 2) State.owed of each.
         decay: what joint damping leaves of the motion of a group, as in ``damp_joints``.
         near: [m or rad] to a limit, which nearer holds as a joint does.
     """
-    ours = assembly.island_jointed & ~judged.driven
-    if not some(ours):
-        return velocity
+    ours, (fits, before) = assembly.island_jointed & ~judged.driven, known
     island, bodies, n = assembly.island, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
+    if not some(ours):
+        return velocity, np.zeros((n, 2))
     keeps, takes = (ours & each for each in _conservative(assembly, solution, near))
     keeps[island[~fits]] = False
     if not some(keeps | takes):
-        return velocity
+        return velocity, np.zeros((n, 2))
     pose, count = (solution.position, solution.orientation), len(ours)
     energies = energies_of_step(assembly.problem, assembly.end_velocity, pose, velocity)
-    due, has = (np.bincount(island, energy, count) for energy in energies)
-    due += judged.work[0]
-    off = has - due
-    ours = (keeps & ((np.abs(off) > LEAST * due) | (decay < 1.0))) | (takes & (off > LEAST * due))
+    due, has, owed, peak = (np.bincount(island, each, count) for each in (*energies, *before.T))
+    due += judged.work[0] + np.where(keeps, owed, 0.0)
+    reference, outer = None, np.zeros(count)
+
+    def move():
+        reference = _momentum(velocity, assembly, pose, keeps | takes)
+        return reference, np.bincount(island, kinetic_energies(bodies, pose[1][:n], reference), count)
+
+    if decay < 1.0:
+        reference, outer = move()
+        due = outer + decay**2 * (due - outer)
+    off, peak = has - due, np.maximum(has, np.exp(-assembly.problem.step / FADES) * peak)
+    ours = (keeps & (np.abs(off) > LEAST * peak) & (has > HIGH * peak)) | (takes & (off > 0.0))
+    waits = np.stack([np.where(keeps & ~ours, -off, 0.0), np.where(keeps, peak, 0.0)], axis=1)
+    waits = (waits / np.bincount(island, minlength=count)[:, None])[island]
     if not some(ours):
-        return velocity
-    reference, outer = 0.0, np.zeros(count)
-    if some(ours & ~_hangs(assembly)):
-        reference = group_motion(velocity, bodies, assembly.joint_links, pose)[0]
-        outer = np.bincount(island, kinetic_energies(bodies, pose[1][:n], reference), count)
-    factor = decay * np.sqrt(np.maximum(due - outer, 0.0) / np.maximum(has - outer, 1e-300))
+        return velocity, waits
+    if reference is None:
+        reference, outer = move()
+    factor = np.sqrt(np.maximum(due - outer, 0.0) / np.maximum(has - outer, 1e-300))
     ours &= (factor < MOST) & (factor > 1.0 / MOST)
-    return np.where(ours[island][:, None], reference + factor[island][:, None] * (velocity - reference), velocity)
+    kept = np.where(ours[island][:, None], reference + factor[island][:, None] * (velocity - reference), velocity)
+    return kept, waits
 
 
-def _hangs(assembly):
-    """(islands,) bool: those that joints tie to what does not move."""
-    a, b = assembly.joint_links
-    inner = np.minimum(a, b)[np.maximum(a, b) >= assembly.problem.bodies.dynamic_count]
-    return groups_with(assembly.island, inner[inner < len(assembly.island)], len(assembly.island_jointed))
+def _momentum(velocity, assembly, pose, wanted):
+    """(n, 6) motion as one rigid body with the momenta that the ``wanted`` (islands,) bool keep: all of what flies, of
+    what hangs from one point that about the pull, else none.
+    """
+    bodies, island, count = assembly.problem.bodies, assembly.island, len(wanted)
+    n, (a, b) = bodies.dynamic_count, assembly.joint_links
+    out, outer = np.zeros_like(velocity), np.maximum(a, b)
+    hangs = groups_with(island, np.minimum(a, b)[(outer >= n) & (np.minimum(a, b) < n)], count)
+    if some(wanted & ~hangs):
+        flies = ~hangs[island]
+        out[flies] = group_motion(velocity, bodies, assembly.joint_links, pose)[0][flies]
+    point, pivots = _pivots(assembly, pose)
+    if some(pivots & wanted):
+        arm, turn = pose[0][:n] - point[island], pose[1][:n]
+        inertia, mass = world_inertia(turn, bodies.inertia[:n]), bodies.mass[:n]
+
+        def total(values):
+            return np.stack([np.bincount(island, column, count) for column in values.T], axis=1)
+
+        spin = np.einsum("nij,nj->ni", inertia, velocity[:, 3:]) + mass[:, None] * cross(arm, velocity[:, :3])
+        spin, pull = total(spin), total(mass[:, None] * (assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]))
+        axis = np.where(pull.any(axis=1)[:, None], pull, spin)
+        axis /= np.maximum(length(axis), 1e-300)[:, None]
+        own = axis[island]
+        about = np.einsum("ni,nij,nj->n", own, inertia, own) + mass * length(cross(own, arm)) ** 2
+        rate = dot(axis, spin) / np.maximum(np.bincount(island, about, count), 1e-300)
+        turning = rate[island, None] * own
+        out = np.where(pivots[island][:, None], np.hstack([cross(turning, arm), turning]), out)
+    return out
+
+
+def _pivots(assembly, pose):
+    """(islands, 3) a point from which each may hang, and (islands,) bool: those that do so from that one alone."""
+    rows, n, count = assembly.problem.joints, assembly.problem.bodies.dynamic_count, len(assembly.island_jointed)
+    point, found = np.zeros((count, 3)), np.zeros(count, bool)
+    held = np.maximum(rows.body_a, rows.body_b) >= n
+    place, island = np.zeros((len(held), 3)), assembly.island[np.minimum(np.minimum(rows.body_a, rows.body_b), n - 1)]
+    for body, anchor in ((rows.body_a, rows.anchor_a), (rows.body_b, rows.anchor_b)):
+        still = body >= n
+        place[still] = pose[0][body[still]] + rotate(pose[1][body[still]], anchor[still])
+    point[island[held]], found[island[held]] = place[held], True
+    other = rows.coordinate != int(Coordinate.LINEAR)
+    found[island[held & (other | (length(place - point[island]) > SAME))]] = False
+    return point, found
 
 
 def _locks(assembly):

@@ -34,7 +34,8 @@ class EndVelocity:
     joint: np.ndarray  # (joints,) that of each joint's rows [m/s or rad/s]
     gained: np.ndarray  # (n,) bool: bodies of islands that end with more energy than there is
     beyond: np.ndarray | None = None  # (n,) see State.beyond; None: as it was
-    ruled: np.ndarray | bool = False  # (n,) see State.ruled
+    ruled: np.ndarray | bool = False  # (n,) see State.ruled and State.owed
+    owed: np.ndarray | float = 0.0
     phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
 
 
@@ -92,8 +93,9 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
             out.beyond = limit.slow(result.velocity[:n], middle, along, beyond, lost)
         out.velocity = result.velocity[:n] if every(mask) else np.where(mask[:, None], result.velocity[:n], velocity)
         if state.ruled is not None:
-            fits = sound & state.ruled[assembly.numbering.scene[:n]]
-            out.velocity = keep_energy(out.velocity, assembly, solution, judged, fits, decay, phase.fast)
+            scene = assembly.numbering.scene[:n]
+            known = sound & state.ruled[scene], state.owed[scene]
+            out.velocity, out.owed = keep_energy(out.velocity, assembly, solution, judged, known, decay, phase.fast)
         out.body = body[:n] if every(ruled) else np.where(ruled, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
         out.phase = problem, result, taken
@@ -137,8 +139,8 @@ def moved_state(state, assembly, solution, statistics, end, bent=None):
         eps[~statistics.constrained] = FIRST_EPS
     moved.eps[number.scene[:n]] = eps
     if end.phase is not None or state.ruled is not None:
-        moved.ruled = np.zeros(len(state.eps), bool)
-        moved.ruled[number.scene[:n]] = end.ruled
+        moved.ruled, moved.owed = np.zeros(len(state.eps), bool), np.zeros((len(state.eps), 2))
+        moved.ruled[number.scene[:n]], moved.owed[number.scene[:n]] = end.ruled, end.owed
     moved.swept[number.scene[:n]] = statistics.swept
     if state.locked is not None or some(statistics.held):
         moved.locked = np.zeros(len(state.eps), bool) if state.locked is None else state.locked.copy()

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 from axion.solver.contact_arrays import CORNERS
-from axion.solver.face_corners import APART, CALM, FLAT, LEANING, REDUCED, SWINGS
+from axion.solver.face_corners import APART, CALM, FLAT, LEANING, SWINGS
 from axion.solver.manifold import GAP_FLOOR, Manifolds
 from axion.solver.ordered import segments
 from axion.solver.problem import tangents
@@ -33,7 +33,7 @@ def with_corners(model, found, position, rotation, turn, room):
             reach, least, flattest = GAP_FLOOR * size[np.isfinite(size)].sum(), LEANING, 1.0
             calm = np.linalg.norm(turn[full.body_a[pair[0]]] - turn[full.body_b[pair[0]]]) <= CALM
         else:
-            reach, least, flattest = swing[pair[0]], SWINGS, 1.0 if count < REDUCED else FLAT
+            reach, least, flattest = swing[pair[0]], SWINGS, FLAT
             calm = reach > 0.0
         if calm:
             added += _of_faces(model, full.take(pair), more, reach, (least, flattest), position, rotation)

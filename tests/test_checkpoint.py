@@ -250,8 +250,8 @@ def test_a_spoilt_checkpoint_is_refused_or_gives_numbers_but_never_crashes():
 
 CARRIED = {
     "Stepper": "state deepest failures crushed",
-    "State": "time position orientation velocity eps swept contacts contact_force locked late way ruled along beyond"
-    " glide still proof",
+    "State": "time position orientation velocity eps swept contacts contact_force locked late way ruled owed along"
+    " beyond glide still proof",
     "Collider": "accepted _origin _contact_capacity _triangle_capacity sunk",
     "JointTable": "angle force alive broken",
     "Substeps": "count taken _quiet",
