@@ -345,11 +345,11 @@ class Assembler:
         bodies.free_velocity[:n, :3] = flow
         bodies.free_position[:n] = bodies.position[:n] + step * flow
 
-    def contacts(self, contacts, impulses, number, orientation, start_gap=None):
+    def contacts(self, contacts, impulses, number, orientation, start_gap=None, at_start=True):
         """A ContactSet as solver Contacts.
 
         impulses: (C, 3) world start impulses on body a [N s]; orientation: of the solver bodies at the step's start;
-        start_gap: (C,) gap there [m], or None where the contacts were found there.
+        start_gap: (C,) gap there [m], or None: that of the contacts; at_start: whether it is one of the start at all.
         """
         a, b = contacts.body_a, contacts.body_b
         if not len(a):
@@ -368,9 +368,9 @@ class Assembler:
         friction, restitution = self.materials.of(a, b)
         size, gap = contacts.manifolds.size[contacts.source], contacts.gap if start_gap is None else start_gap
         inside = overlapping(gap, size, self.noise)
-        if some(inside):
+        if at_start and some(inside):
             grip = [i for i in self._moving if number.solver[i] >= number.dynamic_count]
-            friction = without_friction(friction, inside, a, b, grip)
+            friction = without_friction(friction, inside, (a, b), grip, self.joints.fixed)
         return Contacts(
             body_a,
             body_b,

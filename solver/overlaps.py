@@ -2,8 +2,8 @@
 """Bodies that stand inside each other: no step makes that, only how they were placed, or let go by their animation.
 
 They are pushed apart at a bounded speed, and every law is kept meanwhile; so somebody has to say it.  But what pushes
-them is no load, and inside a body there is no surface to rub: they part without friction, which would wedge limbs that
-are in each other both ways round for ever, whatever pushes them.
+them is no load, and inside a body there is no surface to rub: limbs, which joints hold, part without friction.  It
+would wedge those that are in each other both ways round for ever, whatever pushes them.
 """
 
 from dataclasses import dataclass
@@ -33,12 +33,14 @@ def overlapping(gap, size, tolerance):
     return gap < -np.maximum(tolerance, SLACK * size)
 
 
-def without_friction(friction, inside, body_a, body_b, prescribed):
-    """Coefficients ``friction`` (C,) of contacts of bodies (C,), (C,), none for those ``inside`` (C,) bool each other.
+def without_friction(friction, inside, bodies, prescribed, rows):
+    """Coefficients ``friction`` (C,) of contacts of two ``bodies`` (C,), (C,), none for limbs ``inside`` (C,) bool each
+    other: for what joints, of JointRows, hold on both sides.
 
     What closes on a body by its animation grips it still: contacts of bodies numbered ``prescribed`` keep theirs.
     """
-    return np.where(inside & ~(np.isin(body_a, prescribed) | np.isin(body_b, prescribed)), 0.0, friction)
+    ends = np.setdiff1d(np.concatenate([rows.body_a, rows.body_b]), prescribed)
+    return np.where(inside & np.isin(bodies[0], ends) & np.isin(bodies[1], ends), 0.0, friction)
 
 
 def deep_overlaps(contacts, size, tolerance):

@@ -118,7 +118,8 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         return EndCheck(overlap, max(unsolved, float(beyond.max())), added, *rest)
     ahead = _unforeseen(assembly, solution, collider, frames, way, free, bad, left_out)
     if ahead is not None:
-        added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), assembly.numbering, problem.bodies.orientation)
+        numbers = assembly.numbering, problem.bodies.orientation
+        added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), *numbers, at_start=False)
         closed = gaps(added, solution.position, solution.orientation) < -tolerance
         closed &= ~(through[ahead.body_a] | through[ahead.body_b])
         if closed.any():
@@ -212,7 +213,8 @@ def _crossed(assembly, solution, collider, frames, assembler, tolerance, bad, fr
     halved[order[: len(bad)][bad]] = True
     a, b = found.body_a, found.body_b
     found = found.take(~(halved[a] | halved[b]) & (free[a] | free[b]))
-    added = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, problem.bodies.orientation)
+    numbers = assembly.numbering, problem.bodies.orientation
+    added = assembler.contacts(found, np.zeros((len(found), 3)), *numbers, at_start=False)
     beyond = -gaps(added, solution.position, solution.orientation)
     new = beyond > tolerance
     if not new.any():
