@@ -93,13 +93,12 @@ def met(pairs, assembly, end, collider, frames, free, tolerance):
     return out
 
 
-def turned_aside(pairs, assembly, solution, model):
+def turned_aside(pairs, assembly, solution):
     """(n,) bool: dynamic bodies of ``pairs`` (P,) that meet though they end apart, and turned too far in the step for
-    contacts to tell where; None: there are none.  Balls are the same however they turn.
+    contacts to tell where; None: there are none.
     """
     if not len(pairs):
         return None
     n, order = assembly.problem.bodies.dynamic_count, assembly.numbering.scene
     turned = assembly.problem.step * length(solution.velocity[:n, 3:]) > TURN
-    turned &= ~model.balls[order[:n]]
     return turned & among(order[:n], distinct(np.concatenate(np.divmod(pairs, len(order) - 1))))

@@ -210,7 +210,7 @@ class PositionPhase:
             if not some(meet):
                 best = trial
         if not last:
-            best = best.too_long_for(turned_aside(real, best.assembly, best.solution, self.collider.model))
+            best = best.too_long_for(turned_aside(real, best.assembly, best.solution))
         return replace(best, solves=solves)
 
     def _suspects(self, solved, first, real, free, flown, halved):
