@@ -5,10 +5,6 @@ A contact is a half-space, with the normal of the step's start.  Past an edge or
 other body: a pendulum whose bob passes a centimetre above an edge stopped in the air.  What is apart at the start of a
 step, is pushed, and is still farther apart at its end than the contact says, is solved once more without that contact.
 If the two bodies then meet nowhere on their way, there was nothing to push.
-
-Where they do meet, but end far from where they were pushed because one of them turned by radians, neither way nor
-levers are those of the hit: what was struck at 40 m/s kept its speed, and was on the far side one step later.  Such a
-step is too long.
 """
 
 from functools import partial
@@ -18,7 +14,7 @@ import numpy as np
 from .boxes_apart import near_on_the_way
 from .flags import every, places, some
 from .ordered import among, distinct, without
-from .passing import NO_PAIRS, TURN, on_the_way, scene_poses
+from .passing import NO_PAIRS, on_the_way, scene_poses
 from .plausible import PairOverlap, pair_number
 from .reference.rows import gaps
 from .vectors import length
@@ -91,14 +87,3 @@ def met(pairs, assembly, end, collider, frames, free, tolerance):
         deep = found.gap < -tolerance
         out |= among(pairs, distinct(pair_number(found.body_a[deep], found.body_b[deep], len(free))))
     return out
-
-
-def turned_aside(pairs, assembly, solution):
-    """(n,) bool: dynamic bodies of ``pairs`` (P,) that meet though they end apart, and turned too far in the step for
-    contacts to tell where; None: there are none.
-    """
-    if not len(pairs):
-        return None
-    n, order = assembly.problem.bodies.dynamic_count, assembly.numbering.scene
-    turned = assembly.problem.step * length(solution.velocity[:n, 3:]) > TURN
-    return turned & among(order[:n], distinct(np.concatenate(np.divmod(pairs, len(order) - 1))))

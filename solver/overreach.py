@@ -4,9 +4,7 @@
 In the gap at a step's end the normal has turned with the body whose face is touched.  The plane of that face is without
 end: where a cam, a flipper or a tooth turns by much in a step, it reaches far beyond the face, and holds or throws what
 the body itself no longer touches.  A follower hung half a metre above its cam, with a gap of zero.  Where detection at
-the end finds more of a gap than the contact says, the step was too long for that.  So it is for what flies and is
-struck fast off its middle: since then it turned by radians, and with the levers of its end pose contacts took next to
-none of its speed.
+the end finds more of a gap than the contact says, the step was too long for that.
 
 Meshes may touch in one place and be held in another, where nothing is: the tips of two teeth have the line between them
 for a normal, and pass on either side of it, while the next tooth drives the wheel.  So with meshes the gap that counts
@@ -23,7 +21,7 @@ from .reference.rotation import rotate
 from .reference.rows import gaps, normals
 from .vectors import length
 
-TURNS = 0.02, 0.05, 0.5  # [rad] in a step: of what is led, of what joints hold, and of what flies
+TURNS = 0.02, 0.05
 BEYOND = 2.0  # of the tolerance, by which a contact may be farther off than it says,
 SHARE = 0.01  # and of the smaller half extent
 NEAR = 0.25  # of the smaller half extent: contacts at the end that are no farther from one tell of the same place
@@ -41,7 +39,7 @@ def overreached(assembly, solution, found, collider, frames, tolerance):
     turned = h * speeds(solution.velocity)[1]
     turns = turned > TURNS[0]
     jointed = np.append(assembly.island_jointed[assembly.island], np.zeros(len(turned) - n, bool))
-    turns[:n] = (turned[:n] > TURNS[1]) & jointed[:n] | (turned[:n] > TURNS[2])
+    turns[:n] = (turned[:n] > TURNS[1]) & jointed[:n]
     a, b = order[contacts.body_a], order[contacts.body_b]
     meshes = model.body_mesh[a] | model.body_mesh[b]
     suspect = (contacts.face >= 0) & turns[contacts.face]

@@ -19,7 +19,7 @@ from .curves import COARSE, KINK, MOST, bends, curves, pose_at
 from .eased import SHARES, eased
 from .effort import Effort
 from .flags import some
-from .ghosts import NO_PAIRS, met, pushed_from_afar, turned_aside
+from .ghosts import NO_PAIRS, met, pushed_from_afar
 from .gliding import whole_impulses
 from .kept_solves import keep, unchanged
 from .leaning import leaning
@@ -186,10 +186,7 @@ class PositionPhase:
         )  # fmt: skip
 
     def _without_ghosts(self, first, state, last):
-        """The Solved step without contacts that pushed bodies which do not meet, or ``first`` where all of them do.
-
-        What does meet, and turned by much for it, is told to have too long a step.
-        """
+        """The Solved step without contacts that pushed bodies which do not meet, or ``first`` where all of them do."""
         best, solves, real, free, flown = first, first.solves, NO_PAIRS, first.check.free, {}
         halved = None if last or first.too_long is None else whole_groups(first.assembly.island, first.too_long)
         for _ in range(GHOSTS):
@@ -209,8 +206,6 @@ class PositionPhase:
             real = union(real, pairs[meet])
             if not some(meet):
                 best = trial
-        if not last:
-            best = best.too_long_for(turned_aside(real, best.assembly, best.solution))
         return replace(best, solves=solves)
 
     def _suspects(self, solved, first, real, free, flown, halved):
