@@ -288,10 +288,12 @@ class PositionPhase:
         missed &= whole_groups(assembly.island, pushed[: len(missed)])
         if not some(missed):
             return solution, statistics, solves
+        jointed = assembly.island_jointed[assembly.island]
         for share in SHARES:
-            trial = eased(problem, missed, share, self.fast)
+            tried = missed & jointed if share else missed  # what keyframes jam would be shot out of it
+            trial = eased(problem, tried, share, self.fast) if some(tried) else None
             if trial is not None:
-                solution, statistics = self._instead(assembly, trial, options, missed, solution, statistics)
+                solution, statistics = self._instead(assembly, trial, options, tried, solution, statistics)
                 missed, solves = missed & ~(statistics.residual <= self.fast), solves + 1
             if not some(missed):
                 break
