@@ -22,7 +22,7 @@ from .flags import places, some
 from .joint_damping import group_motion
 from .problem import Coordinate
 from .reference.rotation import cross, rotate, world_inertia
-from .reference.rows import coordinates, dot, jacobians
+from .reference.rows import coordinate_rates, coordinates, dot
 from .topology import groups_with
 from .vectors import length
 
@@ -141,8 +141,7 @@ def _holds(assembly, solution, locks, near):
     if len(limits):
         ours, start = rows.take(limits), problem.bodies
         off = coordinates(ours, start.position, start.orientation) - ours.target
-        to_a, to_b = jacobians(ours, start.position, start.orientation)
-        speed = dot(to_a, start.velocity[ours.body_a]) + dot(to_b, start.velocity[ours.body_b])
+        speed = coordinate_rates(ours, start.velocity, start.position, start.orientation)
         holds[limits] = np.maximum(np.abs(off), problem.step * np.abs(speed)) <= near
     return holds
 

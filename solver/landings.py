@@ -14,12 +14,10 @@ import numpy as np
 
 from .bounces import moving_first
 from .flags import places, some
-from .reference.rows import coordinates, dot, jacobians, parting_speeds, start_gaps
-from .stops import Stops, joint_groups, may_break, shares, unstopped
+from .reference.rows import coordinate_rates, coordinates, parting_speeds, start_gaps
+from .stops import Stops, joint_groups, matters, may_break, shares, unstopped
 
 HIT = 0.1  # [m/s] at which bodies approach; slower they come to lie on each other
-LEAST = 0.02  # [m/s] less of which may be lost,
-SHARE = 0.005  # and so may be that share of the speed of the hit
 LIGHT = 0.1  # of what springs do in the step: hits of less energy are not worth so many solves
 AROUND = 0.01  # of the step, before and after the hit, within which it is
 SOON = 0.03  # of the step: hits within that of its start are over with them
@@ -81,12 +79,11 @@ def _brake(attempt, springs, hits, groups):
     rows = problem.joints.take(springs)
     off = coordinates(rows, start.position, start.orientation) - rows.target
     gain = solution.joint_impulse[springs] + rows.beta * off / (problem.step * rows.compliance)
-    to_a, to_b = jacobians(rows, solution.position, solution.orientation)
     velocity = np.concatenate([attempt.end.velocity, start.velocity[start.dynamic_count :]])
-    speed = dot(to_a, velocity[rows.body_a]) + dot(to_b, velocity[rows.body_b])
+    speed = coordinate_rates(rows, velocity, solution.position, solution.orientation)
     for side in (rows.body_a, rows.body_b):
         np.maximum.at(work, label[np.minimum(side, start.dynamic_count)], np.abs(gain * speed))
     lost = np.divide(fastest * work, energy, out=np.zeros(count), where=energy > LIGHT * work)
-    told = lost > np.maximum(LEAST, SHARE * fastest)
+    told = matters(lost, fastest)
     told[-1] = False
     return told

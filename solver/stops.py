@@ -19,13 +19,13 @@ from .attempt import Spent
 from .bounces import moving_first
 from .components import connected_components
 from .flags import places, some
-from .reference.rows import coordinates, dot, gaps, jacobians, parting_speeds, start_gaps
+from .reference.rows import coordinate_rates, coordinates, gaps, parting_speeds, start_gaps
 from .topology import whole_groups
 from .vectors import length
 
 PARTS = 0.1  # [m/s], and that share of a load's speed: slower it lies on its pusher, at the start; faster they part
-LEAST = 0.02  # [m/s] of push, less of which may be lost,
-SHARE = 0.005  # and so may be that share of the load's speed
+LEAST = 0.02  # [m/s] of speed, less of which may be lost,
+SHARE = 0.005  # and so may be that share of it
 EARLY = 0.01  # of the step, by which its first part ends before the stop: there nothing pushes any more
 NEAR = 0.03  # of the step: stops that are met within that of its start are met there
 
@@ -61,7 +61,7 @@ def launch(attempt, phase):
     np.minimum.at(met, stops.groups, np.append(found[: len(stops.rows)], found))
     share = met[stops.label[pusher]]
     lost = share * np.bincount(load, np.maximum(impulse[pushes], 0.0), n)[load] / problem.bodies.mass[load]
-    told = lost > np.maximum(LEAST, SHARE * length(problem.bodies.velocity[load, :3]))
+    told = matters(lost, length(problem.bodies.velocity[load, :3]))
     told &= (share > NEAR) & (share < 1.0) & (residual[load] <= fast)
     if not some(told):
         return None
@@ -115,6 +115,11 @@ def _loads(problem, solution, stops, velocity, fast):
     return pushes[parts], pusher[parts], load[parts]
 
 
+def matters(lost, speed):
+    """(N,) bool: whether a step is worth doing in parts that else loses so much of a speed [m/s]."""
+    return lost > np.maximum(LEAST, SHARE * speed)
+
+
 def joint_groups(joint_links, n):
     """(n + 1,) int: bodies that joints hold together share a number; -1, the last, of what does not move.
 
@@ -164,8 +169,7 @@ def shares(problem, stops, free):
     start, limits, hit = problem.bodies, problem.joints.take(stops.rows), problem.contacts.take(stops.contacts)
     poses = (start.position, start.orientation), (free.position, free.orientation)
     first, last = (np.concatenate([_room(limits, *pose), gaps(hit, *pose)]) for pose in poses)
-    to_a, to_b = jacobians(limits, *poses[0])
-    rate = _sense(limits) * (dot(to_a, start.velocity[limits.body_a]) + dot(to_b, start.velocity[limits.body_b]))
+    rate = _sense(limits) * coordinate_rates(limits, start.velocity, *poses[0])
     rate = problem.step * np.concatenate([rate, parting_speeds(hit, start.velocity, *poses[0])])
     # The way bends evenly: first + rate s + bend s^2 = 0, its first root, also where bend is 0.
     bend = last - first - rate

@@ -15,11 +15,9 @@ from .constraints.breaking import impulse_share
 from .flags import places, some
 from .reference.knock_on import answer, reflections
 from .reference.rows import coordinates, dot, jacobians, start_gaps
-from .stops import joint_groups, may_break
+from .stops import joint_groups, matters, may_break
 from .vectors import length
 
-LEAST = 0.02  # [m/s] less of which may be lost,
-SHARE = 0.005  # and so may be that share of the load's speed
 ASLANT = 0.1  # cosine of how far from a contact's normal a spring may push on the ground
 NEAR = 0.03  # of the step: springs that stop pushing within that of its ends do so there
 
@@ -43,9 +41,8 @@ def take_off(attempt, phase):
     for spring, at, load, gain in _slowed(problem, problem.joints.take(springs), forces[1], on):
         # with what carries nothing at all the push of the first part is lost, which else the second takes back
         missed = np.where(push[at], 1.0 - share[spring], -share[spring] * (forces[0] / forces[1])[spring])
-        lost = 0.5 * problem.step * missed * gain
-        lost = lost > np.maximum(LEAST, SHARE * length(problem.bodies.velocity[load, :3]))
-        lost &= ~barred[load]
+        speed = length(problem.bodies.velocity[load, :3])
+        lost = matters(0.5 * problem.step * missed * gain, speed) & ~barred[load]
         told[spring[lost]] = pushed[load[lost]] = True
     return (float(share[told].min()), pushed[:-1]) if some(told) else None
 

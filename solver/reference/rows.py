@@ -247,6 +247,14 @@ def contact_jacobians(contacts, position, orientation, free=None):
     return j_a, j_b
 
 
+def coordinate_rates(rows, velocity, *pose):
+    """(R,) speed at which the coordinates of JointRows change [m/s, rad/s], with velocities (B, 6); pose: position
+    (B, 3) and orientation (B, 4).
+    """
+    j_a, j_b = jacobians(rows, *pose)
+    return dot(j_a, velocity[rows.body_a]) + dot(j_b, velocity[rows.body_b])
+
+
 def parting_speeds(contacts, velocity, *pose):
     """(C,) speed at which the bodies of contacts part along the normals [m/s], with velocities (B, 6).
 
