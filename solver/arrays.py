@@ -294,12 +294,12 @@ class Columns:
 
     def put_all(self, table, columns):
         """``put`` for a ColumnSet of ``table``; nothing else may put what belongs to it."""
-        values, lies = columns.of(table), self._sets.setdefault(columns, [None] * len(columns.names))
-        if all(map(operator.is_, values, lies)):
-            return
-        for k, (name, column) in enumerate(zip(columns.names, values, strict=True)):
+        values, lies = columns.of(table), self._sets.get(columns)
+        if lies is None:
+            lies = self._sets[columns] = [None] * len(columns.names)
+        for k, column in enumerate(values):
             if column is not lies[k]:
-                self.fill(name, column)
+                self.fill(columns.names[k], column)
                 flags = column.flags
                 lies[k] = column if not flags.writeable and flags.owndata else None
 

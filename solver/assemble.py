@@ -2,7 +2,6 @@
 """From a scene, its state and its contacts to a StepProblem: who moves, what is prescribed, what touches what."""
 
 from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from . import rotations
 from .assembled import Assembly, Inert
 from .bounces import Flights
 from .contact_frames import ContactFrames
+from .copies import replace
 from .flags import some
 from .force_fields import ForceTable
 from .gliding import by_middle, carried, take_middle

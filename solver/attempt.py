@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One attempt at a step: what was solved, how well, for which bodies it failed, and what is reported of it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from .copies import replace
 from .flags import every, some
 from .parts import of_islands, worst_of
 from .step_end import moved_state

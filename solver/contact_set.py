@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The contacts that a detection found, and what is carried from those of one step to those of the next."""
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cache
 from operator import attrgetter
 
 import numpy as np
 
+from .copies import replace
 from .flags import numbers, some
 from .manifold import Manifolds, carry
 from .ordered import among, distinct

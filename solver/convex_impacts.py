@@ -6,11 +6,12 @@ turns hits with another edge, a tumbling cylinder with another place of its rim,
 capsules that meet each other, boxes, hulls or meshes are in ``round_impacts.py``.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from .convex_touch import FlightArrays, follow_pairs
+from .copies import replace
 from .cores import core_table
 from .flags import numbers, places
 from .host import HostKernel, HostTable

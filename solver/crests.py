@@ -9,11 +9,12 @@ keeps its energy: half of what it loses on the tangent of the start it would gai
 Where the pull does not suffice to hold it on the chord, it leaves it: contacts do not pull.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from .bounces import moving_first
+from .copies import replace
 from .curves import ALONG, FACET, HAIR, MOST, ROUND, SMOOTH, TURN, angles, on_what_is_not_solved, outwards, passing
 from .flags import places
 from .manifold import locate

@@ -12,11 +12,10 @@ their way by throwing limbs about, if at all.  e is what a way costs: what leads
 minimum nothing else meets these gaps, so those that lack something are asked for a little less, and impulses exist.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from .contradiction import DENSE_MOST, rigid
+from .copies import replace
 from .crushed import between, slope_matrix
 from .flags import places
 from .reference.rows import contact_jacobians, coordinates, gaps, jacobians, start_gaps

@@ -4,6 +4,7 @@ of a step should end with and do.
 """
 
 import threading
+from typing import NamedTuple
 
 import numpy as np
 import warp as wp
@@ -53,6 +54,35 @@ class StepTable:
     has: wp.array(dtype=wp.float64)
 
 
+@wp.struct
+class BalanceTable:
+    """The islands of a step, and what its bodies had before, as kept_energy.py has them."""
+
+    count: wp.array(dtype=wp.int32)  # dynamic bodies, islands
+    setting: wp.array(dtype=wp.float64)  # see Shares
+    island: wp.array(dtype=wp.int32)  # of each body
+    known: wp.array(dtype=wp.vec2d)  # of each body: State.owed
+    keeps: wp.array(dtype=wp.bool)
+    takes: wp.array(dtype=wp.bool)
+    work: wp.array(dtype=wp.float64)  # of joint rows [J]
+    outer: wp.array(dtype=wp.float64)  # that damping leaves as it is [J]
+    bodies: wp.array(dtype=wp.int32)  # out: how many each has
+    due: wp.array(dtype=wp.float64)  # [J]
+    has: wp.array(dtype=wp.float64)
+    wait: wp.array(dtype=wp.vec2d)
+    ours: wp.array(dtype=wp.bool)  # to be scaled
+    waits: wp.array(dtype=wp.vec2d)  # of each body: State.owed of the next step
+
+
+class Shares(NamedTuple):
+    """How energies of a step are weighed."""
+
+    damped: float  # of what is not outer, what damping leaves
+    fading: float  # of the most that there was, what is left after the step
+    least: float  # of the most, which may be off
+    high: float  # of the most, which must be there
+
+
 @wp.func(module=module)
 def turning_energy(inertia: wp.vec3d, q: wp.quatd, u: vec6):
     """1/2 w.I w."""
@@ -95,6 +125,44 @@ def step_energies(table: StepTable):
     table.has[i] = moving_energy(m, table.end_u[i]) + turning_energy(inertia, table.end_q[i], table.end_u[i])
 
 
+@wp.kernel(module=module, enable_backward=False)
+def balance(table: StepTable, sums: BalanceTable):
+    """What each island is due and has, whether that is to be mended now, and what waits."""
+    bodies = sums.count[0]
+    islands = sums.count[1]
+    for k in range(islands):
+        sums.bodies[k] = 0
+        sums.due[k] = wp.float64(0.0)
+        sums.has[k] = wp.float64(0.0)
+        sums.wait[k] = wp.vec2d()
+    for i in range(bodies):
+        k = sums.island[i]
+        sums.bodies[k] += 1
+        sums.due[k] += table.due[i]
+        sums.has[k] += table.has[i]
+        sums.wait[k] += sums.known[i]
+    for k in range(islands):
+        owed = sums.wait[k][0]
+        outer = sums.outer[k]
+        has = sums.has[k]
+        if not sums.keeps[k]:
+            owed = wp.float64(0.0)
+        due = outer + sums.setting[0] * (sums.due[k] + (sums.work[k] + owed) - outer)
+        off = has - due
+        peak = wp.max(has, sums.setting[1] * sums.wait[k][1])
+        mends = sums.keeps[k] and wp.abs(off) > sums.setting[2] * peak and has > sums.setting[3] * peak
+        sums.ours[k] = mends or (sums.takes[k] and off > wp.float64(0.0))
+        sums.due[k] = due
+        sums.wait[k] = wp.vec2d()
+        if sums.keeps[k]:
+            owed = -off
+            if sums.ours[k]:
+                owed = wp.float64(0.0)
+            sums.wait[k] = wp.vec2d(owed, peak) / wp.float64(sums.bodies[k])
+    for i in range(bodies):
+        sums.waits[i] = sums.wait[sums.island[i]]
+
+
 class Energies:
     """Of the bodies of one scene that have a finite mass."""
 
@@ -121,24 +189,27 @@ class Energies:
 
 
 class _Step(threading.local):
-    """The table of one thread."""
+    """The tables of one thread."""
 
     def __init__(self):
-        self.table = HostTable(StepTable, count=1, step=1)
-        self.kernel = HostKernel(step_energies, self.table)
+        self.table, self.sums = HostTable(StepTable, count=1, step=1), HostTable(BalanceTable, count=2, setting=4)
+        self.energies = HostKernel(step_energies, self.table)
+        self.balance = HostKernel(balance, self.table, self.sums, alone=True)
 
 
 _step = _Step()
 
 
-def energies_of_step(problem, end_velocity, pose, velocity):
-    """(n,) kinetic energy [J] of each dynamic body at the start of a StepProblem, with the work of what acts on it from
-    outside; and (n,) what it has at the end.
+def balance_of_step(problem, end_velocity, pose, velocity, groups, shares):
+    """Kinetic energies [J] of islands at the end of a StepProblem: (those they are due (I,), those they have (I,), (I,)
+    bool which are to be mended, (n, 2) what waits of each body, as State.owed).
 
-    end_velocity: (n, 6) free velocity at the step's end; pose: (B, 3), (B, 4) where it ends; velocity: (n, 6) there.
+    An island is due what it had at the start, with the work of what acts on it from outside.
+    end_velocity: (n, 6) free velocity at the step's end; pose: (B, 3), (B, 4) where it ends; velocity: (n, 6) there;
+    groups: columns of BalanceTable by name; shares: Shares.
     """
-    bodies, n = problem.bodies, problem.bodies.dynamic_count
-    v = _step.table.reserve(n)
+    bodies, n, count = problem.bodies, problem.bodies.dynamic_count, len(groups["work"])
+    v, sums = _step.table.reserve(n), _step.sums.reserve(max(n, count))
     v.count[0], v.step[0] = n, problem.step
     columns = {
         "mass": bodies.mass, "inertia": bodies.inertia, "start_x": bodies.position, "start_q": bodies.orientation,
@@ -147,5 +218,9 @@ def energies_of_step(problem, end_velocity, pose, velocity):
     }  # fmt: skip
     for name, values in columns.items():
         getattr(v, name)[:n] = values[:n]
-    _step.kernel.run()
-    return v.due[:n].copy(), v.has[:n].copy()
+    sums.count[:], sums.setting[:] = (n, count), shares
+    for name, values in groups.items():
+        getattr(sums, name)[: len(values)] = values
+    _step.energies.run()
+    _step.balance.run()
+    return sums.due[:count].copy(), sums.has[:count].copy(), sums.ours[:count].copy(), sums.waits[:n].copy()

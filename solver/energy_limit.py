@@ -30,12 +30,11 @@ impulse drives on what ends behind it.  Such an island, whose excess is no more 
 directions of its velocity and is slowed to the energy there is.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
+from .copies import replace
 from .energy import kinetic_energies
-from .flags import some
+from .flags import places, some
 from .led import led_energy
 from .reference.rows import gaps, start_gaps
 from .vectors import length
@@ -107,8 +106,7 @@ class EnergyLimit:
 
         At most impulse times the velocity they end with, which their law tells.
         """
-        drives = np.flatnonzero(rows.target_velocity)
-        if not self._any or not len(drives):
+        if not self._any or not len(drives := places(rows.target_velocity)):
             return
         work = impulse[drives] * (rows.target_velocity[drives] - rows.compliance[drives] * impulse[drives])
         island = self.assembly.island[np.minimum(rows.body_a, rows.body_b)[drives]]

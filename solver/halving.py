@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How a step that missed is done again in halves, where only a few of its islands missed (see parts.py)."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from .attempt import Spent
+from .copies import replace
 from .parts import Carried, ReachedError, Snapshot, kept_state
 
 

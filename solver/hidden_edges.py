@@ -13,10 +13,9 @@ and gives way to a contact with the face that does stand out, at the same place 
 farthest below that place, as between any two convex shapes.  Two planes that both hold are all there is at a valley.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
+from .copies import replace
 from .manifold import along_runs, turn, turn_back
 from .reach import has_corners, reach_of_corners, reach_of_faces
 

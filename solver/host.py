@@ -12,6 +12,10 @@ import warp as wp
 from .arrays import allocate, host_view
 from .recording import recorded
 
+LEAST = (
+    256  # elements of a table: a thread in vain takes a nanosecond, and to grow, with its graphs, half a millisecond
+)
+
 
 def graph_of(kernel, size, *arrays):
     """A graph of ``size`` threads of a kernel over these structs: a launch would put its arguments together anew."""
@@ -28,7 +32,7 @@ class HostTable:
     def reserve(self, size):
         """Make room for ``size`` elements, with some to spare.  Returns the views, by the names of the struct."""
         if size > self.size or not self.generation:
-            self.size = max(2 * size, 64)
+            self.size = max(2 * size, LEAST)
             self.generation += 1
             self.arrays = allocate(self._struct, self._fixed, self.size, "cpu")
             self.views = SimpleNamespace(**{name: host_view(getattr(self.arrays, name)) for name in self._struct.vars})

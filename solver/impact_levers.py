@@ -4,10 +4,9 @@
 By the end of the step they have moved on past each other, and impulses there would give smooth balls a spin.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
+from .copies import replace
 from .curves import CENTRED
 from .meeting import meeting_point
 from .reference.impact import approach, time_to_zero

@@ -16,7 +16,7 @@ or give energy themselves.
 
 import numpy as np
 
-from .energies import energies_of_step
+from .energies import Shares, balance_of_step
 from .energy import kinetic_energies
 from .flags import places, some
 from .joint_damping import group_motion
@@ -54,9 +54,6 @@ def keep_energy(velocity, assembly, solution, judged, known, decay, near):
     if not some(keeps | takes):
         return velocity, np.zeros((n, 2))
     pose, count = (solution.position, solution.orientation), len(ours)
-    energies = energies_of_step(assembly.problem, assembly.end_velocity, pose, velocity)
-    due, has, owed, peak = (np.bincount(island, each, count) for each in (*energies, *before.T))
-    due += judged.work[0] + np.where(keeps, owed, 0.0)
     reference, outer = None, np.zeros(count)
 
     def move():
@@ -65,11 +62,11 @@ def keep_energy(velocity, assembly, solution, judged, known, decay, near):
 
     if decay < 1.0:
         reference, outer = move()
-        due = outer + decay**2 * (due - outer)
-    off, peak = has - due, np.maximum(has, np.exp(-assembly.problem.step / FADES) * peak)
-    ours = (keeps & (np.abs(off) > LEAST * peak) & (has > HIGH * peak)) | (takes & (off > 0.0))
-    waits = np.stack([np.where(keeps & ~ours, -off, 0.0), np.where(keeps, peak, 0.0)], axis=1)
-    waits = (waits / np.bincount(island, minlength=count)[:, None])[island]
+    groups = {
+        "island": island, "known": before, "keeps": keeps, "takes": takes, "work": judged.work[0], "outer": outer,
+    }  # fmt: skip
+    shares = Shares(decay**2, np.exp(-assembly.problem.step / FADES), LEAST, HIGH)
+    due, has, ours, waits = balance_of_step(assembly.problem, assembly.end_velocity, pose, velocity, groups, shares)
     if not some(ours):
         return velocity, waits
     if reference is None:
@@ -148,21 +145,26 @@ def _holds(assembly, solution, locks, near):
 
 def _conservative(assembly, solution, near):
     """(islands,) bool twice: those whose rows and contacts neither take nor give energy, and that at most take it."""
-    problem, rows, n = assembly.problem, assembly.problem.joints, assembly.problem.bodies.dynamic_count
-    found = ~groups_with(assembly.island, problem.bodies.midpoint[:n] < 1.0, len(assembly.island_jointed))
-    gives = np.isinf(rows.lower) & np.isinf(rows.upper)
-    if assembly.row_end is not None:
-        gives &= assembly.row_end.damping == 0.0
-    carries, locks = solution.joint_impulse != 0.0, _locks(assembly)
-    holds = _holds(assembly, solution, locks, near)
-    holds[assembly.springs] = gives[assembly.springs]
-    keeps, takes = found, found.copy()
-    for out, acts in ((keeps, carries & ~holds), (takes, carries & ~holds & ~locks)):
-        if some(acts):
-            out[assembly.island[np.minimum(rows.body_a, rows.body_b)[acts]]] = False
-    touched = solution.contact_impulse.any(axis=1)
-    if some(touched):
+    problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
+    keeps = ~groups_with(assembly.island, problem.bodies.midpoint[:n] < 1.0, len(assembly.island_jointed))
+    takes = keeps.copy()
+    if assembly.rigid is None:  # else all rows hold
+        _of_rows(assembly, solution, near, (keeps, takes))
+    if len(problem.contacts) and some(touched := solution.contact_impulse.any(axis=1)):
         contacts = problem.contacts
         touched = assembly.island[np.minimum(contacts.body_a, contacts.body_b)[touched]]
         keeps[touched] = takes[touched] = False
     return keeps, takes
+
+
+def _of_rows(assembly, solution, near, islands):
+    """Take from ``islands``, as ``_conservative`` gives them, those that a row gives or takes energy."""
+    rows, carries, locks = assembly.problem.joints, solution.joint_impulse != 0.0, _locks(assembly)
+    gives = np.isinf(rows.lower) & np.isinf(rows.upper)
+    if assembly.row_end is not None:
+        gives &= assembly.row_end.damping == 0.0
+    holds = _holds(assembly, solution, locks, near)
+    holds[assembly.springs] = gives[assembly.springs]
+    for out, acts in zip(islands, (carries & ~holds, carries & ~holds & ~locks), strict=True):
+        if some(acts):
+            out[assembly.island[np.minimum(rows.body_a, rows.body_b)[acts]]] = False

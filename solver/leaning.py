@@ -40,6 +40,8 @@ def leaning(assembly, solution, fast):
     fast: tolerance of what moves fast [m].
     """
     problem = assembly.problem
+    if not len(problem.contacts):
+        return None
     bodies, n, h = problem.bodies, problem.bodies.dynamic_count, problem.step
     pushes = places(solution.contact_impulse[:, 0] > 0.0)
     spin = solution.velocity[:n, 3:]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The one point at which the two bodies of a contact are pushed, wherever each of them takes its own."""
 
-from dataclasses import replace
-
 import numpy as np
 
+from .copies import replace
 from .rotations import conjugate, rotate
 
 ROUND, OTHER, STANDS, FACE = range(4)

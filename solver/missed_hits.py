@@ -7,10 +7,9 @@ cradle so went from one ball to all five in a single frame.  What pushes though 
 together once more as what hits at the end of the step.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
+from .copies import replace
 from .flags import some
 from .reference.impact import approach
 from .reference.rows import start_gaps

@@ -7,13 +7,14 @@ is carried as prescribed bodies.  Should they press on something carried after a
 them: nothing is ever pushed that does not push back.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 
 from . import rotations
 from .constraints.breaking import row_forces
+from .copies import replace
 from .flags import some
 from .gliding import whole_impulses
 from .late_forces import LateForces
@@ -132,9 +133,11 @@ def kept_forces(joints, attempt, part=None):
     assembly, solution, sleep = attempt.assembly, attempt.solution, attempt.sleep
     problem, count = assembly.problem, len(assembly.contacts)
     contacts, rows = problem.contacts, problem.joints
-    known, taken = slice(count), slice(None)
-    impulse = world_impulses(contacts.normal[known], solution.contact_impulse[known])
-    impulse = whole_impulses(problem, impulse, known)
+    taken, impulse = slice(None), np.zeros((0, 3))
+    if count:
+        known = slice(count)
+        impulse = world_impulses(contacts.normal[known], solution.contact_impulse[known])
+        impulse = whole_impulses(problem, impulse, known)
     if part is not None:
         wide = np.append(part, False)[assembly.numbering.scene]
         own = wide[contacts.body_a[:count]] | wide[contacts.body_b[:count]]

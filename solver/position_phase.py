@@ -6,7 +6,6 @@ is where contacts carry load otherwise than thought, because load chooses the in
 backward Euler to the end of the step; what nothing holds takes its joints' directions in mid-step and keeps its energy.
 """
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from .arrays import usual_room
 from .assemble import HELD
 from .constraints.breaking import row_forces
+from .copies import replace
 from .crests import crests
 from .curves import COARSE, KINK, MOST, bends, curves, pose_at
 from .eased import SHARES, eased

@@ -5,13 +5,14 @@ metrics.py says what the residuals are, and tests hold these numbers against it.
 as they are, whatever the solver made of them on its device; arrays are sized by capacity and kept from step to step.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 import warp as wp
 
 from .arrays import Columns, ColumnSet, allocate, fetch, structs, upload, zeros
+from .copies import replace
 from .flags import every, some
 from .mathx.real import real_types
 from .metrics import StepResiduals, VelocityResiduals
@@ -142,14 +143,21 @@ class Judge:
         )  # fmt: skip
         driven, fastest, *work = islands_of
         residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
-        steps = (rolls & TURNED > 0) | (rolls & (STOOD | LANDED) == STOOD | LANDED)
-        rolls = steps & (rolls & ROUNDED == 0)
-        if some(rolls):  # in heaps it costs half as much again
-            rolls &= (np.bincount(island, minlength=islands) == 1) & ~assembly.island_jointed
+        rolls = self._rolls(rolls, assembly)
         return JudgedStep(
             residuals, error, gained > 0, (need > 0) | rolls | assembly.island_jointed, rolls, driven > 1,
             np.array(work) * (driven > 0), fastest.view(float).take(island), coordinate.copy(), velocity.copy(),
         )  # fmt: skip
+
+    def _rolls(self, told, assembly):
+        """(islands,) bool: those that ``JudgedStep.rolls`` names; told: (islands,) flags of residual_facets.py."""
+        if not some(told):
+            return np.zeros(len(told), bool)
+        rolls = (told & TURNED > 0) | (told & (STOOD | LANDED) == STOOD | LANDED)
+        rolls &= told & ROUNDED == 0
+        if some(rolls):  # in heaps it costs half as much again
+            rolls &= (np.bincount(assembly.island, minlength=len(told)) == 1) & ~assembly.island_jointed
+        return rolls
 
     def contacts_at_end(self, problem):
         """The Contacts of the step judged last at its end pose, and (n, 6) velocity that their impulses gave there.

@@ -10,11 +10,12 @@ it touches or hangs on begins to move, a drive's target or a field's force chang
 go.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from .components import connected_components
+from .copies import replace
 from .flags import some
 from .metrics import body_residuals, step_residuals
 from .plausible import pair_number

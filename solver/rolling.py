@@ -20,9 +20,11 @@ def rolling(assembly, solution):
     """(n,) bool: bodies without joints that turn fast and press on something with a round side; None: no body does."""
     problem = assembly.problem
     n, contacts = problem.bodies.dynamic_count, problem.contacts
+    if not len(contacts):
+        return None
     spin = solution.velocity[:n, 3:]
     fast = dot(spin, spin) * problem.step**2 > FAST**2
-    if not len(contacts) or not some(fast):
+    if not some(fast):
         return None
     pushes = places(solution.contact_impulse[:, 0] > 0.0)
     inertia = problem.bodies.inertia[:n]

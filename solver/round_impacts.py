@@ -5,11 +5,10 @@ A contact has one normal for the step.  That of the step's start is off by the w
 they meet: at 24 frames a second a ball at 5 m/s that hit another off its middle left 7 degrees off.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from .contact_geometry import ALIKE
+from .copies import replace
 from .rotations import rotate
 from .touch_time import EDGE_RADIUS, Side, may_meet, round_touch, solid_touch, touch_in_flight
 from .vectors import inner

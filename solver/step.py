@@ -24,7 +24,6 @@ judge, solve for the end velocity.  What misses is done again as two halves: isl
 the larger part.
 """
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -34,6 +33,7 @@ from .assemble import Assembler
 from .attempt import NOTHING, Attempt, Spent, StepOutcome
 from .collision import Collider
 from .contact_set import carry_impulses, no_contacts
+from .copies import replace
 from .crushed import crushed, in_vain
 from .flags import some
 from .force_recorder import ForceRecorder

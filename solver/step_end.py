@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How a step ends once its end pose is known: with which velocity, and in which state."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from .copies import replace
 from .energy_limit import EnergyLimit, held_to
 from .facets import taken_by_facets
 from .flags import every, some

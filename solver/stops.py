@@ -11,13 +11,14 @@ heaps hardly anything is thrown, and they would take half as many solves again. 
 it is judged by its mean force over a step (breaking.py), which over a second part of a tenth is ten times as large.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from .attempt import Spent
 from .bounces import moving_first
 from .components import connected_components
+from .copies import replace
 from .flags import places, some
 from .reference.rows import coordinate_rates, coordinates, gaps, parting_speeds, start_gaps
 from .topology import whole_groups

@@ -13,10 +13,9 @@ brakes or drives what it did not on the way: a block that rocked lost half of it
 steps.  This is for single bodies that stick to what stands still.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
+from .copies import replace
 from .flags import some
 from .metrics import row_velocity
 from .outline import strokes_between

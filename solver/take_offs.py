@@ -7,11 +7,10 @@ box on a sprung pad so lost up to a sixth of its height at 24 frames a second.  
 meet where the spring is not strained.  Not if any of the joints may break; see stops.py.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from .constraints.breaking import impulse_share
+from .copies import replace
 from .flags import places, some
 from .reference.knock_on import answer, reflections
 from .reference.rows import coordinates, dot, jacobians, start_gaps

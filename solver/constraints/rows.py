@@ -12,12 +12,13 @@ What is asked is data in a row; the kernels know no joint types.  Force signs: p
 from A.  Which law acts on a row is known from the scene; what it asks in a step, asked.py finds.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
 
 from .. import rotations
+from ..copies import replace
 from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
 from ..reference.row_laws import Law
