@@ -5,7 +5,6 @@ import dataclasses
 from functools import cached_property
 
 import pytest
-
 from axion.solver.copies import replace
 
 
