@@ -18,6 +18,8 @@ outer_slot, inner_slot = wp.constant(OUTER), wp.constant(INNER)
 sweep_slot = wp.constant(SWEEP)
 SLIP_SHARE = wp.constant(wp.float64(0.7))  # with all of it pieces that slide between others swing for ever
 FARTHEST = wp.constant(wp.float64(30.0))
+EASY = wp.constant(3)  # Newton iterations of a step at rest
+EPS_ITERATED = wp.constant(wp.float64(1.0e-4))  # at least, to start from, where conjugate gradients solve
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 
@@ -54,6 +56,8 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.outer_count[k] = 0
     if isl.sweeps_allowed[k] == 2 and isl.jointed[k] == 0:
         isl.outer_count[k] = -1  # a round of sweeps alone
+    if isl.direct[k] == 0:
+        isl.eps[k] = wp.max(isl.eps[k], EPS_ITERATED)
     isl.slip_share[k] = SLIP_SHARE
     isl.trouble[k] = 0
     isl.damping[k] = wp.float64(0.0)
@@ -261,6 +265,8 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         isl.law[k] = 1  # Newton chases the lagged radius; on cones it has a convex function, and ends in a few steps
     if (met and isl.unload[k] == 0) or round + 1 >= limits.outer:
         isl.outer_active[k] = 0
+        if isl.newton_count[k] <= EASY and isl.jointed[k] + isl.sweeps_allowed[k] == 0 and isl.direct[k] == 1:
+            isl.eps[k] = isl.eps[k] * wp.float64(0.3)  # to hand on: until it is small, columns at rest are soft
         if finite and (value < isl.best[k] or isl.squeezed[k] == 1):
             isl.best[k] = value
             isl.keep[k] = 1
@@ -313,7 +319,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         if law == 1 and isl.pull[k] < wp.float64(0.5) * value:
             contact = wp.float64(0.0)  # it comes from slip that has not settled, which a smaller eps does not help
         if contact > slow and (value <= isl.previous[k] or contact >= isl.gradient[k]):
-            isl.eps[k] = wp.max(isl.eps[k] * wp.float64(0.3), limits.eps_smallest)
+            isl.eps[k] = wp.min(isl.eps[k], wp.max(isl.eps[k] * wp.float64(0.3), limits.eps_smallest))
         if isl.residual_joint[k] > wp.float64(0.3) * value:
             isl.eps_joint[k] = wp.max(isl.eps_joint[k] * wp.float64(0.1), limits.eps_joint_smallest)
     elif struggled and law == isl.law[k]:

@@ -35,6 +35,7 @@ from .reference.rows import normals, start_gaps
 from .residuals import Judge
 from .second_hits import hit_again
 from .solved import Solved
+from .step_end import EPS_SMALLEST
 from .topology import whole_groups
 from .turned_over import turned_over
 from .velocity_phase import moves
@@ -375,8 +376,9 @@ class PositionPhase:
         if bodies.spin is not None:
             fast = whole_groups(assembly.island, bodies.spin[: len(aim)].any(axis=1))
             aim[fast] *= self.solver.spinning
-        eps = state.eps[assembly.numbering.scene[: len(aim)]]
-        np.minimum(eps, EPS_OF_CONTACTS, out=eps, where=~assembly.island_jointed[assembly.island])
+        eps, jointed = state.eps[assembly.numbering.scene[: len(aim)]], assembly.island_jointed[assembly.island]
+        np.minimum(eps, EPS_OF_CONTACTS, out=eps, where=~jointed)
+        np.maximum(eps, np.where(jointed | sweeps, EPS_SMALLEST, self.solver.eps_at_rest), out=eps)
         if swept is None:
             swept = state.swept[assembly.numbering.scene[: len(aim)]]
         return SolveOptions(aim, eps, np.where(swept > 0, 2 * sweeps, sweeps)), tolerance

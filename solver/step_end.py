@@ -68,7 +68,8 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
                 assembly.problem.bodies, assembly.end_velocity
             )
         tolerance = solved.tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
-        options = SolveOptions(tolerance, state.eps[assembly.numbering.scene[:n]], np.zeros(n, bool), velocity)
+        eps = np.maximum(state.eps[assembly.numbering.scene[:n]], EPS_SMALLEST)
+        options = SolveOptions(tolerance, eps, np.zeros(n, bool), velocity)
 
         def solve(problem, done, loaded=loaded):
             return phase.solver.solve_velocity(problem, replace(options, done=done), loaded)[0]
@@ -135,7 +136,7 @@ def moved_state(state, assembly, solution, statistics, end, bent=None):
         velocity=np.concatenate([end.velocity, bodies.velocity[n:]]).take(place, 0),
     )  # fmt: skip
     factor = EPS_FACTORS.take(statistics.newton, mode="clip")
-    eps = np.minimum(np.maximum(factor * statistics.eps, EPS_SMALLEST), FIRST_EPS)
+    eps = np.minimum(factor * statistics.eps, FIRST_EPS)
     if not every(statistics.constrained):
         eps[~statistics.constrained] = FIRST_EPS
     moved.eps[number.scene[:n]] = eps
