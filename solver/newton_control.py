@@ -18,7 +18,7 @@ outer_slot, inner_slot = wp.constant(OUTER), wp.constant(INNER)
 sweep_slot = wp.constant(SWEEP)
 SLIP_SHARE = wp.constant(wp.float64(0.7))  # with all of it pieces that slide between others swing for ever
 FARTHEST = wp.constant(wp.float64(30.0))
-EASY = wp.constant(3)  # Newton iterations of a step at rest
+EASY = wp.constant(3)  # Newton iterations of a step, at most, after which islands at rest go on with a smaller eps
 EPS_ITERATED = wp.constant(wp.float64(1.0e-4))  # at least, to start from, where conjugate gradients solve
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
@@ -42,6 +42,7 @@ class Limits:
     eps_largest: wp.float64
     eps_smallest: wp.float64
     eps_joint_smallest: wp.float64
+    eps_settled: wp.float64  # below it islands at rest hand on less of it after an easy step
 
 
 @kernel
@@ -265,8 +266,9 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         isl.law[k] = 1  # Newton chases the lagged radius; on cones it has a convex function, and ends in a few steps
     if (met and isl.unload[k] == 0) or round + 1 >= limits.outer:
         isl.outer_active[k] = 0
-        if isl.newton_count[k] <= EASY and isl.jointed[k] + isl.sweeps_allowed[k] == 0 and isl.direct[k] == 1:
-            isl.eps[k] = isl.eps[k] * wp.float64(0.3)  # to hand on: until it is small, columns at rest are soft
+        settled = isl.newton_count[k] <= EASY and isl.eps[k] < limits.eps_settled
+        if settled and isl.jointed[k] + isl.sweeps_allowed[k] == 0 and isl.direct[k] == 1:
+            isl.eps[k] = isl.eps[k] * wp.float64(0.3)  # to hand on: as long as it is large, contacts are springs
         if finite and (value < isl.best[k] or isl.squeezed[k] == 1):
             isl.best[k] = value
             isl.keep[k] = 1

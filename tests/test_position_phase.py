@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rounds of the position phase: what a new round leaves as it was, and which late contacts it takes."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 from axion.solver import SolverConfig, position_phase, simulate
 from axion.solver.kept_solves import unchanged
-from axion.solver.position_phase import PositionPhase, _of_others
+from axion.solver.position_phase import CALM, EPS_SMALLEST, PositionPhase, _of_others
 from axion.solver.proximal import ProximalSolver
 from scenes import pile, stack
 from step_problems import contacts_of
@@ -67,6 +68,25 @@ def test_gauss_seidel_comes_first_where_the_last_solve_took_it(monkeypatch):
         took, sweeps = (np.concatenate([part[k] for part in known if part[0] == first]) for k in (1, 2))
         assert (sweeps[took] != 1).all() and (sweeps[took] == 2).any()
         assert (sweeps[~took] != 2).all() and (sweeps[~took] == 1).any()
+
+
+def test_only_contacts_at_rest_go_on_with_a_small_eps(monkeypatch):
+    last, options = [], PositionPhase.options
+
+    def spy(phase, assembly, state, swept=None):
+        last[:] = phase, assembly, state
+        return options(phase, assembly, state, swept)
+
+    monkeypatch.setattr(PositionPhase, "options", spy)
+    simulate(stack(3), 12, config=CPU)
+    phase, still, state = last
+    velocity = still.problem.bodies.velocity.copy()
+    velocity[0, 0] = 2.0 * CALM
+    moving = replace(still, problem=replace(still.problem, bodies=replace(still.problem.bodies, velocity=velocity)))
+    jointed = replace(still, island_jointed=np.ones_like(still.island_jointed))
+    assert (options(phase, still, state)[0].eps < 1e-6).all()
+    assert (options(phase, moving, state)[0].eps == EPS_SMALLEST).all()
+    assert (options(phase, jointed, state)[0].eps == EPS_SMALLEST).all()
 
 
 def test_the_last_resort_starts_without_impulses(monkeypatch):
