@@ -378,7 +378,10 @@ class PositionPhase:
             aim[fast] *= self.solver.spinning
         eps, jointed = state.eps[assembly.numbering.scene[: len(aim)]], assembly.island_jointed[assembly.island]
         np.minimum(eps, EPS_OF_CONTACTS, out=eps, where=~jointed)
-        np.maximum(eps, np.where(jointed | sweeps, EPS_SMALLEST, self.solver.eps_at_rest), out=eps)
+        soft = jointed | sweeps
+        if state.locked is not None:
+            soft |= whole_groups(assembly.island, state.locked[assembly.numbering.scene[: len(aim)]])
+        np.maximum(eps, np.where(soft, EPS_SMALLEST, self.solver.eps_at_rest), out=eps)
         if swept is None:
             swept = state.swept[assembly.numbering.scene[: len(aim)]]
         return SolveOptions(aim, eps, np.where(swept > 0, 2 * sweeps, sweeps)), tolerance

@@ -84,7 +84,9 @@ def test_only_contacts_at_rest_go_on_with_a_small_eps(monkeypatch):
     velocity[0, 0] = 2.0 * CALM
     moving = replace(still, problem=replace(still.problem, bodies=replace(still.problem.bodies, velocity=velocity)))
     jointed = replace(still, island_jointed=np.ones_like(still.island_jointed))
+    locked = replace(state, locked=np.ones(len(state.position), bool))  # what nothing pushes out is no better solved
     assert (options(phase, still, state)[0].eps < 1e-6).all()
+    assert (options(phase, still, locked)[0].eps == EPS_SMALLEST).all()
     assert (options(phase, moving, state)[0].eps == EPS_SMALLEST).all()
     assert (options(phase, jointed, state)[0].eps == EPS_SMALLEST).all()
 
