@@ -17,7 +17,7 @@ from .vectors import inner, length
 PARTED = 1e-2  # of the smaller radius: balls farther apart at a step's end pushed each other before
 
 
-def as_they_hit(at_end, problem, solution, needed):
+def as_they_hit(at_end, problem, solution, needed, off=None):
     """The Contacts ``at_end`` of the velocity phase, those that close in the step with what they had when they hit.
 
     Corners that land and stay are not among them: with the lever of the end of a step a wheel rolls on over its facets.
@@ -27,6 +27,7 @@ def as_they_hit(at_end, problem, solution, needed):
         problem: StepProblem of the position phase, with the same contacts as they were at the start.
         solution: its StepSolution.
         needed: (C,) bool, contacts that take part; the others are left as they are.
+        off: (C,) bool, those of bodies that tumbled on past each other, or None.
     """
     contacts, bodies, h = problem.contacts, problem.bodies, problem.step
     if contacts.start_gap is None or contacts.rebound_speed is None:
@@ -35,6 +36,8 @@ def as_they_hit(at_end, problem, solution, needed):
     if contacts.glides is not None:
         needed &= ~contacts.glides
     flies = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0)
+    if off is not None:
+        flies |= off
     some = np.flatnonzero(needed & (flies | (contacts.margin_a > 0.0) & (contacts.margin_b > 0.0)))
     if not len(some):
         return at_end

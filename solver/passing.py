@@ -99,7 +99,8 @@ def passed(assembly, solution, collider, frames, assembler, free, bad, before=No
         if len(found):
             nearby = assembler.contacts(found, np.zeros((len(found), 3)), assembly.numbering, here[1])
             size = found.manifolds.size[found.source]
-            met = (found.gap > 0.0) & (gaps(nearby, *there) < -DEEP * size)
+            # what is only just in each other at one look may have passed by the next
+            met = (found.gap > -DEEP * size) & (gaps(nearby, *there) < -DEEP * size)
             through.append(_pairs(nearby, order)[met])
         here = there
     return np.setdiff1d(np.concatenate(through), touching)

@@ -37,6 +37,7 @@ from .second_hits import hit_again
 from .solved import Solved
 from .step_end import EPS_SMALLEST
 from .topology import whole_groups
+from .tumbled import tumbled_off
 from .turned_over import turned_over
 from .velocity_phase import moves
 
@@ -187,7 +188,10 @@ class PositionPhase:
         )  # fmt: skip
 
     def _without_ghosts(self, first, state, last):
-        """The Solved step without contacts that pushed bodies which do not meet, or ``first`` where all of them do."""
+        """The Solved step without contacts that pushed bodies which do not meet, or ``first`` where all of them do.
+
+        It tells what met and tumbled off.
+        """
         best, solves, real, free, flown = first, first.solves, NO_PAIRS, first.check.free, {}
         halved = None if last or first.too_long is None else whole_groups(first.assembly.island, first.too_long)
         for _ in range(GHOSTS):
@@ -207,7 +211,7 @@ class PositionPhase:
             real = union(real, pairs[meet])
             if not some(meet):
                 best = trial
-        return replace(best, solves=solves)
+        return tumbled_off(replace(best, solves=solves), real, self.collider.model, AIM * self.fast, last)
 
     def _suspects(self, solved, first, real, free, flown, halved):
         """Numbers of the pairs of scene bodies that may have been pushed without meeting, but for ``real``.

@@ -24,6 +24,7 @@ class Solved:
     too_long: object = None  # (n,) bool: those whose step is too long for it, or for what they hit on their rebound
     kinks: object = None  # curves.Bends at which balls were hit, or None
     fine: object = None  # (n,) bool: bodies carried along a curve of facets that turn by little; None: none
+    off: object = None  # (C,) bool: contacts of what hit and tumbled on past it, see tumbled.py; None: none
     leans: object = None  # (n,) bool: bodies that spin and lean on one place, see leaning.py; None: none
 
     @property

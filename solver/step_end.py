@@ -62,7 +62,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)), gained[assembly.island])
     if some(need):
         mask = need[assembly.island]
-        problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask)
+        problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask, solved.off)
         if kinks is not None:
             problem.bodies.free_velocity[kinks.body] = kinks.free_velocity(
                 assembly.problem.bodies, assembly.end_velocity

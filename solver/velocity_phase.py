@@ -18,11 +18,12 @@ from .impact_levers import as_they_hit
 from .problem import Bodies, Coordinate, JointRows, StepProblem
 
 
-def velocity_problem(assembly, solution, judge, judged, total, mask):
+def velocity_problem(assembly, solution, judge, judged, total, mask, off=None):
     """(StepProblem at velocity level, loaded (C,) bool, which contacts of the step take part).
 
     judge: the Judge that last judged this step; judged: the JudgedStep; total: (n, 6) velocity with all impulses of the
-    position phase; mask: (n,) bool, bodies of islands that need the phase.  Only their contacts and rows take part.
+    position phase; mask: (n,) bool, bodies of islands that need the phase.  Only their contacts and rows take part;
+    off: (C,) bool, contacts of bodies that hit and tumbled on past each other, or None.
     """
     problem, bodies = assembly.problem, assembly.problem.bodies
     n, contacts, pose = bodies.dynamic_count, problem.contacts, (solution.position, solution.orientation)
@@ -34,7 +35,7 @@ def velocity_problem(assembly, solution, judge, judged, total, mask):
         # Contacts are solved anew: take their share out of the free velocity, and offer it as the first guess.
         contacts, given = judge.contacts_at_end(problem)
         free[:n][mask] -= given[mask]
-        contacts = as_they_hit(contacts, problem, solution, taken)
+        contacts = as_they_hit(contacts, problem, solution, taken, off)
     if not every(taken):
         contacts = contacts.take(np.flatnonzero(taken))
     at_end = Bodies(n, bodies.mass, bodies.inertia, *pose, bodies.velocity, *pose, free, np.zeros(len(bodies.mass)))
