@@ -10,6 +10,7 @@ from .assembled import Assembly, Inert
 from .bounces import Flights
 from .contact_frames import ContactFrames
 from .copies import replace
+from .falling import fall_by_middle, falling, same_bodies
 from .flags import some
 from .force_fields import ForceTable
 from .gliding import by_middle, carried, take_middle
@@ -177,6 +178,8 @@ class Assembler:
         if len(touches) or some(passed):
             bodies.midpoint, may = by_middle(problem, contacts, links, (pressed, passed), self.noise, curved)
         self._take_mean_velocity(bodies, end_velocity, bodies.midpoint[:n], step)
+        falls = falling(problem, links, pressed, bodies.midpoint, bounces)
+        fall_by_middle(bodies, end_velocity, falls, step)
         if bounces is not None:
             bounces.set_free_motion(bodies, end_velocity)
         if may is not None:
@@ -190,7 +193,7 @@ class Assembler:
             touches.gap_noise[of_joints] = HELD * self.slow
         return Assembly(
             problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
-            (links.a, links.b), pressed, struck, bounces, curved, self._rigid(links), end,
+            (links.a, links.b), pressed, struck, bounces, curved, self._rigid(links), end, falls,
         )  # fmt: skip
 
     def _rebound(self, problem, contacts, end_velocity, known, flying):
@@ -265,7 +268,9 @@ class Assembler:
             loaded |= assembly.pressed
         loads = loaded, self.joints.passed(problem.step)
         middle = by_middle(problem, assembly.contacts, links, loads, self.noise, assembly.curved)[0]
-        return None if np.array_equal(middle > 0.0, problem.bodies.midpoint > 0.0) else loaded
+        falls = falling(problem, links, loaded, middle, assembly.bounces)
+        same = np.array_equal(middle > 0.0, problem.bodies.midpoint > 0.0) and same_bodies(falls, assembly.falls)
+        return None if same else loaded
 
     def _loads(self, problem, impulse, end_velocity, links):
         """(C,) bool: which contacts of a StepProblem carry load, for ``impulse`` (C, 3) [N s].
@@ -372,23 +377,14 @@ class Assembler:
             grip = [i for i in self._moving if number.solver[i] >= number.dynamic_count]
             friction = without_friction(friction, inside, (a, b), grip, self.joints.fixed)
         return Contacts(
-            body_a,
-            body_b,
-            point_a,
-            point_b,
-            contacts.margin_a,
-            contacts.margin_b,
-            contacts.normal,
-            friction,
-            restitution,
-            impulses,
-            gap,
+            body_a, body_b, point_a, point_b, contacts.margin_a, contacts.margin_b, contacts.normal, friction,
+            restitution, impulses, gap,
             face=face,
             face_normal=face_normal,
             surface_velocity=self._surface_velocity(a, b, orientation, number, drift),
             surface_drift=None if drift is None else np.einsum("ci,ci->c", contacts.normal, drift),
             gap_noise=np.minimum(NOISE * size, HELD * self.slow),
-        )
+        )  # fmt: skip
 
     def _surface_velocity(self, a, b, orientation, number, drift):
         """(C, 3) world velocity of the surface of bodies a relative to that of b, beyond their motion; or None."""

@@ -42,6 +42,7 @@ class Assembly:
     curved: np.ndarray | None  # (n,) int: see ``build``; None: none is
     rigid: JointRows | None  # the rows as the velocity phase takes them, where they are the same in every step
     row_end: object  # springs.EndLaw of the rows, or None where nothing is damped
+    falls: np.ndarray | None  # (n,) int: groups that fall by mid-step, as ``falling`` tells them
 
     @cached_property
     def springs(self):

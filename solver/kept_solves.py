@@ -12,6 +12,7 @@ def unchanged(before, after):
     """(n,) bool: bodies of islands that are the same in Assembly ``after`` as in the one ``before`` it."""
     n, known, contacts = len(after.island), len(before.problem.contacts), after.problem.contacts
     changed = before.problem.bodies.midpoint[:n] != after.problem.bodies.midpoint[:n]
+    changed |= _falls(before, n) != _falls(after, n)
     other = np.ones(len(contacts), bool)
     other[:known] = False
     if contacts.rebound_speed is not None:
@@ -19,6 +20,11 @@ def unchanged(before, after):
     for side in (contacts.body_a[other], contacts.body_b[other]):
         changed[side[side < n]] = True
     return ~whole_groups(after.island, changed)
+
+
+def _falls(assembly, count):
+    """(n,) bool: bodies that fall by mid-step."""
+    return np.zeros(count, bool) if assembly.falls is None else assembly.falls >= 0
 
 
 def keep(done, problem, before, earlier, solution, statistics):
