@@ -14,7 +14,8 @@ from .topology import whole_groups
 
 def falling(problem, links, pressed, middle, bounces=None):
     """(n,) int: a number for each group of bodies that joints and pressed contacts tie to each other and to nothing
-    else, -1 for all other bodies, and for those that go by mid-step anyway.  None where there is no such group.
+    else, -1 for all other bodies, and for those that go by mid-step anyway.  None where there is no such group.  Groups
+    in which something rebounds have flights of their own in the step, which end as backward Euler has it.
 
     links: numbering.Links; pressed: (C,) bool contacts that carry load; middle: (B + 1,) Bodies.midpoint; bounces:
     bounces.Bounces, whose bodies have impacts in their free motion, or None.
@@ -27,7 +28,9 @@ def falling(problem, links, pressed, middle, bounces=None):
     tied = (i < count) & (j < count)
     outside = np.minimum(i, j)[~tied]
     holds = np.zeros(count, bool) if bounces is None else bounces.flown.copy()
-    holds[outside[outside < count]] = True
+    hits = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap != 0.0)
+    for bodies in (outside, contacts.body_a[hits], contacts.body_b[hits]):
+        holds[bodies[bodies < count]] = True
     if (holds | ~ends).all():
         return None
     label = connected_components(count, i[tied], j[tied])
