@@ -21,6 +21,7 @@ from .effort import Effort
 from .flags import some
 from .ghosts import NO_PAIRS, met, pushed_from_afar
 from .gliding import whole_impulses
+from .handed_eps import start_eps
 from .kept_solves import keep, unchanged
 from .leaning import leaning
 from .missed_hits import missed_hits
@@ -35,7 +36,6 @@ from .reference.rows import normals, start_gaps
 from .residuals import Judge
 from .second_hits import hit_again
 from .solved import Solved
-from .step_end import EPS_SMALLEST
 from .topology import whole_groups
 from .tumbled import tumbled_off
 from .turned_over import turned_over
@@ -44,7 +44,6 @@ from .velocity_phase import moves
 SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
 CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
 AIM = 0.95  # of the loose tolerance: detection and poses in single precision take the rest
-EPS_OF_CONTACTS = 3e-3  # at most, to start with in islands without joints: larger ones take more rounds
 REPEATS = 4  # solves with contacts that only showed at the end pose
 GHOSTS = 3  # solves without contacts that pushed what never meets
 CHANGES = 2  # solves with the integrator of other loads; one that comes and goes with it then counts as there
@@ -380,12 +379,7 @@ class PositionPhase:
         if bodies.spin is not None:
             fast = whole_groups(assembly.island, bodies.spin[: len(aim)].any(axis=1))
             aim[fast] *= self.solver.spinning
-        eps, jointed = state.eps[assembly.numbering.scene[: len(aim)]], assembly.island_jointed[assembly.island]
-        np.minimum(eps, EPS_OF_CONTACTS, out=eps, where=~jointed)
-        soft = jointed | sweeps
-        if state.locked is not None:
-            soft |= whole_groups(assembly.island, state.locked[assembly.numbering.scene[: len(aim)]])
-        np.maximum(eps, np.where(soft, EPS_SMALLEST, self.solver.eps_at_rest), out=eps)
+        eps = start_eps(state, assembly, sweeps, self.solver.eps_at_rest)
         if swept is None:
             swept = state.swept[assembly.numbering.scene[: len(aim)]]
         return SolveOptions(aim, eps, np.where(swept > 0, 2 * sweeps, sweeps)), tolerance

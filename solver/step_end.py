@@ -9,6 +9,7 @@ from .copies import replace
 from .energy_limit import EnergyLimit, held_to
 from .facets import taken_by_facets
 from .flags import every, some
+from .handed_eps import EPS_SMALLEST
 from .joint_damping import damp_joints
 from .kept_energy import keep_energy
 from .proximal import SolveOptions
@@ -17,7 +18,7 @@ from .strokes import roll_on
 from .topology import groups_with, whole_groups
 from .velocity_phase import velocity_problem
 
-FIRST_EPS, EPS_SMALLEST = 1e-2, 1e-4
+FIRST_EPS = 1e-2
 EPS_FACTORS = np.array([1.0, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0, 10.0])
 """Of eps, by the Newton iterations of the step, the last: and more.  None: sweeps alone solved it, and tell nothing."""
 RIDE = 0.25  # [s] for which a body counts as carried along a curve: as long as a facet may take

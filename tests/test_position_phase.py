@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 from axion.solver import SolverConfig, position_phase, simulate
+from axion.solver.handed_eps import EPS_SMALLEST
 from axion.solver.kept_solves import unchanged
-from axion.solver.position_phase import CALM, EPS_SMALLEST, PositionPhase, _of_others
+from axion.solver.position_phase import CALM, PositionPhase, _of_others
 from axion.solver.proximal import ProximalSolver
 from scenes import pile, stack
 from step_problems import contacts_of
@@ -23,11 +24,12 @@ def contacts(pairs):
     return contacts_of(a, b, zero, zero, np.tile([0.0, 0.0, 1.0], (len(a), 1)))
 
 
-def assembly(island, pairs, midpoint=(0, 0, 0, 0, 0)):
+def assembly(island, pairs, midpoint=(0, 0, 0, 0, 0), falls=None):
     """As much of an Assembly as a round looks at: four dynamic bodies and one that is not."""
     bodies = SimpleNamespace(midpoint=np.array(midpoint, float))
     problem = SimpleNamespace(bodies=bodies, contacts=contacts(pairs))
-    return SimpleNamespace(island=np.array(island), island_jointed=np.zeros(max(island) + 1, bool), problem=problem)
+    jointed = np.zeros(max(island) + 1, bool)
+    return SimpleNamespace(island=np.array(island), island_jointed=jointed, problem=problem, falls=falls)
 
 
 def test_islands_with_a_late_contact_or_another_integrator_are_solved_again():
@@ -39,6 +41,9 @@ def test_islands_with_a_late_contact_or_another_integrator_are_solved_again():
     assert unchanged(before, floor).tolist() == [True, True, True, False]
     swung = assembly([0, 0, 1, 2], [(0, 1), (2, 4)], midpoint=(0, 1, 0, 0, 0))
     assert unchanged(before, swung).tolist() == [False, False, True, True]
+    fallen = assembly([0, 0, 1, 2], [(0, 1), (2, 4)], falls=np.array([0, 0, -1, -1]))
+    assert unchanged(before, fallen).tolist() == [False, False, True, True]
+    assert unchanged(fallen, fallen).tolist() == [True] * 4
     still, hit = (assembly([0, 0, 1, 2], [(0, 1), (2, 4)]) for _ in range(2))
     still.problem.contacts.rebound_speed, hit.problem.contacts.rebound_speed = np.zeros(2), np.array([0.0, 1.0])
     assert unchanged(still, hit).tolist() == [True, True, False, True]  # now it is known to rebound
