@@ -52,7 +52,7 @@ def test_a_tower_stands_as_a_block_is_pulled_out_of_it(friction, frames):
 
 def stirred(seed, half=0.3):
     """A keyframed paddle that turns at 3 rad/s among 40 balls in a tray of 0.8 m."""
-    rng, scene, frames = np.random.default_rng(seed), Scene(), 60
+    rng, scene, frames = np.random.default_rng(seed), Scene(), 40
     scene.add(Body("Tray", [Box((0.5, 0.5, 0.05))], motion="static", position=(0, 0, -0.05), friction=0.3))
     for name, x, y in (("E", 1, 0), ("W", -1, 0), ("N", 0, 1), ("S", 0, -1)):
         size = (0.05 if x else 0.5, 0.05 if y else 0.5, 0.4)
@@ -70,8 +70,8 @@ def stirred(seed, half=0.3):
 
 
 def test_a_paddle_stirs_balls_and_shoots_none():
-    """The middle one of three heaps: how fast the fastest ball of one leaves goes by the last digit, 3 to 14 times as
-    fast as the tip in ten heaps, half of them above 5.  They were shot at 20 to 70 times its speed.
+    """The middle one of three heaps: how fast the fastest ball of one leaves goes by the last digit, 2.5 to 7.4 times
+    as fast as the tip in ten heaps.  They were shot at 20 to 70 times its speed.
     """
     # A ball between the tip and a side has no room: frames are missed there.
     tip, fastest = 3.0 * 0.3, []
@@ -80,7 +80,7 @@ def test_a_paddle_stirs_balls_and_shoots_none():
         landed = np.linalg.norm(trajectory.linear_velocity[15:, 6:], axis=2)  # they fall at up to 3.3 m/s before
         fastest.append(landed.max() / tip)
     middle = np.median(fastest)
-    assert figure("balls stirred", "fastest ball in speeds of the paddle's tip", middle, 14.0) < 14.0
+    assert figure("balls stirred", "fastest ball in speeds of the paddle's tip", middle, 8.0) < 8.0
 
 
 @pytest.mark.parametrize("shape", [Sphere(0.1), Box((0.1, 0.1, 0.1))], ids=["ball", "box"])
