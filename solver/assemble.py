@@ -10,7 +10,7 @@ from .assembled import Assembly, Inert
 from .bounces import Flights
 from .contact_frames import ContactFrames
 from .copies import replace
-from .falling import fall_by_middle, falling, same_bodies
+from .falling import fall_by_middle, falling, in_groups
 from .flags import some
 from .force_fields import ForceTable
 from .gliding import by_middle, carried, take_middle
@@ -268,9 +268,10 @@ class Assembler:
             loaded |= assembly.pressed
         loads = loaded, self.joints.passed(problem.step)
         middle = by_middle(problem, assembly.contacts, links, loads, self.noise, assembly.curved)[0]
-        falls = falling(problem, links, loaded, middle, assembly.bounces)
-        same = np.array_equal(middle > 0.0, problem.bodies.midpoint > 0.0) and same_bodies(falls, assembly.falls)
-        return None if same else loaded
+        if not np.array_equal(middle > 0.0, problem.bodies.midpoint > 0.0):
+            return loaded
+        n, falls = problem.bodies.dynamic_count, falling(problem, links, loaded, middle, assembly.bounces)
+        return None if np.array_equal(in_groups(falls, n), in_groups(assembly.falls, n)) else loaded
 
     def _loads(self, problem, impulse, end_velocity, links):
         """(C,) bool: which contacts of a StepProblem carry load, for ``impulse`` (C, 3) [N s].

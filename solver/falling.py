@@ -38,11 +38,9 @@ def falling(problem, links, pressed, middle, bounces=None):
     return np.where(flies, label, -1) if flies.any() else None
 
 
-def same_bodies(first, second):
-    """Whether two answers of ``falling`` are about the same bodies."""
-    if first is None or second is None:
-        return first is second
-    return np.array_equal(first < 0, second < 0)
+def in_groups(group, count):
+    """(count,) bool: bodies of the groups of an answer of ``falling``."""
+    return np.zeros(count, bool) if group is None else group >= 0
 
 
 def fall_by_middle(bodies, end_velocity, group, step):

@@ -12,9 +12,7 @@ import warp as wp
 from .arrays import allocate, host_view
 from .recording import recorded
 
-LEAST = (
-    256  # elements of a table: a thread in vain takes a nanosecond, and to grow, with its graphs, half a millisecond
-)
+LEAST = 256  # elements of a table: a thread in vain takes a nanosecond, to grow and record anew half a millisecond
 
 
 def graph_of(kernel, size, *arrays):

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from .falling import in_groups
 from .flags import places
 from .topology import whole_groups
 from .velocity_phase import moves
@@ -12,7 +13,7 @@ def unchanged(before, after):
     """(n,) bool: bodies of islands that are the same in Assembly ``after`` as in the one ``before`` it."""
     n, known, contacts = len(after.island), len(before.problem.contacts), after.problem.contacts
     changed = before.problem.bodies.midpoint[:n] != after.problem.bodies.midpoint[:n]
-    changed |= _falls(before, n) != _falls(after, n)
+    changed |= in_groups(before.falls, n) != in_groups(after.falls, n)
     other = np.ones(len(contacts), bool)
     other[:known] = False
     if contacts.rebound_speed is not None:
@@ -20,11 +21,6 @@ def unchanged(before, after):
     for side in (contacts.body_a[other], contacts.body_b[other]):
         changed[side[side < n]] = True
     return ~whole_groups(after.island, changed)
-
-
-def _falls(assembly, count):
-    """(n,) bool: bodies that fall by mid-step."""
-    return np.zeros(count, bool) if assembly.falls is None else assembly.falls >= 0
 
 
 def keep(done, problem, before, earlier, solution, statistics):

@@ -133,11 +133,9 @@ def kept_forces(joints, attempt, part=None):
     assembly, solution, sleep = attempt.assembly, attempt.solution, attempt.sleep
     problem, count = assembly.problem, len(assembly.contacts)
     contacts, rows = problem.contacts, problem.joints
-    taken, impulse = slice(None), np.zeros((0, 3))
-    if count:
-        known = slice(count)
-        impulse = world_impulses(contacts.normal[known], solution.contact_impulse[known])
-        impulse = whole_impulses(problem, impulse, known)
+    known, taken = slice(count), slice(None)
+    impulse = world_impulses(contacts.normal[known], solution.contact_impulse[known])
+    impulse = whole_impulses(problem, impulse, known)
     if part is not None:
         wide = np.append(part, False)[assembly.numbering.scene]
         own = wide[contacts.body_a[:count]] | wide[contacts.body_b[:count]]

@@ -150,7 +150,7 @@ class Judge:
         )  # fmt: skip
 
     def _rolls(self, told, assembly):
-        """(islands,) bool: those that ``JudgedStep.rolls`` names; told: (islands,) flags of residual_facets.py."""
+        """(islands,) bool: those that ``JudgedStep.rolls`` names; told: (islands,) flags of residual_laws.py."""
         if not some(told):
             return np.zeros(len(told), bool)
         rolls = (told & TURNED > 0) | (told & (STOOD | LANDED) == STOOD | LANDED)
