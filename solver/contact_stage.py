@@ -66,6 +66,7 @@ from .manifold_kernels import (
     write_kept,
 )
 from .near_pairs import NearPairs
+from .round_contacts import count_lines, has_round_sides, see_from_axes, write_lines
 from .shapes import ConvexHull
 
 step_slot, unit_slot, old_slot, kept_slot, added_slot, unsorted_slot = (
@@ -185,6 +186,7 @@ class ContactStage:
         listed = None if model.pairs is None else wp.array(model.pairs, dtype=wp.vec2i, device=self.device)
         self.near = NearPairs(listed, self.poses, self.shapes, self.device)
         self.wanted = wp.zeros_like(self.near.near)
+        self._round = has_round_sides(model)
         self._hulls = any(isinstance(shape, ConvexHull) for shape in model.shapes)
         self._everyone, self._counts = np.ones(len(model.names), bool), None
         room = max(FEWEST, usual_room(int(model.movable.sum()))["contacts"])
@@ -285,13 +287,20 @@ class ContactStage:
     def renew(self):
         """Launch the making of the manifolds."""
         shared, remembered, old, found, fresh = self.shared, self.remembered, self.old, self.found, self.fresh
+        taken = shared, self.poses, self.shapes, found, fresh
+        if self._round:
+            self._loop(see_from_axes, len(found.pair), *taken)
         self._loop(
             judge_fresh, len(fresh.count), shared, self.poses, self.shapes, remembered, old, found, fresh
         )  # fmt: skip
+        if self._round:
+            self._loop(count_lines, len(found.pair), *taken)
         wp.utils.array_scan(old.count, old.start, inclusive=False)
         wp.utils.array_scan(fresh.count, fresh.start, inclusive=False)
         rest = remembered, old, found, fresh, self.points, self.chosen
         self._loop(write_kept, len(self.points.pair), shared, self.poses, *rest)
+        if self._round:
+            self._loop(write_lines, len(found.pair), shared, self.poses, self.shapes, *rest)
         self._loop(write_fresh, len(found.pair), shared, self.poses, self.shapes, *rest)
 
     def choose(self):

@@ -9,10 +9,10 @@ rolled.  So the ends of the part of its axis that is above the face are contacts
 import warp as wp
 
 from .contact_arrays import PointArrays, PoseArrays, ShapeArrays
-from .contact_geometry import MODULE, turned_back
+from .contact_geometry import turned_back
 from .face_corners import FLAT, nearest_face
 from .line_contacts import LEAST, LYING, PLACES, LinePoint, line_point
-from .round_sides import LINE
+from .round_sides import LINE, MODULE
 
 zero, one, up = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0)), wp.constant(wp.vec3d(0.0, 0.0, 1.0))
 flat, least, lying, line = (wp.constant(wp.float64(value)) for value in (FLAT, LEAST, LYING, LINE))

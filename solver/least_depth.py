@@ -10,11 +10,12 @@ other.  So what is deep is held against all faces, and where one of them is left
 import warp as wp
 
 from .contact_arrays import FRESH, FreshArrays, PointArrays, PoseArrays, ShapeArrays, StageArrays
-from .contact_geometry import MODULE, gap_of, turned_back
+from .contact_geometry import gap_of, turned_back
 from .face_corners import LEANING, Places, deepest_place, lifted, nearest_face, sides_along
 from .manifold_kernels import begins
 from .plausible import SLACK
 
+MODULE = "axion_hull_contacts"  # which scenes without hulls neither launch nor compile
 fresh_slot = wp.constant(FRESH)
 slack, leaning = wp.constant(wp.float64(SLACK)), wp.constant(wp.float64(LEANING))
 zero, far = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1e300))

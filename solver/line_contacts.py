@@ -12,7 +12,7 @@ Between two places d apart, of axes an angle t off, they come d^2 t^2 / (16 r) d
 import warp as wp
 
 from .contact_arrays import PointArrays, PoseArrays, ShapeArrays
-from .contact_geometry import MODULE
+from .round_sides import MODULE
 
 PARALLEL = 0.3  # sine of the angle between the axes: beyond it, the ends are far from each other
 LEAST = 0.05  # of a pair's size: what is nearer to a contact there is, or to another end, tells nothing new

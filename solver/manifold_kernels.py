@@ -4,7 +4,7 @@
 A pair has hardly moved when the farthest way of its points a, seen from b, plus the relative angle times the smaller
 shape's radius is below STILL times the pair's smallest half extent.  Then its manifold stays whole, as long as one of
 its points is near enough to be reported; and no narrow phase looks at the pair.  All others take what detection finds,
-with corners that it leaves out (face_corners.py), and the rest of lines (line_contacts.py, face_lines.py).
+with corners that it leaves out (face_corners.py), and the rest of lines (round_contacts.py).
 
 One thread a shape pair, at the pair's first contact; sums by scans, so that the result is the same in every run.
 """
@@ -40,11 +40,8 @@ from .contact_geometry import (
     turned_back,
 )
 from .face_corners import add_corners
-from .face_lines import point_on_line
-from .line_contacts import LinePoint, places
 from .manifold import GAP_FLOOR, NOISE
 from .manifold_match import match
-from .round_sides import round_contact
 
 STILL = 2e-3  # a pair that moved less, in units of its smallest half extent, keeps its manifold
 
@@ -213,38 +210,24 @@ def judge_fresh(
         pair = points.pair[k]
         if stays(stage, remembered, old, pair):
             continue
-        aside = bool(False)
-        lies = bool(False)
-        end = int(k)
-        while end < stage.counts[fresh_slot] and points.pair[end] == pair:
-            if fresh.good[end]:
-                if round_contact(points, end, poses, shapes):
-                    aside = True
-                lies = lies or points.margin_a[end] > zero or points.margin_b[end] > zero
-            end += 1
         first = int(-1)
         count = int(0)
         least = far
-        for m in range(k, end):
-            if fresh.good[m] and aside and lies:  # a rim that rolls would come down on it
-                fresh.good[m] = not round_contact(points, m, poses, shapes)
-            if fresh.good[m]:
+        end = int(k)
+        while end < stage.counts[fresh_slot] and points.pair[end] == pair:
+            if fresh.good[end]:
                 if first < 0:
-                    first = m
+                    first = end
                 count += 1
-                least = wp.min(least, gap_of(points, m, poses))
+                least = wp.min(least, gap_of(points, end, poses))
+            end += 1
         corners = int(0)
         if count > 0:
             reach = rest_reach(shapes, pair)
             corners = add_corners(stage, points, first, end, count, least, reach, poses, shapes, fresh, k)
         fresh.corners[k] = corners
-        along = int(0)
-        if count > 0:
-            for place in range(places):
-                if point_on_line(points, first, end, place, poses, shapes).good:
-                    along += 1
-        fresh.along[k] = along
-        fresh.count[k] = count + corners + along
+        fresh.along[k] = 0  # count_lines in round_contacts.py knows better
+        fresh.count[k] = count + corners
 
 
 @wp.func(module=MODULE)
@@ -310,12 +293,23 @@ def write_kept(
         chosen.link[place] = k
 
 
+@wp.func(module=MODULE)
+def keep_place(target: PointArrays, chosen: ChosenArrays, k: int, poses: PoseArrays):
+    """Note where a new point is, to tell later whether its pair has moved.  It continues none yet."""
+    target.place[k] = seen_from_b(target, k, poses)
+    target.tilt[k] = relative_tilt(target.body_a[k], target.body_b[k], poses)
+    chosen.link[k] = -1
+
+
 @kernel
 def write_fresh(
     stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, remembered: PointArrays, old: OldArrays,
     points: PointArrays, fresh: FreshArrays, target: PointArrays, chosen: ChosenArrays, lanes: int,
 ):  # fmt: skip
-    """The fresh manifolds, each behind those that stay of pairs before it, and what their points continue."""
+    """The fresh manifolds, each behind those that stay of pairs before it, and what their points continue.
+
+    Those that come last of them, on lines, are there already.
+    """
     for k in range(wp.tid(), stage.counts[fresh_slot], lanes):
         if fresh.count[k] == 0:
             continue
@@ -329,23 +323,10 @@ def write_fresh(
         while last < stage.counts[fresh_slot] and points.pair[last] == pair:
             last += 1
         found = count - fresh.along[k]
-        front = first_good(fresh, k, last)
         source = int(k)
-        next_place = int(0)
-        for i in range(count):
+        for i in range(found):
             source = first_good(fresh, source, last)
-            if i >= found:
-                on_line = LinePoint()
-                while not on_line.good and next_place < places:
-                    on_line = point_on_line(points, front, last, next_place, poses, shapes)
-                    next_place += 1
-                copy_point(target, place, target, place + i)
-                target.point_a[place + i] = on_line.point_a
-                target.point_b[place + i] = on_line.point_b
-                target.margin_a[place + i] = on_line.margin_a
-                target.margin_b[place + i] = on_line.margin_b
-                target.normal[place + i] = on_line.normal
-            elif i >= found - fresh.corners[k]:
+            if i >= found - fresh.corners[k]:
                 slot = most_corners * k + i - found + fresh.corners[k]
                 copy_point(target, place, target, place + i)
                 target.point_a[place + i] = fresh.corner_a[slot]
@@ -355,9 +336,7 @@ def write_fresh(
             else:
                 copy_point(points, source, target, place + i)
             source += 1
-            target.place[place + i] = seen_from_b(target, place + i, poses)
-            target.tilt[place + i] = relative_tilt(points.body_a[k], points.body_b[k], poses)
-            chosen.link[place + i] = -1
+            keep_place(target, chosen, place + i, poses)
         behind = int(first)
         while behind < stage.counts[old_slot] and remembered.pair[behind] == pair:
             behind += 1

@@ -30,6 +30,7 @@ from .lanes import threads
 from .line_search import search_kernels
 from .linear.assembly import assembly_kernels
 from .linear.conjugate_gradient import cg_kernel
+from .linear.stiffness import stiffness_kernel
 from .mathx.real import real_types
 from .motion import motion_kernels
 from .newton_control import Limits, control_kernels
@@ -73,7 +74,8 @@ class ProximalSolver:
         real = real_types(wp.float64 if precision == "float64" else wp.float32)
         self.problem = DeviceProblem(self.device, real)
         self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
-        self._assembly, self._cg = assembly_kernels(real, ropes), cg_kernel(real)
+        self._assembly, self._stiffness = assembly_kernels(real, ropes), stiffness_kernel(real)
+        self._cg = cg_kernel(real)
         sweep = sweep_kernels(real)
         self._sweep = sweep.coloured if self.device.is_cuda else sweep.in_order
         self._gradient_kernel = gradient_kernel(real, ropes)
@@ -212,7 +214,7 @@ class ProximalSolver:
         p = self.problem
         if position and p.launched["rows"]:
             islands = p.islands.outer_active
-            self._over_bodies(self._assembly.joint_stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
+            self._over_bodies(self._stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
             if self._ropes:
                 self._over_rows(self._joint.turn_rows, islands, p.settings, p.bodies, p.rows, p.islands)
 
@@ -243,8 +245,8 @@ class ProximalSolver:
             p.factor.launch_solve(p.bodies.r, p.bodies.d)
         self._by_teams(self._cg, p.cg_reduction, p.cg_most, p.bodies, p.pairs, p.islands)
         if p.launched["rows"]:
-            stiffness, islands = self._assembly.joint_stiffness, p.islands.soften
-            self._over_bodies(stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
+            islands = p.islands.soften
+            self._over_bodies(self._stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
         self._by_teams(self._search.directions, p.bodies, p.contacts, p.rows, p.islands)
         self._by_teams(self._search.search, self._limits, p.bodies, p.contacts, p.rows, p.islands)
 

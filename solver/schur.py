@@ -17,6 +17,7 @@ from .device_problem import DeviceProblem
 from .lanes import threads
 from .linear.assembly import assembly_kernels
 from .linear.schur_system import SchurSystem
+from .linear.stiffness import stiffness_kernel
 from .mathx.real import real_types
 from .motion import motion_kernels
 from .newton_control import control_kernels
@@ -86,7 +87,8 @@ class SchurSolver:
         self.system = SchurSystem(self.device, real, REDUCTION, LINEAR_MOST)
         self.search = StepSearch(self.device, real)
         self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
-        self._assembly, self._control = assembly_kernels(real, False), control_kernels()
+        self._assembly, self._stiffness = assembly_kernels(real, False), stiffness_kernel(real)
+        self._control = control_kernels()
         self._equations = complementarity_kernels(real).equations
         self.stirring = 0.5 if precision == "float64" else 2.0
         self.spinning = 1.0e-3 if precision == "float64" else 0.1
@@ -150,8 +152,9 @@ class SchurSolver:
                 self._over("bodies", spinning_kernels(p.real)[0], *pose, p.islands)
             self._over("contacts", self._contact.linearise_contacts, *pose, p.contacts, p.islands)
             self._over("rows", self._joint.linearise_rows, *pose, p.rows, p.islands)
-            stiffness, islands = self._assembly.joint_stiffness, p.islands.outer_active
-            self._over("bodies", stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
+            if p.launched["rows"]:
+                islands = p.islands.outer_active
+                self._over("bodies", self._stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
         else:
             still = all_islands, p.bodies
             self._over("contacts", self._contact.linearise_contacts_velocity, *still, p.contacts, p.islands)

@@ -15,10 +15,21 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
-from . import bounce_kernel, contact_frames, contact_geometry, convex_touch, impact, knock_on, predict
+from . import (
+    bounce_kernel,
+    contact_frames,
+    contact_geometry,
+    convex_touch,
+    impact,
+    knock_on,
+    least_depth,
+    predict,
+    round_sides,
+)  # fmt: skip
 from .collision import Collider
 from .constraints import springs
 from .constraints.joints import joint_kernels
+from .linear.stiffness import stiffness_kernel
 from .model import build_model
 from .residual_kernels import JOINT_MODULE, residual_kernels
 from .scene import Body, Scene
@@ -31,6 +42,8 @@ ON_HOST = (
 """Modules whose kernels run on the CPU beside NumPy, whatever device a scene is solved on."""
 TURNING = Box, Capsule, Cone, ConvexHull, Cylinder
 """Shapes that may hit with other places than were nearest at a step's start."""
+ROUND = Capsule, Cone, Cylinder
+"""Shapes with a round side, see round_contacts.py."""
 DEPTH = 4
 """How deep in a solver's objects kernels are looked for."""
 STEP = 1e-3
@@ -43,7 +56,7 @@ def warm_up(scene, solver, say=None):
     solver: ProximalSolver or SchurSolver, whose modules tell whether anything is missing.  say: called with one
     sentence whenever compiling goes on, while this function runs.  Raises RuntimeError where the compiler fails.
     """
-    device, detection, left = solver.device, [wp.get_module(contact_geometry.MODULE)], uncompiled(scene, solver)
+    device, detection, left = solver.device, _of_contacts(scene), uncompiled(scene, solver)
     if not left:
         _load_all(scene, solver)
         return
@@ -89,17 +102,29 @@ def uncompiled(scene, solver):
 def launched(scene, solver):
     """{module: device} of all kernels that a scene launches, large ones first, but newton's."""
     device, host = solver.device, wp.get_device("cpu")
-    unused = [wp.get_module(JOINT_MODULE), *kernel_modules(joint_kernels(solver.problem.real))]
-    unused = [] if scene.joints else unused
-    needed = [wp.get_module(contact_geometry.MODULE), *kernel_modules(residual_kernels(), solver)]
+    real = solver.problem.real
+    of_joints = [wp.get_module(JOINT_MODULE), *kernel_modules(joint_kernels(real), stiffness_kernel(real))]
+    unused = [] if scene.joints else of_joints
+    needed = [*_of_contacts(scene), *kernel_modules(residual_kernels(), solver)]
     rebounds = any(body.restitution > 0.0 for body in scene.bodies)
     still = any(body.motion == "static" and body.shapes for body in scene.bodies)
     touch = sum(len(body.shapes) > 0 for body in scene.bodies) > 1
-    parts = (part for body in scene.bodies for shape in body.shapes for part in shape.parts())
-    turn = touch and any(isinstance(part, TURNING) for part in parts)
+    turn = touch and _has(scene, TURNING)
     needed_on_host = True, bool(scene.joints), touch, touch, touch and rebounds, touch and rebounds and still, turn
     on_host = {wp.get_module(name): host for name in itertools.compress(ON_HOST, needed_on_host)}
     return {module: device for module in needed if module not in unused} | on_host
+
+
+def _of_contacts(scene):
+    """Modules of the solver's own kernels that find contacts in a scene."""
+    names = {contact_geometry.MODULE: True, round_sides.MODULE: _has(scene, ROUND)}
+    names[least_depth.MODULE] = _has(scene, ConvexHull)
+    return [wp.get_module(name) for name, needed in names.items() if needed]
+
+
+def _has(scene, kinds):
+    """Whether any shape of a scene is one of these kinds, or has a part that is."""
+    return any(isinstance(part, kinds) for body in scene.bodies for shape in body.shapes for part in shape.parts())
 
 
 class _Team:

@@ -16,7 +16,7 @@ from axion.solver.proximal import ProximalSolver
 from axion.solver.residual_kernels import JOINT_MODULE
 from axion.solver.scene import Body, Scene
 from axion.solver.schur import SchurSolver
-from axion.solver.shapes import Box, Sphere
+from axion.solver.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Sphere
 from scenes import ground, pendulum, pile, stack
 
 
@@ -94,7 +94,7 @@ def test_each_module_that_is_missing_is_loaded_once_and_told(loaded):
 
 def test_kernels_of_joints_are_compiled_for_scenes_with_joints_only(loaded):
     warm_up.warm_up(pile(1), ProximalSolver("cpu", "float64"))
-    assert "axion_contact_f64" in loaded and not {"axion_joints_f64", JOINT_MODULE} & set(loaded)
+    assert "axion_contact_f64" in loaded and not {"axion_joints_f64", "axion_stiffness_f64", JOINT_MODULE} & set(loaded)
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def launched(monkeypatch):
 def test_kernels_of_joints_are_launched_for_scenes_with_joints_only(launched, scene, joints):
     simulate(scene, 12)  # until the box lies: its fall is not solved for
     assert "axion_motion_f64" in launched
-    assert {name in launched for name in ("axion_joints_f64", JOINT_MODULE)} == {joints}
+    assert {name in launched for name in ("axion_joints_f64", "axion_stiffness_f64", JOINT_MODULE)} == {joints}
 
 
 def test_the_kernel_of_bounces_is_compiled_ahead(launched):
@@ -139,6 +139,30 @@ def test_nothing_is_compiled_in_the_middle_of_a_bake(launched, scene, own):
     hit = {"axion_contact_frames", "axion_impact", "axion_knock_on", "axion_bounces"}
     assert launched & hit == ahead & hit == own
     assert {name for name in launched if name.startswith("axion")} <= ahead | {JOINT_MODULE, "axion_joints_f64"}
+
+
+ROUND, HULLS = "axion_round_contacts", "axion_hull_contacts"
+
+
+@pytest.mark.parametrize(
+    ("shape", "own"),
+    [
+        (Box((0.2, 0.2, 0.2)), set()),
+        (Sphere(0.2), set()),
+        (Capsule(0.2, 0.2), {ROUND}),
+        (Cylinder(0.2, 0.2), {ROUND}),
+        (Cone(0.2, 0.2), {ROUND}),
+        (ConvexHull([[0, 0, 0], [0.2, 0, 0], [0, 0.2, 0], [0, 0, 0.2]]), {HULLS}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_kernels_of_shapes_are_compiled_where_there_are_such_shapes(launched, shape, own):
+    scene = Scene()
+    ground(scene)
+    scene.add(Body("Body", [shape], position=(0.0, 0.0, 0.3)))
+    simulate(scene, 2)
+    ahead = {module.name for module in warm_up.launched(scene, ProximalSolver("cpu", "float64", ropes=False))}
+    assert launched & {ROUND, HULLS} == ahead & {ROUND, HULLS} == own
 
 
 def test_what_detection_waits_for_is_loaded_before_all_else(monkeypatch):

@@ -8,9 +8,7 @@
 H is symmetric positive definite whatever constraints are redundant, because impulses are not unknowns.  Each block is
 gathered by one thread from the constraints around its body or pair, so no two threads write to the same place.
 
-K is h [(r . p) 1 - (r p^T + p r^T) / 2] for the impulse p at lever r of each anchor: the change of the lever as the
-body turns.  Without it a chain with a heavy end does not converge.  A joint that pushes makes K negative; where that
-led astray, only its positive semidefinite part is taken.  Where a DISTANCE of length L pulls with T, K also has
+K of joint anchors is made in stiffness.py.  Where a DISTANCE of length L pulls with T, K also has
 h (T / L) (1 - e e^T) of what its anchors move against each other: without it a bridge of short ropes does not converge.
 """
 
@@ -19,7 +17,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import DYNAMIC, PAIRS, STEP, IslandArrays, structs
+from ..arrays import DYNAMIC, PAIRS, IslandArrays, structs
 from ..constraints.row_functions import row_functions
 from ..lanes import begin, end, island_at, item, turns
 from ..mathx.real import real_types
@@ -28,11 +26,11 @@ from ..mathx.rotation import rotation_functions
 
 @cache
 def assembly_kernels(real, ropes):
-    """What builds g (a function of one body), H, and the joint stiffness K (kernels over bodies and pairs).
+    """What builds g (a function of one body) and H (kernels over bodies and pairs).
 
     ropes: whether rows may pull across their direction; without, others take a fifth less time.
     """
-    scalar, vec3, mat33, vec6, mat66 = real.scalar, real.vec3, real.mat33, real.vec6, real.mat66
+    scalar, mat33, vec6, mat66 = real.scalar, real.mat33, real.vec6, real.mat66
     arrays = structs(real)
     BodyArrays, ContactArrays, RowArrays, PairArrays = (
         arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays, arrays.PairArrays,
@@ -44,67 +42,7 @@ def assembly_kernels(real, ropes):
     name = f"axion_assembly{'_ropes' * ropes}_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1  # unrolled 6x6 loops cost minutes of compile time and gain nothing
     kernel = wp.kernel(module=name, enable_backward=False)
-    dynamic_slot, pairs_slot, step_slot = wp.constant(DYNAMIC), wp.constant(PAIRS), wp.constant(STEP)
-
-    @wp.func(module=name)
-    def anchor_stiffness(r: vec3, p: vec3, whole: bool):
-        """(r . p) 1 - (r p^T + p r^T) / 2, or its positive semidefinite part from its eigenvectors in closed form."""
-        length = wp.length(r) * wp.length(p)
-        along = wp.dot(r, p)
-        out = mat33(scalar(0.0))
-        if whole:
-            return along * wp.identity(n=3, dtype=scalar) - scalar(0.5) * (wp.outer(r, p) + wp.outer(p, r))
-        if length > scalar(1.0e-30):
-            axis = wp.cross(r, p)
-            sine = wp.length(axis)
-            if sine > scalar(1.0e-6) * length:
-                # eigenvalues along (axis), (|r||p| + r.p)/2, and a negative one
-                axis = axis / sine
-                across = wp.normalize(wp.cross(axis, wp.normalize(r) + wp.normalize(p)))
-                out += (scalar(0.5) * (length + along)) * wp.outer(across, across)
-                if along > scalar(0.0):
-                    out += along * wp.outer(axis, axis)
-            elif along > scalar(0.0):
-                e = wp.normalize(r)
-                out += along * (wp.identity(n=3, dtype=scalar) - wp.outer(e, e))
-        return out
-
-    @kernel
-    def joint_stiffness(
-        counts: wp.array(dtype=wp.int32),
-        islands: wp.array(dtype=wp.int32),
-        settings: wp.array(dtype=scalar),
-        bodies: BodyArrays,
-        rows: RowArrays,
-        isl: IslandArrays,
-    ):
-        """K of the bodies of jointed islands that ``islands`` flags, from the impulses that the round started with."""
-        at = wp.tid()
-        for turn in range(turns(counts, dynamic_slot, at)):
-            k = island_at(isl, bodies.island, turn, at)
-            if isl.jointed[k] * islands[k] == 0:
-                continue
-            for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
-                i = item(isl.body_index, n)
-                whole = isl.convex[k] == 0
-                out = mat33(scalar(0.0))
-                for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
-                    first = bodies.row_index[m]
-                    if rows.group[first] > 0:
-                        force = vec3(scalar(0.0))
-                        for r in range(first, first + rows.group[first]):
-                            p = rows.p[r]
-                            if isl.soften[k] == 1:
-                                p = rows.p_centre[r]
-                            force += scalar(p) * linear(rows.jac_b[r])
-                        if rows.b[first] == i:
-                            out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_b[first]), force, whole)
-                        if rows.a[first] == i:
-                            out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_a[first]), -force, whole)
-                share = scalar(1.0) - scalar(0.5) * bodies.midpoint[i]
-                if wp.length_sq(bodies.spin[i]) > scalar(0.0):
-                    share = scalar(0.0)  # its levers are those of the start
-                bodies.stiffness[i] = out * settings[step_slot] * share
+    dynamic_slot, pairs_slot = wp.constant(DYNAMIC), wp.constant(PAIRS)
 
     @wp.func(module=name)
     def momentum(bodies: BodyArrays, con: ContactArrays, rows: RowArrays, i: int):
@@ -284,7 +222,6 @@ def assembly_kernels(real, ropes):
                 pairs.block[n] = block
 
     return SimpleNamespace(
-        joint_stiffness=joint_stiffness,
         body_residual=body_residual,
         body_gradient=body_gradient,
         assemble_bodies=assemble_bodies,
