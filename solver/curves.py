@@ -123,7 +123,10 @@ def bends(assembly, solution, fast, radius):
     facet = angles(normal[carrier], end[held])
     found = Bends(own[held], square_to(normal[carrier], past[carrier]), end[held], moves, ball, time, facet)
     turn = found.turn()
-    turns = (turn > TURN) & (towards[held] > np.sin(TURN) * speed[held])
+    # What is off the centre of mass turns about it: in a step its speed turns aside by twice this.
+    arm = cross(spin[held], rotate(bodies.orientation[own[held]], here))
+    aside = np.where(margin[held] > 0.0, 0.5 * h * length(cross(spin[held], arm)), 0.0)
+    turns = (turn > TURN) & (towards[held] - aside > np.sin(TURN) * speed[held])
     turns &= contacts.start_gap[carrier] <= fast + SAGITTA * h * speed[held] * turn  # facets part from what rolls on
     if not turns.any():
         return None
@@ -158,11 +161,19 @@ def outwards(contacts, normal):
 
 
 def passing(contacts, bodies):
-    """(C, 3) velocity of the bodies that move past what they touch, at the step's start [m/s]."""
+    """(C, 3) velocity of the bodies that move past what they touch, at the step's start [m/s]: of what is round there
+    that of its middle, which turns of the body about it do not move; of others that of the centre of mass.
+    """
     own, other = moving_first(contacts)
-    there = np.where((contacts.body_a == own)[:, None], contacts.point_b, contacts.point_a)
+    first = contacts.body_a == own
+    there = np.where(first[:, None], contacts.point_b, contacts.point_a)
     arm = rotate(bodies.orientation[other], there)
-    return bodies.velocity[own, :3] - bodies.velocity[other, :3] - cross(bodies.velocity[other, 3:], arm)
+    past = bodies.velocity[own, :3] - bodies.velocity[other, :3] - cross(bodies.velocity[other, 3:], arm)
+    is_round = places(np.where(first, contacts.margin_a, contacts.margin_b) > 0.0)
+    middle = np.where(first[:, None], contacts.point_a, contacts.point_b)[is_round]
+    body = own[is_round]
+    past[is_round] += cross(bodies.velocity[body, 3:], rotate(bodies.orientation[body], middle))
+    return past
 
 
 def square_to(normal, past):

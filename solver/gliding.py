@@ -12,8 +12,10 @@ mid-step instead, as joints without contacts do, and so do those that are carrie
 and the velocity phase ends what is left of v_n(q+), with p turned on to the end pose.  A contact glides that touches
 and neither approaches nor runs; bodies go by mid-step where all that press on them, themselves or through others, do.
 What stands still holds where its surface does not curve, but for what has springs: they would be braked with it, and a
-car on undamped springs lost 85 % of its swing in a second.  What keyframes turn carries along as what joints turn does:
-along the tangents of a turntable a box came 1.3 times as far out in six seconds at 1.5 rad/s and 24 frames a second.
+car on undamped springs lost 85 % of its swing in a second.  And but for single bodies that are round there: a roly-poly
+went from 0.3 to 0.17 rad in eight seconds, and balls were g h t / 2 too far down a slope.
+What keyframes turn carries along as what joints turn does: along the tangents of a turntable a box came 1.3 times as
+far out in six seconds at 1.5 rad/s and 24 frames a second.
 """
 
 import numpy as np
@@ -71,14 +73,31 @@ def _near(problem, contacts, links, noise, curved):
     a, b = touches.body_a.take(closed), touches.body_b.take(closed)
     own, other = np.minimum(a, b), np.maximum(a, b)
     may = turns.take(other) & (touches.face.take(closed) >= 0)
-    if links.sprung is not None:
-        stands = links.sprung.take(links.group.take(own)) & ~problem.bodies.velocity.any(axis=1)[other]
-        rounding = np.where(a < b, touches.margin_a.take(closed), touches.margin_b.take(closed))
-        may |= stands & ((rounding > 0.0) | (problem.step * length(problem.bodies.velocity[own, 3:]) <= ROLLS))
+    is_round = np.where(a < b, touches.margin_a.take(closed), touches.margin_b.take(closed)) > 0.0
+    if links.sprung is not None or some(is_round):
+        may |= _rolls(problem.bodies, links, (own, other), is_round, problem.step)
     found[closed] = (own < n) & may
     if bend:
         found |= _bent(touches, problem.bodies, curved)  # of what moves nobody knows what its facets add
     return found if some(found) else None
+
+
+def _rolls(bodies, links, sides, is_round, step):
+    """(K,) bool: contacts with what stands still of what is round and touches nothing else that moves, nor hangs on
+    joints; and of what hangs on springs, round or hardly turning.
+
+    sides: (K,) body that moves and (K,) other body; is_round: (K,) bool, whether the first is, where they touch.
+    """
+    (own, other), n = sides, bodies.dynamic_count
+    alone = np.ones(len(bodies.mass), bool)
+    alone[links.a] = alone[links.b] = False
+    for side in sides:
+        alone[side[other < n]] = False
+    rolls = is_round & alone[own]
+    if links.sprung is not None:
+        slow = step * length(bodies.velocity[own, 3:]) <= ROLLS
+        rolls |= links.sprung.take(links.group.take(own)) & (is_round | slow)
+    return rolls & (other >= n) & ~bodies.velocity.any(axis=1)[other]
 
 
 def _able(problem, may, count, noise, curved):

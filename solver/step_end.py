@@ -21,7 +21,7 @@ from .velocity_phase import velocity_problem
 FIRST_EPS = 1e-2
 EPS_FACTORS = np.array([1.0, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0, 10.0])
 """Of eps, by the Newton iterations of the step, the last: and more.  None: sweeps alone solved it, and tell nothing."""
-RIDE = 0.25  # [s] for which a body counts as carried along a curve: as long as a facet may take
+RIDE = 1.0  # [s] for which a body counts as carried along a curve: it is slow at the ends of a swing
 LONGEST_STEP = 1.0 / 24.0  # [s] end velocities are held to tolerance / this, so that short steps do not loosen them
 
 
