@@ -33,6 +33,7 @@ FILES = {
     "tests/physics/test_spinning.py": "Free rotation and tops",
     "tests/physics/test_leaning.py": "Coins that lean",
     "tests/physics/test_rolling.py": "Rolling and sliding",
+    "tests/physics/test_rocking.py": "Round bodies that rock",
     "tests/physics/test_rolling_fast.py": "Tins and pills that roll fast",
     "tests/physics/test_round_sides.py": "Cylinders, cones and wheels",
     "tests/physics/test_line_contacts.py": "Heaps of logs, pencils that roll and a rain of barrels",

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Round bodies that rock about where they touch: roly-polies, lying bottles, a ring on a nail."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from axion.solver import Body, Capsule, Cylinder, Scene, SolverConfig, Sphere, TriangleMesh, simulate
@@ -20,14 +22,15 @@ BODIES = {
 """Shape, how it lies, how far its centre of mass is below its middle [m], and by how much it leans at first [rad]."""
 
 
-def rocked(kind, friction=1.0):
+@cache
+def rocked(kind):
     """One of BODIES, and its Trajectory, let go on the ground."""
     shape, lies, offset, lean = BODIES[kind]
     down = np.array([0.0, 0.0, -offset]) if kind.startswith("roly") else np.array([0.0, -offset, 0.0])
     scene = Scene()
-    ground(scene, friction=friction)
+    ground(scene, friction=1.0)
     pose = {"position": (0, 0, RADIUS), "orientation": multiply(turned("y", lean), lies)}
-    scene.add(Body("Body", [shape], center_of_mass=down, mass=1.0, friction=friction, **pose))
+    scene.add(Body("Body", [shape], center_of_mass=down, mass=1.0, friction=1.0, **pose))
     return scene.bodies[1], simulate(scene, SECONDS * FPS, FPS, SolverConfig(device="cpu"))
 
 
