@@ -13,7 +13,7 @@ from .copies import replace
 from .falling import fall_by_middle, falling, in_groups
 from .flags import some
 from .force_fields import ForceTable
-from .gliding import by_middle, carried, take_middle
+from .gliding import by_middle, carried, is_flat, take_middle
 from .hand_over import HandOver, Holding
 from .impact import Impacts
 from .jumps import spread
@@ -49,6 +49,7 @@ class Assembler:
     carried = None  # parts.Carried: bodies that have done this step already, or None
     flights = None  # bounces.Flights of a scene: its bodies bounce in free motion
     until = None  # when the step that this one is a part of ends [s], see jumps.py; None: it is none
+    flat = False  # (B + 1,) bool: scene bodies of planes and boxes alone, or False where nobody knows
     spinning = None  # (B,) bool: bodies that turn with what joints do to them (spinning.py), or None
 
     def __init__(self, scene, frames, joints, config):
@@ -62,7 +63,7 @@ class Assembler:
         self.angular_damping = np.array([body.angular_damping for body in bodies], float)
         rules = scene.friction_combine, scene.restitution_combine
         self.materials = Materials(rules, *([getattr(body, name) for body in bodies] for name in COEFFICIENTS))
-        self.flights = Flights(bodies, frames)
+        self.flights, self.flat = Flights(bodies, frames), np.append([is_flat(body) for body in bodies], False)
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
         self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
         self._surfaces_run = bool(surface.any())
@@ -293,7 +294,8 @@ class Assembler:
         """The Links of the joints that hold now."""
         key = number, self.joints.alive.tobytes()
         if self._linking[0] != key:
-            self._linking = key, Links.of(self.joints.fixed, self.joints.alive, number, self.joints.springs)
+            rows = self.joints.springs, self.joints.limits
+            self._linking = key, Links.of(self.joints.fixed, self.joints.alive, number, *rows, self.flat)
         return self._linking[1]
 
     def acceleration(self, bodies):

@@ -12,8 +12,8 @@ mid-step instead, as joints without contacts do, and so do those that are carrie
 and the velocity phase ends what is left of v_n(q+), with p turned on to the end pose.  A contact glides that touches
 and neither approaches nor runs; bodies go by mid-step where all that press on them, themselves or through others, do.
 What stands still holds where its surface does not curve, but for what has springs: they would be braked with it, and a
-car on undamped springs lost 85 % of its swing in a second.  And but for single bodies that are round there: a roly-poly
-went from 0.3 to 0.17 rad in eight seconds, and balls were g h t / 2 too far down a slope.
+car on undamped springs lost 85 % of its swing in a second.  And but for single bodies that are round there, and
+wheels: a roly-poly went from 0.3 to 0.17 rad in eight seconds, balls and carts were a h t / 2 too far down a slope.
 What keyframes turn carries along as what joints turn does: along the tangents of a turntable a box came 1.3 times as
 far out in six seconds at 1.5 rad/s and 24 frames a second.
 """
@@ -27,11 +27,17 @@ from .numbering import held
 from .reference.rotation import cross, dot, halfway
 from .reference.rows import normals, parting_speeds
 from .rotations import conjugate, rotate
+from .shapes import Box, Plane
 from .vectors import length
 
 TURNS = 1e-4  # [rad] in a step: what keyframes turn by less carries as what stands
 ROLLS = 0.1  # [rad] in a step: what turns by more rolls on, and its places with it
 PRESSED = 0.5  # of what free motion gains in a step: what keyframes turn may gain or lose that speed, and still carries
+
+
+def is_flat(body):
+    """Whether a scene Body is of planes and boxes alone."""
+    return all(isinstance(part, (Plane, Box)) for shape in body.shapes for part in shape.parts())
 
 
 def carried(state, number):
@@ -84,16 +90,17 @@ def _near(problem, contacts, links, noise, curved):
 
 def _rolls(bodies, links, sides, is_round, step):
     """(K,) bool: contacts with what stands still of what is round and touches nothing else that moves, nor hangs on
-    joints; and of what hangs on springs, round or hardly turning.
+    joints; of wheels on what is flat, as facets would give to carts; and of what hangs on springs, round or hardly
+    turning.
 
     sides: (K,) body that moves and (K,) other body; is_round: (K,) bool, whether the first is, where they touch.
     """
     (own, other), n = sides, bodies.dynamic_count
-    alone = np.ones(len(bodies.mass), bool)
+    alone, wheels = np.ones(len(bodies.mass), bool), links.wheels[:-1].copy()
     alone[links.a] = alone[links.b] = False
     for side in sides:
-        alone[side[other < n]] = False
-    rolls = is_round & alone[own]
+        alone[side[other < n]] = wheels[side[other < n]] = False
+    rolls = is_round & (alone[own] | wheels[own] & links.flat[other])
     if links.sprung is not None:
         slow = step * length(bodies.velocity[own, 3:]) <= ROLLS
         rolls |= links.sprung.take(links.group.take(own)) & (is_round | slow)

@@ -357,7 +357,7 @@ class NewtonJoints:
         if entries is self._rows:
             self._gains = np.array([e.get("gains", (0.0, 0.0)) for e in entries]).reshape(-1, 2).T
             self._effort = np.array([e.get("effort", np.inf) for e in entries])
-            self.springs = np.flatnonzero(self._gains[0] > 0.0)  # numbers of rows
+            self.springs, self.limits = np.flatnonzero(self._gains[0] > 0.0), ()  # numbers of rows
         return rows
 
     def _lay(self, joint, rows, orientation):

@@ -42,11 +42,13 @@ class Links:
     group: np.ndarray  # (B + 1,) bodies that joints link share a number; immovable ones have one of their own, the last
     group_count: int  # that number
     sprung: np.ndarray | None  # (group_count + 1,) bool: groups that springs are in; None: no spring holds
+    wheels: np.ndarray  # (B + 1,) bool: bodies that one joint holds, without limits, and no other
+    flat: np.ndarray  # (B + 1,) bool: bodies of planes and boxes alone, on which wheels roll
 
     @classmethod
-    def of(cls, fixed, alive, number, springs=()):
-        """fixed: JointRows of all joints; alive: (joints,) bool, which of them hold; number: Numbering; springs:
-        numbers of the rows that have one.
+    def of(cls, fixed, alive, number, springs=(), limits=(), flat=False):
+        """fixed: JointRows of all joints; alive: (joints,) bool, which of them hold; number: Numbering; springs,
+        limits: numbers of the rows that have one; flat: (B + 1,) bool as ``Links.flat``, of scene bodies.
         """
         holds = alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
         a, b = (number.solver[side[holds]].astype(np.int32) for side in (fixed.body_a, fixed.body_b))
@@ -64,7 +66,13 @@ class Links:
             sprung = np.zeros(count + 1, bool)
             sprung[group[a[springs]]] = sprung[group[b[springs]]] = True
             sprung[-1] = False
-        return cls(a, b, joint, loose, None if take.all() else take, group, count, sprung)
+        flat = np.broadcast_to(flat, len(group))[number.scene]
+        held_by, first = np.zeros(len(group), np.int64), places(np.diff(joint, prepend=-1))
+        for side in (a, b):
+            np.add.at(held_by, side[first], 1)
+        wheels, limited = held_by == 1, np.isin(np.flatnonzero(holds), limits)
+        wheels[a[limited]] = wheels[b[limited]] = False
+        return cls(a, b, joint, loose, None if take.all() else take, group, count, sprung, wheels, flat)
 
 
 def held(links, contacts, pressed, passed, glides=None):

@@ -127,13 +127,22 @@ def test_held_is_what_joints_and_pressed_contacts_link_to_a_pressed_contact(seed
     free = rng.permutation(np.arange(bodies) < n)
     number = Numbering.of(free)
     fixed = JointRows.of(7)
-    a, b = random_pairs(rng, 7, n, bodies + 1)
-    fixed.body_a, fixed.body_b, fixed.joint = number.scene[a], number.scene[b], np.array([0, 0, 1, 2, 2, 3, 4])
+    fixed.joint = np.array([0, 0, 1, 2, 2, 3, 4])
+    a, b = (side[fixed.joint] for side in random_pairs(rng, 5, n, bodies + 1))
+    fixed.body_a, fixed.body_b = number.scene[a], number.scene[b]
     alive = rng.random(5) < 0.7
     links = Links.of(fixed, alive, number)
     holds = alive[fixed.joint]
     assert links.a.tolist() == a[holds].tolist() and links.b.tolist() == b[holds].tolist()
     assert links.joint.tolist() == fixed.joint[holds].tolist()
+    of_body = [
+        {joint for *ends, joint in zip(links.a, links.b, links.joint, strict=True) if body in ends}
+        for body in range(bodies + 1)
+    ]
+    assert links.wheels.tolist() == [len(joints) == 1 for joints in of_body]
+    with_limits = Links.of(fixed, alive, number, limits=np.array([2, 5])).wheels
+    limited = {fixed.joint[2], fixed.joint[5]}
+    assert with_limits.tolist() == [len(joints) == 1 and not joints & limited for joints in of_body]
     i, j = random_pairs(rng, 6, n, bodies + 1)
     blank = np.zeros((6, 3))
     contacts, pressed = contacts_of(i, j, blank, blank, blank), rng.random(6) < 0.4

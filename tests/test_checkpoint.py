@@ -262,11 +262,11 @@ MADE = {
     " carried _without_room",
     "Collider": "model _pipeline _state _stage _contacts _graphs _sides _stuck _near _impacts jointed",
     "JointTable": "joints _asks _joint _places _position _orientation fixed start _frames _observer"
-    " _strength _breakable _standing _around _cascade _asker _law _pulled _arriving _driven _soft _limited _gains"
+    " _strength _breakable _standing _around _cascade _asker _law _pulled _arriving _driven _soft limits _gains"
     " leaps springs",
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow"
-    " noise _moving holding hand_over force_fields outlines _motion _impacts _knock_on _places _numbering _linking"
+    " noise flat _moving holding hand_over force_fields outlines _motion _impacts _knock_on _places _numbering _linking"
     " _inert asleep carried _surfaces_run _joined flights spinning until",
     "PositionPhase": "assembler collider frames joints solver slow fast judge effort",
     "Gyroscopes": "frames joints ball _known",

@@ -167,7 +167,7 @@ class JointTable:
 
     def passed(self, step):
         """(joints,) bool: those that lie beyond a limit, from where a step [s] of this length brings them back."""
-        if not self._limited:
+        if not len(self.limits):
             return np.zeros(len(self.joints), bool)
         self.start.angle[:] = self.angle
         return self._asker.passed(step) & self.alive
@@ -320,7 +320,7 @@ class JointTable:
         self.leaps = np.array(leaps, int)  # rows that drive an angle with any force: it is where they say at once
         self._pulled, self._arriving = (np.flatnonzero(law & kind) for kind in (Law.PULLS, Law.BRAKES))
         self._soft = np.flatnonzero(law & (Law.GIVES | Law.PULLS | Law.BRAKES | Law.LOWER | Law.UPPER))
-        self._limited = bool((law & (Law.LOWER | Law.UPPER)).any())
+        self.limits = np.flatnonzero(law & (Law.LOWER | Law.UPPER))  # numbers of rows
 
     def _fill(self, columns):
         """Write what no step changes of springs, dampers, compliance and forces."""
