@@ -49,7 +49,7 @@ class Assembler:
     carried = None  # parts.Carried: bodies that have done this step already, or None
     flights = None  # bounces.Flights of a scene: its bodies bounce in free motion
     until = None  # when the step that this one is a part of ends [s], see jumps.py; None: it is none
-    flat = False  # (B + 1,) bool: scene bodies of planes and boxes alone, or False where nobody knows
+    flat = False  # (B + 1,) bool: static scene bodies without curves (gliding.py), or False where nobody asks
     spinning = None  # (B,) bool: bodies that turn with what joints do to them (spinning.py), or None
 
     def __init__(self, scene, frames, joints, config):
@@ -63,7 +63,9 @@ class Assembler:
         self.angular_damping = np.array([body.angular_damping for body in bodies], float)
         rules = scene.friction_combine, scene.restitution_combine
         self.materials = Materials(rules, *([getattr(body, name) for body in bodies] for name in COEFFICIENTS))
-        self.flights, self.flat = Flights(bodies, frames), np.append([is_flat(body) for body in bodies], False)
+        self.flights = Flights(bodies, frames)
+        if scene.joints:
+            self.flat = np.append([body.motion == "static" and is_flat(body) for body in bodies], False)
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
         self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
         self._surfaces_run = bool(surface.any())

@@ -23,21 +23,30 @@ import numpy as np
 from .bounces import moving_first
 from .curves import ALONG, MOST, SAGITTA, nearest, outwards, passing, square_to
 from .flags import places, some
+from .mesh_features import has_large_faces
 from .numbering import held
 from .reference.rotation import cross, dot, halfway
 from .reference.rows import normals, parting_speeds
 from .rotations import conjugate, rotate
-from .shapes import Box, Plane
+from .shapes import Box, ConvexHull, Plane, TriangleMesh
 from .vectors import length
 
 TURNS = 1e-4  # [rad] in a step: what keyframes turn by less carries as what stands
 ROLLS = 0.1  # [rad] in a step: what turns by more rolls on, and its places with it
+SHARP = 0.5  # [rad] at which faces meet that are no curve of facets
 PRESSED = 0.5  # of what free motion gains in a step: what keyframes turn may gain or lose that speed, and still carries
 
 
 def is_flat(body):
-    """Whether a scene Body is of planes and boxes alone."""
-    return all(isinstance(part, (Plane, Box)) for shape in body.shapes for part in shape.parts())
+    """Whether the surface of a scene Body is of faces that meet at sharp edges, if at all, and no curve."""
+    return all(_is_flat(part) for shape in body.shapes for part in shape.parts())
+
+
+def _is_flat(shape):
+    if isinstance(shape, (ConvexHull, TriangleMesh)):
+        still = getattr(shape, "times", None) is None
+        return still and has_large_faces(shape.vertices, shape.triangles, SHARP)
+    return isinstance(shape, (Plane, Box))
 
 
 def carried(state, number):
@@ -90,7 +99,7 @@ def _near(problem, contacts, links, noise, curved):
 
 def _rolls(bodies, links, sides, is_round, step):
     """(K,) bool: contacts with what stands still of what is round and touches nothing else that moves, nor hangs on
-    joints; of wheels on what is flat, as facets would give to carts; and of what hangs on springs, round or hardly
+    joints; of wheels on what has no curve, as facets would give to carts; and of what hangs on springs, round or hardly
     turning.
 
     sides: (K,) body that moves and (K,) other body; is_round: (K,) bool, whether the first is, where they touch.

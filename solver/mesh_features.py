@@ -140,6 +140,19 @@ def features_of(vertices, triangles, weld):
     )
 
 
+def has_large_faces(vertices, triangles, least):
+    """Whether faces that share an edge lie in one plane or meet at ``least`` [rad] or more: those of a curve do not."""
+    first, place = weld_of(vertices)
+    corner = place[triangles]
+    points = vertices[first][corner]
+    face = _unit(np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0]))
+    edge = _sides(corner, len(first))[1]
+    order = np.argsort(edge, kind="stable")
+    one, other = (each[np.diff(edge[order]) == 0] // 3 for each in (order[:-1], order[1:]))
+    cosine = np.abs(np.einsum("ei,ei->e", face[one], face[other]))
+    return not ((cosine < PLANE) & (cosine > np.cos(least))).any()
+
+
 def _distinct(corner):
     """Which triangles of vertices (T, 3) have three of them."""
     return (corner != np.roll(corner, 1, axis=1)).all(axis=1)

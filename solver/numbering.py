@@ -43,7 +43,7 @@ class Links:
     group_count: int  # that number
     sprung: np.ndarray | None  # (group_count + 1,) bool: groups that springs are in; None: no spring holds
     wheels: np.ndarray  # (B + 1,) bool: bodies that one joint holds, without limits, and no other
-    flat: np.ndarray  # (B + 1,) bool: bodies of planes and boxes alone, on which wheels roll
+    flat: np.ndarray  # (B + 1,) bool: bodies without curves, on which wheels roll (gliding.py)
 
     @classmethod
     def of(cls, fixed, alive, number, springs=(), limits=(), flat=False):

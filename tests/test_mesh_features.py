@@ -2,8 +2,9 @@
 """Flat and sharp edges, borders and mean normals of meshes."""
 
 import numpy as np
+import pytest
 from axion.solver import ConvexHull
-from axion.solver.mesh_features import features, hole_share, mesh_table
+from axion.solver.mesh_features import features, has_large_faces, hole_share, mesh_table
 from contact_scenes import CUBE, grid, torus
 
 
@@ -77,3 +78,28 @@ def test_share_of_holes():
     turned[0] = turned[0, ::-1]
     assert hole_share(cube.vertices, turned) == np.inf
     assert [table(s).sheet.item() for s in (cube, floor)] == [False, True]
+
+
+def prism(sides):
+    angle = 2.0 * np.pi * np.arange(sides) / sides
+    ring = np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
+    return ConvexHull(np.concatenate([ring, ring + (0.0, 0.0, 1.0)]))
+
+
+@pytest.mark.parametrize(
+    ("shape", "large"),
+    [
+        (prism(4), True),
+        (prism(12), True),
+        (prism(13), False),
+        (prism(90), False),
+        (grid(4), True),
+        (grid(4, height=lambda x, y: 0.02 * x**2), False),
+        (torus(), False),
+    ],
+    ids=["box", "edges of 30 degrees", "of 28 degrees", "of 4 degrees", "floor", "wave", "ring"],
+)
+def test_faces_are_large_unless_they_are_those_of_a_curve(shape, large):
+    assert has_large_faces(shape.vertices, shape.triangles, 0.5) == large
+    apart = shape.vertices[shape.triangles].reshape(-1, 3)  # each triangle with corners of its own
+    assert has_large_faces(apart, np.arange(len(apart)).reshape(-1, 3), 0.5) == large

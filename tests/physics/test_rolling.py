@@ -3,7 +3,8 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Cylinder, Joint, Plane, Scene, SolverConfig, Sphere, simulate
+from axion.solver import Body, Box, ConvexHull, Cylinder, Joint, Plane, Scene, SolverConfig, Sphere, simulate
+from contact_scenes import grid
 from figures import figure
 from scenes import GRAVITY, downhill, ground, turned
 
@@ -90,13 +91,15 @@ def cart(ground_shape, wheel, tilt, run):
 
 
 @pytest.mark.parametrize("run", [0.0, -4.0])
-@pytest.mark.parametrize("ground_kind", ["plane", "box"])
+@pytest.mark.parametrize("ground_kind", ["plane", "box", "mesh", "hull"])
 @pytest.mark.parametrize("kind", ["cylinder", "sphere"])
 def test_a_cart_rolls_down_a_slope_by_the_law(kind, ground_kind, run):
     # a = g sin m / (m + 4 I / r^2), s = v t + a t^2 / 2.  By backward Euler it was a h t / 2 too far down, 62 mm.
     tilt, seconds = np.radians(10.0), 2.0
     wheel = {"cylinder": Cylinder(0.2, 0.05, orientation=turned("x", 0.5 * np.pi)), "sphere": Sphere(0.2)}[kind]
-    slope = {"plane": Plane(), "box": Box((50.0, 5.0, 0.5), position=(0.0, 0.0, -0.5))}[ground_kind]
+    corners = np.array([[x, y, z] for x in (-8.0, 8.0) for y in (-2.0, 2.0) for z in (-1.0, 0.0)])
+    slope = {"plane": Plane(), "box": Box((50.0, 5.0, 0.5), position=(0.0, 0.0, -0.5)), "mesh": grid(8, 20.0)}
+    slope = (slope | {"hull": ConvexHull(corners)})[ground_kind]
     trajectory = simulate(cart(slope, wheel, tilt, run), 48, 24, CPU)
     share = {"cylinder": 0.5, "sphere": 0.4}[kind]
     pull = GRAVITY * np.sin(tilt) * 14.0 / (14.0 + 4.0 * share)
