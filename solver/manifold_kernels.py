@@ -190,6 +190,15 @@ def take_fresh(
 
 
 @wp.func(module=MODULE)
+def last_of_pair(stage: StageArrays, points: PointArrays, k: int):
+    """The first fresh contact after k that is of another pair."""
+    last = int(k)
+    while last < stage.counts[fresh_slot] and points.pair[last] == points.pair[k]:
+        last += 1
+    return last
+
+
+@wp.func(module=MODULE)
 def first_good(fresh: FreshArrays, k: int, last: int):
     """The first good contact from k on, or ``last``."""
     while k < last and not fresh.good[k]:
@@ -319,9 +328,7 @@ def write_fresh(
         count = fresh.count[k]
         if place + count > target.pair.shape[0]:
             continue
-        last = int(k)
-        while last < stage.counts[fresh_slot] and points.pair[last] == pair:
-            last += 1
+        last = last_of_pair(stage, points, k)
         found = count - fresh.along[k]
         source = int(k)
         for i in range(found):

@@ -24,7 +24,7 @@ from .contact_arrays import (
 from .contact_geometry import lower_bound
 from .face_lines import point_on_line
 from .line_contacts import places
-from .manifold_kernels import begins, copy_point, first_good, keep_place
+from .manifold_kernels import begins, copy_point, first_good, keep_place, last_of_pair
 from .round_sides import MODULE, round_contact
 
 fresh_slot, old_slot = wp.constant(FRESH), wp.constant(OLD)
@@ -47,27 +47,17 @@ def see_from_axes(
             continue
         aside = bool(False)
         lies = bool(False)
-        end = int(k)
-        while end < stage.counts[fresh_slot] and points.pair[end] == points.pair[k]:
-            if fresh.good[end]:
-                if round_contact(points, end, poses, shapes):
+        last = last_of_pair(stage, points, k)
+        for m in range(k, last):
+            if fresh.good[m]:
+                if round_contact(points, m, poses, shapes):
                     aside = True
-                lies = lies or points.margin_a[end] > zero or points.margin_b[end] > zero
-            end += 1
+                lies = lies or points.margin_a[m] > zero or points.margin_b[m] > zero
         if not (aside and lies):
             continue
-        for m in range(k, end):
+        for m in range(k, last):
             if fresh.good[m]:  # a rim that rolls would come down on it
                 fresh.good[m] = not round_contact(points, m, poses, shapes)
-
-
-@wp.func(module=MODULE)
-def last_of_pair(stage: StageArrays, points: PointArrays, k: int):
-    """The first contact after k that is of another pair."""
-    last = int(k)
-    while last < stage.counts[fresh_slot] and points.pair[last] == points.pair[k]:
-        last += 1
-    return last
 
 
 @kernel
