@@ -51,6 +51,7 @@ class Collider:
     """
 
     jointed = None  # (B,) bool: bodies that joints hold, which do not fly freely; None: none are
+    pieces = None  # (B,) int: bodies with the same number, but for -1, are one now (glued.py); None: none are
     sunk = None  # (Q,) int64 numbers of pairs of meshes that started inside each other (sunk.py); None: nobody looked
 
     def __init__(self, model):
@@ -116,8 +117,7 @@ class Collider:
         return self._detect(None, position, orientation, still, turning, 0.0, free, moved, asked)
 
     def collide_near(self, position, orientation, linear_velocity, step, free, watched):
-        """``collide_again``, with the foresight of ``collide``: also what is as far as bodies get in ``step`` seconds.
-
+        """``collide_again``, with the foresight of ``collide``: also what is as far as bodies get in ``step`` seconds;
         watched (B,) bool: contacts between two others are left out.
         """
         still, asked = np.zeros((len(position), 3)), _with_one_of(free, watched)
@@ -196,6 +196,7 @@ class Collider:
             return no_contacts()
         fastest = deforming.fastest(matrices(orientation)) if deforming is not None and step > 0.0 else None
         stage.set_poses(position, orientation, linear, angular, step, self._origin, free, watched, fastest)
+        stage.set_pieces(self.pieces)
         if self._pipeline is None:
             self._allocate()
         if self._graphs is None:
@@ -203,11 +204,10 @@ class Collider:
         while not self._run(old, position, orientation, angular, stage.gravity * step**2, asked):
             pass
         manifolds = stage.read_manifolds()
-        surface = still_surface(len(manifolds))
+        deforms, shift, drift = still_surface(len(manifolds))
         if deforming is not None and deforming.step > 0.0:
-            surface = self._surface(manifolds, matrices(orientation))
+            deforms, shift, drift = self._surface(manifolds, matrices(orientation))
             wp.capture_launch(self._graphs.choose)
-        deforms, shift, drift = surface
         source, normal, gap, previous, face, face_normal = stage.read_chosen(len(manifolds))
         if len(source) < len(manifolds):
             near, deforms, shift, drift = manifolds.take(source), deforms[source], shift[source], drift[source]

@@ -95,6 +95,7 @@ class PoseArrays:
     surface_way: wp.array(dtype=wp.vec3d)  # of the fastest vertex of a mesh that deforms, in the step, twice
     free: wp.array(dtype=wp.bool)
     watched: wp.array(dtype=wp.bool)  # of each pair one body must be
+    piece: wp.array(dtype=wp.int32)  # bodies with the same, but for -1, are one as long as it is so (glued.py)
     movable: wp.array(dtype=wp.bool)
     center: wp.array(dtype=wp.vec3d)  # of mass, in the body's frame
     rotation: wp.array(dtype=wp.mat33d)
@@ -215,6 +216,7 @@ def pose_arrays(model, device):
     upload(poses.movable, model.movable)
     upload(poses.center, model.center_of_mass)
     upload(poses.group, model.group_class.astype(np.int32))
+    poses.piece.fill_(-1)
     return poses
 
 

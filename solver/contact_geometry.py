@@ -3,7 +3,7 @@
 
 import warp as wp
 
-from .contact_arrays import FALL, STEP, PointArrays, PoseArrays, ShapeArrays, StageArrays
+from .contact_arrays import FALL, STEP, ChosenArrays, PointArrays, PoseArrays, ShapeArrays, StageArrays
 
 ALIKE = 1.0 - 1e-6  # cosine above which a contact's normal is a face's: 0.08 degrees
 ROUNDED = 1.0 - 1e-11  # cosine above which only newton's single precision tells it from the face's: 4e-6 rad
@@ -130,6 +130,25 @@ def has_mesh(shapes: ShapeArrays, pair: wp.int64):
 
 
 @wp.func(module=MODULE)
+def swings_down(
+    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, k: int, count: int,
+    chosen: ChosenArrays,
+):  # fmt: skip
+    """Whether the bodies may turn about another contact of the pair until this one closes, see face_corners.py."""
+    pair = points.pair[k]
+    if chosen.gap[k] >= swing_room(stage, points, k, poses) or has_mesh(shapes, pair):
+        return False
+    m = int(k)
+    while m > 0 and points.pair[m - 1] == pair:
+        m -= 1
+    while m < count and points.pair[m] == pair:
+        if chosen.closes[m]:
+            return True
+        m += 1
+    return False
+
+
+@wp.func(module=MODULE)
 def has_face(shapes: ShapeArrays, shape: int, direction: wp.vec3d):
     """Whether a shape has a face with this outward normal, in its body's frame; a mesh is taken to be all faces."""
     if shapes.mesh[shape]:
@@ -181,6 +200,14 @@ def touched_body(points: PointArrays, k: int, poses: PoseArrays, shapes: ShapeAr
 def within(inner: wp.vec3d, outer: wp.vec3d):
     """Whether no component of ``inner`` is above that of ``outer``."""
     return inner[0] <= outer[0] and inner[1] <= outer[1] and inner[2] <= outer[2]
+
+
+@wp.func(module=MODULE)
+def asked_for(poses: PoseArrays, a: int, b: int):
+    """Whether a detection has to look at bodies a and b."""
+    if poses.piece[a] >= 0 and poses.piece[a] == poses.piece[b]:
+        return False
+    return (poses.free[a] or poses.free[b]) and (poses.watched[a] or poses.watched[b])
 
 
 @wp.func(module=MODULE)

@@ -43,6 +43,7 @@ from .contact_arrays import (
 )
 from .contact_geometry import (
     MODULE,
+    asked_for,
     closing_of,
     face_along,
     gap_of,
@@ -50,7 +51,7 @@ from .contact_geometry import (
     matrix,
     reach_of,
     speed_at,
-    swing_room,
+    swings_down,
     touched_body,
     turned_back,
 )
@@ -119,25 +120,6 @@ def judge_contacts(
         chosen.closes[k] = gap <= wp.max(floor * points.size[k], reach_of(stage, closing))
 
 
-@wp.func(module=MODULE)
-def swings_down(
-    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, k: int, count: int,
-    chosen: ChosenArrays,
-):  # fmt: skip
-    """Whether the bodies may turn about another contact of the pair until this one closes, see face_corners.py."""
-    pair = points.pair[k]
-    if chosen.gap[k] >= swing_room(stage, points, k, poses) or has_mesh(shapes, pair):
-        return False
-    m = int(k)
-    while m > 0 and points.pair[m - 1] == pair:
-        m -= 1
-    while m < count and points.pair[m] == pair:
-        if chosen.closes[m]:
-            return True
-        m += 1
-    return False
-
-
 @kernel
 def choose_contacts(
     stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays,
@@ -150,7 +132,7 @@ def choose_contacts(
         b = points.body_b[k]
         normal = chosen.normal[k]
         near = chosen.closes[k] or swings_down(stage, poses, shapes, points, k, count, chosen)
-        near = near and (poses.free[a] or poses.free[b]) and (poses.watched[a] or poses.watched[b])
+        near = near and asked_for(poses, a, b)
         chosen.near[k] = near
         chosen.previous[k] = -1
         if chosen.link[k] >= 0:
@@ -188,7 +170,7 @@ class ContactStage:
         self.wanted = wp.zeros_like(self.near.near)
         self._round = has_round_sides(model)
         self._hulls = any(isinstance(shape, ConvexHull) for shape in model.shapes)
-        self._everyone, self._counts = np.ones(len(model.names), bool), None
+        self._everyone, self._counts, self._pieces = np.ones(len(model.names), bool), None, None
         room = max(FEWEST, usual_room(int(model.movable.sum()))["contacts"])
         self._make_fresh_room(room)
         self._make_room(room)
@@ -226,6 +208,12 @@ class ContactStage:
             upload(poses.surface_way, ways)
         upload(self.shared.settings, (step, self.gravity * step**2))
         upload(self.shared.vectors, (self.model.gravity, origin))
+
+    def set_pieces(self, pieces):
+        """Hand over ``Collider.pieces``."""
+        if pieces is not self._pieces:
+            upload(self.poses.piece, np.full(len(self._everyone), -1) if pieces is None else pieces)
+            self._pieces = pieces
 
     def remember(self, contacts):
         """Match with the ContactSet last accepted, or with nothing.  True where arrays grew: record anew."""

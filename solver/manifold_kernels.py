@@ -32,6 +32,7 @@ from .contact_arrays import (
 )
 from .contact_geometry import (
     MODULE,
+    asked_for,
     closing_of,
     gap_of,
     lower_bound,
@@ -144,7 +145,7 @@ def choose_pairs(
             continue
         a = shapes.body[first]
         b = shapes.body[second]
-        if not (poses.free[a] or poses.free[b]) or not (poses.watched[a] or poses.watched[b]):
+        if not asked_for(poses, a, b):
             continue
         if stage.counts[old_slot] > 0:
             if stays(stage, points, old, wp.int64(first) * size + wp.int64(second)):

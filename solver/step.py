@@ -38,6 +38,7 @@ from .crushed import crushed, in_vain
 from .flags import some
 from .force_recorder import ForceRecorder
 from .given_up import deliver
+from .glued import Glue
 from .halving import few, halve_part
 from .landings import landing
 from .late_forces import LateForces
@@ -60,7 +61,7 @@ class Stepper:
 
     def __init__(self, scene, frames, joints, model, solver, config):
         self.assembler = Assembler(scene, frames, joints, config)
-        self.collider = Collider(model)
+        self.collider, self.glue = Collider(model), Glue(scene.joints, model.names, model.movable)
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
         self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
         slow, self.fast = config.tolerances()
@@ -202,7 +203,8 @@ class Stepper:
         free = self.assembler.free(self.state.time)
         self.collider.deform(state.time, step)
         self.collider.jointed = self._jointed()
-        contacts = self.collider.collide(position, orientation, velocity[:, :3], velocity[:, 3:], step, free)
+        poses = position, orientation, velocity[:, :3], velocity[:, 3:]
+        contacts = self.glue.collide(self.collider, self.joints.alive, state.contacts, *poses, step, free)
         if (old := state.contacts) is None:
             return contacts, np.zeros((len(contacts), 3))
         known = PairOverlap(old.body_a, old.body_b, old.gap, len(state.way))
