@@ -52,6 +52,7 @@ class Collider:
 
     jointed = None  # (B,) bool: bodies that joints hold, which do not fly freely; None: none are
     pieces = None  # (B,) int: bodies with the same number, but for -1, are one now (glued.py); None: none are
+    alive = None  # (joints,) bool: which hold, and may keep bodies from colliding; None: all do
     sunk = None  # (Q,) int64 numbers of pairs of meshes that started inside each other (sunk.py); None: nobody looked
 
     def __init__(self, model):
@@ -137,9 +138,8 @@ class Collider:
         return tuple(np.concatenate(each) for each in zip(found, (high, low, depth), strict=True))
 
     def crossings(self, start, end):
-        """``crossings`` of the pairs near each other at the step's start.
-
-        start, end: position (B, 3) and orientation (B, 4) of the bodies.
+        """``crossings`` of the pairs near each other at the step's start; start, end: position (B, 3) and orientation
+        (B, 4) of the bodies.
         """
         if not len(self._near):
             return no_contacts()
@@ -196,7 +196,7 @@ class Collider:
             return no_contacts()
         fastest = deforming.fastest(matrices(orientation)) if deforming is not None and step > 0.0 else None
         stage.set_poses(position, orientation, linear, angular, step, self._origin, free, watched, fastest)
-        stage.set_pieces(self.pieces)
+        stage.set_joined(self.pieces, self.alive)
         if self._pipeline is None:
             self._allocate()
         if self._graphs is None:

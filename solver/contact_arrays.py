@@ -101,6 +101,7 @@ class PoseArrays:
     rotation: wp.array(dtype=wp.mat33d)
     origin_velocity: wp.array(dtype=wp.vec3d)
     group: wp.array(dtype=wp.int32)
+    held_apart: wp.array(dtype=wp.bool)  # (K,) of CollisionModel.breakable: which joints still keep apart
 
 
 @wp.struct
@@ -130,6 +131,7 @@ class ShapeArrays:
     corner: wp.array(dtype=wp.vec3d)
     collides: wp.array(dtype=wp.bool)  # of two classes of groups and masks, (K K,)
     joined: wp.array(dtype=wp.int64)
+    breakable: wp.array(dtype=wp.int64)  # CollisionModel.breakable
 
 
 @wp.struct
@@ -212,7 +214,8 @@ def read_points(arrays, count):
 
 def pose_arrays(model, device):
     """PoseArrays of a CollisionModel."""
-    poses = columns(PoseArrays, len(model.names), device)
+    poses = columns(PoseArrays, len(model.names), device, held_apart=len(model.breakable))
+    poses.held_apart.fill_(True)
     upload(poses.movable, model.movable)
     upload(poses.center, model.center_of_mass)
     upload(poses.group, model.group_class.astype(np.int32))
@@ -250,6 +253,7 @@ def shape_arrays(model, device):
         "corner": model.polygons.corner,
         "collides": model.class_collides.reshape(-1),
         "joined": model.joined,
+        "breakable": model.breakable,
     }
     arrays = {}
     for name, numbers in values.items():

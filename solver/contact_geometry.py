@@ -203,10 +203,21 @@ def within(inner: wp.vec3d, outer: wp.vec3d):
 
 
 @wp.func(module=MODULE)
-def asked_for(poses: PoseArrays, a: int, b: int):
-    """Whether a detection has to look at bodies a and b."""
+def pair_of(poses: PoseArrays, a: int, b: int):
+    """Number of the pair of bodies a and b, see plausible.pair_number."""
+    return wp.int64(wp.min(a, b)) * wp.int64(poses.position.shape[0]) + wp.int64(wp.max(a, b))
+
+
+@wp.func(module=MODULE)
+def asked_for(poses: PoseArrays, shapes: ShapeArrays, a: int, b: int):
+    """Whether a detection has to look at bodies a and b, which may touch some time."""
     if poses.piece[a] >= 0 and poses.piece[a] == poses.piece[b]:
         return False
+    if shapes.breakable.shape[0] > 0:
+        pair = pair_of(poses, a, b)
+        found = lower_bound(shapes.breakable, shapes.breakable.shape[0], pair)
+        if found < shapes.breakable.shape[0] and shapes.breakable[found] == pair and poses.held_apart[found]:
+            return False
     return (poses.free[a] or poses.free[b]) and (poses.watched[a] or poses.watched[b])
 
 
@@ -217,7 +228,7 @@ def may_touch(poses: PoseArrays, shapes: ShapeArrays, a: int, b: int):
         return False
     if not shapes.collides[poses.group[a] * shapes.classes + poses.group[b]]:
         return False
-    pair = wp.int64(wp.min(a, b)) * wp.int64(poses.position.shape[0]) + wp.int64(wp.max(a, b))
+    pair = pair_of(poses, a, b)
     found = lower_bound(shapes.joined, shapes.joined.shape[0], pair)
     if found < shapes.joined.shape[0]:
         return shapes.joined[found] != pair

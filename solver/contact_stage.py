@@ -132,7 +132,7 @@ def choose_contacts(
         b = points.body_b[k]
         normal = chosen.normal[k]
         near = chosen.closes[k] or swings_down(stage, poses, shapes, points, k, count, chosen)
-        near = near and asked_for(poses, a, b)
+        near = near and asked_for(poses, shapes, a, b)
         chosen.near[k] = near
         chosen.previous[k] = -1
         if chosen.link[k] >= 0:
@@ -209,11 +209,13 @@ class ContactStage:
         upload(self.shared.settings, (step, self.gravity * step**2))
         upload(self.shared.vectors, (self.model.gravity, origin))
 
-    def set_pieces(self, pieces):
-        """Hand over ``Collider.pieces``."""
+    def set_joined(self, pieces, alive):
+        """Hand over ``Collider.pieces`` and ``Collider.alive``."""
         if pieces is not self._pieces:
             upload(self.poses.piece, np.full(len(self._everyone), -1) if pieces is None else pieces)
             self._pieces = pieces
+        if alive is not None and len(self.model.breakable):
+            upload(self.poses.held_apart, self.model.held_apart(alive))
 
     def remember(self, contacts):
         """Match with the ContactSet last accepted, or with nothing.  True where arrays grew: record anew."""

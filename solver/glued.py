@@ -36,12 +36,12 @@ class Glue:
             self._known = key, self._of(self._sides[:, holds])
         return self._known[1]
 
-    def collide(self, collider, alive, before, *poses):
+    def collide(self, collider, before, *poses):
         """The ContactSet of ``collider`` at the start of a step, without contacts inside what nothing touches.
 
-        alive: as in ``pieces``; before: ContactSet of the last step, or None; poses: as ``Collider.collide`` has them.
+        before: ContactSet of the last step, or None; poses: as ``Collider.collide`` has them.
         """
-        pieces = self.pieces(alive)
+        pieces = self.pieces(collider.alive)
         collider.pieces = expected = None if before is None else _untouched(pieces, before)
         found = collider.collide(*poses)
         if pieces is None:

@@ -12,6 +12,7 @@ from .closest_points import closest_points, first_hits
 from .manifold import turn
 from .mesh_sides import center, within
 from .outline import corners_of
+from .plausible import pair_number
 
 AT_ONCE = 1 << 20  # pairs that are compared together
 INSIDE = 0.9  # of what reaches from the middle of a shape to its outline: so much of it must be inside
@@ -53,7 +54,8 @@ def _pairs(model, position, rotation):
         outer.append(part[row, 0])
         inner.append(some[column])
     outer, inner = np.concatenate(outer), np.concatenate(inner)
-    touch = model.allowed(model.shape_body[outer], model.shape_body[inner])
+    bodies = model.shape_body[outer], model.shape_body[inner]
+    touch = model.allowed(*bodies) & ~np.isin(pair_number(*bodies, len(model.names)), model.breakable)
     return outer[touch], inner[touch]
 
 

@@ -145,7 +145,7 @@ def choose_pairs(
             continue
         a = shapes.body[first]
         b = shapes.body[second]
-        if not asked_for(poses, a, b):
+        if not asked_for(poses, shapes, a, b):
             continue
         if stage.counts[old_slot] > 0:
             if stays(stage, points, old, wp.int64(first) * size + wp.int64(second)):

@@ -31,6 +31,7 @@ from .mesh_features import MeshTable, weld_of  # noqa: E402
 from .mesh_heart import hearts  # noqa: E402
 from .model_meshes import Shell, fingerprint, meshes_of, outward  # noqa: E402
 from .piercings import lookup_piercings  # noqa: E402
+from .plausible import pair_number  # noqa: E402
 from .rotations import matrices  # noqa: E402
 from .shape_extents import all_vertices, box_of, centers_of, deforms, middles_of, rounding_of, side_of  # noqa: E402
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
@@ -69,7 +70,9 @@ class CollisionModel:
     gravity: np.ndarray  # (3,) [m/s^2]
     group_class: np.ndarray  # (B,) bodies with equal group and mask share a class
     class_collides: np.ndarray  # (K, K) bool
-    joined: np.ndarray  # (J,) int64, sorted: low body * B + high body, joined without collision
+    joined: np.ndarray  # (J,) int64, sorted: low body * B + high body, joined without collision, for ever
+    breakable: np.ndarray  # (K,) int64, sorted: likewise, until their joints have broken
+    breakable_joints: np.ndarray  # (L, 2) number of a joint of theirs, and of the pair among them
     shapes: list  # of the scene, S of them
     deforming: DeformingMeshes | None = None
 
@@ -127,15 +130,21 @@ class CollisionModel:
         return bool(self.class_collides.any()) if self.pairs is None else len(self.pairs) > 0
 
     def allowed(self, body_a, body_b):
-        """Whether each pair of bodies may touch.  body_a, body_b: (N,) int -> (N,) bool."""
-        low, high = np.minimum(body_a, body_b), np.maximum(body_a, body_b)
-        pair = low.astype(np.int64) * len(self.names) + high
+        """Whether each pair of bodies may ever touch.  body_a, body_b: (N,) int -> (N,) bool."""
         return (
             (body_a != body_b)
             & (self.movable[body_a] | self.movable[body_b])
             & self.class_collides[self.group_class[body_a], self.group_class[body_b]]
-            & ~np.isin(pair, self.joined)
+            & ~np.isin(pair_number(body_a, body_b, len(self.names)), self.joined)
         )
+
+    def held_apart(self, alive):
+        """(K,) bool: whether a joint still keeps each of the ``breakable`` pairs from colliding.
+
+        alive: (joints,) bool, which joints hold.
+        """
+        joint, pair = self.breakable_joints.T
+        return np.bincount(pair[alive[joint]], minlength=len(self.breakable)) > 0
 
 
 def sample_pairs(model, room):
@@ -283,15 +292,23 @@ def _rules(scene):
     keys = list(table)
     collides = np.array([[bool(g & n) and bool(f & m) for f, n in keys] for g, m in keys], bool)
     index = {body.name: number for number, body in enumerate(scene.bodies)}
-    joined = set()
-    for joint in scene.joints:
+    joined, breakable = set(), {}
+    for number, joint in enumerate(scene.joints):
         if not joint.collide_connected and joint.body_a is not None and joint.body_b is not None:
             low, high = sorted((index[joint.body_a], index[joint.body_b]))
-            joined.add(low * len(scene.bodies) + high)
+            pair = low * len(scene.bodies) + high
+            if np.isinf(joint.break_force) and np.isinf(joint.break_torque):
+                joined.add(pair)
+            else:
+                breakable.setdefault(pair, []).append(number)
+    pairs = sorted(breakable.keys() - joined)
+    joints = [(number, k) for k, pair in enumerate(pairs) for number in breakable[pair]]
     return {
         "group_class": group_class,
         "class_collides": collides.reshape(len(keys), len(keys)),
         "joined": np.array(sorted(joined), np.int64),
+        "breakable": np.array(pairs, np.int64),
+        "breakable_joints": np.array(joints, np.int64).reshape(-1, 2),
     }
 
 

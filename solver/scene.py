@@ -270,7 +270,8 @@ class Joint(coerce.Coerced):
         compliance: of the locked coordinates, and of the length of a distance or rope [m/N].
         angular_compliance: [rad/(N m)].
         break_force, break_torque: the joint breaks when the norm of its force [N] or torque [N m] over a step is more.
-        collide_connected: whether the two bodies collide with each other.
+        collide_connected: whether the two bodies collide with each other while the joint holds.  Once all of those that
+            forbid it have broken, they do.
         anchors: distance and rope only: points ((3,), (3,)) on A and on B in the world at the start [m].
         length: distance and rope only [m]; None: the distance of the anchors at the start.
     """

@@ -202,9 +202,9 @@ class Stepper:
         position, orientation = self.frames.to_body(state.position, state.orientation)
         free = self.assembler.free(self.state.time)
         self.collider.deform(state.time, step)
-        self.collider.jointed = self._jointed()
+        self.collider.jointed, self.collider.alive = self._jointed(), self.joints.alive
         poses = position, orientation, velocity[:, :3], velocity[:, 3:]
-        contacts = self.glue.collide(self.collider, self.joints.alive, state.contacts, *poses, step, free)
+        contacts = self.glue.collide(self.collider, state.contacts, *poses, step, free)
         if (old := state.contacts) is None:
             return contacts, np.zeros((len(contacts), 3))
         known = PairOverlap(old.body_a, old.body_b, old.gap, len(state.way))

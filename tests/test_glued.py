@@ -75,9 +75,9 @@ def collided(scene, moves=(0.0, 0.0, 0.0), before=None):
     place[1:3] += moves
     still, turn = np.zeros((len(place), 3)), np.tile((0.0, 0.0, 0.0, 1.0), (len(place), 1))
     collider = Collider(model)
-    alive = np.ones(len(scene.joints), bool)
-    found = glue_of(scene).collide(collider, alive, before, place, turn, still, still, 1 / 24)
-    return found, collider, (glue_of(scene), alive, place, turn, still)
+    collider.alive = np.ones(len(scene.joints), bool)
+    found = glue_of(scene).collide(collider, before, place, turn, still, still, 1 / 24)
+    return found, collider, (glue_of(scene), place, turn, still)
 
 
 def between(found):
@@ -97,17 +97,17 @@ def test_inside_of_what_touches_is():
 
 
 def test_pieces_that_part_or_meet_between_steps():
-    found, collider, (glue, alive, place, turn, still) = collided(row())
+    found, collider, (glue, place, turn, still) = collided(row())
     collider.accept(found)
     apart = place - [(1.0, 0.0, 0.0) if k in (1, 2) else (0.0, 0.0, 0.0) for k in range(5)]
-    flying = glue.collide(collider, alive, found, apart, turn, still, still, 1 / 24)
+    flying = glue.collide(collider, found, apart, turn, still, still, 1 / 24)
     assert not len(flying)
     collider.accept(flying)
-    again = glue.collide(collider, alive, flying, place, turn, still, still, 1 / 24)
+    again = glue.collide(collider, flying, place, turn, still, still, 1 / 24)
     assert between(again) == {(1, 2), (2, 3), (3, 4)}
     landing = place.copy()
     landing[1:3] -= (0.1, 0.0, 1.0 - SIZE / 2)
     collider.accept(flying)
-    landed = glue.collide(collider, alive, flying, landing, turn, still, still, 1 / 24)
+    landed = glue.collide(collider, flying, landing, turn, still, still, 1 / 24)
     assert between(landed) == {(0, 1), (0, 2), (1, 2)}
     assert (collider.pieces[3:] >= 0).all()

@@ -16,12 +16,16 @@ def ball(name, x=0.0, **settings):
     return Body(name, [Sphere(0.5)], position=(x, 0.0, 0.0), **settings)
 
 
-def touching(*things):
-    """Names of the bodies that touch when all of ``things`` overlap, as a set of pairs in the scene's order."""
+def touching(*things, alive=None):
+    """Names of the bodies that touch when all of ``things`` overlap, as a set of pairs in the scene's order.
+
+    alive: whether each joint holds; None: all do.
+    """
     scene = Scene()
     for thing in things:
         scene.add(thing)
     collider = Collider(build_model(scene))
+    collider.alive = None if alive is None else np.array(alive)
     pose = [body.start() for body in scene.bodies]
     still = np.zeros((len(pose), 3))
     contacts = collider.collide(np.array([p for p, _ in pose]), np.array([q for _, q in pose]), still, still, 0.01)
@@ -64,6 +68,18 @@ def test_joined_bodies_do_not_collide_unless_asked(broad_phase):
     assert touching(*bodies, Joint("j", "ball", "b", "a")) == {("b", "c")}
     assert touching(*bodies, Joint("j", "ball", "a", "b", collide_connected=True)) == near
     assert touching(*bodies, Joint("j", "ball", None, "b")) == near
+
+
+@pytest.mark.parametrize("alive", [None, (1, 1, 1, 1), (0, 1, 1, 1), (1, 0, 1, 1), (0, 0, 1, 1), (0, 0, 0, 1)])
+def test_joined_bodies_collide_once_their_joints_have_broken(broad_phase, alive):
+    # Two weak joints keep a and b apart, a weak and a strong one b and c.
+    things = [ball("a"), ball("b", 0.6), ball("c", 1.2)]
+    things += [Joint("first", "ball", "b", "a", break_force=1.0), Joint("second", "ball", "a", "b", break_torque=1.0)]
+    things += [Joint("weak", "ball", "b", "c", break_force=1.0), Joint("strong", "ball", "b", "c")]
+    apart = alive is None or any(alive[:2])
+    assert touching(*things, alive=None if alive is None else [bool(a) for a in alive]) == (
+        set() if apart else {("a", "b")}
+    )
 
 
 def test_shapes_of_one_body_do_not_collide(broad_phase):

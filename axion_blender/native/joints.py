@@ -54,6 +54,11 @@ def convert(item, world, entry):
             "disable_collisions",
             "is switched off, but in Blender still keeps its two objects from colliding: in Axion they collide",
         )
+    elif own.enabled and native.use_breaking and native.disable_collisions:
+        entry.changed(
+            "disable_collisions",
+            "keeps its two objects from colliding in Blender when it has broken, too: in Axion they collide then",
+        )
     newton, newton_metre = world.metres**4, world.metres**5  # kg cubed with the unit, as panels show, times a length
     _convert_breaking(native, own, world.impulse_rate * newton, world.impulse_rate * newton_metre, entry)
     for axis in AXES:

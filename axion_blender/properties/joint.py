@@ -36,7 +36,9 @@ class AXION_PG_joint(JointLimits, JointMotors, JointSprings, bpy.types.PropertyG
         name="Type", description="Movements that the joint allows", items=TYPES, default="FIXED", **STILL
     )
     disable_collisions: switch(
-        "Disable Collisions", "Let the two joined bodies pass through each other, as a door and its frame must", True
+        "Disable Collisions",
+        "Let the two joined bodies pass through each other while the joint holds, as a door and its frame must",
+        True,
     )
 
     object1: PointerProperty(

@@ -301,6 +301,16 @@ def test_constraint_that_is_off_still_lets_its_pair_pass():
     assert any("keeps its two objects from colliding" in note for note in converted_notes())
 
 
+def test_broken_constraint_still_lets_its_pair_pass():
+    weightless((0, 0, -10))
+    floor = body("Floor", box_mesh((6, 6, 1)), (0, 0, -0.5), type="PASSIVE", collision_shape="BOX")
+    item = body("Body", location=(0, 0, 0.6), collision_shape="BOX")
+    breaking = {"use_breaking": True, "breaking_threshold": 1e-6}
+    constraint("Joint", "FIXED", floor, item, disable_collisions=True, **breaking)
+    assert play(item, 25).translation.z < -2.0
+    assert any("in Axion they collide then" in note for note in converted_notes())
+
+
 def test_locked_axes_are_heeded():
     weightless((1, 2, -10))
     item = body("Body", collision_shape="BOX", linear_damping=0.0)
