@@ -65,8 +65,18 @@ def as_they_hit(at_end, problem, solution, needed, off=None):
             own = contacts.face == body
             normal[own] = rotate(turn[own], contacts.face_normal[own])
     point = meeting_point(replace(contacts, normal=normal), poses, n)
-    _put(changed, some, solution, contacts, normal, point - poses[0], point - poses[2])
+    lever_a, lever_b = point - poses[0], point - poses[2]
+    balls = np.flatnonzero(_centred(contacts))
+    if len(balls):
+        normal[balls], lever_a[balls], lever_b[balls] = _between(contacts.take(balls), (poses[0] - poses[2])[balls])
+    _put(changed, some, solution, contacts, normal, lever_a, lever_b)
     return replace(at_end, **changed)
+
+
+def _centred(contacts):
+    """(C,) bool: contacts of two balls about their centres of mass."""
+    found = inner(contacts.point_a, contacts.point_a) < (CENTRED * contacts.margin_a) ** 2
+    return found & (inner(contacts.point_b, contacts.point_b) < (CENTRED * contacts.margin_b) ** 2)
 
 
 def _balls(contacts, solution, index):
@@ -77,9 +87,7 @@ def _balls(contacts, solution, index):
     they have parted, as those of a rack that was struck, along that of the start.
     """
     near = contacts.take(index)
-    centred = near.friction == 0.0
-    centred &= inner(near.point_a, near.point_a) < (CENTRED * near.margin_a) ** 2
-    centred &= inner(near.point_b, near.point_b) < (CENTRED * near.margin_b) ** 2
+    centred = _centred(near) & (near.friction == 0.0)
     index, near = index[centred], near.take(centred)
     way = solution.position[near.body_a] - solution.position[near.body_b]
     apart = length(way) - near.margin_a - near.margin_b

@@ -54,6 +54,7 @@ step_slot = wp.constant(STEP)
 zero, half, two = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5)), wp.constant(wp.float64(2.0))
 still, far = wp.constant(wp.float64(STILL)), wp.constant(wp.float64(1e300))
 floor, noise = wp.constant(wp.float64(GAP_FLOOR)), wp.constant(wp.float64(NOISE))
+rounded = wp.constant(wp.float64(1.0 + 1e-6))  # in single precision
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 
@@ -155,6 +156,13 @@ def choose_pairs(
         pairs.wanted[k] = pairs.near[k]
 
 
+@wp.func(module=MODULE)
+def is_ball(shapes: ShapeArrays, shape: int, margin: wp.float64):
+    """Whether all of a shape is a margin around one point."""
+    half = shapes.half[shape]
+    return margin > wp.float64(0.0) and wp.max(half[0], wp.max(half[1], half[2])) <= rounded * margin
+
+
 @kernel
 def take_fresh(
     stage: StageArrays, found: FoundArrays, unit: wp.float64, poses: PoseArrays, shapes: ShapeArrays,
@@ -179,6 +187,11 @@ def take_fresh(
         points.point_b[k] = unit * wp.vec3d(found.point_0[k])
         points.margin_a[k] = unit * wp.float64(found.margin_1[k])
         points.margin_b[k] = unit * wp.float64(found.margin_0[k])
+        # What rounding puts beside a ball's middle would be a lever, by which smooth ones get a spin.
+        if is_ball(shapes, a, points.margin_a[k]):
+            points.point_a[k] = shapes.place[a]
+        if is_ball(shapes, b, points.margin_b[k]):
+            points.point_b[k] = shapes.place[b]
         points.size[k] = wp.min(shapes.size[a], shapes.size[b])
         points.lever[k] = wp.min(shapes.radius[a], shapes.radius[b])
         normal = wp.vec3d(found.normal[k])
