@@ -59,8 +59,8 @@ class Assembler:
         self.set_out(frames, joints, Holding.of(bodies))
         self.hand_over = HandOver(scene, frames, self.holding)
         self.force_fields = ForceTable(scene, frames) if scene.fields else None
-        self.linear_damping = np.array([body.linear_damping for body in bodies], float)
-        self.angular_damping = np.array([body.angular_damping for body in bodies], float)
+        damping = np.array([(body.linear_damping, body.angular_damping) for body in bodies], float).reshape(-1, 2)
+        self.linear_damping, self.angular_damping = damping.T.copy()
         rules = scene.friction_combine, scene.restitution_combine
         self.materials = Materials(rules, *([getattr(body, name) for body in bodies] for name in COEFFICIENTS))
         self.flights = Flights(bodies, frames)
@@ -80,9 +80,8 @@ class Assembler:
         self.frames, self.joints, self.holding = frames, joints, holding
         self._motion, self._places = FreeMotion(), ContactFrames(frames)
         self._impacts, self._knock_on = Impacts(), KnockOn()
-        self._numbering = None, None
+        self._numbering, self._inert = (None, None), (None, None)
         self._linking, self._joined = (None, None), (None, None, None)
-        self._inert = None, None
 
     def free(self, time):
         """(B,) bool: which bodies move freely in a step that starts at ``time`` [s]."""
@@ -321,7 +320,7 @@ class Assembler:
             velocity[n:-1] = flow[n:-1] = self._mean_velocity(state, step, *planned)[fixed]
         bodies = Bodies(
             n, inert.mass, inert.inertia, position, orientation, velocity, end_position, end_orientation, flow,
-            number.loose,
+            number.loose, start_velocity=self.hand_over.at_start(velocity, orientation, number, state),
         )  # fmt: skip
         return bodies, flow[:n].copy(), acceleration
 

@@ -161,19 +161,20 @@ def outwards(contacts, normal):
 
 
 def passing(contacts, bodies):
-    """(C, 3) velocity of the bodies that move past what they touch, at the step's start [m/s]: of what is round there
-    that of its middle, which turns of the body about it do not move; of others that of the centre of mass.
+    """(C, 3) velocity of the bodies that move past what they touch, as that sees it, at the step's start [m/s]: of what
+    is round there that of its middle, which turns of the body about it do not move; of others that of the centre of
+    mass.
     """
     own, other = moving_first(contacts)
-    first = contacts.body_a == own
-    there = np.where(first[:, None], contacts.point_b, contacts.point_a)
-    arm = rotate(bodies.orientation[other], there)
-    past = bodies.velocity[own, :3] - bodies.velocity[other, :3] - cross(bodies.velocity[other, 3:], arm)
+    velocity, first = bodies.velocity_at_start(), contacts.body_a == own
+    past, place = velocity[own, :3] - velocity[other, :3], bodies.position[own] - bodies.position[other]
     is_round = places(np.where(first, contacts.margin_a, contacts.margin_b) > 0.0)
-    middle = np.where(first[:, None], contacts.point_a, contacts.point_b)[is_round]
-    body = own[is_round]
-    past[is_round] += cross(bodies.velocity[body, 3:], rotate(bodies.orientation[body], middle))
-    return past
+    if len(is_round):
+        body, point = own[is_round], np.where(first[:, None], contacts.point_a, contacts.point_b)[is_round]
+        middle = rotate(bodies.orientation[body], point)
+        past[is_round] += cross(velocity[body, 3:], middle)
+        place[is_round] += middle
+    return past - cross(velocity[other, 3:], place)
 
 
 def square_to(normal, past):

@@ -6,7 +6,7 @@ a seventh of its amplitude with every half swing at 24 frames a second.  Bodies 
 mid-step instead, as joints without contacts do, and so do those that are carried along a curve (curves.py):
 
     u = (u- + u+) / 2        the velocity of the way
-    u+ = u_free + 2 M^-1 J^T p        J: normal and levers half way between the start and the free pose
+    u+ = u_free + 2 M^-1 J^T p        J: normal half way between the start and the free pose, means of the levers
     phi(q+) >= 0        the gap at the end, with the normal there
 
 and the velocity phase ends what is left of v_n(q+), with p turned on to the end pose.  A contact glides that touches
@@ -125,7 +125,8 @@ def _able(problem, may, count, noise, curved):
     index = places(may & ~along)
     if len(index):
         near = _at_start(touches, bodies, index)
-        speed = parting_speeds(near, bodies.velocity, bodies.position, bodies.orientation)
+        # By its mean velocity over the step, what turns about a place far off would run into what it carries.
+        speed = parting_speeds(near, bodies.velocity_at_start(), bodies.position, bodies.orientation)
         own, other = moving_first(near)
         falls = length((bodies.free_velocity - bodies.velocity)[own, :3])
         rest = noise / problem.step + np.where(other < bodies.dynamic_count, 0.0, PRESSED * falls)

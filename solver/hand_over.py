@@ -19,6 +19,7 @@ from .problem import frozen
 
 SLACK = 1e-9  # [s] times are sums of steps
 BACK = 1e-6  # of the blend time: over which the spin of a glide is measured
+SMOOTH = 0.5  # of the speed: a path whose velocity changes by more at a sample has a corner there
 GLIDE = 13  # start time [s], offset [m], its rate, rotation vector [rad], its rate
 NONE = np.concatenate([[-np.inf], np.zeros(GLIDE - 1)])
 
@@ -67,6 +68,7 @@ class HandOver:
 
     def __init__(self, scene, frames, holding):
         self.bodies, self.frames, self.holding = scene.bodies, frames, holding
+        self._paths = [i for i, body in enumerate(scene.bodies) if body.path is not None]
 
     def plan(self, index, now, time, glide):
         """Pose of the frame of body ``index``, held in a step from ``now``, at ``time``; past its release, on as it
@@ -92,6 +94,46 @@ class HandOver:
                 moved.velocity[i] = np.concatenate([linear + self._lever(i, moved, angular), angular])
             else:
                 self._take_back(i, moved)
+
+    def at_start(self, velocity, orientation, number, state):
+        """``velocity`` (B + 1, 6) of bodies in a step with that of its start for what animation moves, not the mean.
+
+        Mean velocities are along the chord, and of what turns about another place than its centre of mass the velocity
+        turns with it: what rides on it would end each step with a velocity of half a step ago, and slide off.
+        orientation: (B + 1, 4) then; number: Numbering.
+        """
+        return self._led((velocity, orientation), number, state, state.time)
+
+    def at_end(self, velocity, orientation, number, state, step):
+        """The same of the end of a step of ``step`` seconds; orientation: (B + 1, 4) there."""
+        return self._led((velocity, orientation), number, state, state.time + step)
+
+    def _led(self, bodies, number, state, time):
+        (velocity, orientation), changed = bodies, {}
+        for i in self._paths:
+            k = number.solver[i]
+            if k < number.dynamic_count or not velocity[k].any():
+                continue
+            if self.bodies[i].motion == "dynamic" and self.holding.until(i, state.time) < time:
+                continue  # let go in the step
+            turn = rotations.multiply(orientation[k], rotations.conjugate(self.frames.principal[i]))
+            lever = rotations.rotate(turn, self.frames.center[i])
+            linear = self._smooth_velocity(i, time, state.glide, time == state.time)
+            changed[k] = linear + np.cross(velocity[k, 3:], lever)
+        if changed:
+            velocity = velocity.copy()
+            velocity[list(changed), :3] = list(changed.values())
+        return velocity
+
+    def _smooth_velocity(self, index, time, glide, begins):
+        """Velocity (3,) of the frame's origin of body ``index`` at ``time``: the mean of before and after; at a corner
+        of its path that of the step, which ``begins`` there or ends.
+        """
+        before, after = (self._velocity(index, time + late, glide)[0] for late in (0.0, 2.0 * SLACK))
+        speeds = np.linalg.norm(before), np.linalg.norm(after)
+        if np.linalg.norm(after - before) <= SMOOTH * min(speeds):
+            return 0.5 * (before + after)
+        return after if begins else before
 
     def _take_back(self, i, moved):
         body = self.bodies[i]

@@ -57,6 +57,11 @@ class Bodies:
     )  # (B,) 1 where joint directions are taken in mid-step (energy kept), 0 at the end (dissipative)
     spin: np.ndarray | None = None  # (B, 3) angular momentum of bodies that spin too fast to answer joints by a turn
     # after their free one (spinning.py), on the scale of ``inertia`` [kg m^2/s]; 0 of others.  None: of all
+    start_velocity: np.ndarray | None = None  # (B, 6) as ``velocity``, but of what animation moves at the start, too
+
+    def velocity_at_start(self):
+        """(B, 6) velocity of all bodies at the step's start."""
+        return self.velocity if self.start_velocity is None else self.start_velocity
 
     def gyration(self):
         """(n,) largest radius of gyration sqrt(max I / m) of the dynamic bodies [m]."""

@@ -78,7 +78,7 @@ def residual_laws():
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     tangent, six, linear, angular = math.tangent, math.six, math.linear, math.angular
     point_velocity, components, world = math.point_velocity, of_contacts.components, of_contacts.world
-    lever_turn, midway = of_contacts.lever_turn, math.midway
+    mean_lever, midway = of_contacts.lever, math.midway
     DOT, TWIST = wp.constant(int(Coordinate.DOT)), wp.constant(int(Coordinate.TWIST))
     round_side, other_side, standing_side, face_side = (wp.constant(side) for side in (ROUND, OTHER, STANDS, FACE))
     ZERO, ONE = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
@@ -179,8 +179,8 @@ def residual_laws():
         a = con.a[c]
         b = con.b[c]
         n = con.n[c]
-        arm_a = lever(n, lever_turn(bodies, a, con.glides[c]), con.point_a[c], con.margin_a[c])
-        arm_b = lever(n, lever_turn(bodies, b, con.glides[c]), con.point_b[c], -con.margin_b[c])
+        arm_a = mean_lever(bodies, a, con.point_a[c], con.glides[c]) - n * con.margin_a[c]
+        arm_b = mean_lever(bodies, b, con.point_b[c], con.glides[c]) + n * con.margin_b[c]
         force = world(n, con.p[c])
         push(judged, a, force, arm_a)
         push(judged, b, -force, arm_b)

@@ -64,6 +64,9 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     if some(need):
         mask = need[assembly.island]
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask, solved.off)
+        moved, (number, step) = problem.bodies, (assembly.numbering, assembly.problem.step)
+        moved.velocity = phase.assembler.hand_over.at_end(moved.velocity, moved.orientation, number, state, step)
+        moved.free_velocity[n:] = moved.velocity[n:]
         if kinks is not None:
             problem.bodies.free_velocity[kinks.body] = kinks.free_velocity(
                 assembly.problem.bodies, assembly.end_velocity

@@ -80,7 +80,8 @@ def test_round_bodies_that_touch_do_not_glide():
     assert len(assembly.problem.contacts) == 1 and assembly.problem.contacts.glides is None
 
 
-def test_levers_of_contacts_that_glide_are_those_half_way():
+def test_levers_of_contacts_that_glide_are_means_over_free_motion():
+    # Those that make of a spin the way of the point; the margin stays along the normal.
     problem = everything(1)
     contacts, bodies = problem.contacts, problem.bodies
     contacts.glides = np.arange(len(contacts)) % 2 == 0
@@ -88,9 +89,30 @@ def test_levers_of_contacts_that_glide_are_those_half_way():
     got = contact_jacobians(contacts, bodies.position, bodies.orientation, bodies.free_orientation)
     start = contact_jacobians(contacts, bodies.position, bodies.orientation)
     middle = contact_jacobians(contacts, bodies.position, half)
-    for each, before, at_half in zip(got, start, middle, strict=True):
-        np.testing.assert_array_equal(each[::2], at_half[::2])
-        np.testing.assert_array_equal(each[1::2], before[1::2])
+    end = contact_jacobians(contacts, bodies.position, bodies.free_orientation)
+    for each, *others in zip(got, start, middle, end, strict=True):
+        mean = (others[0] + 4.0 * others[1] + others[2]) / 6.0
+        np.testing.assert_allclose(each[::2], mean[::2], atol=1e-14)
+        np.testing.assert_array_equal(each[1::2], others[0][1::2])
+
+
+def test_lever_of_what_glides_makes_of_a_spin_the_way_of_its_point():
+    problem = everything(1)
+    contacts, bodies = problem.contacts, problem.bodies
+    contacts.glides = np.ones(len(contacts), bool)
+    for angle in (0.05, 0.25, 0.5):  # [rad] in the step
+        spin = angle * np.random.default_rng(2).normal(size=(len(bodies.mass), 3)) / np.sqrt(3.0)
+        bodies.free_orientation = multiply(exponential(spin), bodies.orientation)
+        jacobian = contact_jacobians(contacts, bodies.position, bodies.orientation, bodies.free_orientation)[0]
+        turned = [rotate(q[contacts.body_a], contacts.point_a) for q in (bodies.free_orientation, bodies.orientation)]
+        axes = jacobian[:, :, :3]
+        way = np.einsum("cki,ci->ck", jacobian[:, :, 3:], spin[contacts.body_a])
+        way += np.einsum(
+            "cki,ci->ck", axes, np.cross(spin[contacts.body_a], contacts.normal * contacts.margin_a[:, None])
+        )
+        expected = np.einsum("cki,ci->ck", axes, turned[0] - turned[1])
+        size = np.abs(contacts.point_a).max()
+        np.testing.assert_allclose(way, expected, atol=angle**5 * size + 1e-14)
 
 
 @pytest.mark.parametrize("seed", [1, 3, 5, 7])

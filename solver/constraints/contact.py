@@ -5,7 +5,7 @@
     rows     v = ((phi(q+) - allowed) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a's surface
                                                                                relative to b's, running or not
     J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop),
-              or half way to the free pose where it glides (gliding.py)
+              or their means over the free motion where it glides (gliding.py)
     impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
 
 In law 1 of friction.py the gap velocity is v_n + shift, shift = mu |v_t| of the last round (De Saxce and Feng 1998):
@@ -77,11 +77,16 @@ def contact_kernels(real):
         return scalar(wp.dot(wp.vec3d(n), apart) - double(con.margin_a[c]) - double(con.margin_b[c]))
 
     @wp.func(module=f"axion_contact_{real.name}")
-    def lever_turn(bodies: BodyArrays, i: int, glides: int):
-        """Orientation of body i at which its contacts' levers are taken."""
-        if glides == 1:
-            return midway(bodies.q0[i], bodies.q_free[i])
-        return bodies.q0[i]
+    def lever(bodies: BodyArrays, i: int, point: vec3, glides: int):
+        """From the centre of body i to a point of it: at the start, or of what glides the mean over its free motion.
+
+        Simpson's mean: times the spin and the step it is the chord along which the point goes.
+        """
+        start = wp.quat_rotate(bodies.q0[i], point)
+        if glides == 0:
+            return start
+        middle = wp.quat_rotate(midway(bodies.q0[i], bodies.q_free[i]), point)
+        return (start + scalar(4.0) * middle + wp.quat_rotate(bodies.q_free[i], point)) / scalar(6.0)
 
     @wp.func(module=f"axion_contact_{real.name}")
     def proximal_point(con: ContactArrays, c: int, v: vec3, mode: int, sigma: scalar):
@@ -105,10 +110,8 @@ def contact_kernels(real):
             n = con.n[c]
             t1 = tangent(n)
             t2 = wp.cross(n, t1)
-            ra = wp.quat_rotate(lever_turn(bodies, a, con.glides[c]), con.point_a[c])
-            rb = wp.quat_rotate(lever_turn(bodies, b, con.glides[c]), con.point_b[c])
-            ra = ra - n * con.margin_a[c]
-            rb = rb + n * con.margin_b[c]
+            ra = lever(bodies, a, con.point_a[c], con.glides[c]) - n * con.margin_a[c]
+            rb = lever(bodies, b, con.point_b[c], con.glides[c]) + n * con.margin_b[c]
             con.arm_a[c] = ra
             con.arm_b[c] = rb
             allowed = con.rebound_gap[c]
@@ -364,5 +367,5 @@ def contact_kernels(real):
         components=components,
         world=world,
         gap=gap,
-        lever_turn=lever_turn,
+        lever=lever,
     )

