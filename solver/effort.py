@@ -3,8 +3,10 @@
 
 import operator
 
+import numpy as np
 import warp as wp
 
+from .flags import some
 from .host import HostKernel, HostTable
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
@@ -91,3 +93,12 @@ class Effort:
         v.u[:n] = bodies.velocity[:n]
         self._kernel.run()
         return v.tolerance[:n].copy(), v.aim[:n].copy(), v.sweeps[:n].copy()
+
+
+def hanging(assembly):
+    """(n,) bool: bodies of islands that joints hold, and in which nothing touches."""
+    contacts, island, held = assembly.problem.contacts, assembly.island, assembly.island_jointed
+    if len(contacts) and some(held):
+        lower = np.minimum(contacts.body_a, contacts.body_b)  # what does not move comes last
+        held = held & (np.bincount(island[lower], minlength=len(held)) == 0)
+    return held[island]

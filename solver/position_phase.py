@@ -17,7 +17,7 @@ from .copies import replace
 from .crests import crests
 from .curves import COARSE, KINK, MOST, bends, curves, pose_at
 from .eased import SHARES, eased
-from .effort import Effort
+from .effort import Effort, hanging
 from .flags import some
 from .ghosts import NO_PAIRS, met, pushed_from_afar
 from .gliding import whole_impulses
@@ -379,6 +379,7 @@ class PositionPhase:
         if bodies.spin is not None:
             fast = whole_groups(assembly.island, bodies.spin[: len(aim)].any(axis=1))
             aim[fast] *= self.solver.spinning
+        aim[(tolerance < self.fast) & hanging(assembly)] *= self.solver.hanging
         eps = start_eps(state, assembly, sweeps, self.solver.eps_at_rest)
         if swept is None:
             swept = state.swept[assembly.numbering.scene[: len(aim)]]

@@ -97,7 +97,9 @@ class ProximalSolver:
         # springs of them, as soft as eps: with 1e-4 thirty boxes swing by millimetres, and sixty buckle.
         self.eps_at_rest = 1.0e-7 if precision == "float64" else 1.0e-4
         self._limits.eps_settled = 1.0e-3 if precision == "float64" else 0.0
-        # Of what others aim at: momentum about an anchor is as far off as the anchor, to the same side step after step.
+        # Of what others aim at: what Newton leaves of joints is to one side step after step, and drives short waves.
+        self.hanging = 0.005 if precision == "float64" else 1.0
+        # Likewise: momentum about an anchor is as far off as the anchor, to the same side step after step.
         self.spinning = 1.0e-3 if precision == "float64" else 0.1
         self._eps_joint = 1.0e-6 if precision == "float64" else 1.0e-5
         self._graphs, self._loaded = {}, set()

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How hard solves try: the kernel against NumPy, and that it takes over what changes."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from axion.solver.effort import Effort
+from axion.solver.effort import Effort, hanging
 from axion.solver.position_phase import AIM, CALM, SLOW
-from axion.solver.problem import frozen
+from axion.solver.problem import Contacts, frozen
 from step_problems import random_bodies
 
 TIGHT, LOOSE, SETTLED, RESTING = 1e-5, 1e-4, 0.5, 0.1
@@ -40,3 +43,13 @@ def test_an_island_is_held_to_what_its_fastest_body_needs(fixed):
                 np.testing.assert_array_equal(got, want)
             seen |= set(effort.of(bodies, island, jointed)[1].tolist())
     assert seen == {AIM * LOOSE, SETTLED * TIGHT, RESTING * TIGHT}
+
+
+def test_what_hangs_is_jointed_and_touches_nothing():
+    # Islands: two jointed bodies, two jointed ones of which one touches the ground, one alone.
+    contacts = replace(Contacts.empty(), body_a=np.array([5, 4]), body_b=np.array([2, 5]))
+    problem = SimpleNamespace(contacts=contacts)
+    assembly = SimpleNamespace(
+        problem=problem, island=np.array([0, 0, 1, 1, 2]), island_jointed=np.array([True, True, False])
+    )
+    assert hanging(assembly).tolist() == [True, True, False, False, False]

@@ -100,7 +100,7 @@ def test_rider_comes_down_a_wall_by_law():
 
 @pytest.mark.parametrize("spin", [3.63, 8.0])
 def test_load_goes_round_with_a_drum(spin):
-    # By the chord of a step, with the friction of the arc, it went ahead by (w h)^2 / 24 of the speed: 67 mm/s at 8 rad/s.
+    # By the chord of a step, with the friction of the arc, it went ahead by (w h)^2 / 24 of the speed: 67 mm/s.
     scene, angles = Scene(), 2.0 * np.pi * np.arange(16) / 16
     plates = [
         Box((0.1, 0.45, 1.5), position=(2.1 * np.cos(a), 2.1 * np.sin(a), 0), orientation=turned("z", a))
