@@ -129,7 +129,7 @@ class HandOver:
         """Velocity (3,) of the frame's origin of body ``index`` at ``time``: the mean of before and after; at a corner
         of its path that of the step, which ``begins`` there or ends.
         """
-        before, after = (self._velocity(index, time + late, glide)[0] for late in (0.0, 2.0 * SLACK))
+        before, after = (self._velocity(index, time + late, glide)[0] for late in (-SLACK, SLACK))
         speeds = np.linalg.norm(before), np.linalg.norm(after)
         if np.linalg.norm(after - before) <= SMOOTH * min(speeds):
             return 0.5 * (before + after)

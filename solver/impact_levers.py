@@ -65,10 +65,10 @@ def as_they_hit(at_end, problem, solution, needed, off=None):
             own = contacts.face == body
             normal[own] = rotate(turn[own], contacts.face_normal[own])
     point = meeting_point(replace(contacts, normal=normal), poses, n)
-    lever_a, lever_b = point - poses[0], point - poses[2]
-    balls = np.flatnonzero(_centred(contacts))
+    lever_a, lever_b, way = point - poses[0], point - poses[2], poses[0] - poses[2]
+    balls = np.flatnonzero(_centred(contacts) & way.any(axis=1))
     if len(balls):
-        normal[balls], lever_a[balls], lever_b[balls] = _between(contacts.take(balls), (poses[0] - poses[2])[balls])
+        normal[balls], lever_a[balls], lever_b[balls] = _between(contacts.take(balls), way[balls])
     _put(changed, some, solution, contacts, normal, lever_a, lever_b)
     return replace(at_end, **changed)
 

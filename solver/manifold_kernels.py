@@ -54,7 +54,7 @@ step_slot = wp.constant(STEP)
 zero, half, two = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5)), wp.constant(wp.float64(2.0))
 still, far = wp.constant(wp.float64(STILL)), wp.constant(wp.float64(1e300))
 floor, noise = wp.constant(wp.float64(GAP_FLOOR)), wp.constant(wp.float64(NOISE))
-rounded = wp.constant(wp.float64(1.0 + 1e-6))  # in single precision
+single = wp.constant(wp.float64(1.0 + 1e-6))  # rounding of newton's margins
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 
@@ -160,7 +160,7 @@ def choose_pairs(
 def is_ball(shapes: ShapeArrays, shape: int, margin: wp.float64):
     """Whether all of a shape is a margin around one point."""
     half = shapes.half[shape]
-    return margin > wp.float64(0.0) and wp.max(half[0], wp.max(half[1], half[2])) <= rounded * margin
+    return margin > wp.float64(0.0) and wp.max(half[0], wp.max(half[1], half[2])) <= single * margin
 
 
 @kernel
