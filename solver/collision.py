@@ -201,7 +201,7 @@ class Collider:
             self._allocate()
         if self._graphs is None:
             self._record()
-        while not self._run(old, position, orientation, angular, stage.gravity * step**2, asked):
+        while not self._run(old, position, orientation, angular, step, asked):
             pass
         manifolds = stage.read_manifolds()
         deforms, shift, drift = still_surface(len(manifolds))
@@ -235,10 +235,10 @@ class Collider:
         if self._origin is None or np.abs(middle - self._origin).max() > FARTHEST:
             self._origin = np.round(middle)
 
-    def _run(self, old, position, orientation, angular, fall, asked):
+    def _run(self, old, position, orientation, angular, step, asked):
         """Launch what is recorded.  False where something overflowed: then there is more room now for another try.
 
-        fall: way that gravity makes in the step [m]; asked: see ``with_meshes``.
+        step, asked: see ``with_meshes``.
         """
         stage, meshes, graphs = self._stage, self.model.meshes.bounds.size > 0, self._graphs
         wp.capture_launch(graphs.place)
@@ -262,7 +262,7 @@ class Collider:
         if meshes:
             poses = position, matrices(orientation), angular
             fresh = stage.read_fresh(), self._pipeline
-            found, self._stuck = with_meshes(self.model, *fresh, *poses, self._sides, fall, asked)
+            found, self._stuck = with_meshes(self.model, *fresh, *poses, self._sides, step, asked)
             found = self._with_sunk(found, *poses[:2])
             if stage.write_fresh(found):
                 self._record()

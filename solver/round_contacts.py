@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels for fresh contacts of cylinders, cones and capsules, which scenes without such shapes neither launch nor
 compile: they see round sides from their axes (round_sides.py), and add the ends of lines (line_contacts.py,
-face_lines.py) to manifolds.
+face_lines.py) and places of rims (rims.py) to manifolds.
 
 One thread a shape pair, at the pair's first contact, as in manifold_kernels.py.
 """
@@ -23,8 +23,9 @@ from .contact_arrays import (
 )
 from .contact_geometry import lower_bound
 from .face_lines import point_on_line
-from .line_contacts import places
+from .line_contacts import LinePoint, places
 from .manifold_kernels import begins, copy_point, first_good, keep_place, last_of_pair
+from .rims import rim_pair, rim_places, rim_point
 from .round_sides import MODULE, round_contact
 
 fresh_slot, old_slot = wp.constant(FRESH), wp.constant(OLD)
@@ -64,7 +65,7 @@ def see_from_axes(
 def count_lines(
     stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, fresh: FreshArrays, lanes: int
 ):  # fmt: skip
-    """How many points of lines join each fresh manifold."""
+    """How many points of lines and rims join each fresh manifold."""
     for k in range(wp.tid(), stage.counts[fresh_slot], lanes):
         if fresh.count[k] == 0:
             continue
@@ -74,8 +75,28 @@ def count_lines(
         for place in range(places):
             if point_on_line(points, first, last, place, poses, shapes).good:
                 along += 1
+        lying = rim_pair(stage, points, first, poses, shapes)
+        if lying.good:
+            for place in range(rim_places):
+                if rim_point(points, fresh, k, first, last, lying, place, poses, shapes).good:
+                    along += 1
         fresh.along[k] = along
         fresh.count[k] = fresh.count[k] + along
+
+
+@wp.func(module=MODULE)
+def put(
+    target: PointArrays, chosen: ChosenArrays, slot: int, points: PointArrays, front: int, new: LinePoint,
+    poses: PoseArrays,
+):  # fmt: skip
+    """Write a LinePoint of the pair of contact ``front`` to the manifolds."""
+    copy_point(points, front, target, slot)
+    target.point_a[slot] = new.point_a
+    target.point_b[slot] = new.point_b
+    target.margin_a[slot] = new.margin_a
+    target.margin_b[slot] = new.margin_b
+    target.normal[slot] = new.normal
+    keep_place(target, chosen, slot, poses)
 
 
 @kernel
@@ -83,7 +104,7 @@ def write_lines(
     stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, remembered: PointArrays, old: OldArrays,
     points: PointArrays, fresh: FreshArrays, target: PointArrays, chosen: ChosenArrays, lanes: int,
 ):  # fmt: skip
-    """The points of lines, each behind the others of its manifold."""
+    """The points of lines and rims, each behind the others of its manifold."""
     for k in range(wp.tid(), stage.counts[fresh_slot], lanes):
         if fresh.count[k] == 0 or fresh.along[k] == 0:
             continue
@@ -96,11 +117,12 @@ def write_lines(
         for at in range(places):
             on_line = point_on_line(points, front, last, at, poses, shapes)
             if on_line.good:
-                copy_point(points, front, target, slot)
-                target.point_a[slot] = on_line.point_a
-                target.point_b[slot] = on_line.point_b
-                target.margin_a[slot] = on_line.margin_a
-                target.margin_b[slot] = on_line.margin_b
-                target.normal[slot] = on_line.normal
-                keep_place(target, chosen, slot, poses)
+                put(target, chosen, slot, points, front, on_line, poses)
                 slot += 1
+        lying = rim_pair(stage, points, front, poses, shapes)
+        if lying.good:
+            for at in range(rim_places):
+                on_rim = rim_point(points, fresh, k, front, last, lying, at, poses, shapes)
+                if on_rim.good:
+                    put(target, chosen, slot, points, front, on_rim, poses)
+                    slot += 1

@@ -17,6 +17,7 @@ from axion.solver.round_impacts import with_impacts
 from numpy_corners import with_corners
 from numpy_lines import with_lines
 from numpy_manifolds import faces, renew, rounded
+from numpy_rims import with_rims
 
 
 class NumpyCollider:
@@ -91,7 +92,8 @@ class NumpyCollider:
         fresh = rounded(self.model, self._detect(*poses), poses[1], self._angular)
 
         def completed(new):
-            return with_lines(self.model, with_corners(self.model, new, *poses, self._turn, self._swing_room), *poses)
+            full = with_lines(self.model, with_corners(self.model, new, *poses, self._turn, self._swing_room), *poses)
+            return with_rims(self.model, full, new, *poses, self._ahead[0] * self._angular)
 
         return renew(old, fresh, *poses, self.model.movable, completed)
 
@@ -198,7 +200,7 @@ class NumpyCollider:
             fresh = fresh.take(index[np.argsort(pair[index], kind="stable")])
         if not model.meshes.bounds.size:
             return fresh
-        return with_meshes(model, fresh, self._pipeline, position, rotation, self._angular, Sides(), self._fall)[0]
+        return with_meshes(model, fresh, self._pipeline, position, rotation, self._angular, Sides(), self._ahead[0])[0]
 
     def _place(self, position, orientation, linear_velocity, angular_velocity, step):
         """Hand poses and velocities to newton.

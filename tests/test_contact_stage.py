@@ -91,6 +91,23 @@ def laid(rng, count):
     return scene
 
 
+def standing(rng, count):
+    """Cylinders and cones on their ends, that lean a little, on planes, lids, boxes and hulls, over edges of these."""
+    prism = np.array([[0.3 * np.cos(t), 0.25 * np.sin(t), z] for t in np.arange(20) * np.pi / 10 for z in (-0.1, 0.0)])
+    small = Box((0.12, 0.09, 0.05), position=(0.0, 0.0, -0.05))
+    lid = Cylinder(0.25, 0.1, position=(0.0, 0.0, -0.1))
+    grounds = (Plane(), Box((0.3, 0.25, 0.1), position=(0, 0, -0.1)), lid, ConvexHull(prism), small)
+    rounds, scene = (Cylinder(0.2, 0.1), Cone(0.2, 0.2), Cylinder(0.25, 0.02)), Scene()
+    for k in range(count):
+        ground, shape, away = grounds[k % 5], rounds[k % 3], np.array([3.0 * k, 0.0, 50.0 * (k % 2)])
+        turn = exponential([0.0, 0.0, rng.uniform(-3.0, 3.0)])
+        scene.add(Body(f"Ground {k}", [ground], motion="static", position=away, collision_group=2 << k))
+        place = away + (*rng.uniform(-0.2, 0.2, 2), shape.half_height + rng.uniform(-1e-4, 1e-3))
+        turn = multiply(exponential([*rng.uniform(-3e-3, 3e-3, 2), 0.0]), turn)
+        scene.add(Body(f"Round {k}", [shape], position=place, orientation=turn, collision_mask=2 << k))
+    return scene
+
+
 def moved(scene, position, orientation, rng):
     """Poses a step later and the velocities that lead there: a third of the bodies rest, a third creeps."""
     count = len(position)
@@ -130,9 +147,10 @@ def assert_same(found, judged, all_pairs=True):
         (meshes, 8, True),
         (slabs, 16, True),
         (laid, 24, True),
+        (standing, 30, True),
         (solids, 24, False),
     ],
-    ids=["solids", "towers", "meshes", "slabs", "laid", "tree"],
+    ids=["solids", "towers", "meshes", "slabs", "laid", "standing", "tree"],
 )
 def test_contacts_are_those_of_numpy(make, count, listed, few, monkeypatch):
     monkeypatch.setattr(near_pairs, "FEW", few)
