@@ -9,7 +9,9 @@ from .copies import replace
 from .energy_limit import EnergyLimit, held_to
 from .facets import taken_by_facets
 from .flags import every, some
+from .gliding import whole_impulses
 from .handed_eps import EPS_SMALLEST
+from .hits_first import after_hits
 from .joint_damping import damp_joints
 from .kept_energy import keep_energy
 from .proximal import SolveOptions
@@ -78,7 +80,13 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         def solve(problem, done, loaded=loaded):
             return phase.solver.solve_velocity(problem, replace(options, done=done), loaded)[0]
 
+        speed, tells = after_hits(problem, loaded, _before(assembly, taken), assembly.island, solve)
+        if tells:
+            problem = replace(problem, contacts=replace(problem.contacts, rebound_speed=speed))
         result = solve(problem, None)
+        for told in tells:
+            result.newton_iterations += told.newton_iterations
+            result.linear_iterations += told.linear_iterations
         limit.add_drives(problem.joints, result.joint_impulse)
         middle, along = _by_middle(assembly)
         spared = groups_with(assembly.island, along, len(need))
@@ -107,6 +115,17 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         out.phase = problem, result, taken
         out.gained = limit.exceeded(out.velocity)[assembly.island]
     return out
+
+
+def _before(assembly, taken):
+    """World impulses (K, 3) that the contacts ``taken`` (C,) bool of the step start from, and the change of velocity by
+    free motion (n, 3).
+    """
+    problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
+    gain = assembly.end_velocity[:, :3] - problem.bodies.velocity[:n, :3]
+    if assembly.bounces is not None:
+        gain = gain - assembly.bounces.change[:, :3]
+    return whole_impulses(problem, problem.contacts.impulse)[taken], gain
 
 
 def _by_middle(assembly):
