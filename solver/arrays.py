@@ -89,7 +89,7 @@ def structs(real):
         gap_noise: wp.array(dtype=scalar)
         rebound_gap: wp.array(dtype=scalar)
         rebound_speed: wp.array(dtype=scalar)
-        glides: wp.array(dtype=wp.int32)  # 1 where levers are means over the free motion
+        glides: wp.array(dtype=wp.int32)  # 1 where levers are those half way to the free pose, 2 where means
         loaded: wp.array(dtype=wp.int32)  # velocity phase: 1 where the position phase found an impulse
         start_impulse: wp.array(dtype=wp.vec3d)
         arm_a: wp.array(dtype=vec3)

@@ -57,7 +57,7 @@ class Assembler:
         self.scene = scene
         self.outlines = Outlines(bodies, frames)
         self.set_out(frames, joints, Holding.of(bodies))
-        self.hand_over = HandOver(scene, frames, self.holding)
+        self.hand_over = HandOver(bodies, frames, self.holding)
         self.force_fields = ForceTable(scene, frames) if scene.fields else None
         damping = np.array([(body.linear_damping, body.angular_damping) for body in bodies], float).reshape(-1, 2)
         self.linear_damping, self.angular_damping = damping.T.copy()

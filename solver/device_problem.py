@@ -264,7 +264,7 @@ class DeviceProblem:
         running = contacts.surface_velocity
         into.put("surface_velocity", np.zeros((count, 3)) if running is None else running, order)
         into.put("start_impulse", contacts.impulse, order)
-        glides = contacts.glides
+        glides = contacts.lever_kind
         into.put("glides", _nothing(count) if glides is None else glides, order)
         if loaded is not None:
             into.put("loaded", loaded, order)

@@ -6,7 +6,7 @@ a seventh of its amplitude with every half swing at 24 frames a second.  Bodies 
 mid-step instead, as joints without contacts do, and so do those that are carried along a curve (curves.py):
 
     u = (u- + u+) / 2        the velocity of the way
-    u+ = u_free + 2 M^-1 J^T p        J: normal half way between the start and the free pose, means of the levers
+    u+ = u_free + 2 M^-1 J^T p        J: normal and levers half way between the start and the free pose
     phi(q+) >= 0        the gap at the end, with the normal there
 
 and the velocity phase ends what is left of v_n(q+), with p turned on to the end pose.  A contact glides that touches
@@ -193,7 +193,8 @@ def take_middle(problem, contacts, may, curved):
         return
     for name in ("normal", "impulse", "face", "face_normal", "point_a", "point_b"):
         setattr(touches, name, getattr(touches, name).copy())
-    touches.glides = glides
+    touches.glides, turns = glides, bodies.velocity[:, 3:].any(axis=1)
+    touches.led = glides & (other >= n) & turns[other] if some(turns[n:]) else None
     touches.impulse[index] *= 0.5
     still = _bent(touches, bodies, curved)[index]
     bare = index[touches.face[index] < 0]

@@ -63,12 +63,13 @@ class Holding:
 class HandOver:
     """Places of held bodies, and what changes when a body is let go or taken back.
 
-    frames: BodyFrames; ``glide`` in what follows is State.glide, (B, 13) or None: rows as GLIDE says.
+    bodies: of the scene; frames: BodyFrames; holding: Holding.  ``glide`` in what follows is State.glide, (B, 13) or
+    None: rows as GLIDE says.
     """
 
-    def __init__(self, scene, frames, holding):
-        self.bodies, self.frames, self.holding = scene.bodies, frames, holding
-        self._paths = [i for i, body in enumerate(scene.bodies) if body.path is not None]
+    def __init__(self, bodies, frames, holding):
+        self.bodies, self.frames, self.holding = bodies, frames, holding
+        self._paths = [i for i, body in enumerate(bodies) if body.path is not None]
 
     def plan(self, index, now, time, glide):
         """Pose of the frame of body ``index``, held in a step from ``now``, at ``time``; past its release, on as it

@@ -26,7 +26,7 @@ from .config import SolverConfig
 from .constraints.breaking import row_forces
 from .frames import BodyFrames, principal_axes
 from .given_up import calm, held_back
-from .hand_over import Holding
+from .hand_over import HandOver, Holding
 from .metrics import step_residuals
 from .newton_contacts import ContactReader
 from .newton_joints import NewtonJoints
@@ -257,6 +257,7 @@ class _NewtonAssembler(Assembler):
         held = np.nonzero(~np.asarray(free))[0]
         self.outlines = Outlines((), frames)  # a landing counts as one stroke
         self.set_out(frames, joints, Holding(count, held, np.full(len(held), -np.inf), np.full(len(held), np.inf)))
+        self.hand_over = HandOver((), frames, self.holding)  # a velocity at which something moves on is no path
         self.linear_damping = self.angular_damping = np.zeros(count)
         self._moving = list(np.nonzero(~free[:-1])[0])
         self.gravity, self.torque, self.noise = np.zeros((count, 3)), np.zeros((count, 3)), 0.0

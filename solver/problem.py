@@ -98,6 +98,14 @@ class Contacts:
         None  # (C,) contacts that start nearer than that to touching are held there [m]; None: 0
     )
     glides: np.ndarray | None = None  # (C,) bool: normal and levers of mid-step (gliding.py); has a face
+    led: np.ndarray | None = None  # (C,) bool: of these those with what keyframes turn, whose levers are means; or None
+
+    @property
+    def lever_kind(self):
+        """(C,) int32: 1 where levers are those half way to the free pose, 2 where means; None: all those at the start."""
+        if self.glides is None:
+            return None
+        return self.glides.astype(np.int32) if self.led is None else self.glides + self.led.astype(np.int32)
 
     @classmethod
     def empty(cls):

@@ -202,7 +202,7 @@ def residual_kernels():
         if p[0] > ZERO:
             # What is round on both sides has another normal in the next step; what strikes may have stopped by then.
             lands = con.start_gap[c] > judged.settings[tolerance_slot]
-            lands = (lands and (pushed or (con.margin_a[c] > ZERO and con.margin_b[c] > ZERO))) or con.glides[c] == 1
+            lands = (lands and (pushed or (con.margin_a[c] > ZERO and con.margin_b[c] > ZERO))) or con.glides[c] > 0
             if rebounds or lands or con.start_gap[c] < -judged.settings[tolerance_slot]:
                 mark(judged.need, 1, bodies, dynamic, a, b)
             force = world(con.n[c], p)
@@ -240,7 +240,7 @@ def residual_kernels():
         share_a = ONE + bodies.midpoint[a]
         share_b = ONE + bodies.midpoint[b]
         face = con.face[c]
-        if con.glides[c] == 1:
+        if con.glides[c] > 0:
             force = turned_with(bodies, face, con.face_normal[c], n, wp.max(share_a, share_b) * force)
         else:
             push(judged, a, share_a * force, lever(n, bodies.q0[a], con.point_a[c], con.margin_a[c]))
@@ -258,7 +258,7 @@ def residual_kernels():
         elif rank_b > rank_a:
             on_b = on_a - apart
         middle = scalar(0.5) * (on_a + on_b)
-        if con.glides[c] == 1:
+        if con.glides[c] > 0:
             push(judged, a, force, middle - bodies.x[a])
             push(judged, b, -force, middle - bodies.x[b])
         judged.contact_end[0, c] = force

@@ -39,7 +39,7 @@ from .spinning import no_spin, spinning_kernels
 
 # Columns that are taken over from the tables of problem.py, by their names on the device; those of a step's end first.
 # Counts are in the order of the slots of arrays.py, and of ``residual_laws.BODIES``.
-_SAME = ("point_a", "point_b", "margin_a", "margin_b", "surface_velocity", "rebound_speed", "glides")
+_SAME = ("point_a", "point_b", "margin_a", "margin_b", "surface_velocity", "rebound_speed")
 COLUMNS = {
     "bodies": (
         ColumnSet(
@@ -49,7 +49,10 @@ COLUMNS = {
         ColumnSet(("x_free", "free_position"), ("midpoint", "midpoint")),
     ),
     "contacts": (
-        ColumnSet(("a", "body_a"), ("b", "body_b"), ("n", "normal"), ("mu", "friction"), *((s, s) for s in _SAME)),
+        ColumnSet(
+            ("a", "body_a"), ("b", "body_b"), ("n", "normal"), ("mu", "friction"), ("glides", "lever_kind"),
+            *((s, s) for s in _SAME),
+        ),
         ColumnSet(*((name, name) for name in ("rebound_gap", "face", "face_normal"))),
     ),
     "rows": (

@@ -80,7 +80,9 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         def solve(problem, done, loaded=loaded):
             return phase.solver.solve_velocity(problem, replace(options, done=done), loaded)[0]
 
-        speed, tells = after_hits(problem, loaded, _before(assembly, taken), assembly.island, solve)
+        tells = ()
+        if problem.contacts.rebound_speed is not None and some(problem.contacts.rebound_speed):
+            speed, tells = after_hits(problem, loaded, _before(assembly, taken), assembly.island, solve)
         if tells:
             problem = replace(problem, contacts=replace(problem.contacts, rebound_speed=speed))
         result = solve(problem, None)

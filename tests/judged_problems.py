@@ -31,6 +31,7 @@ def everything(seed, **sizes):
         contacts.face[rng.random(count) < 0.3] = -1
         contacts.face_normal = unit(rng, count, 3)
         contacts.glides = (contacts.face >= 0) & (np.random.default_rng(seed + 2000).random(count) < 0.5)
+        contacts.led = contacts.glides & (np.random.default_rng(seed + 3000).random(count) < 0.5)
     if seed % 3 == 0:
         contacts.surface_velocity = None
     return problem

@@ -195,6 +195,10 @@ class NumpyCollider:
             np.zeros((count, 3)),
             np.zeros((count, 3, 3)),
         )
+        for side, shape in (("a", shape_a), ("b", shape_b)):  # what is a margin around a point has it there exactly
+            margin, point = getattr(fresh, f"margin_{side}"), getattr(fresh, f"point_{side}")
+            ball = (margin > 0.0) & (model.shape_half[shape].max(axis=1) <= (1.0 + 1e-6) * margin)
+            point[ball] = model.shape_position[shape[ball]]
         if not good.all() or np.any(pair[1:] < pair[:-1]):
             index = np.flatnonzero(good)
             fresh = fresh.take(index[np.argsort(pair[index], kind="stable")])

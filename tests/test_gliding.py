@@ -80,11 +80,11 @@ def test_round_bodies_that_touch_do_not_glide():
     assert len(assembly.problem.contacts) == 1 and assembly.problem.contacts.glides is None
 
 
-def test_levers_of_contacts_that_glide_are_means_over_free_motion():
-    # Those that make of a spin the way of the point; the margin stays along the normal.
+def test_levers_of_contacts_that_glide_are_those_half_way_or_means_over_free_motion():
+    # With what keyframes turn those that make of a spin the way of the point; the margin stays along the normal.
     problem = everything(1)
     contacts, bodies = problem.contacts, problem.bodies
-    contacts.glides = np.arange(len(contacts)) % 2 == 0
+    contacts.glides, contacts.led = np.arange(len(contacts)) % 3 > 0, np.arange(len(contacts)) % 3 == 2
     half = halfway(bodies.orientation, bodies.free_orientation)
     got = contact_jacobians(contacts, bodies.position, bodies.orientation, bodies.free_orientation)
     start = contact_jacobians(contacts, bodies.position, bodies.orientation)
@@ -92,14 +92,15 @@ def test_levers_of_contacts_that_glide_are_means_over_free_motion():
     end = contact_jacobians(contacts, bodies.position, bodies.free_orientation)
     for each, *others in zip(got, start, middle, end, strict=True):
         mean = (others[0] + 4.0 * others[1] + others[2]) / 6.0
-        np.testing.assert_allclose(each[::2], mean[::2], atol=1e-14)
-        np.testing.assert_array_equal(each[1::2], others[0][1::2])
+        np.testing.assert_array_equal(each[::3], others[0][::3])
+        np.testing.assert_array_equal(each[1::3], others[1][1::3])
+        np.testing.assert_allclose(each[2::3], mean[2::3], atol=1e-14)
 
 
 def test_lever_of_what_glides_makes_of_a_spin_the_way_of_its_point():
     problem = everything(1)
     contacts, bodies = problem.contacts, problem.bodies
-    contacts.glides = np.ones(len(contacts), bool)
+    contacts.glides = contacts.led = np.ones(len(contacts), bool)
     for angle in (0.05, 0.25, 0.5):  # [rad] in the step
         spin = angle * np.random.default_rng(2).normal(size=(len(bodies.mass), 3)) / np.sqrt(3.0)
         bodies.free_orientation = multiply(exponential(spin), bodies.orientation)

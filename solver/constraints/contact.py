@@ -5,7 +5,7 @@
     rows     v = ((phi(q+) - allowed) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a's surface
                                                                                relative to b's, running or not
     J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop),
-              or their means over the free motion where it glides (gliding.py)
+              or half way to the free pose where it glides, or their means (gliding.py)
     impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
 
 In law 1 of friction.py the gap velocity is v_n + shift, shift = mu |v_t| of the last round (De Saxce and Feng 1998):
@@ -78,7 +78,7 @@ def contact_kernels(real):
 
     @wp.func(module=f"axion_contact_{real.name}")
     def lever(bodies: BodyArrays, i: int, point: vec3, glides: int):
-        """From the centre of body i to a point of it: at the start, or of what glides the mean over its free motion.
+        """From the centre of body i to a point of it: at the start, half way to the free pose, or the mean of the way.
 
         Simpson's mean: times the spin and the step it is the chord along which the point goes.
         """
@@ -86,6 +86,8 @@ def contact_kernels(real):
         if glides == 0:
             return start
         middle = wp.quat_rotate(midway(bodies.q0[i], bodies.q_free[i]), point)
+        if glides == 1:
+            return middle
         return (start + scalar(4.0) * middle + wp.quat_rotate(bodies.q_free[i], point)) / scalar(6.0)
 
     @wp.func(module=f"axion_contact_{real.name}")

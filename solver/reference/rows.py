@@ -222,8 +222,8 @@ def contact_jacobians(contacts, position, orientation, free=None):
         contacts: Contacts with C entries.
         position: (B, 3) world positions of the solver frames [m].
         orientation: (B, 4) their unit quaternions, xyzw.
-        free: (B, 4) likewise, after free motion: contacts that glide have the means of their levers (Simpson's).
-            None: nothing glides.
+        free: (B, 4) likewise, after free motion: contacts that glide have their levers half way, or the means of them
+            (Simpson's).  None: nothing glides.
 
     Returns:
         J_a (C, 3, 6), J_b (C, 3, 6).  The levers end on the surfaces: the rotated point minus n margin_a on a, plus
@@ -237,11 +237,13 @@ def contact_jacobians(contacts, position, orientation, free=None):
     sides = (contacts.body_a, contacts.point_a), (contacts.body_b, contacts.point_b)
     r_a, r_b = (rotate(orientation[body], point) for body, point in sides)
     if free is not None and contacts.glides is not None:
-        glides, free = contacts.glides[:, None], np.asarray(free, float)
-        middle = halfway(orientation, free)
-        means = ((r + 4.0 * rotate(middle[body], point) + rotate(free[body], point)) / 6.0
-                 for r, (body, point) in zip((r_a, r_b), sides, strict=True))  # fmt: skip
-        r_a, r_b = (np.where(glides, mean, r) for mean, r in zip(means, (r_a, r_b), strict=True))
+        kind, free = contacts.lever_kind[:, None], np.asarray(free, float)
+        middle, levers = halfway(orientation, free), []
+        for r, (body, point) in zip((r_a, r_b), sides, strict=True):
+            half = rotate(middle[body], point)
+            mean = (r + 4.0 * half + rotate(free[body], point)) / 6.0
+            levers.append(np.where(kind == 0, r, np.where(kind == 1, half, mean)))
+        r_a, r_b = levers
     r_a = r_a - n * np.reshape(contacts.margin_a, (-1, 1))
     r_b = r_b + n * np.reshape(contacts.margin_b, (-1, 1))
     j_a = np.concatenate([axes, cross(r_a[:, None, :], axes)], axis=2)
