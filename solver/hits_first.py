@@ -37,7 +37,7 @@ def after_hits(problem, loaded, before, island, solve):
     """
     contacts, n = problem.contacts, problem.bodies.dynamic_count
     speed = contacts.rebound_speed
-    if speed is None or not some(hits := loaded & _rebounds(contacts)):
+    if not some(hits := loaded & _rebounding(contacts)):
         return speed, ()
     holds = loaded & ~hits & (contacts.friction > 0.0)
     if not some(holds):
@@ -67,7 +67,13 @@ def after_hits(problem, loaded, before, island, solve):
     return speed, (hit, rest)
 
 
-def _rebounds(contacts):
+def rebounds(contacts):
+    """Whether anything in Contacts of a velocity phase may leave a hit."""
+    speed, gap = contacts.rebound_speed, contacts.rebound_gap
+    return speed is not None and (some(speed) or some(gap))
+
+
+def _rebounding(contacts):
     """(C,) bool: contacts that leave a hit; those of surfaces that deform go along with them."""
     speed = contacts.rebound_speed
     if contacts.surface_drift is not None:

@@ -102,7 +102,7 @@ class Contacts:
 
     @property
     def lever_kind(self):
-        """(C,) int32: 1 where levers are those half way to the free pose, 2 where means; None: all those at the start."""
+        """(C,) int32: 1 where levers are those half way to the free pose, 2 where means.  None: all of the start."""
         if self.glides is None:
             return None
         return self.glides.astype(np.int32) if self.led is None else self.glides + self.led.astype(np.int32)

@@ -11,7 +11,7 @@ from .facets import taken_by_facets
 from .flags import every, some
 from .gliding import whole_impulses
 from .handed_eps import EPS_SMALLEST
-from .hits_first import after_hits
+from .hits_first import after_hits, rebounds
 from .joint_damping import damp_joints
 from .kept_energy import keep_energy
 from .proximal import SolveOptions
@@ -81,7 +81,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
             return phase.solver.solve_velocity(problem, replace(options, done=done), loaded)[0]
 
         tells = ()
-        if problem.contacts.rebound_speed is not None and some(problem.contacts.rebound_speed):
+        if rebounds(problem.contacts):
             speed, tells = after_hits(problem, loaded, _before(assembly, taken), assembly.island, solve)
         if tells:
             problem = replace(problem, contacts=replace(problem.contacts, rebound_speed=speed))
