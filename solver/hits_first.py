@@ -19,7 +19,7 @@ from .metrics import row_velocity
 from .reference.knock_on import answer
 from .reference.rows import contact_jacobians
 from .topology import whole_groups
-from .vectors import inner
+from .vectors import inner, length
 
 LEAST = 1e-3  # of the speed of a rebound: friction that changes it by less is let be
 
@@ -43,7 +43,7 @@ def after_hits(problem, loaded, before, island, solve):
     if not some(holds):
         return speed, ()
     rests = _resting(problem, holds, *before)
-    told = _braked(problem, places(hits), places(holds), rests)
+    told = _braked(problem, places(hits), places(holds), rests, before[1])
     if not some(told):
         return speed, ()
     anew = whole_groups(island, told)
@@ -113,10 +113,11 @@ def _of_hits(contacts, holds, rests, count):
     return np.where(holds, 1.0 - np.minimum(rests / np.maximum(press, 1e-300), 1.0), 1.0)
 
 
-def _braked(problem, hits, holds, rests):
+def _braked(problem, hits, holds, rests, gain):
     """(n,) bool: bodies with ``hits`` (H,) whose speed along the normal friction of ``holds`` (K,) may change.
 
-    rests: (C,) normal impulses of those without the hit [N s].
+    Not of those slower than what falls in a step: marbles that come to rest in a pit pushed each other about for ever.
+    rests: (C,) normal impulses of those without the hit [N s]; gain: as in ``before`` of ``after_hits``.
     """
     contacts, bodies, n = problem.contacts, problem.bodies, problem.bodies.dynamic_count
     ours, others = contacts.take(hits), contacts.take(holds)
@@ -136,7 +137,9 @@ def _braked(problem, hits, holds, rests):
         other = np.arange(len(mine)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first, count)
         along = np.einsum("mi,mki->mk", rows[mine, 0], gives[other])
         change += np.bincount(mine, np.hypot(*along.T), len(hits))
-    told = change > LEAST * np.abs(ours.rebound_speed)
+    speed, pull = np.abs(ours.rebound_speed), np.append(length(gain), 0.0)
+    falls = np.maximum(*(pull[np.minimum(side, n)] for side in (ours.body_a, ours.body_b)))
+    told = (change > LEAST * speed) & (speed > falls)
     out = np.zeros(n, bool)
     for side in (ours.body_a, ours.body_b):
         out[side[told & (side < n)]] = True
