@@ -35,10 +35,12 @@ FILES = {
     "tests/physics/test_rolling.py": "Rolling and sliding",
     "tests/physics/test_rocking.py": "Round bodies that rock",
     "tests/physics/test_rolling_fast.py": "Tins and pills that roll fast",
+    "tests/physics/test_tins.py": "Tins, cones and discs near their tipping limit",
     "tests/physics/test_round_sides.py": "Cylinders, cones and wheels",
     "tests/physics/test_line_contacts.py": "Heaps of logs, pencils that roll and a rain of barrels",
     "tests/physics/test_rubble.py": "Heaps of stones and a broken wall",
     "tests/physics/test_surface_velocity.py": "Running surfaces",
+    "tests/physics/test_carousels.py": "Riders on what goes round",
     "tests/physics/test_hand_over.py": "Animated bodies",
     "tests/physics/test_keyed_strikes.py": "Strikes of keyed bodies that stop",
     "tests/physics/test_depths_told.py": "Depths of convex pairs that detection tells",
@@ -46,6 +48,8 @@ FILES = {
     "tests/physics/test_overlapping_starts.py": "Bodies that start inside each other",
     "tests/physics/test_rebound.py": "Rebound",
     "tests/physics/test_jointed_hits.py": "Rebound of jointed bodies",
+    "tests/physics/test_hits_on_cloth.py": "Hits of what lies on cloth",
+    "tests/physics/test_smooth_balls.py": "Smooth balls",
     "tests/physics/test_second_hits.py": "Second hits in a frame",
     "tests/physics/test_joint_axes.py": "Every law of an axis on all six axes",
     "tests/physics/test_joint_laws.py": "Springs, drives, friction of joints",
@@ -57,6 +61,7 @@ FILES = {
     "tests/physics/test_damping.py": "Damping as a rate",
     "tests/physics/test_joint_motion.py": "Joints in motion",
     "tests/physics/test_joint_momentum.py": "Momentum of jointed pairs",
+    "tests/physics/test_glued_flight.py": "Glued pieces in flight",
 }
 """Test file -> heading of its figures, in the order of the page."""
 

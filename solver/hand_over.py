@@ -113,8 +113,8 @@ class HandOver:
         (velocity, orientation), changed = bodies, {}
         for i in self._paths:
             k = number.solver[i]
-            if k < number.dynamic_count or not velocity[k].any():
-                continue
+            if k < number.dynamic_count or not velocity[k].any() or self.holding.free(state.time)[i]:
+                continue  # it moves freely, stands still, or has gone on ahead (parts.py)
             if self.bodies[i].motion == "dynamic" and self.holding.until(i, state.time) < time:
                 continue  # let go in the step
             turn = rotations.multiply(orientation[k], rotations.conjugate(self.frames.principal[i]))

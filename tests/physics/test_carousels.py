@@ -113,3 +113,20 @@ def test_load_goes_round_with_a_drum(spin):
     ahead = abs(way[-1, 1] - way[24, 1]) / 4.0
     assert figure(f"load in a drum at {spin} rad/s", "ahead of it", ahead, "< 1e-3 m/s") < 1e-3
     assert all(report.converged for report in trajectory.reports)
+
+
+def test_what_was_let_go_and_goes_on_ahead_is_led_by_nobody():
+    # One of two islands needs shorter steps; the other one, let go before, is carried through them at its velocity.
+    scene, times = Scene(), np.arange(4) / 24
+    scene.add(Body("Floor", [Box((5, 5, 0.1))], position=(0, 0, -0.1), motion="static"))
+    path = MotionPath(
+        times, np.stack([0.5 * times, 0 * times, 0 * times + 2.0], axis=1), np.tile((0, 0, 0, 1.0), (4, 1))
+    )
+    scene.add(Body("Thrown", [Box((HALF,) * 3)], mass=1.0, path=path))
+    random = np.random.default_rng(0)
+    for k in range(12):
+        place = (3.0 + 0.3 * random.uniform(-1, 1), 0.3 * random.uniform(-1, 1), 0.5 + 0.25 * k)
+        scene.add(Body(f"Box {k}", [Box((HALF,) * 3)], position=place, mass=1.0, restitution=0.5,
+                       linear_velocity=(0, 0, -15.0), angular_velocity=10.0 * random.normal(size=3)))  # fmt: skip
+    trajectory = simulate(scene, 24, config=CPU)
+    assert np.isfinite(trajectory.position).all()
