@@ -320,7 +320,7 @@ class Assembler:
             velocity[n:-1] = flow[n:-1] = self._mean_velocity(state, step, *planned)[fixed]
         bodies = Bodies(
             n, inert.mass, inert.inertia, position, orientation, velocity, end_position, end_orientation, flow,
-            number.loose, start_velocity=self.hand_over.at_start(velocity, orientation, number, state),
+            number.loose, start_velocity=self.hand_over.led(state.time, state, number, velocity, orientation),
         )  # fmt: skip
         return bodies, flow[:n].copy(), acceleration
 

@@ -49,3 +49,10 @@ class Assembly:
         """(S,) numbers of the rows whose coordinate decides their force: springs, and what gives way."""
         rows = self.problem.joints
         return places(np.isnan(self.row_rate) & (rows.beta > 0.0) & (rows.compliance > 0.0))
+
+
+def free_gain(assembly):
+    """(n, 3) what free motion adds to velocities in the step of an Assembly, without its bounces [m/s]."""
+    bodies = assembly.problem.bodies
+    change = assembly.end_velocity[:, :3] - bodies.velocity[: bodies.dynamic_count, :3]
+    return change if assembly.bounces is None else change - assembly.bounces.change[:, :3]

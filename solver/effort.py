@@ -6,7 +6,6 @@ import operator
 import numpy as np
 import warp as wp
 
-from .flags import some
 from .host import HostKernel, HostTable
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
@@ -98,7 +97,7 @@ class Effort:
 def hanging(assembly):
     """(n,) bool: bodies of islands that joints hold, and in which nothing touches."""
     contacts, island, held = assembly.problem.contacts, assembly.island, assembly.island_jointed
-    if len(contacts) and some(held):
+    if len(contacts):
         lower = np.minimum(contacts.body_a, contacts.body_b)  # what does not move comes last
         held = held & (np.bincount(island[lower], minlength=len(held)) == 0)
     return held[island]

@@ -32,6 +32,7 @@ directions of its velocity and is slowed to the energy there is.
 
 import numpy as np
 
+from .assembled import free_gain
 from .copies import replace
 from .energy import kinetic_energies
 from .flags import places, some
@@ -66,11 +67,9 @@ class EnergyLimit:
         self._any = len(contacts) > 0 and some(self._told)
         if not self._any:
             return
-        change = assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]
-        if assembly.bounces is not None:
-            change -= assembly.bounces.change[:, :3]
+        self.gain = change = free_gain(assembly)
         pull = length(change)
-        self.gain, self._weight = change, mass * pull
+        self._weight = mass * pull
         self.start = start = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
         self.work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
         self._rows = judged.work[0]

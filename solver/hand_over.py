@@ -92,35 +92,27 @@ class HandOver:
         for i in np.nonzero(was != now)[0]:
             if now[i]:
                 linear, angular = self._velocity(i, self.holding.until(i, before.time), before.glide)
-                moved.velocity[i] = np.concatenate([linear + self._lever(i, moved, angular), angular])
+                moved.velocity[i] = np.concatenate([linear + self._lever(i, moved.orientation[i], angular), angular])
             else:
                 self._take_back(i, moved)
 
-    def at_start(self, velocity, orientation, number, state):
-        """``velocity`` (B + 1, 6) of bodies in a step with that of its start for what animation moves, not the mean.
+    def led(self, time, state, number, velocity, orientation):
+        """``velocity`` (B + 1, 6) of bodies in a step from ``state``, but that of what animation moves as it is at
+        ``time``, the start or the end of the step, instead of its mean.
 
         Mean velocities are along the chord, and of what turns about another place than its centre of mass the velocity
         turns with it: what rides on it would end each step with a velocity of half a step ago, and slide off.
-        orientation: (B + 1, 4) then; number: Numbering.
+        number: Numbering; orientation: (B + 1, 4) at ``time``.
         """
-        return self._led((velocity, orientation), number, state, state.time)
-
-    def at_end(self, velocity, orientation, number, state, step):
-        """The same of the end of a step of ``step`` seconds; orientation: (B + 1, 4) there."""
-        return self._led((velocity, orientation), number, state, state.time + step)
-
-    def _led(self, bodies, number, state, time):
-        (velocity, orientation), changed = bodies, {}
+        free, changed = self.holding.free(state.time), {}
         for i in self._paths:
             k = number.solver[i]
-            if k < number.dynamic_count or not velocity[k].any() or self.holding.free(state.time)[i]:
+            if k < number.dynamic_count or not velocity[k].any() or free[i]:
                 continue  # it moves freely, stands still, or has gone on ahead (parts.py)
             if self.bodies[i].motion == "dynamic" and self.holding.until(i, state.time) < time:
                 continue  # let go in the step
-            turn = rotations.multiply(orientation[k], rotations.conjugate(self.frames.principal[i]))
-            lever = rotations.rotate(turn, self.frames.center[i])
             linear = self._smooth_velocity(i, time, state.glide, time == state.time)
-            changed[k] = linear + np.cross(velocity[k, 3:], lever)
+            changed[k] = linear + self._lever(i, orientation[k], velocity[k, 3:])
         if changed:
             velocity = velocity.copy()
             velocity[list(changed), :3] = list(changed.values())
@@ -146,7 +138,7 @@ class HandOver:
         linear, angular = body.path.velocity(moved.time + SLACK)
         if body.blend_time > 0.0:
             found = self.frames.to_body(moved.position, moved.orientation)
-            lever = self._lever(i, moved, moved.velocity[i, 3:])
+            lever = self._lever(i, moved.orientation[i], moved.velocity[i, 3:])
             apart = rotations.multiply(found[1][i], rotations.conjugate(turn))
             vector = rotations.logarithm(apart)
             spin = moved.velocity[i, 3:] - rotations.rotate(apart, angular)
@@ -157,12 +149,12 @@ class HandOver:
             return
         moved.position[i] = place + rotations.rotate(turn, self.frames.center[i])
         moved.orientation[i] = rotations.multiply(turn, self.frames.principal[i])
-        moved.velocity[i] = np.concatenate([linear + self._lever(i, moved, angular), angular])
+        moved.velocity[i] = np.concatenate([linear + self._lever(i, moved.orientation[i], angular), angular])
         moved.way[i] = np.inf  # nobody looked at its overlaps
 
-    def _lever(self, i, state, angular):
-        """Velocity of the centre of mass beyond that of the frame's origin."""
-        turn = rotations.multiply(state.orientation[i], rotations.conjugate(self.frames.principal[i]))
+    def _lever(self, i, orientation, angular):
+        """Velocity of the centre of mass beyond that of the frame's origin; orientation: (4,) of the solver's frame."""
+        turn = rotations.multiply(orientation, rotations.conjugate(self.frames.principal[i]))
         return np.cross(angular, rotations.rotate(turn, self.frames.center[i]))
 
     def _pose(self, index, time, glide):

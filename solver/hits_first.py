@@ -13,8 +13,10 @@ the hits part there, one solve of everything keeps every law.
 
 import numpy as np
 
+from .assembled import free_gain
 from .copies import replace
 from .flags import places, some
+from .gliding import whole_impulses
 from .metrics import row_velocity
 from .reference.knock_on import answer
 from .reference.rows import contact_jacobians
@@ -24,29 +26,28 @@ from .vectors import inner, length
 LEAST = 1e-3  # of the speed of a rebound: friction that changes it by less is let be
 
 
-def after_hits(problem, loaded, before, island, solve):
+def after_hits(problem, loaded, assembly, taken, solve):
     """(C,) separation speeds [m/s] that the rebounds of a velocity phase are to end with, and the solutions that tell.
 
     Args:
         problem: StepProblem of the phase.
         loaded: (C,) bool, its contacts that carried load.
-        before: world impulses (C, 3) on bodies a [N s] that they carried before, over as long as the step; and what
-            free motion adds to velocities in it (n, 3) [m/s].
-        island: (n,) of each body.
+        assembly: Assembly of the step; taken: (K,) bool, those of its contacts that the phase has.
         solve: solve(problem, done, loaded) -> StepSolution; done: (n,) bool, bodies that need no solution.
     """
     contacts, n = problem.contacts, problem.bodies.dynamic_count
     speed = contacts.rebound_speed
-    if not some(hits := loaded & _rebounding(contacts)):
+    if speed is None or not some(hits := loaded & _rebounding(contacts)):
         return speed, ()
     holds = loaded & ~hits & (contacts.friction > 0.0)
     if not some(holds):
         return speed, ()
-    rests = _resting(problem, holds, *before)
-    told = _braked(problem, places(hits), places(holds), rests, before[1])
+    gain = free_gain(assembly)
+    rests = _resting(problem, holds, whole_impulses(assembly.problem, assembly.problem.contacts.impulse)[taken], gain)
+    told = _braked(problem, places(hits), places(holds), rests, gain)
     if not some(told):
         return speed, ()
-    anew = whole_groups(island, told)
+    anew = whole_groups(assembly.island, told)
     own = np.append(anew, False)[np.minimum(np.minimum(contacts.body_a, contacts.body_b), n)]
     share = _of_hits(contacts, holds, rests, len(problem.bodies.mass))
     hit = solve(replace(problem, contacts=replace(contacts, friction=share * contacts.friction)), ~anew, loaded)
@@ -67,12 +68,6 @@ def after_hits(problem, loaded, before, island, solve):
     return speed, (hit, rest)
 
 
-def rebounds(contacts):
-    """Whether anything in Contacts of a velocity phase may leave a hit."""
-    speed, gap = contacts.rebound_speed, contacts.rebound_gap
-    return speed is not None and (some(speed) or some(gap))
-
-
 def _rebounding(contacts):
     """(C,) bool: contacts that leave a hit; those of surfaces that deform go along with them."""
     speed = contacts.rebound_speed
@@ -85,7 +80,8 @@ def _resting(problem, holds, carried, gain):
     """(C,) normal impulses [N s] that the contacts ``holds`` (C,) bool have without any hit: those of before, of new
     ones what free motion presses with.
 
-    carried, gain: ``before`` of ``after_hits``.
+    carried: world impulses (C, 3) on bodies a that they carried before, over as long as the step [N s]; gain: (n, 3)
+    what free motion adds to velocities in it [m/s].
     """
     contacts, bodies = problem.contacts, problem.bodies
     rests = np.where(holds, np.maximum(inner(carried, contacts.normal), 0.0), 0.0)
@@ -117,7 +113,7 @@ def _braked(problem, hits, holds, rests, gain):
     """(n,) bool: bodies with ``hits`` (H,) whose speed along the normal friction of ``holds`` (K,) may change.
 
     Not of those slower than what falls in a step: marbles that come to rest in a pit pushed each other about for ever.
-    rests: (C,) normal impulses of those without the hit [N s]; gain: as in ``before`` of ``after_hits``.
+    rests: (C,) normal impulses of those without the hit [N s]; gain: as in ``_resting``.
     """
     contacts, bodies, n = problem.contacts, problem.bodies, problem.bodies.dynamic_count
     ours, others = contacts.take(hits), contacts.take(holds)

@@ -379,7 +379,8 @@ class PositionPhase:
         if bodies.spin is not None:
             fast = whole_groups(assembly.island, bodies.spin[: len(aim)].any(axis=1))
             aim[fast] *= self.solver.spinning
-        aim[(tolerance < self.fast) & hanging(assembly)] *= self.solver.hanging
+        if some(assembly.island_jointed):
+            aim[(tolerance < self.fast) & hanging(assembly)] *= self.solver.hanging
         eps = start_eps(state, assembly, sweeps, self.solver.eps_at_rest)
         if swept is None:
             swept = state.swept[assembly.numbering.scene[: len(aim)]]

@@ -9,9 +9,8 @@ from .copies import replace
 from .energy_limit import EnergyLimit, held_to
 from .facets import taken_by_facets
 from .flags import every, some
-from .gliding import whole_impulses
 from .handed_eps import EPS_SMALLEST
-from .hits_first import after_hits, rebounds
+from .hits_first import after_hits
 from .joint_damping import damp_joints
 from .kept_energy import keep_energy
 from .proximal import SolveOptions
@@ -66,9 +65,9 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     if some(need):
         mask = need[assembly.island]
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask, solved.off)
-        moved, (number, step) = problem.bodies, (assembly.numbering, assembly.problem.step)
-        moved.velocity = phase.assembler.hand_over.at_end(moved.velocity, moved.orientation, number, state, step)
-        moved.free_velocity[n:] = moved.velocity[n:]
+        bodies, until = problem.bodies, state.time + assembly.problem.step
+        led = phase.assembler.hand_over.led(until, state, assembly.numbering, bodies.velocity, bodies.orientation)
+        bodies.velocity, bodies.free_velocity[n:] = led, led[n:]
         if kinks is not None:
             problem.bodies.free_velocity[kinks.body] = kinks.free_velocity(
                 assembly.problem.bodies, assembly.end_velocity
@@ -80,9 +79,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         def solve(problem, done, loaded=loaded):
             return phase.solver.solve_velocity(problem, replace(options, done=done), loaded)[0]
 
-        tells = ()
-        if rebounds(problem.contacts):
-            speed, tells = after_hits(problem, loaded, _before(assembly, taken), assembly.island, solve)
+        speed, tells = after_hits(problem, loaded, assembly, taken, solve)
         if tells:
             problem = replace(problem, contacts=replace(problem.contacts, rebound_speed=speed))
         result = solve(problem, None)
@@ -117,17 +114,6 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         out.phase = problem, result, taken
         out.gained = limit.exceeded(out.velocity)[assembly.island]
     return out
-
-
-def _before(assembly, taken):
-    """World impulses (K, 3) that the contacts ``taken`` (C,) bool of the step start from, and the change of velocity by
-    free motion (n, 3).
-    """
-    problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
-    gain = assembly.end_velocity[:, :3] - problem.bodies.velocity[:n, :3]
-    if assembly.bounces is not None:
-        gain = gain - assembly.bounces.change[:, :3]
-    return whole_impulses(problem, problem.contacts.impulse)[taken], gain
 
 
 def _by_middle(assembly):
