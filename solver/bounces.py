@@ -5,7 +5,6 @@ Balls and other central impacts stay with ``impact.py``: their levers are those 
 """
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -29,7 +28,7 @@ class StandingFaces:
         """bodies: of the scene."""
         self._bodies = bodies
         self.still = np.array([_stands_still(body) for body in bodies] + [False], bool)  # the world has no faces
-        self._of = cache(self._faces)
+        self._known = {}
 
     def touched(self, body, normal, known):
         """(C,) bool: whether scene bodies (C,) stand still and have a face with the outward ``normal`` (C, 3), or need
@@ -42,8 +41,13 @@ class StandingFaces:
             out[k] = (faces[low:high] @ normal[k]).max(initial=-1.0) > ALIKE
         return out
 
-    def _faces(self, body):
+    def _of(self, body):
         """(F, 3) normals in the world, by rising x; outward, of triangles to both sides."""
+        if body not in self._known:
+            self._known[body] = self._faces(body)
+        return self._known[body]
+
+    def _faces(self, body):
         found = [np.zeros((0, 3))]
         for shape in self._bodies[body].shapes:
             if isinstance(shape, TriangleMesh):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The corners of bodies, and how many strokes there are on the way from one of them to another."""
 
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -18,10 +17,15 @@ class Outlines:
     def __init__(self, bodies, frames):
         """bodies: of the scene, or none of them; frames: BodyFrames."""
         self._bodies, self._frames = bodies, frames
-        self.corners = cache(self._corners)
+        self._known = {}
+
+    def corners(self, body):
+        """(N, 3) corners of scene body number ``body`` in its solver frame [m]."""
+        if body not in self._known:
+            self._known[body] = self._corners(body)
+        return self._known[body]
 
     def _corners(self, body):
-        """(N, 3) corners of scene body number ``body`` in its solver frame [m]."""
         found = [np.zeros((0, 3))]
         for shape in self._bodies[body].shapes if body < len(self._bodies) else ():
             found.append(shape.position + rotate(shape.orientation, corners_of(shape)))

@@ -82,8 +82,11 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
             hopeless = stepper.learn(given_up)
             substeps.learn(sum(not outcome.partial for outcome in outcomes), hopeless, given_up)
         result = record.add(frame, outcomes, between, began, idle)
-        result._capture = lambda frame=frame: _checkpoint(frame, record, substeps, began_with)
-        answer = None if on_frame is None else on_frame(result)
+        result._capture = partial(_checkpoint, frame, record, substeps, began_with)
+        try:
+            answer = None if on_frame is None else on_frame(result)
+        finally:
+            result._capture = partial(_frame_over, frame)  # in a circle with ``record`` all its arrays would outlive it
         if isinstance(answer, (bool, np.bool_)) and not answer:
             break
     return record.trajectory()
@@ -175,9 +178,11 @@ def _check_arguments(frames, fps, on_frame, resume, say):
 
 
 def _checkpoint(frame, record, substeps, began_with):
-    if frame != record.results[-1].frame:
-        raise RuntimeError(f"frame {frame} is over: ask for its checkpoint within on_frame")
     return capture(frame, record.fps, record.stepper, substeps, began_with)
+
+
+def _frame_over(frame):
+    raise RuntimeError(f"frame {frame} is over: ask for its checkpoint within on_frame")
 
 
 def _device(name):

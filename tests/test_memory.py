@@ -43,6 +43,28 @@ def test_a_run_leaves_no_arrays_behind(scene, method):
     assert left[-1] == left[1], left
 
 
+@pytest.mark.parametrize("scene", SCENES)
+def test_all_is_gone_as_soon_as_a_run_ends(scene):
+    """Not only when Python next looks for circles, which in an idle Blender it does not."""
+    frames = []
+
+    def ran():
+        made = SCENES[scene]()
+        simulate(made, 3, config=SolverConfig(device="cpu"), on_frame=frames.append)
+        return weakref.ref(made.bodies[-1])
+
+    ran()
+    gc.collect()
+    gc.disable()
+    try:
+        known = {id(thing) for thing in gc.get_objects() if isinstance(thing, wp.array)}
+        body = ran()
+        more = [thing for thing in gc.get_objects() if isinstance(thing, wp.array) and id(thing) not in known]
+    finally:
+        gc.enable()
+    assert not more and body() is None and len(frames) == 6
+
+
 @pytest.mark.parametrize("dtype", [wp.int32, wp.bool, wp.uint64, wp.vec2i, real_types(wp.float64).mat66, wp.quatd])
 @pytest.mark.parametrize("shape", [5, (3, 4)])
 def test_host_view_and_array_share_their_memory(dtype, shape):
