@@ -129,6 +129,10 @@ class ShapeArrays:
     polygon_offset: wp.array(dtype=wp.float64)
     polygon_start: wp.array(dtype=wp.int32)
     corner: wp.array(dtype=wp.vec3d)
+    span_start: wp.array(dtype=wp.int32)  # of each face's numbers in ``span``
+    span: wp.array(dtype=wp.int32)
+    breadth: wp.array(dtype=wp.float64)
+    many: wp.array(dtype=wp.bool)
     collides: wp.array(dtype=wp.bool)  # of two classes of groups and masks, (K K,)
     joined: wp.array(dtype=wp.int64)
     breakable: wp.array(dtype=wp.int64)  # CollisionModel.breakable
@@ -251,6 +255,10 @@ def shape_arrays(model, device):
         "polygon_offset": model.polygons.offset,
         "polygon_start": model.polygons.start,
         "corner": model.polygons.corner,
+        "span_start": model.polygons.span_start,
+        "span": model.polygons.span,
+        "breadth": model.polygons.breadth,
+        "many": model.polygons.many,
         "collides": model.class_collides.reshape(-1),
         "joined": model.joined,
         "breakable": model.breakable,

@@ -169,6 +169,7 @@ class ContactStage:
         self.near = NearPairs(listed, self.poses, self.shapes, self.device)
         self.wanted = wp.zeros_like(self.near.near)
         self._round = has_round_sides(model)
+        self._outlined = self._round or bool(model.polygons.many.any())
         self._hulls = any(isinstance(shape, ConvexHull) for shape in model.shapes)
         self._everyone, self._counts, self._pieces = np.ones(len(model.names), bool), None, None
         room = max(FEWEST, usual_room(int(model.movable.sum()))["contacts"])
@@ -283,13 +284,13 @@ class ContactStage:
         self._loop(
             judge_fresh, len(fresh.count), shared, self.poses, self.shapes, remembered, old, found, fresh
         )  # fmt: skip
-        if self._round:
+        if self._outlined:
             self._loop(count_lines, len(found.pair), *taken)
         wp.utils.array_scan(old.count, old.start, inclusive=False)
         wp.utils.array_scan(fresh.count, fresh.start, inclusive=False)
         rest = remembered, old, found, fresh, self.points, self.chosen
         self._loop(write_kept, len(self.points.pair), shared, self.poses, *rest)
-        if self._round:
+        if self._outlined:
             self._loop(write_lines, len(found.pair), shared, self.poses, self.shapes, *rest)
         self._loop(write_fresh, len(found.pair), shared, self.poses, self.shapes, *rest)
 

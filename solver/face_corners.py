@@ -19,24 +19,19 @@ on it turns about it within the step: the other corners of its face were found 2
 solved again, and once more for what that threw up.  So in a step these corners join, too, as far up as it may turn.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import warp as wp
 
 from .contact_arrays import CORNERS, STEP, FreshArrays, PointArrays, PoseArrays, ShapeArrays, StageArrays
-from .contact_faces import UP
 from .contact_geometry import MODULE, swing_room, turned_back
+from .face_places import FEW
 from .manifold import NOISE
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
-from .problem import tangents
-from .shapes import Box, Cone, ConvexHull, Cylinder, Plane
 
 FLAT = np.cos(np.radians(0.5))  # a face counts where its normal is that near to the contact's,
 LEANING = np.cos(np.radians(60.0))  # and of hulls where it is that near
 SWINGS = np.cos(np.radians(12.0))  # faces that come down on each other within a step lean less at its start
-RIM = 32  # corners of a round end: 0.5 % of its radius at most is left out, times the sine of its lean
 REDUCED = 4  # points of a manifold that may have left some out
 APART = 0.05  # of a pair's size: a corner of a hull that is no farther from what contacts span tells nothing new
 CALM = 0.05  # [rad] by which two hulls may turn against each other in a step
@@ -45,82 +40,11 @@ MOST = 5  # contacts that newton finds for two hulls
 flat, leaning, swings = (wp.constant(wp.float64(value)) for value in (FLAT, LEANING, SWINGS))
 noise, apart, calm = (wp.constant(wp.float64(value)) for value in (NOISE, APART, CALM))
 step_slot = wp.constant(STEP)
+few = wp.constant(FEW)
 reduced, most_found, most_corners = wp.constant(REDUCED), wp.constant(MOST), wp.constant(CORNERS)
 hair, far = wp.constant(wp.float64(1e-9)), wp.constant(wp.float64(1e300))
 tangent = rotation_functions(real_types(wp.float64)).tangent
 Places = wp.types.matrix(shape=(MOST + CORNERS, 2), dtype=wp.float64)  # across a contact's normal
-
-
-@dataclass
-class FacePolygons:
-    """Flat faces of S shapes, in their bodies' frames, corners in order; a plane's face has no corners."""
-
-    first: np.ndarray  # (S + 1,) where each shape's faces begin
-    normal: np.ndarray  # (F, 3) outward
-    offset: np.ndarray  # (F,) normal . x on the face
-    start: np.ndarray  # (F + 1,) where each face's corners begin
-    corner: np.ndarray  # (V, 3)
-
-
-def face_polygons(shapes, position, rotation):
-    """The FacePolygons of scene shapes; position (S, 3), rotation (S, 3, 3): theirs in their bodies' frames."""
-    first, normals, offsets, start, corners = [0], [], [], [0], [np.zeros((0, 3))]
-    for shape, place, frame in zip(shapes, position, rotation, strict=True):
-        for normal, polygon in _polygons(shape):
-            normals.append(frame @ normal)
-            polygon = place + polygon @ frame.T
-            offsets.append(normals[-1] @ (polygon[0] if len(polygon) else place))
-            corners.append(polygon)
-            start.append(start[-1] + len(polygon))
-        first.append(len(normals))
-    corner = np.concatenate(corners)
-    return FacePolygons(
-        np.array(first, np.intp),
-        np.array(normals).reshape(-1, 3),
-        np.array(offsets),
-        np.array(start, np.intp),
-        corner if len(corner) else np.zeros((1, 3)),
-    )
-
-
-def _polygons(shape):
-    """(normal (3,), corners (n, 3) in order) of each face in the shape's own frame."""
-    if isinstance(shape, Plane):
-        return [(UP, np.zeros((0, 3)))]
-    if isinstance(shape, Box):
-        signs = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]], float)
-        out = []
-        for axis in range(3):
-            for side in (1.0, -1.0):
-                corner = np.insert(signs, axis, side, axis=1)
-                out.append((side * np.eye(3)[axis], corner * np.asarray(shape.half_extents, float)))
-        return out
-    if isinstance(shape, (Cylinder, Cone)):
-        angle = 2.0 * np.pi * np.arange(RIM) / RIM
-        rim = shape.radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(RIM)], axis=1)
-        ends = (UP, -UP) if isinstance(shape, Cylinder) else (-UP,)
-        return [(end, rim + shape.half_height * end) for end in ends]
-    if not isinstance(shape, ConvexHull):
-        return []
-    vertices, triangles = np.asarray(shape.vertices, float), shape.triangles
-    corner = vertices[triangles]
-    normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
-    normal /= np.linalg.norm(normal, axis=1)[:, None]
-    kept, group = np.unique(np.round(normal, 5), axis=0, return_index=True, return_inverse=True)[1:]
-    order, count = np.argsort(group.ravel(), kind="stable"), np.bincount(group.ravel())
-    own, single = np.split(order, np.cumsum(count)[:-1]), np.flatnonzero(count == 1)
-    polygons = dict(zip(single.tolist(), _in_order(corner[kept[single]], normal[kept[single]]), strict=True))
-    for k in np.flatnonzero(count > 1).tolist():
-        polygons[k] = _in_order(vertices[np.unique(triangles[own[k]])][None], normal[kept[k]][None])[0]
-    return [(normal[kept[k]], polygons[k]) for k in range(len(kept))]
-
-
-def _in_order(points, normal):
-    """The corners (N, n, 3) of N convex polygons of one number of corners in order around them; normal (N, 3)."""
-    t1, t2 = tangents(normal)
-    arm = points - points.mean(axis=1, keepdims=True)
-    angle = np.arctan2(np.einsum("fki,fi->fk", arm, t2), np.einsum("fki,fi->fk", arm, t1))
-    return np.take_along_axis(points, np.argsort(angle, axis=1)[:, :, None], axis=1)
 
 
 @wp.struct
@@ -324,6 +248,12 @@ def write_corner(
 
 
 @wp.func(module=MODULE)
+def spanned(shapes: ShapeArrays, side: Side):
+    """How many corners span a face."""
+    return shapes.span_start[side.face + 1] - shapes.span_start[side.face]
+
+
+@wp.func(module=MODULE)
 def add_corners(
     stage: StageArrays, points: PointArrays, first: int, last: int, count: int, least: wp.float64, reach: wp.float64,
     poses: PoseArrays, shapes: ShapeArrays, fresh: FreshArrays, k: int,
@@ -359,6 +289,9 @@ def add_corners(
     from_b = side_a.origin
     bound = wp.max(bound_of(shapes, side_a, side_a, side_b), bound_of(shapes, side_b, side_a, side_b))
     lean = wp.min(wp.dot(shapes.polygon_normal[face_a], on_a), wp.dot(shapes.polygon_normal[face_b], on_b))
+    # Of faces of many corners outlines.py tells as much.
+    if hulls and lean > flat and wp.max(spanned(shapes, side_a), spanned(shapes, side_b)) > few:
+        return 0
     enough = least - noise * points.size[first]
     known = Places()
     places = int(0)

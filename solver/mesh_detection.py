@@ -41,7 +41,8 @@ def with_meshes(model, found, pipeline, position, rotation, angular, sides, step
     some = [part for part in parts if len(part)]
     found = Manifolds.join(some)[0] if len(some) > 1 else (some or parts)[0]
     found = found.take(thin_out(model, found, position, rotation))
-    if model.shape_side.any() and len(more := rims(model, found, position, rotation, step * angular, sides)):
+    outlined = model.shape_side.any() or model.polygons.many.any()
+    if outlined and len(more := rims(model, found, position, rotation, step * angular, sides)):
         found = Manifolds.join([found, more])[0]
     return found, (stuck, depth)
 

@@ -23,7 +23,7 @@ from .closest_features import solid_table  # noqa: E402
 from .closest_points import lookup_closest, lookup_hits  # noqa: E402
 from .contact_faces import FaceTable, face_table  # noqa: E402
 from .deforming import DeformingMesh, DeformingMeshes  # noqa: E402
-from .face_corners import FacePolygons, face_polygons  # noqa: E402
+from .face_polygons import FacePolygons, face_polygons  # noqa: E402
 from .hollow import hollow_meshes  # noqa: E402
 from .manifold import GAP_FLOOR  # noqa: E402
 from .mesh_edges import EdgePairs  # noqa: E402

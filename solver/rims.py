@@ -16,8 +16,10 @@ import warp as wp
 
 from .contact_arrays import CORNERS, STEP, FreshArrays, PointArrays, PoseArrays, ShapeArrays, StageArrays
 from .contact_geometry import turned_back
-from .face_corners import FLAT, Side, across, corner_of, holds, lifted, nearest_face, sides_along
+from .face_corners import FLAT, Side, across, corner_of, holds, lifted, nearest_face, sides_along, spanned
+from .face_places import FEW
 from .line_contacts import LinePoint
+from .outlines import outline_place, outline_places, seen
 from .round_sides import MODULE
 
 RIM = 16  # places of a rim
@@ -33,7 +35,7 @@ up = wp.constant(wp.vec3d(0.0, 0.0, 1.0))
 flat, hair = wp.constant(wp.float64(FLAT)), wp.constant(wp.float64(1e-9))
 known_near, twins = wp.constant(wp.float64(KNOWN)), wp.constant(wp.float64(TWINS * PART))
 rim, crossings, most_corners, rim_places = (wp.constant(number) for number in (RIM, CROSSINGS, MOST_CORNERS, PLACES))
-pair_corners, step_slot = wp.constant(CORNERS), wp.constant(STEP)
+pair_corners, step_slot, few = wp.constant(CORNERS), wp.constant(STEP), wp.constant(FEW)
 part = wp.constant(wp.float64(PART))
 
 
@@ -49,9 +51,12 @@ class Disc:
 
 @wp.struct
 class RimPair:
-    """Two faces that lie on each other, one of them round at least."""
+    """Two faces that lie on each other, one of them round at least, or both polygons, one of many corners at least."""
 
     good: bool
+    polygons: bool
+    breadth: wp.float64  # the smaller radius, or half breadth
+    number: int  # of places that may be
     side_a: Side
     side_b: Side
     disc_a: Disc
@@ -76,14 +81,15 @@ def disc_of(shapes: ShapeArrays, shape: int, side: Side):
 
 @wp.func(module=MODULE)
 def rim_pair(stage: StageArrays, points: PointArrays, k: int, poses: PoseArrays, shapes: ShapeArrays):
-    """The RimPair of the two shapes of contact k; it is not good where no round end of them lies flat on a face, or
-    where they turn too far against each other in the step.
+    """The RimPair of the two shapes of contact k; it is not good where no face of them that is round or has many
+    corners lies flat on another one, or where they turn too far against each other in the step.
     """
     out = RimPair()
     shape_a = int(points.pair[k] % wp.int64(shapes.count))
     shape_b = int(points.pair[k] // wp.int64(shapes.count))
     round_a = shapes.side[shape_a][0] > zero
-    if not (round_a or shapes.side[shape_b][0] > zero):
+    round_b = shapes.side[shape_b][0] > zero
+    if not (round_a or round_b or shapes.many[shape_a] or shapes.many[shape_b]):
         return out
     a = points.body_a[k]
     b = points.body_b[k]
@@ -108,7 +114,14 @@ def rim_pair(stage: StageArrays, points: PointArrays, k: int, poses: PoseArrays,
     out.side_b = side_b
     out.disc_a = disc_of(shapes, shape_a, side_a)
     out.disc_b = disc_of(shapes, shape_b, side_b)
-    out.good = True
+    out.polygons = not (round_a or round_b)
+    out.good = not out.polygons or wp.max(spanned(shapes, side_a), spanned(shapes, side_b)) > few
+    out.number = wp.where(out.polygons, outline_places, rim_places)
+    out.breadth = wp.max(out.disc_a.radius, out.disc_b.radius)
+    if round_a and round_b:
+        out.breadth = wp.min(out.disc_a.radius, out.disc_b.radius)
+    if out.polygons:
+        out.breadth = wp.min(shapes.breadth[face_a], shapes.breadth[face_b])
     return out
 
 
@@ -117,13 +130,6 @@ def on_rim(disc: Disc, number: int):
     """One of RIM places, in the body's frame."""
     angle = part * wp.float64(number)
     return disc.center + disc.radius * (disc.frame * wp.vec3d(wp.cos(angle), wp.sin(angle), zero))
-
-
-@wp.func(module=MODULE)
-def seen(side: Side, point: wp.vec3d):
-    """Where a point of the body's frame is across the normal."""
-    there = side.axes * (side.rotation * point + side.origin)
-    return wp.vec2d(there[0], there[1])
 
 
 @wp.func(module=MODULE)
@@ -197,8 +203,11 @@ def corner_below(shapes: ShapeArrays, side: Side, disc: Disc, number: int):
 
 @wp.func(module=MODULE)
 def rim_place(shapes: ShapeArrays, pair: RimPair, place: int):
-    """Where one of PLACES is across the normal, and whether it is there."""
+    """Where one of a pair's places is across the normal, and whether it is there."""
     none = wp.vec2d()
+    if pair.polygons:
+        at, there = outline_place(shapes, pair.side_a, pair.side_b, pair.breadth, place)
+        return at, there
     if place < rim:
         if pair.disc_a.radius == zero:
             return none, False
@@ -232,7 +241,7 @@ def rim_point(
     points: PointArrays, fresh: FreshArrays, k: int, first: int, last: int, pair: RimPair, place: int,
     poses: PoseArrays, shapes: ShapeArrays,
 ):  # fmt: skip
-    """The LinePoint at one of PLACES of the pair of contacts k to ``last``, exclusive, of which ``first`` is good.
+    """The LinePoint at one of the places of the pair of contacts k to ``last``, exclusive, of which ``first`` is good.
 
     It is not good where there is none, or where one of the contacts or corners of the pair is there already.
     """
@@ -240,10 +249,7 @@ def rim_point(
     at, there = rim_place(shapes, pair, place)
     if not there:
         return out
-    radius = wp.max(pair.disc_a.radius, pair.disc_b.radius)
-    if pair.disc_a.radius > zero and pair.disc_b.radius > zero:
-        radius = wp.min(pair.disc_a.radius, pair.disc_b.radius)
-    near = known_near * radius
+    near = known_near * pair.breadth
     for m in range(first, last):
         if fresh.good[m] and wp.length(seen(pair.side_a, points.point_a[m]) - at) < near:
             return out

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kernels for fresh contacts of cylinders, cones and capsules, which scenes without such shapes neither launch nor
-compile: they see round sides from their axes (round_sides.py), and add the ends of lines (line_contacts.py,
-face_lines.py) and places of rims (rims.py) to manifolds.
+"""Kernels for fresh contacts of cylinders, cones, capsules and hulls with faces of many corners, which scenes without
+such shapes neither launch nor compile: they see round sides from their axes (round_sides.py), and add the ends of lines
+(line_contacts.py, face_lines.py) and places of rims (rims.py) and outlines (outlines.py) to manifolds.
 
 One thread a shape pair, at the pair's first contact, as in manifold_kernels.py.
 """
@@ -25,7 +25,7 @@ from .contact_geometry import lower_bound
 from .face_lines import point_on_line
 from .line_contacts import LinePoint, places
 from .manifold_kernels import begins, copy_point, first_good, keep_place, last_of_pair
-from .rims import rim_pair, rim_places, rim_point
+from .rims import rim_pair, rim_point
 from .round_sides import MODULE, round_contact
 
 fresh_slot, old_slot = wp.constant(FRESH), wp.constant(OLD)
@@ -65,7 +65,7 @@ def see_from_axes(
 def count_lines(
     stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, fresh: FreshArrays, lanes: int
 ):  # fmt: skip
-    """How many points of lines and rims join each fresh manifold."""
+    """How many points of lines, rims and outlines join each fresh manifold."""
     for k in range(wp.tid(), stage.counts[fresh_slot], lanes):
         if fresh.count[k] == 0:
             continue
@@ -77,7 +77,7 @@ def count_lines(
                 along += 1
         lying = rim_pair(stage, points, first, poses, shapes)
         if lying.good:
-            for place in range(rim_places):
+            for place in range(lying.number):
                 if rim_point(points, fresh, k, first, last, lying, place, poses, shapes).good:
                     along += 1
         fresh.along[k] = along
@@ -104,7 +104,7 @@ def write_lines(
     stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, remembered: PointArrays, old: OldArrays,
     points: PointArrays, fresh: FreshArrays, target: PointArrays, chosen: ChosenArrays, lanes: int,
 ):  # fmt: skip
-    """The points of lines and rims, each behind the others of its manifold."""
+    """The points of lines, rims and outlines, each behind the others of its manifold."""
     for k in range(wp.tid(), stage.counts[fresh_slot], lanes):
         if fresh.count[k] == 0 or fresh.along[k] == 0:
             continue
@@ -121,7 +121,7 @@ def write_lines(
                 slot += 1
         lying = rim_pair(stage, points, front, poses, shapes)
         if lying.good:
-            for at in range(rim_places):
+            for at in range(lying.number):
                 on_rim = rim_point(points, fresh, k, front, last, lying, at, poses, shapes)
                 if on_rim.good:
                     put(target, chosen, slot, points, front, on_rim, poses)

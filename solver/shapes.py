@@ -322,9 +322,13 @@ class ConvexDecomposition(TriangleMesh):
     pieces: tuple = ()
     _coerce: ClassVar = {**TriangleMesh._coerce, "pieces": coerce.arrays}
 
+    @cached_property
+    def _hulls(self):
+        return [ConvexHull(piece, self.position, self.orientation) for piece in self.pieces]
+
     def parts(self):
         """The hulls of the pieces."""
-        return [ConvexHull(piece, self.position, self.orientation) for piece in self.pieces]
+        return list(self._hulls)
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,7 @@ from . import (
 from .collision import Collider
 from .constraints import springs
 from .constraints.joints import joint_kernels
+from .face_polygons import many_sided
 from .linear.stiffness import stiffness_kernel
 from .model import build_model
 from .residual_kernels import JOINT_MODULE, residual_kernels
@@ -117,7 +118,7 @@ def launched(scene, solver):
 
 def _of_contacts(scene):
     """Modules of the solver's own kernels that find contacts in a scene."""
-    names = {contact_geometry.MODULE: True, round_sides.MODULE: _has(scene, ROUND)}
+    names = {contact_geometry.MODULE: True, round_sides.MODULE: _has(scene, ROUND) or _has_many_sided(scene)}
     names[least_depth.MODULE] = _has(scene, ConvexHull)
     return [wp.get_module(name) for name, needed in names.items() if needed]
 
@@ -125,6 +126,11 @@ def _of_contacts(scene):
 def _has(scene, kinds):
     """Whether any shape of a scene is one of these kinds, or has a part that is."""
     return any(isinstance(part, kinds) for body in scene.bodies for shape in body.shapes for part in shape.parts())
+
+
+def _has_many_sided(scene):
+    """Whether any shape has a face of many corners, see outlines.py."""
+    return any(many_sided(part) for body in scene.bodies for shape in body.shapes for part in shape.parts())
 
 
 class _Team:

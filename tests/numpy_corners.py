@@ -25,19 +25,35 @@ def with_corners(model, found, position, rotation, turn, room):
     if turn is None:
         return full
     pairs = np.split(np.arange(len(full)), segments(full.pair)[0][1:])
-    added, swing = [], room(full)
+    added, swing, keep = [], room(full), np.ones(len(full), bool)
     for pair, count in zip(pairs, before, strict=True):
         shapes, more = np.divmod(int(full.pair[pair[0]]), len(model.shape_body))[::-1], CORNERS - (len(pair) - count)
         if any(isinstance(model.shapes[shape], ConvexHull) for shape in shapes):
             size = model.shape_size[list(shapes)]
             reach, least, flattest = GAP_FLOOR * size[np.isfinite(size)].sum(), LEANING, 1.0
             calm = np.linalg.norm(turn[full.body_a[pair[0]]] - turn[full.body_b[pair[0]]]) <= CALM
+            if calm and _outlined(model, full.take(pair[:1]), shapes, rotation):
+                keep[pair[count:]] = calm = False
         else:
             reach, least, flattest = swing[pair[0]], SWINGS, FLAT
             calm = reach > 0.0
         if calm:
             added += _of_faces(model, full.take(pair), more, reach, (least, flattest), position, rotation)
-    return Manifolds.join([full, *added])[0]
+    return Manifolds.join([full.take(keep), *added])[0]
+
+
+def _outlined(model, contact, shapes, rotation):
+    """Whether two shapes touch flat with a face of many corners: see solver/outlines.py."""
+    table, normal = model.polygons, rotation[contact.body_b[0]] @ contact.normal[0]
+    outward = -normal @ rotation[contact.body_a[0]], normal @ rotation[contact.body_b[0]]
+    wide = []
+    for shape, own in zip(shapes, outward, strict=True):
+        numbers = np.arange(table.first[shape], table.first[shape + 1])
+        cosine = table.normal[numbers] @ own
+        if not len(numbers) or cosine.max() <= FLAT:
+            return False
+        wide.append(table.wide[numbers[cosine.argmax()]])
+    return any(wide)
 
 
 def _of_faces(model, pair, room, reach, lean, position, rotation):

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contacts of the rims of round ends (solver/rims.py) in NumPy, pair by pair."""
+"""Contacts of the rims of round ends (solver/rims.py) and of outlines (solver/outlines.py) in NumPy, pair by pair."""
 
 import numpy as np
 from axion.solver.face_corners import FLAT
+from axion.solver.face_places import CUT, FEW
 from axion.solver.manifold import Manifolds
 from axion.solver.ordered import segments
+from axion.solver.outlines import BESIDE, BLUNT, NEAR
 from axion.solver.problem import tangents
 from axion.solver.rims import CROSSINGS, KNOWN, MOST_CORNERS, PART, RIM, TWINS
 
@@ -19,7 +21,7 @@ def with_rims(model, full, found, position, rotation, turn):
     for start, end, pair in zip(begin, np.append(begin[1:], len(found)), pairs, strict=True):
         shapes = np.array(divmod(int(pair), len(model.shape_body)))[::-1]
         slow = np.linalg.norm(turn[found.body_a[start]] - turn[found.body_b[start]]) <= PART
-        if slow and (model.shape_side[shapes, 0] > 0.0).any():
+        if slow and ((model.shape_side[shapes, 0] > 0.0) | model.polygons.many[shapes]).any():
             added += _of_pair(
                 model, found.take(np.arange(start, end)), full.point_a[full.pair == pair], shapes, position, rotation
             )
@@ -41,6 +43,8 @@ class _End:
         normal, self.offset = table.normal[face], table.offset[face]
         self.normal, self.corners = self.turn @ normal, table.corner[table.start[face] : table.start[face + 1]]
         self.corners = self.seen(self.corners)[:, :2]
+        self.spanning = self.corners[table.span[table.span_start[face] : table.span_start[face + 1]]]
+        self.breadth = table.breadth[face]
         if model.shape_side[shape, 0] > 0.0:
             place, frame = model.shape_position[shape], model.shape_rotation[shape]
             middle = place + (self.offset - normal @ place) * normal
@@ -80,6 +84,10 @@ def _of_pair(model, found, known, shapes, position, rotation):
     if not all(end.lies for end in ends):
         return []
     one, other = ends
+    if one.radius == other.radius == 0.0:
+        if max(len(end.spanning) for end in ends) <= FEW:
+            return []
+        return _joined(found, known, ends, _outline(one, other), min(end.breadth for end in ends))
     places = [place for place in one.rim if other.holds(place)] if one.radius > 0.0 else []
     least = TWINS * PART * min(one.radius, other.radius)
     twins = places.copy()
@@ -87,7 +95,12 @@ def _of_pair(model, found, known, shapes, position, rotation):
         if one.holds(place) and all(np.linalg.norm(place - twin) >= least for twin in twins):
             places.append(place)
     places += _both_round(one, other) if one.radius > 0.0 and other.radius > 0.0 else _edges(*ends)
-    radius = min(end.radius for end in ends if end.radius > 0.0)
+    return _joined(found, known, ends, places, min(end.radius for end in ends if end.radius > 0.0))
+
+
+def _joined(found, known, ends, places, radius):
+    """[Manifolds] of those places that are not ``known`` yet, or []."""
+    one, other = ends
     known = one.seen(known)[:, :2]
     places = [place for place in places if np.linalg.norm(known - place, axis=1).min() >= KNOWN * radius]
     new = found.take(np.zeros(len(places), int))
@@ -123,3 +136,70 @@ def _edges(one, other):
         corners = corners[np.arange(MOST_CORNERS) * len(corners) // MOST_CORNERS]
     inside = [place for place in corners if np.linalg.norm(place - disc.middle) < disc.radius]
     return crossings[:CROSSINGS] + inside
+
+
+def _onto(own, other, place, room):
+    """A corner of one's ``own`` face above both faces, moved by no more than ``room``, or None."""
+    if not len(other.corners):
+        return place
+    moved = place.copy()
+    middle = other.corners.mean(axis=0)
+    for start, following in zip(other.corners, np.roll(other.corners, -1, axis=0), strict=True):
+        way = (following - start) / np.linalg.norm(following - start)
+        outward = np.array([way[1], -way[0]])
+        outward *= np.sign(outward @ (start - middle))
+        away = outward @ (moved - start)
+        if away > room:
+            return None
+        moved -= max(away, 0.0) * outward
+    still = np.linalg.norm(moved - place) <= 1e-9 * room
+    return moved if still or own.holds(moved) else None
+
+
+def _straight(way, other):
+    return way @ other > BLUNT * np.linalg.norm(way) * np.linalg.norm(other)
+
+
+def _near(places, place, limit):
+    return any(each is not None and np.linalg.norm(each - place) < limit for each in places)
+
+
+def _outline(one, other):
+    """What spans either of two polygons and is above the other, and where what spans one crosses the other."""
+    breadth = min(one.breadth, other.breadth)
+    room = CUT * breadth
+    own = [_onto(one, other, place, room) for place in one.spanning]
+    others = [_onto(other, one, place, room) for place in other.spanning]
+    places = [place for place in own if place is not None]
+    for before, here, after, place in zip(
+        np.roll(other.spanning, 1, axis=0), other.spanning, np.roll(other.spanning, -1, axis=0), others, strict=True
+    ):
+        limit = (BESIDE if _straight(here - before, after - here) else NEAR) * breadth
+        if place is not None and not _near(own, place, limit):
+            places.append(place)
+    if not len(other.corners):
+        return places
+    for start, end in zip(one.spanning, np.roll(one.spanning, -1, axis=0), strict=True):
+        shares = [share for share in _shares(start, end, other.corners) if 0.0 < share[0] < 1.0]
+        for share, edge in shares:
+            place = start + share * (end - start)
+            along = _straight(edge, end - start) or _straight(-edge, end - start)
+            limit = (BESIDE if along else NEAR) * breadth
+            if not _near(own, place, limit) and not _near(others, place, limit):
+                places.append(place)
+    return places
+
+
+def _shares(start, end, corners):
+    """Shares of a way at which it crosses the sides of a convex polygon, ascending, and these sides."""
+    found, way = [], end - start
+    for corner, following in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        side = following - corner
+        square = side[0] * way[1] - side[1] * way[0]
+        if abs(square) > 1e-12 * np.linalg.norm(side) * np.linalg.norm(way):
+            arm = corner - start
+            share = (side[0] * arm[1] - side[1] * arm[0]) / square
+            at = (way[0] * arm[1] - way[1] * arm[0]) / square
+            if 0.0 <= at < 1.0:
+                found.append((share, side))
+    return sorted(found, key=lambda each: each[0])

@@ -108,6 +108,29 @@ def standing(rng, count):
     return scene
 
 
+def prisms(rng, count):
+    """Hulls with ends of many corners on planes, boxes and each other, that lean a little, over edges and outlines."""
+
+    def prism(sides, across, along, half):
+        around = 2.0 * np.pi * np.arange(sides) / sides
+        rim = np.stack([across * np.cos(around), along * np.sin(around)], axis=1)
+        return ConvexHull(np.concatenate([np.insert(rim, 2, z, axis=1) for z in (-half, half)]))
+
+    small, box = Box((0.12, 0.09, 0.1)), Box((0.3, 0.25, 0.1))
+    grounds = (Plane(), box, prism(32, 0.2, 0.2, 0.1), prism(40, 0.3, 0.15, 0.1), small, prism(5, 0.2, 0.2, 0.1))
+    hulls, scene = (prism(32, 0.2, 0.2, 0.1), prism(9, 0.2, 0.2, 0.1), prism(64, 0.25, 0.1, 0.1)), Scene()
+    for k in range(count):
+        ground, away = grounds[k % 6], np.array([3.0 * k, 0.0, 50.0 * (k % 2)])
+        low = away - np.array([0.0, 0.0, 0.1 * (k % 6 > 0)])
+        scene.add(Body(f"Ground {k}", [ground], motion="static", position=low, collision_group=2 << k))
+        aside = rng.uniform(-0.2, 0.2, 2) if k % 4 else rng.uniform(-1e-3, 1e-3, 2)
+        turn = multiply(exponential([*rng.uniform(-3e-3, 3e-3, 2), 0.0]), exponential([0.0, 0.0, rng.uniform(-3, 3)]))
+        place = away + (*aside, 0.1 + rng.uniform(-1e-4, 1e-3))
+        shape = hulls[(k // 6) % 3]
+        scene.add(Body(f"Hull {k}", [shape], position=place, orientation=turn, collision_mask=2 << k))
+    return scene
+
+
 def moved(scene, position, orientation, rng):
     """Poses a step later and the velocities that lead there: a third of the bodies rest, a third creeps."""
     count = len(position)
@@ -148,9 +171,10 @@ def assert_same(found, judged, all_pairs=True):
         (slabs, 16, True),
         (laid, 24, True),
         (standing, 30, True),
+        (prisms, 18, True),
         (solids, 24, False),
     ],
-    ids=["solids", "towers", "meshes", "slabs", "laid", "standing", "tree"],
+    ids=["solids", "towers", "meshes", "slabs", "laid", "standing", "prisms", "tree"],
 )
 def test_contacts_are_those_of_numpy(make, count, listed, few, monkeypatch):
     monkeypatch.setattr(near_pairs, "FEW", few)

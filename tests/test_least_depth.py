@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from axion.solver import Body, ConvexHull, Scene
-from axion.solver.face_corners import face_polygons
+from axion.solver.face_polygons import face_polygons
 from axion.solver.plausible import SLACK
 from axion.solver.rotations import matrices, normalised
 from contact_scenes import detect, gaps, set_up

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import axion.solver.warm_up as warm_up
 import newton
+import numpy as np
 import pytest
 import warp as wp
 from axion.solver import Joint, SolverConfig, simulate, starting_overlaps
@@ -153,6 +154,7 @@ ROUND, HULLS = "axion_round_contacts", "axion_hull_contacts"
         (Cylinder(0.2, 0.2), {ROUND}),
         (Cone(0.2, 0.2), {ROUND}),
         (ConvexHull([[0, 0, 0], [0.2, 0, 0], [0, 0.2, 0], [0, 0, 0.2]]), {HULLS}),
+        (ConvexHull([[np.cos(t), np.sin(t), z] for t in np.arange(16) for z in (-0.2, 0.2)]), {HULLS, ROUND}),
     ],
     ids=lambda value: type(value).__name__,
 )
