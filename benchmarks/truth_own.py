@@ -35,6 +35,7 @@ FILES = {
     "tests/physics/test_rolling.py": "Rolling and sliding",
     "tests/physics/test_rocking.py": "Round bodies that rock",
     "tests/physics/test_rolling_fast.py": "Tins and pills that roll fast",
+    "tests/physics/test_cones.py": "Cones and what rolls round its tip",
     "tests/physics/test_tins.py": "Tins, cones and discs near their tipping limit",
     "tests/physics/test_prisms.py": "Prisms of many sides near their tipping limit",
     "tests/physics/test_round_sides.py": "Cylinders, cones and wheels",

@@ -34,6 +34,7 @@ from .vectors import length
 TURNS = 1e-4  # [rad] in a step: what keyframes turn by less carries as what stands
 ROLLS = 0.1  # [rad] in a step: what turns by more rolls on, and its places with it
 SHARP = 0.5  # [rad] at which faces meet that are no curve of facets
+STANDS = 0.1  # of what turning gives it: a place no faster stands
 PRESSED = 0.5  # of what free motion gains in a step: what keyframes turn may gain or lose that speed, and still carries
 
 
@@ -90,7 +91,8 @@ def _near(problem, contacts, links, noise, curved):
     may = turns.take(other) & (touches.face.take(closed) >= 0)
     is_round = np.where(a < b, touches.margin_a.take(closed), touches.margin_b.take(closed)) > 0.0
     if links.sprung is not None or some(is_round):
-        may |= _rolls(problem.bodies, links, (own, other), is_round, problem.step)
+        rolls = _rolls(problem.bodies, links, (own, other), is_round, problem.step)
+        may |= rolls | _pivots(touches.take(closed), problem.bodies, (own, other), rolls & is_round)
     found[closed] = (own < n) & may
     if bend:
         found |= _bent(touches, problem.bodies, curved)  # of what moves nobody knows what its facets add
@@ -114,6 +116,23 @@ def _rolls(bodies, links, sides, is_round, step):
         slow = step * length(bodies.velocity[own, 3:]) <= ROLLS
         rolls |= links.sprung.take(links.group.take(own)) & (is_round | slow)
     return rolls & (other >= n) & ~bodies.velocity.any(axis=1)[other]
+
+
+def _pivots(touches, bodies, sides, rolls):
+    """(K,) bool: places that stand while their bodies roll on others, which ``rolls`` (K,) bool tells: tips of cones.
+
+    sides: as in ``_rolls``.
+    """
+    (own, other), turning = sides, np.zeros(len(bodies.mass), bool)
+    turning[own[rolls]] = True
+    found = places(turning[own] & ~rolls & (other >= bodies.dynamic_count))
+    out = np.zeros(len(own), bool)
+    if len(found):
+        near, own = touches.take(found), own[found]
+        point = np.where((near.body_a == own)[:, None], near.point_a, near.point_b)
+        arm = rotate(bodies.orientation[own], point)
+        out[found] = length(_speed_at(bodies, own, arm)) <= STANDS * length(bodies.velocity[own, 3:]) * length(arm)
+    return out
 
 
 def _able(problem, may, count, noise, curved):
@@ -196,6 +215,7 @@ def take_middle(problem, contacts, may, curved):
     touches.glides, turns = glides, bodies.velocity[:, 3:].any(axis=1)
     touches.led = glides & (other >= n) & turns[other] if some(turns[n:]) else None
     touches.impulse[index] *= 0.5
+    _take_mean_spin(bodies, own[index[_is_round(touches, index, own) & (other[index] >= n)]])
     still = _bent(touches, bodies, curved)[index]
     bare = index[touches.face[index] < 0]
     touches.face[bare] = other[bare]
@@ -208,6 +228,21 @@ def take_middle(problem, contacts, may, curved):
     along = index[still]
     if len(along):
         _along_curve(touches, bodies, along, np.arange(len(own)) < len(contacts), curved)
+
+
+def _take_mean_spin(bodies, which):
+    """Let free motion turn the bodies ``which`` by the mean of the spins at either end, in place: what friction stops
+    is the mean slip.  A cone on its side that rolled round its tip gained a quarter of its energy in six seconds.
+    """
+    share = bodies.midpoint[which, None]
+    spin = bodies.free_velocity[which, 3:] + share * bodies.velocity[which, 3:]
+    bodies.free_velocity[which, 3:] = spin / (1.0 + share)
+
+
+def _is_round(touches, index, own):
+    """(K,) bool: whether bodies ``own`` (C,) are round where contacts ``index`` (K,) touch them."""
+    margin = np.where(touches.body_a[index] == own[index], touches.margin_a[index], touches.margin_b[index])
+    return margin > 0.0
 
 
 def _touch_below(problem, index):
