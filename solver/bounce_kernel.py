@@ -64,6 +64,7 @@ class FlyingContacts:
 
 
 module = "axion_bounces"
+wp.get_module(module).options["max_unroll"] = 1  # unrolled, NVRTC takes ten times as long for it
 kernel = wp.kernel(module=module, enable_backward=False)
 
 

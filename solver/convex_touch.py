@@ -65,6 +65,7 @@ class FlightArrays:
 
 
 module = "axion_touch"
+wp.get_module(module).options["max_unroll"] = 1  # unrolled, NVRTC takes three times as long for it
 kernel = wp.kernel(module=module, enable_backward=False)
 
 

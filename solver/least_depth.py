@@ -16,6 +16,7 @@ from .manifold_kernels import begins
 from .plausible import SLACK
 
 MODULE = "axion_hull_contacts"  # which scenes without hulls neither launch nor compile
+wp.get_module(MODULE).options["max_unroll"] = 1  # unrolled, NVRTC takes three times as long for it
 fresh_slot = wp.constant(FRESH)
 slack, leaning = wp.constant(wp.float64(SLACK)), wp.constant(wp.float64(LEANING))
 zero, far = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1e300))

@@ -49,6 +49,7 @@ class MotionTable:
 
 
 module = "axion_free_motion"
+wp.get_module(module).options["max_unroll"] = 1  # unrolled, NVRTC takes six times as long for it
 kernel = wp.kernel(module=module, enable_backward=False)
 
 

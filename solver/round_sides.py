@@ -17,6 +17,7 @@ import warp as wp
 from .contact_arrays import PointArrays, PoseArrays, ShapeArrays
 
 MODULE = "axion_round_contacts"
+wp.get_module(MODULE).options["max_unroll"] = 1  # unrolled, NVRTC takes ten times as long for it
 LINE = 0.02  # sine of the angle between normal and side below which they touch along a line
 STEEPEST = 0.3  # s, where a body that rolls on a rim leans so much that it rather tips
 BESIDE = 0.2  # of r: how far newton's point may be from where the normal points

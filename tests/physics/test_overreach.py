@@ -50,7 +50,7 @@ def test_a_follower_stays_on_its_cam(turns, motor):
     Of a keyframed cam of triangles it was 6, 26 and 532 mm off at 1, 2 and 5 turns a second, with a gap of zero: the
     plane of the facet that it was touched by reached that far beyond it when it had turned.
     """
-    speed, scene, seconds = 2.0 * np.pi * turns, Scene(), 1.9 if turns < 5 else 0.95
+    speed, scene, seconds = 2.0 * np.pi * turns, Scene(), 1.0 if turns < 5 else 0.5
     times = np.arange(49) / 24.0
     way = np.array([multiply(LYING, turned("z", speed * time)) for time in times])
     if motor:

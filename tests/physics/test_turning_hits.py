@@ -10,7 +10,7 @@ from scenes import turned
 
 CPU = SolverConfig(device="cpu")
 FAST = CPU.tolerances()[1]
-FPS, FINE = 24, 960
+FPS, FINE = 24, 480
 STEP = 1.0 / FPS
 SPEED = 6.0
 SIDES = 32
