@@ -206,7 +206,8 @@ def deepest_place(
     """
     place = wp.vec2d()
     least = enough
-    for s in range(2):
+    both = int(2)  # not a constant: unrolled, NVRTC takes three times as long for the module
+    for s in range(both):
         side = side_a
         if s == 1:
             side = side_b
