@@ -37,10 +37,11 @@ def arrays_left():
 def test_a_run_leaves_no_arrays_behind(scene, method):
     # They were kept with their NumPy views, which own them: a circle that Python's garbage collector cannot see.
     left = []
-    for _ in range(4):
-        simulate(SCENES[scene](), 3, config=SolverConfig(device="cpu", method=method))
+    for runs in (2, 2):  # the first of all may keep what others find
+        for _ in range(runs):
+            simulate(SCENES[scene](), 3, config=SolverConfig(device="cpu", method=method))
         left.append(arrays_left())
-    assert left[-1] == left[1], left
+    assert left[0] == left[1], left
 
 
 @pytest.mark.parametrize("scene", SCENES)
