@@ -15,6 +15,7 @@ from .flags import some
 from .force_fields import ForceTable
 from .gliding import by_middle, carried, is_flat, take_middle
 from .hand_over import HandOver, Holding
+from .hanging import hangs, lever_inertia
 from .impact import Impacts
 from .jumps import spread
 from .knock_on import KnockOn
@@ -50,6 +51,7 @@ class Assembler:
     flights = None  # bounces.Flights of a scene: its bodies bounce in free motion
     until = None  # when the step that this one is a part of ends [s], see jumps.py; None: it is none
     flat = False  # (B + 1,) bool: static scene bodies without curves (gliding.py), or False where nobody asks
+    hangs = None  # (B + 1,) bool: scene bodies that contacts may pull outward (hanging.py), or None
     spinning = None  # (B,) bool: bodies that turn with what joints do to them (spinning.py), or None
 
     def __init__(self, scene, frames, joints, config):
@@ -69,8 +71,8 @@ class Assembler:
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
         self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
         self._surfaces_run = bool(surface.any())
-        self.slow = config.tolerances()[0]
-        self.noise = config.tolerances()[1]  # [m] way that residuals may lead in a step
+        self.hangs = hangs(bodies)
+        self.slow, self.noise = config.tolerances()  # noise: [m] way that residuals may lead in a step
         self._moving = [
             i for i, b in enumerate(bodies) if b.motion == "kinematic" or (b.motion == "dynamic" and b.path)
         ]
@@ -130,10 +132,7 @@ class Assembler:
         return position, orientation
 
     def prescribed_velocity(self, state, step):
-        """(B, 6) velocity of each body: its own, or for prescribed ones the mean over the coming step.
-
-        Not to be changed by the caller.
-        """
+        """(B, 6) velocity of each body: its own, or for prescribed ones the mean over the coming step; read only."""
         if not self._moving and self.carried is None:
             return state.velocity
         return self._mean_velocity(state, step, *self.prescribed(state, state.time + step))
@@ -155,12 +154,12 @@ class Assembler:
     ):  # fmt: skip
         """The Assembly of one step.
 
-        contacts: ContactSet found at the state; impulses: (C, 3) world start impulses on body a [N s].
-        missed: more Contacts, numbered as in this step, that follow those; row_force: (rows of the table,) [N, N m] to
-        start from instead of the last step's; pressed: (C,) bool, which contacts carry load, missed ones included, or
-        None to guess: those that carried some before, those that free motion closes, and new ones that touch.
-        curved: (n,) int, as in ``gliding.by_middle``; None: bodies that were carried along curves in the last steps.
-        struck: (C,) bool, which hit at the end of the step though free motion misses, or None.
+        contacts: ContactSet found at the state; impulses: (C, 3) world start impulses on body a [N s]; missed: more
+        Contacts, numbered as in this step, that follow those; row_force: (rows of the table,) [N, N m] to start from
+        instead of the last step's; pressed: (C,) bool, which contacts carry load, missed ones included, or None to
+        guess: those that carried some before, those that free motion closes, and new ones that touch; curved: (n,) int,
+        as in ``gliding.by_middle``, None: bodies that were carried along curves in the last steps; struck: (C,) bool,
+        which hit at the end of the step though free motion misses, or None.
         """
         number = self.numbering(state.time)
         links = self._links(number)
@@ -188,6 +187,7 @@ class Assembler:
             take_middle(problem, contacts, may, curved)
         if self.spinning is not None:
             bodies.spin = fast_spins(bodies, self.spinning[number.scene[:n]])
+        bodies.lever_inertia = lever_inertia(problem, self.hangs, number)
         problem.joints, row_number, rate, end = self._rows(state, bodies, step, links, row_force)
         topology = build_topology(problem)
         if touches.gap_noise is not None:  # what joints lead along a wall is a little off, and is not squeezed for it

@@ -28,7 +28,7 @@ CG_COST = 0.6  # microseconds a block that conjugate gradients take for it on th
 STIFF = 20.0  # times that is what a direct solve is worth where joints couple all: Newton takes as many more steps
 HEAP = 320  # bodies; in larger islands without joints fill has never paid, and to find that out takes time
 BODY_COLUMNS = ColumnSet(
-    ("mass", "mass"), ("principal", "inertia"), ("midpoint", "midpoint"), ("x0", "position"), ("q0", "orientation"),
+    ("mass", "mass"), ("principal", "moments"), ("midpoint", "midpoint"), ("x0", "position"), ("q0", "orientation"),
     ("x_free", "free_position"), ("q_free", "free_orientation"), ("u_free", "free_velocity"),
 )  # fmt: skip
 ROW_COLUMNS = ColumnSet(

@@ -263,12 +263,12 @@ class _Masses:
 
     def __init__(self, bodies):
         moving = np.arange(len(bodies.mass)) < bodies.dynamic_count
-        inverse = np.where(moving[:, None], 1.0 / np.asarray(bodies.inertia, float), 0.0)
+        inverse = np.where(moving[:, None], 1.0 / np.asarray(bodies.moments, float), 0.0)
         self.inverse_mass = np.where(moving, 1.0 / np.asarray(bodies.mass, float), 0.0)
         self.inverse_inertia = world_inertia(bodies.free_orientation, inverse)
         self.mean_inverse_inertia = inverse.mean(axis=1)
         self.gyration = np.zeros(len(moving))  # [m]
-        self.gyration[moving] = np.sqrt(np.max(bodies.inertia[moving], axis=1) / bodies.mass[moving])
+        self.gyration[moving] = np.sqrt(np.max(bodies.moments[moving], axis=1) / bodies.mass[moving])
         self.moving = moving
 
     def effective(self, j, body):

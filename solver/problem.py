@@ -58,6 +58,13 @@ class Bodies:
     spin: np.ndarray | None = None  # (B, 3) angular momentum of bodies that spin too fast to answer joints by a turn
     # after their free one (spinning.py), on the scale of ``inertia`` [kg m^2/s]; 0 of others.  None: of all
     start_velocity: np.ndarray | None = None  # (B, 6) as ``velocity``, but of what animation moves at the start, too
+    lever_inertia: np.ndarray | None = None  # (B, 3) by how much harder it is to turn what hangs on contacts: principal
+    # moments that its change of spin has beyond ``inertia`` (hanging.py) [kg m^2].  None: nothing
+
+    @property
+    def moments(self):
+        """(B, 3) principal moments against which constraints change the spin [kg m^2]."""
+        return self.inertia if self.lever_inertia is None else self.inertia + self.lever_inertia
 
     def velocity_at_start(self):
         """(B, 6) velocity of all bodies at the step's start."""

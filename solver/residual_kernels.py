@@ -108,7 +108,7 @@ def residual_kernels():
         else:
             bodies.inverse_mass[i] = ONE / bodies.mass[i]
             axes = wp.quat_to_matrix(bodies.q_free[i])
-            inverse = wp.diag(wp.cw_div(vec3(ONE, ONE, ONE), judged.principal[i]))
+            inverse = wp.diag(wp.cw_div(vec3(ONE, ONE, ONE), judged.moments[i]))
             bodies.inverse_inertia[i] = axes * inverse * wp.transpose(axes)
 
     @kernel
@@ -271,7 +271,7 @@ def residual_kernels():
         i = wp.tid()
         if i < judged.counts[dynamic_slot]:
             q = bodies.q[i]
-            spin = wp.cw_div(wp.quat_rotate_inv(q, angular(judged.push[i])), judged.principal[i])
+            spin = wp.cw_div(wp.quat_rotate_inv(q, angular(judged.push[i])), judged.moments[i])
             judged.given[i] = six(linear(judged.push[i]) / bodies.mass[i], wp.quat_rotate(q, spin))
 
     @kernel

@@ -39,6 +39,7 @@ class Judged:
     counts: wp.array(dtype=wp.int32)
     settings: wp.array(dtype=wp.float64)
     principal: wp.array(dtype=wp.vec3d)  # (B,) moments of inertia
+    moments: wp.array(dtype=wp.vec3d)  # (B,) those against which constraints change the spin (Bodies.moments)
     moves: wp.array(dtype=wp.int32)  # (B,) 1 where an immovable body has a velocity
     jointed: wp.array(dtype=wp.int32)  # (islands,) 1 where joints hold
     end_velocity: wp.array(dtype=SIX)  # (n,) of free motion, at the step's end
@@ -214,8 +215,8 @@ def residual_laws():
     def mean_inverse(bodies: BodyArrays, judged: Judged, i: int, dynamic: int, angle: bool):
         if i >= dynamic:
             return ZERO
-        principal = judged.principal[i]
-        spin = (ONE / principal[0] + ONE / principal[1] + ONE / principal[2]) / scalar(3.0)
+        moments = judged.moments[i]
+        spin = (ONE / moments[0] + ONE / moments[1] + ONE / moments[2]) / scalar(3.0)
         return wp.where(angle, spin, bodies.inverse_mass[i])
 
     @func
@@ -241,7 +242,7 @@ def residual_laws():
         push = judged.push[i]
         answer = six(bodies.inverse_mass[i] * linear(push), bodies.inverse_inertia[i] * angular(push))
         off = bodies.u[i] - bodies.u_free[i] - answer
-        square = wp.max(judged.principal[i]) / bodies.mass[i]  # of the radius of gyration
+        square = wp.max(judged.moments[i]) / bodies.mass[i]  # of the radius of gyration
         error = wp.sqrt(wp.length_sq(linear(off)) + square * wp.length_sq(angular(off)))
         judged.body[0, i] = error
         note(judged.worst, MOMENTUM, error)

@@ -210,6 +210,7 @@ class Judge:
         upload(self._settings, (problem.step, problem.push_out_speed * problem.step, tolerance))
         self._into["bodies"].put_all(bodies, COLUMNS["bodies"][0])
         self._into["judged"].put("principal", bodies.inertia)
+        self._into["judged"].put("moments", bodies.moments)
         upload(self.bodies.u, solution.velocity)
         if sizes[1]:
             self._load_contacts(0, contacts)

@@ -39,6 +39,7 @@ def velocity_problem(assembly, solution, judge, judged, total, mask, off=None):
     if not every(taken):
         contacts = contacts.take(np.flatnonzero(taken))
     at_end = Bodies(n, bodies.mass, bodies.inertia, *pose, bodies.velocity, *pose, free, np.zeros(len(bodies.mass)))
+    at_end.lever_inertia = bodies.lever_inertia
     return StepProblem(problem.step, at_end, contacts, _needed_rows(assembly, solution, judged, mask)), loaded, taken
 
 

@@ -267,7 +267,7 @@ MADE = {
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow"
     " noise flat _moving holding hand_over force_fields outlines _motion _impacts _knock_on _places _numbering _linking"
-    " _inert asleep carried _surfaces_run _joined flights spinning until",
+    " _inert asleep carried _surfaces_run _joined flights hangs spinning until",
     "PositionPhase": "assembler collider frames joints solver slow fast judge effort",
     "Gyroscopes": "frames joints ball _known",
     "ProximalSolver": "device problem _ropes _contact _joint _motion _assembly _stiffness _cg _gradient_kernel"
