@@ -91,12 +91,11 @@ class Collider:
             self._near = pairs_with_corners(self.model, self._pipeline.narrow_phase)
         return found
 
-    def collide_faster(self, position, orientation, linear_velocity, angular_velocity, step, free, known, faster):
+    def collide_faster(self, position, orientation, linear_velocity, angular_velocity, step, free, asked, faster):
         """``collide`` from the same poses with other velocities, of pairs with a body that is ``faster`` (B,) bool; of
-        pairs of bodies numbered ``known`` (P,), see ``pair_number``, contacts with meshes may be missing.
+        pairs of bodies (N,), (N,) that are not ``asked`` for, a function of them, contacts with meshes may be missing.
         """
         motion = linear_velocity, angular_velocity
-        asked = _with_one_of(faster, among=_among(known, len(position), invert=True))
         return self._detect(self.accepted, position, orientation, *motion, step, free, faster, asked)
 
     def collide_again(self, position, orientation, free=None, angular_velocity=None, moved=None, pairs=None):
@@ -374,11 +373,11 @@ def _make_kernels_once():
                 setattr(module, name, cache(made))
 
 
-def _among(pairs, count, invert=False):
-    """Function of pairs of bodies (N,), (N,): which are among those numbered ``pairs`` (P,), or are not."""
+def _among(pairs, count):
+    """Function of pairs of bodies (N,), (N,): which are among those numbered ``pairs`` (P,)."""
 
     def asked(body_a, body_b):
-        return np.isin(pair_number(body_a, body_b, count), pairs, invert=invert)
+        return np.isin(pair_number(body_a, body_b, count), pairs)
 
     return asked
 

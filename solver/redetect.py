@@ -3,8 +3,8 @@
 
 The contacts found at the start of a step do not bound a body that turns by half a radian in it: other corners come
 in.  So detection runs again at the end pose, and what overlaps there joins the problem.  A body that was struck may
-also have gone much farther than it seemed it would, and be deep in or past what stood in its way: so detection looks
-ahead from the start pose once more, this time with the velocities that the step really has.
+also have gone elsewhere than it seemed it would, and be deep in or past what stood in its way: so detection looks
+ahead from the start pose once more, this time with the velocities that the step really has (unforeseen.py).
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,12 @@ import numpy as np
 
 from .flags import every, places, some
 from .ghosts import NO_PAIRS
-from .ordered import among, distinct, union
 from .passing import came_through, passed, scene_poses
 from .piercing import no_piercing
 from .plausible import PairOverlap, pair_number, plausible, way_moved
 from .reference.rows import gaps, normals, start_gaps
+from .second_hits import SLOW
+from .unforeseen import met_on_the_way, unforeseen
 
 UNTOLD = 2.0  # times the tolerance: how much deeper an edge may be in another body than contacts tell
 STILL = 0.25  # of the tolerance: two bodies that moved less do not overlap by more than half of it unseen
@@ -116,13 +117,25 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         for side in bodies:
             np.maximum.at(excess, side, beyond)
         return EndCheck(overlap, max(unsolved, float(beyond.max())), added, *rest)
-    ahead = _unforeseen(assembly, solution, collider, frames, way, free, bad, left_out)
+    ahead = unforeseen(assembly, solution, collider, frames, way, free, bad, left_out)
     if ahead is not None:
+        ahead, may_close = ahead
         numbers = assembly.numbering, problem.bodies.orientation
         added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), *numbers, at_start=False)
-        closed = gaps(added, solution.position, solution.orientation) < -tolerance
+        depth = -gaps(added, solution.position, solution.orientation)
+        closed = depth > np.maximum(may_close, tolerance)
         closed &= ~(through[ahead.body_a] | through[ahead.body_b])
+        past = closed & (may_close > 0.0)
+        # What rebounds would go on to others, on a way that late contacts tell too little of.
+        closed &= ~past | (added.restitution * depth <= SLOW * problem.step)
+        past &= closed
+        if some(past):
+            closed[past] = met_on_the_way(ahead.take(past), assembly, solution, collider, frames, free)
+            past &= closed
         if closed.any():
+            for side in (ahead.body_a[past], ahead.body_b[past]):
+                np.maximum.at(excess, side, depth[past])
+            unsolved = max(unsolved, float(depth[past].max(initial=0.0)))
             return EndCheck(overlap, unsolved, added.take(closed), *rest)
     # Overlap that a step may keep is as it should be; contacts for it would be found and added again and again.
     missing = beyond > tolerance
@@ -221,31 +234,3 @@ def _crossed(assembly, solution, collider, frames, assembler, tolerance, bad, fr
         return None
     found = found.take(new)
     return added.take(new), (found.body_a, found.body_b), beyond[new]
-
-
-def _unforeseen(assembly, solution, collider, frames, way, free, bad, left_out):
-    """The ContactSet of body pairs that the step's real velocities bring together and its contacts leave out, or None.
-
-    way: (B,) of each solver body in the step [m]; free: (B,) bool, scene bodies that move freely; bad, left_out: as in
-    ``check_end``.
-    """
-    problem, order = assembly.problem, assembly.numbering.scene[:-1]
-    h, bodies, radius = problem.step, problem.bodies, collider.model.body_radius[order]
-    end, fall = solution.velocity[:-1], np.linalg.norm(collider.model.gravity) * h**2
-    unforeseen = way > 2.0 * way_moved(bodies.velocity[:-1], radius, h) + fall
-    unforeseen[: len(bad)] &= ~bad
-    if not some(unforeseen):
-        return None
-    if some(bad):
-        end = end.copy()
-        end[: len(bad)][bad] = bodies.velocity[: len(bad)][bad]
-    velocity = np.empty((len(order), 6))
-    velocity[order] = end
-    place, turn = frames.to_body(*scene_poses(order, bodies.position, bodies.orientation))
-    present = pair_number(order[problem.contacts.body_a], order[problem.contacts.body_b], len(order))
-    known = union(distinct(present), left_out)
-    faster = np.zeros(len(order), bool)
-    faster[order[unforeseen]] = True
-    ahead = collider.collide_faster(place, turn, velocity[:, :3], velocity[:, 3:], h, free, known, faster)
-    new = ~among(pair_number(ahead.body_a, ahead.body_b, len(order)), known)
-    return ahead.take(new) if some(new) else None
