@@ -3,22 +3,26 @@
 
 Contacts at rest that one iteration a step solves, from the impulses of the last one, are springs as soft as eps:
 columns of thirty boxes swing on 1e-4, and sixty buckle (test_stacks_aside.py).
+
+Where what is led slides by in a fit without clearance, any squeeze and the friction on it keep each other up.  The
+smaller eps is, the less of a gap takes either of them away, and Newton ran from a thousandth of a newton to tonnes.
 """
 
 import numpy as np
 
-from .flags import every
+from .flags import every, some
+from .led import led_slip
 from .topology import whole_groups
 
 EPS_OF_CONTACTS = 3e-3  # at most, in islands without joints: larger ones take more rounds
 EPS_SMALLEST = 1e-4  # at least, but for contacts at rest
 
 
-def start_eps(state, assembly, moving, at_rest):
+def start_eps(state, assembly, moving, at_rest, tolerance):
     """(n,) eps of each body's island.
 
     moving: (n,) bool, bodies of islands too fast to be at rest; at_rest: ProximalSolver.eps_at_rest, the least where
-    neither joints nor overlap that friction locks are about.
+    neither joints nor overlap that friction locks are about; tolerance: what slips farther in the step slides [m].
     """
     island, scene = assembly.island, assembly.numbering.scene[: len(assembly.island)]
     eps, jointed = state.eps[scene], assembly.island_jointed[island]
@@ -28,4 +32,21 @@ def start_eps(state, assembly, moving, at_rest):
     soft = jointed | moving
     if state.locked is not None:
         soft |= whole_groups(island, state.locked[scene])
-    return np.maximum(eps, np.where(soft, EPS_SMALLEST, at_rest))
+    least, slid = np.where(soft, EPS_SMALLEST, at_rest), _slid_on(assembly, tolerance)
+    if slid is not None:
+        least[slid & ~jointed] = EPS_OF_CONTACTS
+    return np.maximum(eps, least)
+
+
+def _slid_on(assembly, tolerance):
+    """(n,) bool: bodies of islands along which what is led slides by more than ``tolerance`` [m], or None."""
+    problem, n = assembly.problem, len(assembly.island)
+    slip = led_slip(problem)
+    if slip is None:
+        return None
+    slides, contacts = problem.step * slip > tolerance, problem.contacts
+    if not some(slides):
+        return None
+    touched = np.zeros(len(problem.bodies.mass), bool)
+    touched[contacts.body_a[slides]] = touched[contacts.body_b[slides]] = True
+    return whole_groups(assembly.island, touched[:n])

@@ -37,6 +37,28 @@ def led_speed(problem):
     return fastest
 
 
+def led_slip(problem):
+    """(C,) how fast led surfaces slide along what they touch as the step starts [m/s]; 0 at other contacts.
+
+    None where nothing is led.
+    """
+    bodies, contacts = problem.bodies, problem.contacts
+    moving, runs, start = led_bodies(bodies), contacts.surface_velocity, bodies.velocity_at_start()
+    led = moving[contacts.body_a] | moving[contacts.body_b]
+    if runs is not None:
+        led |= runs.any(axis=1)
+    led = np.flatnonzero(led)
+    if not len(led):
+        return None
+    slip, speed = 0.0 if runs is None else runs[led], np.zeros(len(contacts))
+    for sign, body, point in ((1.0, contacts.body_a, contacts.point_a), (-1.0, contacts.body_b, contacts.point_b)):
+        lever, velocity = rotate(bodies.orientation[body[led]], point[led]), start[body[led]]
+        slip = slip + sign * (velocity[:, :3] + np.cross(velocity[:, 3:], lever))
+    normal = contacts.normal[led]
+    speed[led] = np.linalg.norm(slip - normal * np.einsum("ci,ci->c", normal, slip)[:, None], axis=1)
+    return speed
+
+
 def led_energy(assembly, solution, driven):
     """((islands,) kinetic energy that led surfaces may give [J], (islands,) bool: those that it is told for).
 

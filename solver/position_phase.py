@@ -381,7 +381,7 @@ class PositionPhase:
             aim[fast] *= self.solver.spinning
         if some(assembly.island_jointed):
             aim[(tolerance < self.fast) & hanging(assembly)] *= self.solver.hanging
-        eps = start_eps(state, assembly, sweeps, self.solver.eps_at_rest)
+        eps = start_eps(state, assembly, sweeps, self.solver.eps_at_rest, self.fast)
         if swept is None:
             swept = state.swept[assembly.numbering.scene[: len(aim)]]
         return SolveOptions(aim, eps, np.where(swept > 0, 2 * sweeps, sweeps)), tolerance

@@ -5,7 +5,20 @@ on.  Coulomb's law admits a squeeze there; the least one is none.
 
 import numpy as np
 import pytest
-from axion.solver import Axis, Body, Box, Cylinder, Joint, Plane, Scene, SolverConfig, simulate
+from axion.solver import (
+    Axis,
+    Body,
+    Box,
+    ConvexHull,
+    Cylinder,
+    Joint,
+    MotionPath,
+    Plane,
+    Scene,
+    SolverConfig,
+    rotations,
+    simulate,
+)
 from figures import figure
 from scenes import turned
 
@@ -129,3 +142,62 @@ def test_wheels_flush_with_what_they_hang_on_spin_on():
     assert all(report.converged for report in trajectory.reports)
     kept = trajectory.angular_velocity[-1, [2, 4], 1].min() / 20.0
     assert figure("wheels flush with a body", "spin kept in 2 s", kept, 1.0, "of itself") > 0.8
+
+
+def shelf(make, friction, speed):
+    """Ten books flush between two ends; the one in the middle leaves along its plane, at half a second, by keyframes.
+
+    make: half size -> Shape; speed: [m/s].
+    """
+    scene, generator, x = Scene(), np.random.default_rng(1), -0.3
+    scene.add(Body("Ground", [Plane()], motion="static", friction=friction))
+    scene.add(Body("Left", [Box((0.01, 0.15, 0.2))], motion="static", position=(x - 0.01, 0.0, 0.2)))
+    for k in range(10):
+        half = generator.uniform((0.012, 0.09, 0.11), (0.03, 0.09, 0.14))
+        place = np.array([x + half[0], 0.0, half[2]])
+        if k == 5:
+            times = np.array([0.0, 0.5, 2.0])
+            ways = place - np.outer(np.maximum(times - 0.5, 0.0), (0.0, speed, 0.0))
+            path = MotionPath(times, ways, np.tile(rotations.IDENTITY, (3, 1)))
+            scene.add(Body("Pulled", [make(half)], motion="kinematic", path=path, friction=friction))
+        else:
+            scene.add(Body(f"Book {k}", [make(half)], position=place, friction=friction))
+        x += 2.0 * half[0]
+    scene.add(Body("Right", [Box((0.01, 0.15, 0.2))], motion="static", position=(x + 0.01, 0.0, 0.2)))
+    return scene
+
+
+CORNERS = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+
+
+def hull(half):
+    return ConvexHull(half * CORNERS)
+
+
+SHELVES = [(Box, 0.5, 0.2, 24), (Box, 0.5, 0.2, 96), (Box, 0.9, 0.02, 96), (hull, 0.2, 0.2, 24)]
+
+
+@pytest.mark.parametrize("make, friction, speed, fps", SHELVES, ids=["boxes", "at 96 fps", "slowly", "hulls"])
+def test_a_book_that_fits_flush_is_pulled_off_its_shelf(make, friction, speed, fps):
+    # Its neighbours went along by 13 to 90 mm, were pushed into the ends by up to 30 mm, and frames took 92 solves.
+    scene = shelf(make, friction, speed)
+    books = [k for k, body in enumerate(scene.bodies) if body.motion == "dynamic"]
+    trajectory = simulate(scene, int(1.5 * fps), fps, CPU)
+    moved = np.abs(trajectory.position[:, books] - trajectory.position[0, books]).max()
+    assert all(report.converged for report in trajectory.reports)
+    assert max(report.substeps for report in trajectory.reports) == 1
+    name = f"book pulled at {speed:g} m/s, friction {friction:g}, {fps} fps"
+    assert figure(name, "way of its neighbours", moved, 0.0, "m") < 2e-5
+
+
+def test_nothing_squeezes_what_stands_flush():
+    """A book between two ends was squeezed by 49 % of its weight, as cones of the first step had it."""
+    scene = Scene()
+    scene.add(Body("Ground", [Plane()], motion="static"))
+    for side in (-1.0, 1.0):
+        scene.add(Body(f"End {side}", [Box((0.01, 0.15, 0.2))], motion="static", position=(0.03 * side, 0.0, 0.2)))
+    scene.add(Body("Book", [Box((0.02, 0.09, 0.12))], position=(0.0, 0.0, 0.12)))
+    trajectory = simulate(scene, 12, config=SolverConfig(device="cpu", record_forces=True))
+    forces = trajectory.forces.frame(12)
+    squeeze = np.abs(forces.contact_force[:, 0]).sum() / (2.0 * 9.81)
+    assert figure("book between two ends", "squeeze", squeeze, 0.0, "of its weight") < 1e-4
