@@ -9,6 +9,7 @@ hands on no more than that.
 import numpy as np
 
 from .bounces import moving_first
+from .flags import some
 from .rotations import rotate
 
 MOST = 2.0  # times the speed of what a led surface strikes: others may strike it, too
@@ -31,10 +32,14 @@ def led_speed(problem):
     for body, point in ((contacts.body_a, contacts.point_a), (contacts.body_b, contacts.point_b)):
         led = np.flatnonzero(moving[body])
         if len(led):
-            lever, velocity = rotate(bodies.orientation[body[led]], point[led]), bodies.velocity[body[led]]
-            speed = np.linalg.norm(velocity[:, :3] + np.cross(velocity[:, 3:], lever), axis=1)
+            speed = np.linalg.norm(_at_places(bodies, bodies.velocity, body[led], point[led]), axis=1)
             fastest[led] = np.maximum(fastest[led], speed)
     return fastest
+
+
+def _at_places(bodies, velocity, body, point):
+    """(K, 3) velocity of ``point`` (K, 3) of each ``body`` (K,), where those of all are ``velocity`` (B, 6)."""
+    return velocity[body, :3] + np.cross(velocity[body, 3:], rotate(bodies.orientation[body], point))
 
 
 def led_slip(problem):
@@ -43,8 +48,10 @@ def led_slip(problem):
     None where nothing is led.
     """
     bodies, contacts = problem.bodies, problem.contacts
-    moving, runs, start = led_bodies(bodies), contacts.surface_velocity, bodies.velocity_at_start()
-    led = moving[contacts.body_a] | moving[contacts.body_b]
+    moving, runs = led_bodies(bodies), contacts.surface_velocity
+    if runs is None and not some(moving):
+        return None
+    led, start = moving[contacts.body_a] | moving[contacts.body_b], bodies.velocity_at_start()
     if runs is not None:
         led |= runs.any(axis=1)
     led = np.flatnonzero(led)
@@ -52,8 +59,7 @@ def led_slip(problem):
         return None
     slip, speed = 0.0 if runs is None else runs[led], np.zeros(len(contacts))
     for sign, body, point in ((1.0, contacts.body_a, contacts.point_a), (-1.0, contacts.body_b, contacts.point_b)):
-        lever, velocity = rotate(bodies.orientation[body[led]], point[led]), start[body[led]]
-        slip = slip + sign * (velocity[:, :3] + np.cross(velocity[:, 3:], lever))
+        slip = slip + sign * _at_places(bodies, start, body[led], point[led])
     normal = contacts.normal[led]
     speed[led] = np.linalg.norm(slip - normal * np.einsum("ci,ci->c", normal, slip)[:, None], axis=1)
     return speed

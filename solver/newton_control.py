@@ -20,7 +20,6 @@ SLIP_SHARE = wp.constant(wp.float64(0.7))  # with all of it pieces that slide be
 FARTHEST = wp.constant(wp.float64(30.0))
 EASY = wp.constant(3)  # Newton iterations of a step, at most, after which islands at rest go on with a smaller eps
 EPS_ITERATED = wp.constant(wp.float64(1.0e-4))  # at least, to start from, where conjugate gradients solve
-SQUEEZED, TRIED = wp.constant(1), wp.constant(2)  # the first round, on cones, met the tolerance, or did not
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 
@@ -260,7 +259,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     # On cones what slides wants to part by mu times its slip.  Where it cannot, it is squeezed for that, and sticks.
     # The next round tells whether it would without.
     if round == 0 and law == 1 and isl.pull[k] > wp.float64(0.0) and isl.sweep_count[k] == 0:
-        isl.unload[k] = 1
+        isl.unload[k] = wp.where(met or isl.jointed[k] == 1 or isl.sweeps_allowed[k] > 0, 1, 0)
     if round == 0:
         isl.law[k] = 0
     if struggled:
@@ -270,7 +269,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         settled = isl.newton_count[k] <= EASY and isl.eps[k] < limits.eps_settled
         if settled and isl.jointed[k] + isl.sweeps_allowed[k] == 0 and isl.direct[k] == 1:
             isl.eps[k] = isl.eps[k] * wp.float64(0.3)  # to hand on: as long as it is large, contacts are springs
-        if finite and (value < isl.best[k] or isl.squeezed[k] == SQUEEZED):
+        if finite and (value < isl.best[k] or isl.squeezed[k] == 1):
             isl.best[k] = value
             isl.keep[k] = 1
         else:
@@ -279,21 +278,16 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     if isl.unload[k] == 1 and finite:
         wp.atomic_max(flags, outer_slot, 1)
         isl.keep[k] = 1
-        if met or isl.jointed[k] + isl.sweeps_allowed[k] == 0:
+        if met:
             isl.best[k] = value
-            isl.squeezed[k] = wp.where(met, SQUEEZED, TRIED)
+            isl.squeezed[k] = 1
         return
-    if isl.squeezed[k] != 0:
+    if isl.squeezed[k] == 1:
         if round < limits.unloaded:
             wp.atomic_max(flags, outer_slot, 1)
-            return
-        isl.restore[k] = 1
-        if isl.squeezed[k] == SQUEEZED:
+        else:
             isl.outer_active[k] = 0
-        else:  # what is cut into pieces that fit may need all of it
-            wp.atomic_max(flags, outer_slot, 1)
-            isl.previous[k] = isl.best[k]
-            isl.squeezed[k] = 0
+            isl.restore[k] = 1
         return
     worse = wp.where(isl.jointed[k] == 1, wp.float64(10.0), wp.float64(3.0))
     if not finite or (value > worse * isl.best[k] and round > 0):

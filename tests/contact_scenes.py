@@ -2,10 +2,11 @@
 """Scenes and measures that the tests of contacts share.  Lengths in metres."""
 
 import numpy as np
-from axion.solver import ConvexHull, Scene, TriangleMesh
+from axion.solver import Capsule, ConvexHull, Scene, TriangleMesh
 from axion.solver.collision import Collider
 from axion.solver.model import build_model
 from axion.solver.rotations import rotate
+from scenes import turned
 
 CUBE = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 LYING = (np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))
@@ -144,3 +145,13 @@ def tray(half=1.0, rim=0.1, floor=0.1, height=0.3):
             a, b = 4 * level + k, 4 * level + (k + 1) % 4
             triangles += [(a, b, b + 4), (a, b + 4, a + 4)]
     return TriangleMesh(vertices, np.array(triangles))
+
+
+BAR, WIDE, LONG = 0.006, 0.015, 0.025  # [m] of a link: radius of its bars, and half extents of their middle lines
+
+
+def link_of_capsules():
+    """Shapes of a link of a chain in the x-y plane: four bars, of which those along Y are the longer ones."""
+    sides = [Capsule(BAR, LONG, position=(x, 0, 0), orientation=turned("x", 0.5 * np.pi)) for x in (WIDE, -WIDE)]
+    ends = [Capsule(BAR, WIDE, position=(0, y, 0), orientation=turned("y", 0.5 * np.pi)) for y in (LONG, -LONG)]
+    return sides + ends

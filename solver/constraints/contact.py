@@ -348,8 +348,6 @@ def contact_kernels(real):
                     con.p[c] = con.p_best[c]
                 if isl.outer_active[k] == 1:
                     p = con.p[c]
-                    if isl.unload[k] == 1 and isl.jointed[k] == 0:
-                        p = wp.vec3d(zero)  # friction by itself would tip what is not squeezed any more
                     con.p_centre[c] = p
                     if isl.unload[k] == 1:
                         con.p_centre[c] = wp.vec3d(zero, p[1], p[2])

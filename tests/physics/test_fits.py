@@ -188,16 +188,3 @@ def test_a_book_that_fits_flush_is_pulled_off_its_shelf(make, friction, speed, f
     assert max(report.substeps for report in trajectory.reports) == 1
     name = f"book pulled at {speed:g} m/s, friction {friction:g}, {fps} fps"
     assert figure(name, "way of its neighbours", moved, 0.0, "m") < 2e-5
-
-
-def test_nothing_squeezes_what_stands_flush():
-    """A book between two ends was squeezed by 49 % of its weight, as cones of the first step had it."""
-    scene = Scene()
-    scene.add(Body("Ground", [Plane()], motion="static"))
-    for side in (-1.0, 1.0):
-        scene.add(Body(f"End {side}", [Box((0.01, 0.15, 0.2))], motion="static", position=(0.03 * side, 0.0, 0.2)))
-    scene.add(Body("Book", [Box((0.02, 0.09, 0.12))], position=(0.0, 0.0, 0.12)))
-    trajectory = simulate(scene, 12, config=SolverConfig(device="cpu", record_forces=True))
-    forces = trajectory.forces.frame(12)
-    squeeze = np.abs(forces.contact_force[:, 0]).sum() / (2.0 * 9.81)
-    assert figure("book between two ends", "squeeze", squeeze, 0.0, "of its weight") < 1e-4

@@ -7,22 +7,19 @@ rad/s after five frames.
 
 import numpy as np
 import pytest
-from axion.solver import Body, Capsule, Scene, SolverConfig, rotations, simulate
-from contact_scenes import torus
+from axion.solver import Body, Scene, SolverConfig, rotations, simulate
+from contact_scenes import BAR, LONG, link_of_capsules, torus
 from figures import figure
 from scenes import turned
 
 CPU = SolverConfig(device="cpu")
-BAR, WIDE, LONG = 0.006, 0.015, 0.025  # [m] radius of a link's bar, and half sizes of the rectangle of its axes
 STILL = 1e-3  # [rad/s]
 NOISE = 0.3  # [rad/s] what 100 kg on links of a thousandth leave of a solve: those turned at 60 rad/s and let go
 
 
 def capsules():
     """(shapes of a link, distance of two links [m])."""
-    sides = [Capsule(BAR, LONG, position=(x, 0, 0), orientation=turned("x", 0.5 * np.pi)) for x in (WIDE, -WIDE)]
-    ends = [Capsule(BAR, WIDE, position=(0, y, 0), orientation=turned("y", 0.5 * np.pi)) for y in (LONG, -LONG)]
-    return sides + ends, 2.0 * (LONG - BAR)
+    return link_of_capsules(), 2.0 * (LONG - BAR)
 
 
 def tori():

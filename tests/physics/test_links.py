@@ -5,27 +5,21 @@ of chains whose upper end swings or starts with a jerk, and stones that fall clo
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Capsule, MotionPath, Scene, SolverConfig, Sphere, simulate
+from axion.solver import Body, Box, MotionPath, Scene, SolverConfig, Sphere, simulate
 from axion.solver.rotations import multiply
+from contact_scenes import BAR, LONG, WIDE, link_of_capsules
 from figures import figure
 from scenes import turned
 
 CPU = SolverConfig(device="cpu")
-THICK, WIDE, LONG = 0.006, 0.015, 0.025  # [m] half extents of a bar, and of the rectangle of their middle lines
-STRAIGHT = 2.0 * (LONG - THICK)
-FARTHEST = 2.0 * np.hypot(LONG - THICK, WIDE - THICK)  # hung corner in corner
-
-
-def of_capsules():
-    """A link in the x-y plane, of four bars."""
-    long = [Capsule(THICK, LONG, position=(x, 0, 0), orientation=turned("x", np.pi / 2)) for x in (WIDE, -WIDE)]
-    return long + [Capsule(THICK, WIDE, position=(0, y, 0), orientation=turned("y", np.pi / 2)) for y in (LONG, -LONG)]
+STRAIGHT = 2.0 * (LONG - BAR)
+FARTHEST = 2.0 * np.hypot(LONG - BAR, WIDE - BAR)  # hung corner in corner
 
 
 def of_boxes():
-    """The same with edges."""
-    long = [Box((THICK, LONG + THICK, THICK), position=(x, 0, 0)) for x in (-WIDE, WIDE)]
-    return long + [Box((WIDE - THICK, THICK, THICK), position=(0, y, 0)) for y in (-LONG, LONG)]
+    """A link with edges, as large as that of capsules."""
+    long = [Box((BAR, LONG + BAR, BAR), position=(x, 0, 0)) for x in (-WIDE, WIDE)]
+    return long + [Box((WIDE - BAR, BAR, BAR), position=(0, y, 0)) for y in (-LONG, LONG)]
 
 
 def swing(width, period):
@@ -34,10 +28,10 @@ def swing(width, period):
 
 
 CHAINS = {
-    "capsules, 0.1 m in 0.5 s": (of_capsules, swing(0.1, 0.5), 23),
-    "capsules, 0.2 m in 1 s": (of_capsules, swing(0.2, 1.0), 46),
+    "capsules, 0.1 m in 0.5 s": (link_of_capsules, swing(0.1, 0.5), 23),
+    "capsules, 0.2 m in 1 s": (link_of_capsules, swing(0.2, 1.0), 46),
     "boxes, 0.2 m in 0.5 s": (of_boxes, swing(0.2, 0.5), 33),
-    "capsules, from rest to 0.63 m/s": (of_capsules, lambda time: 0.63 * time, 12),
+    "capsules, from rest to 0.63 m/s": (link_of_capsules, lambda time: 0.63 * time, 12),
 }
 
 
