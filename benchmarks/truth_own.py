@@ -44,6 +44,7 @@ FILES = {
     "tests/physics/test_surface_velocity.py": "Running surfaces",
     "tests/physics/test_carousels.py": "Riders on what goes round",
     "tests/physics/test_link_chains.py": "Chains of links that only touch",
+    "tests/physics/test_links.py": "What moves along together, and is stopped",
     "tests/physics/test_hand_over.py": "Animated bodies",
     "tests/physics/test_keyed_strikes.py": "Strikes of keyed bodies that stop",
     "tests/physics/test_depths_told.py": "Depths of convex pairs that detection tells",

@@ -14,7 +14,7 @@ from axion.solver.rotations import matrices
 from contact_scenes import grid
 from figures import figure
 
-CELLS, SIZE, FRAMES = 32, 4.0, 60
+CELLS, SIZE, FRAMES = 32, 4.0, 45
 CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 EDGES = [(a, b) for a, b in combinations(range(8), 2) if (CORNERS[a] != CORNERS[b]).sum() == 1]
 

@@ -48,8 +48,10 @@ def leans(solid, ground, share, direction, seconds=2.0, fps=24):
     return np.degrees(np.arccos(min(1.0, upright))), np.linalg.norm(way[:2])
 
 
-@pytest.mark.parametrize("ground", GROUNDS)
-@pytest.mark.parametrize("solid", SOLIDS)
+@pytest.mark.parametrize(
+    ("solid", "ground"),
+    [*(("tin", ground) for ground in GROUNDS), *((s, g) for s in ("cone", "disc") for g in ("plane", "mesh"))],
+)
 def test_what_stands_on_a_round_end_falls_by_the_law_of_the_lever(solid, ground):
     held = np.array([leans(solid, ground, 0.97, direction) for direction in DIRECTIONS])
     fallen = [leans(solid, ground, 1.03, direction, seconds=3.0)[0] for direction in DIRECTIONS[1:4]]
