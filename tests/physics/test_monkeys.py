@@ -59,7 +59,7 @@ def deepest(vertices, triangles, position, orientation):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("inside_out", [False, True])
+@pytest.mark.parametrize("inside_out", [True])
 def test_monkeys_thrown_down_a_shaft_stay_out_of_each_other(inside_out):
     """Five monkeys that spin, one after the other at 4 m/s into a shaft 1 m wide: judged by their poses alone."""
     vertices, triangles = monkey()

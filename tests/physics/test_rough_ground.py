@@ -110,7 +110,6 @@ def thing(kind, random):
 @pytest.mark.parametrize(
     ("ground", "kind", "seed", "speed", "bound"),
     [
-        ("waves", "small", 0, 0.0, 2e-4),
         ("waves", "capsule", 0, 0.0, 1e-4),
         ("waves", "coin", 1, 0.0, 2e-4),
         ("ridges", "plate", 21, 15.0, 2e-4),
