@@ -111,13 +111,19 @@ def height(side: Side, place: wp.vec2d):
 
 
 @wp.func(module=MODULE)
+def seen(side: Side, point: wp.vec3d):
+    """Where a point of the body's frame is across the normal."""
+    there = side.axes * (side.rotation * point + side.origin)
+    return wp.vec2d(there[0], there[1])
+
+
+@wp.func(module=MODULE)
 def corner_of(shapes: ShapeArrays, side: Side, k: int):
     """Place of corner k of the face; the last leads back to the first."""
     number = side.first + k
     if number == side.end:
         number = side.first
-    seen = side.axes * (side.rotation * shapes.corner[number] + side.origin)
-    return wp.vec2d(seen[0], seen[1])
+    return seen(side, shapes.corner[number])
 
 
 @wp.func(module=MODULE)
@@ -286,8 +292,6 @@ def add_corners(
     if face_a < 0 or face_b < 0:
         return 0
     side_a, side_b = sides_along(shapes, face_a, face_b, poses, a, b, normal)
-    axes = side_a.axes
-    from_b = side_a.origin
     bound = wp.max(bound_of(shapes, side_a, side_a, side_b), bound_of(shapes, side_b, side_a, side_b))
     lean = wp.min(wp.dot(shapes.polygon_normal[face_a], on_a), wp.dot(shapes.polygon_normal[face_b], on_b))
     # Of faces of many corners outlines.py tells as much.
@@ -310,9 +314,9 @@ def add_corners(
         return added
     for m in range(first, last):
         if fresh.good[m] and places < added + most_found:
-            seen = axes * (from_b + poses.rotation[a] * points.point_a[m])
-            known[places, 0] = seen[0]
-            known[places, 1] = seen[1]
+            at = seen(side_a, points.point_a[m])
+            known[places, 0] = at[0]
+            known[places, 1] = at[1]
             places += 1
     while added < most_corners:
         place, gap = deepest_place(shapes, side_a, side_b, room, known, places, apart * points.size[first])

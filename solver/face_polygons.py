@@ -46,8 +46,7 @@ def face_polygons(shapes, position, rotation):
     first, normals, offsets, start, corners = [0], [], [], [0], [np.zeros((0, 3))]
     span, breadths = [], []
     for shape, place, frame in zip(shapes, position, rotation, strict=True):
-        for normal, polygon in _polygons(shape):
-            own, breadth = _span(shape, polygon)
+        for normal, polygon, own, breadth in _faces(shape):
             span.append(own)
             breadths.append(breadth)
             normals.append(frame @ normal)
@@ -81,7 +80,17 @@ def _span(shape, polygon):
 
 def many_sided(shape):
     """Whether a shape has a face that takes more corners to span than detection finds."""
-    return isinstance(shape, ConvexHull) and any(len(_span(shape, polygon)[0]) > FEW for _, polygon in _polygons(shape))
+    return isinstance(shape, ConvexHull) and any(len(own) > FEW for _, _, own, _ in _faces(shape))
+
+
+def _faces(shape):
+    """(normal, corners, what ``_span`` tells) of each face, as in ``_polygons``; each hull is asked once."""
+    if "faces" not in shape.__dict__:
+        found = [(normal, polygon, *_span(shape, polygon)) for normal, polygon in _polygons(shape)]
+        if not isinstance(shape, ConvexHull):
+            return found
+        shape.__dict__["faces"] = found
+    return shape.__dict__["faces"]
 
 
 def _polygons(shape):
@@ -101,11 +110,7 @@ def _polygons(shape):
         rim = shape.radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(RIM)], axis=1)
         ends = (UP, -UP) if isinstance(shape, Cylinder) else (-UP,)
         return [(end, rim + shape.half_height * end) for end in ends]
-    if not isinstance(shape, ConvexHull):
-        return []
-    if "polygons" not in shape.__dict__:
-        shape.__dict__["polygons"] = _of_hull(shape)
-    return shape.__dict__["polygons"]
+    return _of_hull(shape) if isinstance(shape, ConvexHull) else []
 
 
 def _of_hull(shape):

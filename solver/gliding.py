@@ -89,10 +89,10 @@ def _near(problem, contacts, links, noise, curved):
     a, b = touches.body_a.take(closed), touches.body_b.take(closed)
     own, other = np.minimum(a, b), np.maximum(a, b)
     may = turns.take(other) & (touches.face.take(closed) >= 0)
-    is_round = np.where(a < b, touches.margin_a.take(closed), touches.margin_b.take(closed)) > 0.0
+    is_round = _is_round(touches, closed, own)
     if links.sprung is not None or some(is_round):
         rolls = _rolls(problem.bodies, links, (own, other), is_round, problem.step)
-        may |= rolls | _pivots(touches.take(closed), problem.bodies, (own, other), rolls & is_round)
+        may |= rolls | _pivots(touches, closed, problem.bodies, (own, other), rolls & is_round)
     found[closed] = (own < n) & may
     if bend:
         found |= _bent(touches, problem.bodies, curved)  # of what moves nobody knows what its facets add
@@ -118,8 +118,9 @@ def _rolls(bodies, links, sides, is_round, step):
     return rolls & (other >= n) & ~bodies.velocity.any(axis=1)[other]
 
 
-def _pivots(touches, bodies, sides, rolls):
-    """(K,) bool: places that stand while their bodies roll on others, which ``rolls`` (K,) bool tells: tips of cones.
+def _pivots(touches, index, bodies, sides, rolls):
+    """(K,) bool: those of the contacts ``index`` (K,) whose places stand while their bodies roll on others, which
+    ``rolls`` (K,) bool tells: tips of cones.
 
     sides: as in ``_rolls``.
     """
@@ -128,7 +129,7 @@ def _pivots(touches, bodies, sides, rolls):
     found = places(turning[own] & ~rolls & (other >= bodies.dynamic_count))
     out = np.zeros(len(own), bool)
     if len(found):
-        near, own = touches.take(found), own[found]
+        near, own = touches.take(index[found]), own[found]
         point = np.where((near.body_a == own)[:, None], near.point_a, near.point_b)
         arm = rotate(bodies.orientation[own], point)
         out[found] = length(_speed_at(bodies, own, arm)) <= STANDS * length(bodies.velocity[own, 3:]) * length(arm)
@@ -215,7 +216,7 @@ def take_middle(problem, contacts, may, curved):
     touches.glides, turns = glides, bodies.velocity[:, 3:].any(axis=1)
     touches.led = glides & (other >= n) & turns[other] if some(turns[n:]) else None
     touches.impulse[index] *= 0.5
-    _take_mean_spin(bodies, own[index[_is_round(touches, index, own) & (other[index] >= n)]])
+    _take_mean_spin(bodies, own[index[_is_round(touches, index, own[index]) & (other[index] >= n)]])
     still = _bent(touches, bodies, curved)[index]
     bare = index[touches.face[index] < 0]
     touches.face[bare] = other[bare]
@@ -240,8 +241,8 @@ def _take_mean_spin(bodies, which):
 
 
 def _is_round(touches, index, own):
-    """(K,) bool: whether bodies ``own`` (C,) are round where contacts ``index`` (K,) touch them."""
-    margin = np.where(touches.body_a[index] == own[index], touches.margin_a[index], touches.margin_b[index])
+    """(K,) bool: whether bodies ``own`` (K,) are round where contacts ``index`` (K,) touch them."""
+    margin = np.where(touches.body_a[index] == own, touches.margin_a[index], touches.margin_b[index])
     return margin > 0.0
 
 

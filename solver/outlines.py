@@ -17,9 +17,7 @@ from .face_corners import Side, across, corner_of, holds, spanned
 from .face_places import CUT, FEW, MOST
 from .round_sides import MODULE
 
-BLUNT = np.cos(
-    1.5 * 2.0 * np.pi / 16.0
-)  # of the angle between two sides: beside such a corner another one tells as much
+BLUNT = np.cos(1.5 * np.pi / 8.0)  # of the angle between two sides: beside such a corner another one tells as much
 BESIDE = np.pi / 16.0  # of the smaller half breadth: how near that is
 NEAR = 0.05  # of it: places nearer than that are one
 PLACES = 4 * MOST  # corners of both, and twice on each side of one
@@ -27,13 +25,6 @@ PLACES = 4 * MOST  # corners of both, and twice on each side of one
 zero, one, hair = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0)), wp.constant(wp.float64(1e-9))
 cut, blunt, beside, near = (wp.constant(wp.float64(value)) for value in (CUT, BLUNT, BESIDE, NEAR))
 most, few, outline_places = wp.constant(MOST), wp.constant(FEW), wp.constant(PLACES)
-
-
-@wp.func(module=MODULE)
-def seen(side: Side, point: wp.vec3d):
-    """Where a point of the body's frame is across the normal."""
-    there = side.axes * (side.rotation * point + side.origin)
-    return wp.vec2d(there[0], there[1])
 
 
 @wp.func(module=MODULE)

@@ -16,10 +16,10 @@ import warp as wp
 
 from .contact_arrays import CORNERS, STEP, FreshArrays, PointArrays, PoseArrays, ShapeArrays, StageArrays
 from .contact_geometry import turned_back
-from .face_corners import FLAT, Side, across, corner_of, holds, lifted, nearest_face, sides_along, spanned
+from .face_corners import FLAT, Side, across, corner_of, holds, lifted, nearest_face, seen, sides_along, spanned
 from .face_places import FEW
 from .line_contacts import LinePoint
-from .outlines import outline_place, outline_places, seen
+from .outlines import outline_place, outline_places
 from .round_sides import MODULE
 
 RIM = 16  # places of a rim
@@ -74,8 +74,7 @@ def disc_of(shapes: ShapeArrays, shape: int, side: Side):
     outward = shapes.polygon_normal[side.face]
     out.center = middle + (shapes.polygon_offset[side.face] - wp.dot(outward, middle)) * outward
     out.radius = shapes.side[shape][0] + shapes.side[shape][1] * wp.dot(out.center - middle, out.frame * up)
-    seen = side.axes * (side.rotation * out.center + side.origin)
-    out.place = wp.vec2d(seen[0], seen[1])
+    out.place = seen(side, out.center)
     return out
 
 

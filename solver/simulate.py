@@ -82,11 +82,11 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
             hopeless = stepper.learn(given_up)
             substeps.learn(sum(not outcome.partial for outcome in outcomes), hopeless, given_up)
         result = record.add(frame, outcomes, between, began, idle)
-        result._capture = partial(_checkpoint, frame, record, substeps, began_with)
+        result._capture = partial(capture, frame, fps, stepper, substeps, began_with)
         try:
             answer = None if on_frame is None else on_frame(result)
         finally:
-            result._capture = partial(_frame_over, frame)  # in a circle with ``record`` all its arrays would outlive it
+            result._capture = partial(_frame_over, frame)  # or all arrays lived on with the Trajectory
         if isinstance(answer, (bool, np.bool_)) and not answer:
             break
     return record.trajectory()
@@ -175,10 +175,6 @@ def _check_arguments(frames, fps, on_frame, resume, say):
             f"the checkpoint is of frame {resume.frame} at {resume.fps:g} frames per second: it cannot go on to frame"
             f" {frames} at {fps:g}"
         )
-
-
-def _checkpoint(frame, record, substeps, began_with):
-    return capture(frame, record.fps, record.stepper, substeps, began_with)
 
 
 def _frame_over(frame):
