@@ -12,6 +12,7 @@ What is asked is data in a row; the kernels know no joint types.  Force signs: p
 from A.  Which law acts on a row is known from the scene; what it asks in a step, asked.py finds.
 """
 
+import dataclasses
 from dataclasses import dataclass, fields
 from functools import cached_property
 
@@ -264,7 +265,8 @@ class JointTable:
             self._add(index, place, Ask(POSITION_DRIVE, axis))
         elif axis.stiffness > 0.0 or (axis.damping > 0.0 and axis.drive is None):
             # the damping of a driven axis belongs to its drive
-            self._add(index, place, Ask(SPRING, axis if axis.drive is None else replace(axis, damping=0.0)))
+            bare = axis if axis.drive is None else dataclasses.replace(axis, damping=0.0)
+            self._add(index, place, Ask(SPRING, bare))
         if axis.drive == "velocity":
             self._add(index, place, Ask(VELOCITY_DRIVE, axis))
         if axis.friction > 0.0:

@@ -99,6 +99,23 @@ def test_velocity_drive_with_a_gain_lags_exponentially():
     assert error[24] / error[48] > 1.7
 
 
+def test_motor_against_a_spring_ends_where_the_two_are_alike():
+    # With a gain d where k x = d target; with a largest force F it swings about F / k, no faster than its target.
+    gain = Axis(stiffness=8.0, damping=4.0, drive="velocity", target=1.5)
+    force = Axis(stiffness=8.0, drive="velocity", target=0.5, max_force=6.0)
+    scene = Scene()
+    for place, (name, axis) in enumerate({"Gain": gain, "Force": force}.items()):
+        cube(scene, name, (0, 2 * place, 0), mass=1.0)
+        scene.add(Joint(f"{name} rail", "slider", None, name, (0, 2 * place, 0), axes={"x": axis}))
+    trajectory = simulate(scene, 240, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    off = abs(trajectory.position[-1, 0, 0] - 0.75)
+    assert figure("motor with a gain against a spring", "off its end d target / k", off, FAST, "m") < FAST
+    farthest = trajectory.position[:, 1, 0].max() - 0.75
+    assert figure("motor with a largest force against a spring", "farthest over v / omega beyond F / k",
+                  farthest / (0.5 / np.sqrt(8.0)), 0.02) == pytest.approx(1.0, abs=0.02)  # fmt: skip
+
+
 def test_weak_motor_climbs_a_slope_by_newtons_law():
     # On a rail up 30 degrees: a = F / m - g / 2 along it, up to its speed; without a motor it runs down at g / 2.
     rail = turned("y", np.radians(30.0))  # X points down the slope
