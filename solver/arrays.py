@@ -89,7 +89,9 @@ def structs(real):
         gap_noise: wp.array(dtype=scalar)
         rebound_gap: wp.array(dtype=scalar)
         rebound_speed: wp.array(dtype=scalar)
-        glides: wp.array(dtype=wp.int32)  # 1 where levers are those half way to the free pose, 2 where means
+        glides: wp.array(dtype=wp.int32)  # Contacts.lever_kind
+        rim_axis: wp.array(dtype=vec3)  # where that is 3
+        rim_arm: wp.array(dtype=vec3)
         loaded: wp.array(dtype=wp.int32)  # velocity phase: 1 where the position phase found an impulse
         start_impulse: wp.array(dtype=wp.vec3d)
         arm_a: wp.array(dtype=vec3)

@@ -28,6 +28,7 @@ from .overlaps import overlapping, without_friction
 from .predict import FreeMotion
 from .problem import Bodies, Contacts, JointRows, StepProblem, frozen, joined
 from .reference.free_motion import reach
+from .rims_that_roll import Rims
 from .spinning import fast_spins
 from .topology import build_topology
 from .twists import expect_turns
@@ -52,12 +53,13 @@ class Assembler:
     until = None  # when the step that this one is a part of ends [s], see jumps.py; None: it is none
     flat = False  # (B + 1,) bool: static scene bodies without curves (gliding.py), or False where nobody asks
     hangs = None  # (B + 1,) bool: scene bodies that contacts may pull outward (hanging.py), or None
+    rims = None  # Rims of the bodies, or None where there are none
     spinning = None  # (B,) bool: bodies that turn with what joints do to them (spinning.py), or None
 
     def __init__(self, scene, frames, joints, config):
         bodies = scene.bodies
         self.scene = scene
-        self.outlines = Outlines(bodies, frames)
+        self.outlines, self.rims = Outlines(bodies, frames), Rims.of(bodies, frames)
         self.set_out(frames, joints, Holding.of(bodies))
         self.hand_over = HandOver(bodies, frames, self.holding)
         self.force_fields = ForceTable(scene, frames) if scene.fields else None
@@ -184,7 +186,7 @@ class Assembler:
         if bounces is not None:
             bounces.set_free_motion(bodies, end_velocity)
         if may is not None:
-            take_middle(problem, contacts, may, curved)
+            take_middle(problem, contacts, may, curved, links.rims)
         if self.spinning is not None:
             bodies.spin = fast_spins(bodies, self.spinning[number.scene[:n]])
         bodies.lever_inertia = lever_inertia(problem, self.hangs, number)
@@ -295,8 +297,8 @@ class Assembler:
         """The Links of the joints that hold now."""
         key = number, self.joints.alive.tobytes()
         if self._linking[0] != key:
-            rows = self.joints.springs, self.joints.limits
-            self._linking = key, Links.of(self.joints.fixed, self.joints.alive, number, *rows, self.flat)
+            known = self.joints.springs, self.joints.limits, self.flat, self.rims
+            self._linking = key, Links.of(self.joints.fixed, self.joints.alive, number, *known)
         return self._linking[1]
 
     def acceleration(self, bodies):
@@ -366,10 +368,8 @@ class Assembler:
         point_a, point_b, drift = contacts.point_a, contacts.point_b, None
         if contacts.deforms.max() >= 0:
             on_a = (contacts.deforms == a)[:, None]
-            point_a, point_b = (
-                point_a + np.where(on_a, contacts.shift, 0.0),
-                point_b + np.where(on_a, 0.0, contacts.shift),
-            )
+            point_a = point_a + np.where(on_a, contacts.shift, 0.0)
+            point_b = point_b + np.where(on_a, 0.0, contacts.shift)
             drift = np.where(on_a, contacts.drift, -contacts.drift)
         body_a, body_b, face, point_a, point_b, face_normal = self._places.turned(
             (a, b), (point_a, point_b), contacts.face, contacts.face_normal, number.solver

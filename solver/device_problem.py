@@ -266,6 +266,9 @@ class DeviceProblem:
         into.put("start_impulse", contacts.impulse, order)
         glides = contacts.lever_kind
         into.put("glides", _nothing(count) if glides is None else glides, order)
+        if contacts.rim_arm is not None:
+            into.put("rim_axis", contacts.rim_axis, order)
+            into.put("rim_arm", contacts.rim_arm, order)
         if loaded is not None:
             into.put("loaded", loaded, order)
 

@@ -6,6 +6,7 @@ import operator
 import numpy as np
 import warp as wp
 
+from .bounces import moving_first
 from .host import HostKernel, HostTable
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
@@ -101,3 +102,17 @@ def hanging(assembly):
         lower = np.minimum(contacts.body_a, contacts.body_b)  # what does not move comes last
         held = held & (np.bincount(island[lower], minlength=len(held)) == 0)
     return held[island]
+
+
+def adds_up(problem):
+    """(n,) bool: bodies of a StepProblem of which a solve leaves the same error step after step: with a spin that
+    joints turn, and on rims that roll, which would land from it.  None: there are none.
+    """
+    bodies, contacts = problem.bodies, problem.contacts
+    if bodies.spin is None and contacts.rim_arm is None:
+        return None
+    n = bodies.dynamic_count
+    found = np.zeros(n, bool) if bodies.spin is None else bodies.spin[:n].any(axis=1)
+    if contacts.rim_arm is not None:
+        found[moving_first(contacts)[0][contacts.rim_arm.any(axis=1)]] = True
+    return found

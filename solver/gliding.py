@@ -27,6 +27,7 @@ from .mesh_features import has_large_faces
 from .numbering import held
 from .reference.rotation import cross, dot, halfway
 from .reference.rows import normals, parting_speeds
+from .rims_that_roll import with_others
 from .rotations import conjugate, rotate
 from .shapes import Box, ConvexHull, Plane, TriangleMesh
 from .vectors import length
@@ -65,17 +66,20 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     way, or None.
     """
     touches, n, middle = problem.contacts, problem.bodies.dynamic_count, np.zeros(len(links.group))
-    may = _near(problem, contacts, links, noise, curved)
+    rims = None if links.rims is None else links.rims.of(touches, problem.bodies)
+    may = _near(problem, contacts, links, noise, curved, rims)
     if may is not None:
         # Where the ground holds all that touches, as in heaps, nobody need look closer.
-        loose = ~held(links, touches, *loads, may)
+        loose = ~held(links, touches, *loads, with_others(touches, rims, may))
         may &= loose.take(moving_first(touches)[0])
         may = _able(problem, may, len(contacts), noise, curved) if some(may) else None
+    if may is not None:
+        may = with_others(touches, rims, may)
     middle[:n] = ~held(links, touches, *loads, may)[:n]
     return middle, may
 
 
-def _near(problem, contacts, links, noise, curved):
+def _near(problem, contacts, links, noise, curved, rims):
     """(C,) bool: contacts that may glide as far as a glance tells; None where there are none."""
     touches, n, count = problem.contacts, problem.bodies.dynamic_count, len(contacts)
     if not count or touches.face is None:
@@ -90,6 +94,8 @@ def _near(problem, contacts, links, noise, curved):
     own, other = np.minimum(a, b), np.maximum(a, b)
     may = turns.take(other) & (touches.face.take(closed) >= 0)
     is_round = _is_round(touches, closed, own)
+    if rims is not None:
+        is_round |= rims[1][closed]
     if links.sprung is not None or some(is_round):
         rolls = _rolls(problem.bodies, links, (own, other), is_round, problem.step)
         may |= rolls | _pivots(touches, closed, problem.bodies, (own, other), rolls & is_round)
@@ -199,11 +205,11 @@ def _neither_runs_nor_rebounds(touches):
     return quiet if touches.surface_velocity is None else quiet & ~touches.surface_velocity.any(axis=1)
 
 
-def take_middle(problem, contacts, may, curved):
+def take_middle(problem, contacts, may, curved, rims=None):
     """Let the contacts ``may`` (C,) bool of a StepProblem glide whose bodies go by mid-step: fill in, in place, their
     faces, their normals half way, and start impulses of mid-step, which count twice.
 
-    contacts, curved: as in ``by_middle``.
+    contacts, curved: as in ``by_middle``; rims: as of Links.
     """
     touches, bodies = problem.contacts, problem.bodies
     n, (own, other) = bodies.dynamic_count, moving_first(touches)
@@ -216,7 +222,10 @@ def take_middle(problem, contacts, may, curved):
     touches.glides, turns = glides, bodies.velocity[:, 3:].any(axis=1)
     touches.led = glides & (other >= n) & turns[other] if some(turns[n:]) else None
     touches.impulse[index] *= 0.5
-    _take_mean_spin(bodies, own[index[_is_round(touches, index, own[index]) & (other[index] >= n)]])
+    is_round = _is_round(touches, index, own[index])
+    if rims is not None:
+        is_round |= rims.roll_on(touches, bodies, glides)[index]
+    _take_mean_spin(bodies, own[index[is_round & (other[index] >= n)]])
     still = _bent(touches, bodies, curved)[index]
     bare = index[touches.face[index] < 0]
     touches.face[bare] = other[bare]

@@ -4,6 +4,7 @@
 import numpy as np
 
 from .copies import replace
+from .reference.rows import contact_places
 from .rotations import conjugate, rotate
 
 ROUND, OTHER, STANDS, FACE = range(4)
@@ -21,7 +22,7 @@ def at_one_point(contacts, solution, dynamic_count):
         "point_a": rotate(conjugate(turn[a]), middle - poses[0]),
         "point_b": rotate(conjugate(turn[b]), middle - poses[2]),
     }
-    return replace(contacts, **points, margin_a=zero, margin_b=zero)
+    return replace(contacts, **points, margin_a=zero, margin_b=zero, rim_axis=None, rim_arm=None)
 
 
 def meeting_point(contacts, poses, dynamic_count):
@@ -35,9 +36,10 @@ def meeting_point(contacts, poses, dynamic_count):
     which come first.
     """
     x_a, q_a, x_b, q_b = poses
-    on_a = x_a + rotate(q_a, contacts.point_a) - contacts.normal * contacts.margin_a[:, None]
-    on_b = x_b + rotate(q_b, contacts.point_b) + contacts.normal * contacts.margin_b[:, None]
-    apart = np.einsum("ci,ci->c", contacts.normal, on_a - on_b)[:, None] * contacts.normal
+    n = contacts.normal
+    on_a = x_a + contact_places(contacts, contacts.body_a, contacts.point_a, q_a, -n) - n * contacts.margin_a[:, None]
+    on_b = x_b + contact_places(contacts, contacts.body_b, contacts.point_b, q_b, n) + n * contacts.margin_b[:, None]
+    apart = np.einsum("ci,ci->c", n, on_a - on_b)[:, None] * n
     face = np.full(len(contacts), -1) if contacts.face is None else contacts.face
     bodies, margins = (contacts.body_a, contacts.body_b), (contacts.margin_a, contacts.margin_b)
     ranks = [

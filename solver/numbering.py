@@ -8,6 +8,7 @@ import numpy as np
 from .components import connected_components
 from .flags import places, some
 from .problem import frozen
+from .rims_that_roll import NumberedRims
 from .topology import whole_groups
 
 
@@ -44,11 +45,12 @@ class Links:
     sprung: np.ndarray | None  # (group_count + 1,) bool: groups that springs are in; None: no spring holds
     wheels: np.ndarray  # (B + 1,) bool: bodies that one joint holds, without limits, and no other
     flat: np.ndarray  # (B + 1,) bool: bodies without curves, on which wheels roll (gliding.py)
+    rims: NumberedRims | None  # round ends of the bodies
 
     @classmethod
-    def of(cls, fixed, alive, number, springs=(), limits=(), flat=False):
+    def of(cls, fixed, alive, number, springs=(), limits=(), flat=False, rims=None):
         """fixed: JointRows of all joints; alive: (joints,) bool, which of them hold; number: Numbering; springs,
-        limits: numbers of the rows that have one; flat: (B + 1,) bool as ``Links.flat``, of scene bodies.
+        limits: numbers of the rows that have one; flat: (B + 1,) bool as ``Links.flat``, of scene bodies; rims: Rims.
         """
         holds = alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
         a, b = (number.solver[side[holds]].astype(np.int32) for side in (fixed.body_a, fixed.body_b))
@@ -72,7 +74,8 @@ class Links:
             np.add.at(held_by, side[first], 1)
         wheels, limited = held_by == 1, np.isin(np.flatnonzero(holds), limits)
         wheels[a[limited]] = wheels[b[limited]] = False
-        return cls(a, b, joint, loose, None if take.all() else take, group, count, sprung, wheels, flat)
+        rims = None if rims is None else rims.numbered(number)
+        return cls(a, b, joint, loose, None if take.all() else take, group, count, sprung, wheels, flat, rims)
 
 
 def held(links, contacts, pressed, passed, glides=None):

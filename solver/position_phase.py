@@ -17,7 +17,7 @@ from .copies import replace
 from .crests import crests
 from .curves import COARSE, KINK, MOST, bends, curves, pose_at
 from .eased import SHARES, eased
-from .effort import Effort, hanging
+from .effort import Effort, adds_up, hanging
 from .flags import some
 from .ghosts import NO_PAIRS, met, pushed_from_afar
 from .gliding import whole_impulses
@@ -376,9 +376,8 @@ class PositionPhase:
         """
         bodies = assembly.problem.bodies
         tolerance, aim, sweeps = self.effort.of(bodies, assembly.island, assembly.island_jointed)
-        if bodies.spin is not None:
-            fast = whole_groups(assembly.island, bodies.spin[: len(aim)].any(axis=1))
-            aim[fast] *= self.solver.spinning
+        if (exact := adds_up(assembly.problem)) is not None:
+            aim[whole_groups(assembly.island, exact)] *= self.solver.spinning
         if some(assembly.island_jointed):
             aim[(tolerance < self.fast) & hanging(assembly)] *= self.solver.hanging
         eps = start_eps(state, assembly, sweeps, self.solver.eps_at_rest, self.fast)

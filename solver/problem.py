@@ -106,13 +106,19 @@ class Contacts:
     )
     glides: np.ndarray | None = None  # (C,) bool: normal and levers of mid-step (gliding.py); has a face
     led: np.ndarray | None = None  # (C,) bool: of these those with what keyframes turn, whose levers are means; or None
+    rim_axis: np.ndarray | None = None  # (C, 3) of these those on the rim of a round end (rims_that_roll.py): its axis,
+    rim_arm: np.ndarray | None = None  # (C, 3) and the arm from its middle to ``point`` [m], both in the frame of the
+    # body that moves; 0 elsewhere.  None: there are none
 
     @property
     def lever_kind(self):
-        """(C,) int32: 1 where levers are those half way to the free pose, 2 where means.  None: all of the start."""
+        """(C,) int32: 1 where levers are those half way to the free pose, 2 where means, 3 where those half way go to
+        the place of a rim that is outermost there.  None: all of the start.
+        """
         if self.glides is None:
             return None
-        return self.glides.astype(np.int32) if self.led is None else self.glides + self.led.astype(np.int32)
+        kind = self.glides.astype(np.int32) if self.led is None else self.glides + self.led.astype(np.int32)
+        return kind if self.rim_arm is None else np.where(self.rim_arm.any(axis=1), np.int32(3), kind)
 
     @classmethod
     def empty(cls):

@@ -58,9 +58,10 @@ def residual_kernels():
     exponential, six, linear, angular = math.exponential, math.six, math.linear, math.angular
     least, most, note, spread, mark, doubt = laws.least, laws.most, laws.note, laws.spread, laws.mark, laws.doubt
     act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
-    momentum, kinetic, carried, gap = laws.momentum, laws.kinetic, laws.carried, contact_kernels(real).gap
+    momentum, kinetic, carried, at_end = laws.momentum, laws.kinetic, laws.carried, laws.at_end
     lever, rank, push, turned_with = laws.lever, laws.rank, laws.push, laws.turned_with
-    world, measure, stepped, demand = contact_kernels(real).world, of_rows.measure, of_rows.stepped, of_rows.demand
+    gap, world = contact_kernels(real).gap, contact_kernels(real).world
+    measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
     spins, halfway = of_rows.spins, of_rows.halfway
     fischer_burmeister = complementarity_functions(real).fischer_burmeister
     kernel, func = wp.kernel(module="axion_residuals", enable_backward=False), wp.func(module="axion_residuals")
@@ -161,10 +162,7 @@ def residual_kernels():
         return gyration * wp.length(bodies.inverse_inertia[i] * wp.cross(moved, force))
 
     @kernel
-    def contacts(
-        bodies: BodyArrays, con: ContactArrays,
-        judged: Judged,
-    ):  # fmt: skip
+    def contacts(bodies: BodyArrays, con: ContactArrays, judged: Judged):
         c = wp.tid()
         if c >= judged.counts[contacts_slot]:
             return
@@ -247,8 +245,8 @@ def residual_kernels():
             push(judged, b, -share_b * force, lever(n, bodies.q0[b], con.point_b[c], -con.margin_b[c]))
         if face >= 0:
             n = wp.quat_rotate(bodies.q[face], con.face_normal[c])
-        on_a = bodies.x[a] + lever(n, bodies.q[a], con.point_a[c], con.margin_a[c])
-        on_b = bodies.x[b] + lever(n, bodies.q[b], con.point_b[c], -con.margin_b[c])
+        on_a = at_end(con, c, bodies, a, con.point_a[c], con.margin_a[c], -n)
+        on_b = at_end(con, c, bodies, b, con.point_b[c], con.margin_b[c], n)
         apart = wp.dot(n, on_a - on_b) * n
         dynamic = judged.counts[dynamic_slot]
         rank_a = rank(face, a, dynamic, con.margin_a[c])

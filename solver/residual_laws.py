@@ -79,7 +79,7 @@ def residual_laws():
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     tangent, six, linear, angular = math.tangent, math.six, math.linear, math.angular
     point_velocity, components, world = math.point_velocity, of_contacts.components, of_contacts.world
-    mean_lever, midway = of_contacts.lever, math.midway
+    mean_lever, rolled_on, midway = of_contacts.lever, of_contacts.rolled_on, math.midway
     DOT, TWIST = wp.constant(int(Coordinate.DOT)), wp.constant(int(Coordinate.TWIST))
     round_side, other_side, standing_side, face_side = (wp.constant(side) for side in (ROUND, OTHER, STANDS, FACE))
     ZERO, ONE = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
@@ -145,6 +145,14 @@ def residual_laws():
         return wp.quat_rotate(q, point) - n * margin
 
     @func
+    def at_end(con: ContactArrays, c: int, bodies: BodyArrays, i: int, point: vec3, margin: scalar, outward: vec3):
+        """Where a contact touches body i at the end pose, of which ``outward`` is the normal there."""
+        place = bodies.x[i] + wp.quat_rotate(bodies.q[i], point) + margin * outward
+        if con.glides[c] == 3:
+            place += rolled_on(con, c, i, bodies.q[i], outward)
+        return place
+
+    @func
     def rank(face: wp.int32, body: wp.int32, dynamic: wp.int32, margin: scalar):
         """What meeting.at_one_point takes a body's side of a contact for."""
         if face == body:
@@ -180,8 +188,8 @@ def residual_laws():
         a = con.a[c]
         b = con.b[c]
         n = con.n[c]
-        arm_a = mean_lever(bodies, a, con.point_a[c], con.glides[c]) - n * con.margin_a[c]
-        arm_b = mean_lever(bodies, b, con.point_b[c], con.glides[c]) + n * con.margin_b[c]
+        arm_a = mean_lever(con, c, bodies, a, con.point_a[c], -n) - n * con.margin_a[c]
+        arm_b = mean_lever(con, c, bodies, b, con.point_b[c], n) + n * con.margin_b[c]
         force = world(n, con.p[c])
         push(judged, a, force, arm_a)
         push(judged, b, -force, arm_b)
@@ -266,7 +274,7 @@ def residual_laws():
 
     return SimpleNamespace(
         least=least, most=most, doubt=doubt, note=note, spread=spread, mark=mark, lever=lever, rank=rank, push=push,
-        turned_with=turned_with,
+        turned_with=turned_with, at_end=at_end,
         act=act, friction_error=friction_error, of_joint=of_joint, clip_error=clip_error, momentum=momentum,
         kinetic=kinetic, carried=carried,
     )  # fmt: skip

@@ -54,6 +54,7 @@ COLUMNS = {
             *((s, s) for s in _SAME),
         ),
         ColumnSet(*((name, name) for name in ("rebound_gap", "face", "face_normal"))),
+        ColumnSet(*((name, name) for name in ("rim_axis", "rim_arm"))),
     ),
     "rows": (
         ColumnSet(
@@ -68,6 +69,7 @@ OWN = {  # what else is used of the solver's structs
     "bodies": ("inverse_mass", "inverse_inertia", "island", "spin", "x", "q", "u"),
     "contacts": ("start_gap", "loaded", "p"), "rows": ("p",),
 }  # fmt: skip
+RIMS = 2  # part of the columns of contacts
 DOT, TWIST = int(Coordinate.DOT), int(Coordinate.TWIST)  # NumPy compares with members of an enum ten times slower
 MISSING = {"face": -1}  # the value of a column that a problem leaves out, where it is not 0
 
@@ -177,7 +179,7 @@ class Judge:
         impulse, normal, point_a, point_b = at_end.copy()
         turned = replace(
             problem.contacts, impulse=impulse, normal=normal, point_a=point_a, point_b=point_b,
-            margin_a=np.zeros(count), margin_b=np.zeros(count),
+            margin_a=np.zeros(count), margin_b=np.zeros(count), rim_axis=None, rim_arm=None,
         )  # fmt: skip
         return turned, given.copy()
 
@@ -214,6 +216,8 @@ class Judge:
         upload(self.bodies.u, solution.velocity)
         if sizes[1]:
             self._load_contacts(0, contacts)
+            if contacts.rim_arm is not None:
+                self._load_contacts(RIMS, contacts)
             upload(self.contacts.p, solution.contact_impulse)
         if sizes[2]:
             self._into["rows"].put_all(rows, COLUMNS["rows"][0])

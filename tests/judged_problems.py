@@ -12,7 +12,7 @@ from step_problems import random_problem, unit
 
 def everything(seed, **sizes):
     """A random problem with what random_problem leaves out: joints of several rows, faces, rebounds, overlap, spins,
-    contacts that glide.
+    contacts that glide, rims that roll.
     """
     problem = random_problem(seed, **sizes)
     rng = np.random.default_rng(seed)
@@ -32,9 +32,17 @@ def everything(seed, **sizes):
         contacts.face_normal = unit(rng, count, 3)
         contacts.glides = (contacts.face >= 0) & (np.random.default_rng(seed + 2000).random(count) < 0.5)
         contacts.led = contacts.glides & (np.random.default_rng(seed + 3000).random(count) < 0.5)
+        roll_on_rims(contacts, contacts.glides & (np.random.default_rng(seed + 4000).random(count) < 0.4), seed)
     if seed % 3 == 0:
         contacts.surface_velocity = None
     return problem
+
+
+def roll_on_rims(contacts, which, seed):
+    """Make rims of some of the contacts, in place; which: (C,) bool."""
+    rng, count = np.random.default_rng(seed + 4500), len(contacts)
+    contacts.rim_axis = which[:, None] * unit(rng, count, 3)
+    contacts.rim_arm = 0.3 * which[:, None] * np.cross(contacts.rim_axis, unit(rng, count, 3))
 
 
 def any_solution(problem, seed):

@@ -265,7 +265,7 @@ MADE = {
     " _strength _breakable _standing _around _cascade _asker _law _pulled _arriving _driven _soft limits _gains"
     " leaps springs",
     "Substeps": "fixed multiple",
-    "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow"
+    "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow rims"
     " noise flat _moving holding hand_over force_fields outlines _motion _impacts _knock_on _places _numbering _linking"
     " _inert asleep carried _surfaces_run _joined flights hangs spinning until",
     "PositionPhase": "assembler collider frames joints solver slow fast judge effort",

@@ -85,6 +85,7 @@ def test_levers_of_contacts_that_glide_are_those_half_way_or_means_over_free_mot
     problem = everything(1)
     contacts, bodies = problem.contacts, problem.bodies
     contacts.glides, contacts.led = np.arange(len(contacts)) % 3 > 0, np.arange(len(contacts)) % 3 == 2
+    contacts.rim_axis = contacts.rim_arm = None
     half = halfway(bodies.orientation, bodies.free_orientation)
     got = contact_jacobians(contacts, bodies.position, bodies.orientation, bodies.free_orientation)
     start = contact_jacobians(contacts, bodies.position, bodies.orientation)
@@ -101,6 +102,7 @@ def test_lever_of_what_glides_makes_of_a_spin_the_way_of_its_point():
     problem = everything(1)
     contacts, bodies = problem.contacts, problem.bodies
     contacts.glides = contacts.led = np.ones(len(contacts), bool)
+    contacts.rim_axis = contacts.rim_arm = None
     for angle in (0.05, 0.25, 0.5):  # [rad] in the step
         spin = angle * np.random.default_rng(2).normal(size=(len(bodies.mass), 3)) / np.sqrt(3.0)
         bodies.free_orientation = multiply(exponential(spin), bodies.orientation)

@@ -64,29 +64,46 @@ def contact_kernels(real):
         return wp.dot(c, bodies.inverse_inertia[i] * c)
 
     @wp.func(module=f"axion_contact_{real.name}")
+    def rolled_on(con: ContactArrays, c: int, i: int, q: quat, outward: vec3):
+        """From the point of body i, turned with it, to the place of its rim that is outermost at the orientation q."""
+        if i != wp.min(con.a[c], con.b[c]):
+            return vec3(scalar(0.0))
+        axis = wp.quat_rotate(q, con.rim_axis[c])
+        arm = con.rim_arm[c]
+        across = wp.normalize(outward - wp.dot(outward, axis) * axis)
+        return wp.length(arm) * across - wp.quat_rotate(q, arm)
+
+    @wp.func(module=f"axion_contact_{real.name}")
     def gap(con: ContactArrays, c: int, xa: wp.vec3d, qa: quat, xb: wp.vec3d, qb: quat):
-        on_a = wp.vec3d(wp.quat_rotate(qa, con.point_a[c]))
-        on_b = wp.vec3d(wp.quat_rotate(qb, con.point_b[c]))
-        apart = xa + on_a - xb - on_b
         n = con.n[c]
         if con.face[c] >= 0:
             turn = qb
             if con.face[c] == con.a[c]:
                 turn = qa
             n = wp.quat_rotate(turn, con.face_normal[c])
+        on_a = wp.quat_rotate(qa, con.point_a[c])
+        on_b = wp.quat_rotate(qb, con.point_b[c])
+        if con.glides[c] == 3:
+            on_a += rolled_on(con, c, con.a[c], qa, -n)
+            on_b += rolled_on(con, c, con.b[c], qb, n)
+        apart = xa + wp.vec3d(on_a) - xb - wp.vec3d(on_b)
         return scalar(wp.dot(wp.vec3d(n), apart) - double(con.margin_a[c]) - double(con.margin_b[c]))
 
     @wp.func(module=f"axion_contact_{real.name}")
-    def lever(bodies: BodyArrays, i: int, point: vec3, glides: int):
+    def lever(con: ContactArrays, c: int, bodies: BodyArrays, i: int, point: vec3, outward: vec3):
         """From the centre of body i to a point of it: at the start, half way to the free pose, or the mean of the way.
 
         Simpson's mean: times the spin and the step it is the chord along which the point goes.
         """
+        kind = con.glides[c]
         start = wp.quat_rotate(bodies.q0[i], point)
-        if glides == 0:
+        if kind == 0:
             return start
-        middle = wp.quat_rotate(midway(bodies.q0[i], bodies.q_free[i]), point)
-        if glides == 1:
+        half = midway(bodies.q0[i], bodies.q_free[i])
+        middle = wp.quat_rotate(half, point)
+        if kind == 3:
+            middle += rolled_on(con, c, i, half, outward)
+        if kind != 2:
             return middle
         return (start + scalar(4.0) * middle + wp.quat_rotate(bodies.q_free[i], point)) / scalar(6.0)
 
@@ -112,8 +129,8 @@ def contact_kernels(real):
             n = con.n[c]
             t1 = tangent(n)
             t2 = wp.cross(n, t1)
-            ra = lever(bodies, a, con.point_a[c], con.glides[c]) - n * con.margin_a[c]
-            rb = lever(bodies, b, con.point_b[c], con.glides[c]) + n * con.margin_b[c]
+            ra = lever(con, c, bodies, a, con.point_a[c], -n) - n * con.margin_a[c]
+            rb = lever(con, c, bodies, b, con.point_b[c], n) + n * con.margin_b[c]
             con.arm_a[c] = ra
             con.arm_b[c] = rb
             allowed = con.rebound_gap[c]
@@ -370,4 +387,5 @@ def contact_kernels(real):
         world=world,
         gap=gap,
         lever=lever,
+        rolled_on=rolled_on,
     )

@@ -202,9 +202,27 @@ def gaps(contacts, position, orientation):
     """
     position, orientation = np.asarray(position, float), np.asarray(orientation, float)
     a, b = contacts.body_a, contacts.body_b
-    x_a = position[a] + rotate(orientation[a], contacts.point_a)
-    x_b = position[b] + rotate(orientation[b], contacts.point_b)
-    return dot(normals(contacts, orientation), x_a - x_b) - contacts.margin_a - contacts.margin_b
+    n = normals(contacts, orientation)
+    x_a = position[a] + contact_places(contacts, a, contacts.point_a, orientation[a], -n)
+    x_b = position[b] + contact_places(contacts, b, contacts.point_b, orientation[b], n)
+    return dot(n, x_a - x_b) - contacts.margin_a - contacts.margin_b
+
+
+def contact_places(contacts, body, point, turn, outward):
+    """(C, 3) points of the bodies ``body`` (C,) from their centres, in world axes, at their orientations (C, 4) [m].
+
+    Where a rim rolls it is its outermost place along ``outward`` (C, 3), wherever the body's ``point`` (C, 3) has got.
+    """
+    place = rotate(turn, point)
+    if contacts.rim_arm is None:
+        return place
+    mine = contacts.rim_arm.any(axis=1) & (body == np.minimum(contacts.body_a, contacts.body_b))
+    turn, arm, outward = turn[mine], contacts.rim_arm[mine], outward[mine]
+    axis = rotate(turn, contacts.rim_axis[mine])
+    across = outward - dot(outward, axis)[:, None] * axis
+    across *= np.sqrt(dot(arm, arm) / dot(across, across))[:, None]
+    place[mine] += across - rotate(turn, arm)
+    return place
 
 
 def normals(contacts, orientation):
@@ -234,15 +252,15 @@ def contact_jacobians(contacts, position, orientation, free=None):
     orientation = np.asarray(orientation, float)
     n = np.asarray(contacts.normal, float).reshape(-1, 3)
     axes = np.stack([n, *tangents(n)], axis=1)
-    sides = (contacts.body_a, contacts.point_a), (contacts.body_b, contacts.point_b)
-    r_a, r_b = (rotate(orientation[body], point) for body, point in sides)
+    sides = (contacts.body_a, contacts.point_a, -n), (contacts.body_b, contacts.point_b, n)
+    r_a, r_b = (contact_places(contacts, body, point, orientation[body], out) for body, point, out in sides)
     if free is not None and contacts.glides is not None:
         kind, free = contacts.lever_kind[:, None], np.asarray(free, float)
         middle, levers = halfway(orientation, free), []
-        for r, (body, point) in zip((r_a, r_b), sides, strict=True):
-            half = rotate(middle[body], point)
+        for r, (body, point, out) in zip((r_a, r_b), sides, strict=True):
+            half = contact_places(contacts, body, point, middle[body], out)
             mean = (r + 4.0 * half + rotate(free[body], point)) / 6.0
-            levers.append(np.where(kind == 0, r, np.where(kind == 1, half, mean)))
+            levers.append(np.where(kind == 0, r, np.where(kind == 2, mean, half)))
         r_a, r_b = levers
     r_a = r_a - n * np.reshape(contacts.margin_a, (-1, 1))
     r_b = r_b + n * np.reshape(contacts.margin_b, (-1, 1))

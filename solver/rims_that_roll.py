@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rims of cylinders and cones on which they roll, leaning, over what stands still.
+
+A place of the rim that is fixed to the body is left behind as it rolls on: at the end of a step another one is lowest,
+and with contacts at both the body rocks from one to the next as a polygon would, and loses energy with each, at any
+length of the step.  A disc that wobbled on its rim at 20 degrees lay flat within half a second.  So where a body rolls
+on its rim alone its contact there is that place of the rim which is outermost, in mid-step as at the end:
+
+    place(q) = R c + r s(q)     s: the unit vector along -n - (-n . a) a, with the axis a = R e; c: middle of the end
+
+The normal's Jacobian is what it is at a point, n x lever, because the outermost place moves along the surface there.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .bounces import moving_first
+from .flags import places
+from .manifold import along_runs
+from .reference.rows import gaps, normals
+from .rotations import conjugate, rotate
+from .shapes import Cone, Cylinder
+from .vectors import inner, length
+
+UP = np.array([0.0, 0.0, 1.0])
+NEAR = 1e-3  # of its radius: places on a rim are so near to it
+LOWEST = 0.05  # [rad] from the outermost place of the rim: what detection tells is so near to it
+LIKE = 1.0 - 1e-6  # cosine of the angle between normals of one face
+LEAST = 0.02  # sine of the lean below which an end lies flat, and cosine of that below which the side does
+
+
+@dataclass(eq=False)
+class Rims:
+    """R round ends of a scene's bodies."""
+
+    first: np.ndarray  # (B + 1,) number of each scene body's first one
+    middle: np.ndarray  # (R, 3) in the solver's frame of its body [m]
+    axis: np.ndarray  # (R, 3) outwards
+    radius: np.ndarray  # (R,) [m]
+
+    @classmethod
+    def of(cls, bodies, frames):
+        """bodies: of the scene; frames: BodyFrames.  None: there are none."""
+        found = [(i, *rim) for i, body in enumerate(bodies) for rim in _rims_of(body)]
+        if not found:
+            return None
+        body, middle, axis, radius = (np.array(column) for column in zip(*found, strict=True))
+        first = np.searchsorted(body, np.arange(len(bodies) + 1))
+        return cls(first, frames.local(body, middle), rotate(conjugate(frames.principal[body]), axis), radius)
+
+    def numbered(self, number):
+        """The NumberedRims of a Numbering."""
+        return NumberedRims(self, number.scene[: number.dynamic_count])
+
+
+@dataclass(eq=False)
+class NumberedRims:
+    """Rims of the dynamic bodies of a step."""
+
+    rims: Rims
+    scene: np.ndarray  # (n,) their numbers in the scene
+
+    def of(self, touches, bodies):
+        """(C,) int: the rim with which the body that moves touches, or would, what stands still, or -1; and (C,) bool,
+        whether at its outermost place.
+
+        bodies: solver Bodies.
+        """
+        rim, n, (own, other) = np.full(len(touches), -1), bodies.dynamic_count, moving_first(touches)
+        outermost = np.zeros(len(touches), bool)
+        mine = places((own < n) & (other >= n) & ~bodies.velocity.any(axis=1)[other])
+        body = self.scene[own[mine]]
+        first = self.rims.first[body]
+        run, offset = along_runs(self.rims.first[body + 1] - first)
+        if len(run):
+            each, index = first[run] + offset, mine[run]
+            fits, out = self._fits(touches.take(index), bodies, each, own[index])
+            rim[index[fits]], outermost[index[fits]] = each[fits], out[fits]
+        return rim, outermost
+
+    def _fits(self, touches, bodies, rim, own):
+        """Two (K,) bool: Contacts that touch on the rims (K,) of bodies ``own`` (K,), which lean on them; and those at
+        their outermost places.
+        """
+        axis, radius = self.rims.axis[rim], self.rims.radius[rim]
+        on_a = touches.body_a == own
+        margin = np.where(on_a, touches.margin_a, touches.margin_b)
+        out = outward(touches, bodies.orientation, own)
+        arm = np.where(on_a[:, None], touches.point_a, touches.point_b) + margin[:, None] * out - self.rims.middle[rim]
+        along = inner(out, axis)
+        across = out - along[:, None] * axis
+        sine, far, near = length(across), length(arm), NEAR * radius
+        fits = (sine > LEAST) & (along > LEAST) & (np.abs(inner(arm, axis)) < near) & (np.abs(far - radius) < near)
+        return fits, inner(arm, across) >= np.cos(LOWEST) * far * sine
+
+    def roll_on(self, touches, bodies, glides):
+        """Let those of the Contacts that glide (C,) on rims be at the outermost places of those, in place.
+
+        Returns (C,) bool, which those are.
+        """
+        rim, _ = self.of(touches, bodies)
+        on = glides & (rim >= 0)
+        index = places(on)
+        if len(index):
+            self._put(touches, bodies, index, rim[index])
+        return on
+
+    def _put(self, touches, bodies, index, rim):
+        axis, own = self.rims.axis[rim], moving_first(touches)[0][index]
+        out = outward(touches.take(index), bodies.orientation, own)
+        across = out - inner(out, axis)[:, None] * axis
+        arm = (self.rims.radius[rim] / length(across))[:, None] * across
+        on_a, place = touches.body_a[index] == own, self.rims.middle[rim] + arm
+        for name in ("point_a", "point_b", "margin_a", "margin_b", "start_gap", "gap_noise"):
+            setattr(touches, name, getattr(touches, name).copy())
+        for name, side in (("a", on_a), ("b", ~on_a)):
+            getattr(touches, f"point_{name}")[index[side]] = place[side]
+            getattr(touches, f"margin_{name}")[index[side]] = 0.0
+        touches.rim_axis, touches.rim_arm = (np.zeros((len(touches), 3)) for _ in range(2))
+        touches.rim_axis[index], touches.rim_arm[index] = axis, arm
+        touches.start_gap[index] = gaps(touches.take(index), bodies.position, bodies.orientation)
+        touches.gap_noise[index] = 0.0  # held where it is it would go up and down by what the solver leaves, and land
+
+
+def with_others(touches, rims, may):
+    """(C,) bool: those of Contacts that ``may`` (C,) glide, and the others of their rims along the same normals.
+
+    A disc that wobbles has places of its rim ahead that it comes to within the step, and none of them tells more than
+    the outermost one.  rims: answer of ``NumberedRims.of``, or None.
+    """
+    if rims is None:
+        return may
+    rim, outermost = rims
+    lead, others = places(may & outermost), places((rim >= 0) & ~may)
+    if not (len(lead) and len(others)):
+        return may
+    key = np.stack([*moving_first(touches), rim], axis=1)
+    same = (key[others, None] == key[None, lead]).all(axis=2)
+    same &= np.einsum("oi,li->ol", touches.normal[others], touches.normal[lead]) > LIKE
+    may = may.copy()
+    may[others[same.any(axis=1)]] = True
+    return may
+
+
+def outward(touches, orientation, own):
+    """(C, 3) outward normals of the bodies ``own`` (C,) of Contacts at these orientations (B, 4), in their frames."""
+    sign = np.where(touches.body_a == own, -1.0, 1.0)[:, None]
+    return rotate(conjugate(orientation[own]), sign * normals(touches, orientation))
+
+
+def _rims_of(body):
+    """(middle (3,), axis outwards (3,), radius) of each round end of a scene body, in its frame."""
+    for shape in (part for own in body.shapes for part in own.parts()):
+        ends = {Cylinder: (-1.0, 1.0), Cone: (-1.0,)}.get(type(shape), ())
+        for end in ends:
+            middle = shape.position + rotate(shape.orientation, end * shape.half_height * UP)
+            yield middle, rotate(shape.orientation, end * UP), shape.radius
