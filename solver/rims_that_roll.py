@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .bounces import moving_first
-from .flags import places
+from .flags import places, some
 from .manifold import along_runs
 from .reference.rows import gaps, normals
 from .rotations import conjugate, rotate
@@ -62,26 +62,31 @@ class NumberedRims:
     scene: np.ndarray  # (n,) their numbers in the scene
 
     def of(self, touches, bodies):
-        """(C,) int: the rim with which the body that moves touches, or would, what stands still, or -1; and (C,) bool,
-        whether at its outermost place.
+        """(C,) int: the rim on which the body that moves leans on what stands still, where it touches nothing but one
+        face with its rims, or -1; and (C,) bool, whether at its outermost place.
 
         bodies: solver Bodies.
         """
         rim, n, (own, other) = np.full(len(touches), -1), bodies.dynamic_count, moving_first(touches)
-        outermost = np.zeros(len(touches), bool)
+        on_one, outermost = np.zeros((2, len(touches)), bool)
         mine = places((own < n) & (other >= n) & ~bodies.velocity.any(axis=1)[other])
         body = self.scene[own[mine]]
         first = self.rims.first[body]
         run, offset = along_runs(self.rims.first[body + 1] - first)
-        if len(run):
-            each, index = first[run] + offset, mine[run]
-            fits, out = self._fits(touches.take(index), bodies, each, own[index])
-            rim[index[fits]], outermost[index[fits]] = each[fits], out[fits]
-        return rim, outermost
+        if not len(run):
+            return rim, outermost
+        each, index = first[run] + offset, mine[run]
+        on, leans, out = self._fits(touches.take(index), bodies, each, own[index])
+        on_one[index[on]] = True
+        rim[index[on & leans]] = each[on & leans]
+        outermost[index[on & leans & out]] = True
+        others = _others(touches, on_one, places(outermost), len(bodies.mass))[own]
+        rim[others] = -1
+        return rim, outermost & ~others
 
     def _fits(self, touches, bodies, rim, own):
-        """Two (K,) bool: Contacts that touch on the rims (K,) of bodies ``own`` (K,), which lean on them; and those at
-        their outermost places.
+        """Three (K,) bool: Contacts that touch on the rims (K,) of bodies ``own`` (K,); whether those lean on them; and
+        whether that is at their outermost places, or would be.
         """
         axis, radius = self.rims.axis[rim], self.rims.radius[rim]
         on_a = touches.body_a == own
@@ -91,8 +96,8 @@ class NumberedRims:
         along = inner(out, axis)
         across = out - along[:, None] * axis
         sine, far, near = length(across), length(arm), NEAR * radius
-        fits = (sine > LEAST) & (along > LEAST) & (np.abs(inner(arm, axis)) < near) & (np.abs(far - radius) < near)
-        return fits, inner(arm, across) >= np.cos(LOWEST) * far * sine
+        on = (np.abs(inner(arm, axis)) < near) & (np.abs(far - radius) < near)
+        return on, (sine > LEAST) & (along > LEAST), inner(arm, across) >= np.cos(LOWEST) * far * sine
 
     def roll_on(self, touches, bodies, glides):
         """Let those of the Contacts that glide (C,) on rims be at the outermost places of those, in place.
@@ -123,24 +128,29 @@ class NumberedRims:
         touches.gap_noise[index] = 0.0  # held where it is it would go up and down by what the solver leaves, and land
 
 
+def _others(touches, on_rim, lead, count):
+    """(count,) bool: bodies that touch anything but the faces at contacts ``lead`` (L,) with their rims (C,) bool."""
+    own, other = moving_first(touches)
+    first, out = np.full(count, -1), np.zeros(count, bool)
+    first[own[lead]] = lead
+    of = first[own]
+    same = (of >= 0) & on_rim & (other == other[of]) & (inner(touches.normal, touches.normal[of]) > LIKE)
+    out[own[~same]] = out[other[~same]] = True
+    return out
+
+
 def with_others(touches, rims, may):
-    """(C,) bool: those of Contacts that ``may`` (C,) glide, and the others of their rims along the same normals.
+    """(C,) bool: those of Contacts that ``may`` (C,) glide, and the others of their rims.
 
     A disc that wobbles has places of its rim ahead that it comes to within the step, and none of them tells more than
     the outermost one.  rims: answer of ``NumberedRims.of``, or None.
     """
-    if rims is None:
+    if rims is None or not some(may & rims[1]):
         return may
-    rim, outermost = rims
-    lead, others = places(may & outermost), places((rim >= 0) & ~may)
-    if not (len(lead) and len(others)):
-        return may
-    key = np.stack([*moving_first(touches), rim], axis=1)
-    same = (key[others, None] == key[None, lead]).all(axis=2)
-    same &= np.einsum("oi,li->ol", touches.normal[others], touches.normal[lead]) > LIKE
-    may = may.copy()
-    may[others[same.any(axis=1)]] = True
-    return may
+    own = moving_first(touches)[0]
+    rolls = np.zeros(own.max() + 1, bool)
+    rolls[own[may & rims[1]]] = True
+    return may | (rims[0] >= 0) & rolls[own]
 
 
 def outward(touches, orientation, own):
