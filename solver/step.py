@@ -39,6 +39,7 @@ from .flags import some
 from .force_recorder import ForceRecorder
 from .given_up import deliver
 from .glued import Glue
+from .halts import halt
 from .halving import few, halve_part
 from .landings import landing
 from .late_forces import LateForces
@@ -166,7 +167,7 @@ class Stepper:
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
         if depth < self.deepest:
-            parts = (find(attempt, self.position_phase) for find in (launch, landing, take_off))
+            parts = (find(attempt, self.position_phase) for find in (launch, landing, take_off, halt))
             if (split := next(filter(None, parts), None)) is not None:
                 attempt.split(*split)
         if self.joints.break_overloaded(assembly, solution, end.phase, state.time + step, attempt.sound):

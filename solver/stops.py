@@ -150,19 +150,28 @@ def unstopped(attempt, phase, stops, bodies):
     """(StepSolution, (n,) residual [m], (C,) normal impulses) of the step without its Stops, in the islands of
     ``bodies`` (numbers or bool) of a finished Attempt; the work is added to that.
     """
-    assembly, problem = attempt.assembly, attempt.assembly.problem
-    contacts, rows, n = problem.contacts, problem.joints, problem.bodies.dynamic_count
-    options, done = phase.options(assembly, attempt.state)[0], ~whole_groups(assembly.island, bodies)
-    options = replace(options, start=attempt.solution.velocity[:n], done=done)
+    problem = attempt.assembly.problem
+    contacts, rows = problem.contacts, problem.joints
     kept, lower, upper = np.ones(len(contacts), bool), rows.lower.copy(), rows.upper.copy()
     kept[stops.contacts] = False
     lower[stops.rows] = upper[stops.rows] = 0.0
     without = replace(problem, contacts=contacts.take(kept), joints=replace(rows, lower=lower, upper=upper))
-    free, statistics = phase.solver.solve(without, options)
-    attempt.spent = Spent(*np.add(attempt.spent, (free.newton_iterations, free.linear_iterations, 1)))
+    free, residual = solved_otherwise(attempt, phase, without, bodies)
     impulse = np.zeros(len(contacts))
     impulse[kept] = free.contact_impulse[:, 0]
-    return free, statistics.residual, impulse
+    return free, residual, impulse
+
+
+def solved_otherwise(attempt, phase, problem, bodies):
+    """(StepSolution, (n,) residual [m]) of another ``problem`` in the place of a finished Attempt's, in the islands of
+    ``bodies`` (numbers or bool); the work is added to the Attempt.
+    """
+    assembly, start = attempt.assembly, attempt.solution.velocity[: problem.bodies.dynamic_count]
+    options = phase.options(assembly, attempt.state)[0]
+    options = replace(options, start=start, done=~whole_groups(assembly.island, bodies))
+    found, statistics = phase.solver.solve(problem, options)
+    attempt.spent = Spent(*np.add(attempt.spent, (found.newton_iterations, found.linear_iterations, 1)))
+    return found, statistics.residual
 
 
 def shares(problem, stops, free):
