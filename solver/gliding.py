@@ -66,7 +66,7 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     way, or None.
     """
     touches, n, middle = problem.contacts, problem.bodies.dynamic_count, np.zeros(len(links.group))
-    rims = None if links.rims is None else links.rims.of(touches, problem.bodies)
+    rims = None if links.rims is None else links.rims.of(problem)
     may = _near(problem, contacts, links, noise, curved, rims)
     if may is not None:
         # Where the ground holds all that touches, as in heaps, nobody need look closer.
@@ -224,7 +224,7 @@ def take_middle(problem, contacts, may, curved, rims=None):
     touches.impulse[index] *= 0.5
     is_round = _is_round(touches, index, own[index])
     if rims is not None:
-        is_round |= rims.roll_on(touches, bodies, glides)[index]
+        is_round |= rims.roll_on(problem, glides)[index]
     _take_mean_spin(bodies, own[index[is_round & (other[index] >= n)]])
     still = _bent(touches, bodies, curved)[index]
     bare = index[touches.face[index] < 0]

@@ -27,6 +27,7 @@ UP = np.array([0.0, 0.0, 1.0])
 NEAR = 1e-3  # of its radius: places on a rim are so near to it
 LOWEST = 0.05  # [rad] from the outermost place of the rim: what detection tells is so near to it
 LIKE = 1.0 - 1e-6  # cosine of the angle between normals of one face
+TURNS = 1e-4  # [rad] in a step: what turns by less keeps its places
 LEAST = 0.02  # sine of the lean below which an end lies flat, and cosine of that below which the side does
 
 
@@ -61,15 +62,15 @@ class NumberedRims:
     rims: Rims
     scene: np.ndarray  # (n,) their numbers in the scene
 
-    def of(self, touches, bodies):
-        """(C,) int: the rim on which the body that moves leans on what stands still, where it touches nothing but one
-        face with its rims, or -1; and (C,) bool, whether at its outermost place.
-
-        bodies: solver Bodies.
+    def of(self, problem):
+        """(C,) int: the rim on which the body that moves leans on what stands still, where it turns and touches nothing
+        but one face with its rims, or -1; and (C,) bool, whether at its outermost place.  problem: StepProblem.
         """
+        touches, bodies = problem.contacts, problem.bodies
         rim, n, (own, other) = np.full(len(touches), -1), bodies.dynamic_count, moving_first(touches)
         on_one, outermost = np.zeros((2, len(touches)), bool)
-        mine = places((own < n) & (other >= n) & ~bodies.velocity.any(axis=1)[other])
+        spin, moves = problem.step * length(bodies.velocity[:, 3:]), bodies.velocity.any(axis=1)
+        mine = places((own < n) & (other >= n) & (spin[own] > TURNS) & ~moves[other])
         body = self.scene[own[mine]]
         first = self.rims.first[body]
         run, offset = along_runs(self.rims.first[body + 1] - first)
@@ -99,16 +100,16 @@ class NumberedRims:
         on = (np.abs(inner(arm, axis)) < near) & (np.abs(far - radius) < near)
         return on, (sine > LEAST) & (along > LEAST), inner(arm, across) >= np.cos(LOWEST) * far * sine
 
-    def roll_on(self, touches, bodies, glides):
-        """Let those of the Contacts that glide (C,) on rims be at the outermost places of those, in place.
+    def roll_on(self, problem, glides):
+        """Let those contacts of a StepProblem that glide (C,) on rims be at the outermost places of those, in place.
 
         Returns (C,) bool, which those are.
         """
-        rim, _ = self.of(touches, bodies)
+        rim, _ = self.of(problem)
         on = glides & (rim >= 0)
         index = places(on)
         if len(index):
-            self._put(touches, bodies, index, rim[index])
+            self._put(problem.contacts, problem.bodies, index, rim[index])
         return on
 
     def _put(self, touches, bodies, index, rim):

@@ -73,7 +73,8 @@ def test_rims_are_found_in_the_frames_of_the_solver():
     shape = Cylinder(0.1, 0.01, position=(0.3, 0.2, -0.1), orientation=turned("x", 0.5))
     orientation = multiply(turned("y", LEAN), turned("x", -0.5))
     low = rotate(turned("y", LEAN), (0.1, 0.0, -0.01))[2] + rotate(orientation, shape.position)[2]
-    scene.add(Body("Disc", [shape], position=(0.0, 0.0, -low), orientation=orientation))
+    place = {"position": (0.0, 0.0, -low), "orientation": orientation}
+    scene.add(Body("Disc", [shape], **place, angular_velocity=(0.0, 0.0, 1.0)))
     assembly = first_assembly(scene)
     contacts, bodies = assembly.problem.contacts, assembly.problem.bodies
     place = bodies.position[0] + rotate(bodies.orientation[0], contacts.point_a[0])
