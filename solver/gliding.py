@@ -66,7 +66,7 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     way, or None.
     """
     touches, n, middle = problem.contacts, problem.bodies.dynamic_count, np.zeros(len(links.group))
-    rims = None if links.rims is None else links.rims.of(problem)
+    rims = None if links.rims is None else links.rims.of(problem, ~_bent(touches, problem.bodies, curved))
     may = _near(problem, contacts, links, noise, curved, rims)
     if may is not None:
         # Where the ground holds all that touches, as in heaps, nobody need look closer.
@@ -222,11 +222,11 @@ def take_middle(problem, contacts, may, curved, rims=None):
     touches.glides, turns = glides, bodies.velocity[:, 3:].any(axis=1)
     touches.led = glides & (other >= n) & turns[other] if some(turns[n:]) else None
     touches.impulse[index] *= 0.5
-    is_round = _is_round(touches, index, own[index])
+    is_round, bent = _is_round(touches, index, own[index]), _bent(touches, bodies, curved)
     if rims is not None:
-        is_round |= rims.roll_on(problem, glides)[index]
+        is_round |= rims.roll_on(problem, glides & ~bent)[index]
     _take_mean_spin(bodies, own[index[is_round & (other[index] >= n)]])
-    still = _bent(touches, bodies, curved)[index]
+    still = bent[index]
     bare = index[touches.face[index] < 0]
     touches.face[bare] = other[bare]
     touches.face_normal[bare] = rotate(conjugate(bodies.orientation[other[bare]]), touches.normal[bare])

@@ -74,7 +74,7 @@ class Links:
             np.add.at(held_by, side[first], 1)
         wheels, limited = held_by == 1, np.isin(np.flatnonzero(holds), limits)
         wheels[a[limited]] = wheels[b[limited]] = False
-        rims = None if rims is None else rims.numbered(number)
+        rims = None if rims is None else rims.numbered(number, np.append(a, b))
         return cls(a, b, joint, loose, None if take.all() else take, group, count, sprung, wheels, flat, rims)
 
 

@@ -39,6 +39,7 @@ class Rims:
     middle: np.ndarray  # (R, 3) in the solver's frame of its body [m]
     axis: np.ndarray  # (R, 3) outwards
     radius: np.ndarray  # (R,) [m]
+    depth: np.ndarray  # (R,) of what it is the end of, along the axis [m]
 
     @classmethod
     def of(cls, bodies, frames):
@@ -46,13 +47,16 @@ class Rims:
         found = [(i, *rim) for i, body in enumerate(bodies) for rim in _rims_of(body)]
         if not found:
             return None
-        body, middle, axis, radius = (np.array(column) for column in zip(*found, strict=True))
+        body, middle, axis, radius, depth = (np.array(column) for column in zip(*found, strict=True))
         first = np.searchsorted(body, np.arange(len(bodies) + 1))
-        return cls(first, frames.local(body, middle), rotate(conjugate(frames.principal[body]), axis), radius)
+        axis = rotate(conjugate(frames.principal[body]), axis)
+        return cls(first, frames.local(body, middle), axis, radius, depth)
 
-    def numbered(self, number):
-        """The NumberedRims of a Numbering."""
-        return NumberedRims(self, number.scene[: number.dynamic_count])
+    def numbered(self, number, jointed):
+        """The NumberedRims of a Numbering.  jointed: numbers of bodies in joints, whose rims are left as they are."""
+        alone = np.ones(len(number.scene), bool)
+        alone[jointed] = False
+        return NumberedRims(self, number.scene[: number.dynamic_count], alone)
 
 
 @dataclass(eq=False)
@@ -61,52 +65,59 @@ class NumberedRims:
 
     rims: Rims
     scene: np.ndarray  # (n,) their numbers in the scene
+    alone: np.ndarray  # (B,) bool: those without joints
 
-    def of(self, problem):
+    def of(self, problem, which):
         """(C,) int: the rim on which the body that moves leans on what stands still, where it turns and touches nothing
-        but one face with its rims, or -1; and (C,) bool, whether at its outermost place.  problem: StepProblem.
+        but one plane there with what the rim belongs to, or -1; and (C,) bool, whether at its outermost place.
+
+        problem: StepProblem; which: (C,) bool, contacts that may be among them.
         """
         touches, bodies = problem.contacts, problem.bodies
         rim, n, (own, other) = np.full(len(touches), -1), bodies.dynamic_count, moving_first(touches)
-        on_one, outermost = np.zeros((2, len(touches)), bool)
         spin, moves = problem.step * length(bodies.velocity[:, 3:]), bodies.velocity.any(axis=1)
-        mine = places((own < n) & (other >= n) & (spin[own] > TURNS) & ~moves[other])
+        mine = places(which & (own < n) & (other >= n) & (self.alone & (spin > TURNS))[own] & ~moves[other])
         body = self.scene[own[mine]]
         first = self.rims.first[body]
         run, offset = along_runs(self.rims.first[body + 1] - first)
         if not len(run):
-            return rim, outermost
+            return rim, np.zeros(len(touches), bool)
         each, index = first[run] + offset, mine[run]
-        on, leans, out = self._fits(touches.take(index), bodies, each, own[index])
-        on_one[index[on]] = True
-        rim[index[on & leans]] = each[on & leans]
-        outermost[index[on & leans & out]] = True
-        others = _others(touches, on_one, places(outermost), len(bodies.mass))[own]
+        inside, lowest = self._fits(touches.take(index), bodies, each, own[index])
+        lead = np.full(len(bodies.mass), -1)
+        lead[own[index[lowest]]] = index[lowest]
+        rim[index[lowest]] = each[lowest]
+        leads = rim[lead[own[index]]]  # of the body, or any where it has none
+        rim[index[inside & (each == leads)]] = leads[inside & (each == leads)]
+        others = _others(touches, bodies, rim >= 0, lead)[own]
         rim[others] = -1
+        outermost = np.zeros(len(touches), bool)
+        outermost[index[lowest]] = True
         return rim, outermost & ~others
 
     def _fits(self, touches, bodies, rim, own):
-        """Three (K,) bool: Contacts that touch on the rims (K,) of bodies ``own`` (K,); whether those lean on them; and
-        whether that is at their outermost places, or would be.
+        """Two (K,) bool: Contacts at what the rims (K,) of bodies ``own`` (K,) are the ends of; and whether those lean
+        on them, at their outermost places.
         """
-        axis, radius = self.rims.axis[rim], self.rims.radius[rim]
+        axis, radius, depth = self.rims.axis[rim], self.rims.radius[rim], self.rims.depth[rim]
         on_a = touches.body_a == own
         margin = np.where(on_a, touches.margin_a, touches.margin_b)
         out = outward(touches, bodies.orientation, own)
         arm = np.where(on_a[:, None], touches.point_a, touches.point_b) + margin[:, None] * out - self.rims.middle[rim]
-        along = inner(out, axis)
+        along, height, near = inner(out, axis), inner(arm, axis), NEAR * radius
         across = out - along[:, None] * axis
-        sine, far, near = length(across), length(arm), NEAR * radius
-        on = (np.abs(inner(arm, axis)) < near) & (np.abs(far - radius) < near)
-        return on, (sine > LEAST) & (along > LEAST), inner(arm, across) >= np.cos(LOWEST) * far * sine
+        sine, far = length(across), length(arm - height[:, None] * axis)
+        inside = (far < radius + near) & (height < near) & (height > -depth - near)
+        lowest = inside & (height > -near) & (far > radius - near) & (sine > LEAST) & (along > LEAST)
+        return inside, lowest & (inner(arm, across) >= np.cos(LOWEST) * far * sine)
 
     def roll_on(self, problem, glides):
         """Let those contacts of a StepProblem that glide (C,) on rims be at the outermost places of those, in place.
 
         Returns (C,) bool, which those are.
         """
-        rim, _ = self.of(problem)
-        on = glides & (rim >= 0)
+        rim, _ = self.of(problem, glides)
+        on = rim >= 0
         index = places(on)
         if len(index):
             self._put(problem.contacts, problem.bodies, index, rim[index])
@@ -129,19 +140,23 @@ class NumberedRims:
         touches.gap_noise[index] = 0.0  # held where it is it would go up and down by what the solver leaves, and land
 
 
-def _others(touches, on_rim, lead, count):
-    """(count,) bool: bodies that touch anything but the faces at contacts ``lead`` (L,) with their rims (C,) bool."""
+def _others(touches, bodies, on, lead):
+    """(B,) bool: bodies that touch anything but the planes at their contacts ``lead`` (B,), or -1, with the contacts
+    ``on`` (C,) bool.
+    """
     own, other = moving_first(touches)
-    first, out = np.full(count, -1), np.zeros(count, bool)
-    first[own[lead]] = lead
-    of = first[own]
-    same = (of >= 0) & on_rim & (other == other[of]) & (inner(touches.normal, touches.normal[of]) > LIKE)
+    out, of = np.zeros(len(lead), bool), lead[own]
+    point = np.where((touches.body_a == other)[:, None], touches.point_a, touches.point_b)
+    place = bodies.position[other] + rotate(bodies.orientation[other], point)
+    aside = np.abs(inner(touches.normal, place - place[of]))
+    size = NEAR * length(bodies.position[own] - place)
+    same = (of >= 0) & on & (other == other[of]) & (inner(touches.normal, touches.normal[of]) > LIKE) & (aside < size)
     out[own[~same]] = out[other[~same]] = True
     return out
 
 
 def with_others(touches, rims, may):
-    """(C,) bool: those of Contacts that ``may`` (C,) glide, and the others of their rims.
+    """(C,) bool: those of Contacts that ``may`` (C,) glide, and the others of what they are the rims of.
 
     A disc that wobbles has places of its rim ahead that it comes to within the step, and none of them tells more than
     the outermost one.  rims: answer of ``NumberedRims.of``, or None.
@@ -161,9 +176,9 @@ def outward(touches, orientation, own):
 
 
 def _rims_of(body):
-    """(middle (3,), axis outwards (3,), radius) of each round end of a scene body, in its frame."""
+    """(middle (3,), axis outwards (3,), radius, depth behind it) of each round end of a scene body, in its frame."""
     for shape in (part for own in body.shapes for part in own.parts()):
         ends = {Cylinder: (-1.0, 1.0), Cone: (-1.0,)}.get(type(shape), ())
         for end in ends:
             middle = shape.position + rotate(shape.orientation, end * shape.half_height * UP)
-            yield middle, rotate(shape.orientation, end * UP), shape.radius
+            yield middle, rotate(shape.orientation, end * UP), shape.radius, 2.0 * shape.half_height

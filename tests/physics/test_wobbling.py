@@ -11,6 +11,7 @@ import pytest
 from axion.solver import Body, Box, Cylinder, Plane, Scene, SolverConfig, simulate
 from axion.solver.reference.rotation import multiply
 from axion.solver.rotations import exponential, rotate
+from contact_scenes import grid
 from figures import figure
 from scenes import GRAVITY, turned
 
@@ -47,7 +48,10 @@ def wobbling(radius, lean, floor=None, friction=1.0):
 
 
 BLOCK = Box((0.5, 0.5, 0.1), position=(0.0, 0.0, -0.1))
-DISCS = [(0.0375, 20.0, 24, None), (0.1, 10.0, 24, None), (0.1, 30.0, 24, BLOCK), (0.1, 10.0, 96, None)]
+DISCS = [
+    (0.0375, 20.0, 24, None), (0.1, 10.0, 24, None), (0.1, 30.0, 24, BLOCK), (0.1, 10.0, 24, grid(20, 1.0)),
+    (0.1, 10.0, 96, None),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("radius", "degrees", "fps", "floor"), DISCS)
