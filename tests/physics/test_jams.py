@@ -52,7 +52,7 @@ def test_a_tower_stands_as_a_block_is_pulled_out_of_it(friction, frames):
 
 def stirred(seed, half=0.3):
     """A keyframed paddle that turns at 3 rad/s among 40 balls in a tray of 0.8 m."""
-    rng, scene, frames = np.random.default_rng(seed), Scene(), 40
+    rng, scene, frames = np.random.default_rng(seed), Scene(), 32
     scene.add(Body("Tray", [Box((0.5, 0.5, 0.05))], motion="static", position=(0, 0, -0.05), friction=0.3))
     for name, x, y in (("E", 1, 0), ("W", -1, 0), ("N", 0, 1), ("S", 0, -1)):
         size = (0.05 if x else 0.5, 0.05 if y else 0.5, 0.4)
