@@ -50,6 +50,17 @@ class Assembly:
         rows = self.problem.joints
         return places(np.isnan(self.row_rate) & (rows.beta > 0.0) & (rows.compliance > 0.0))
 
+    @cached_property
+    def works(self):
+        """(R,) bool: rows that row_work.py tells the work of: springs, dampers, friction, and drives within a force."""
+        rows, forced = self.problem.joints, np.isnan(self.row_rate)
+        below, above = np.isfinite(rows.lower), np.isfinite(rows.upper)
+        pulls = np.zeros(len(rows), bool)
+        pulls[self.springs] = True
+        if self.row_end is not None:
+            pulls |= self.row_end.damping > 0.0
+        return (pulls & (below == above)) | (~forced & (rows.compliance == 0.0) & below & above)
+
 
 def free_gain(assembly):
     """(n, 3) what free motion adds to velocities in the step of an Assembly, without its bounces [m/s]."""

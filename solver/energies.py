@@ -64,7 +64,8 @@ class BalanceTable:
     known: wp.array(dtype=wp.vec2d)  # of each body: State.owed
     keeps: wp.array(dtype=wp.bool)
     takes: wp.array(dtype=wp.bool)
-    work: wp.array(dtype=wp.float64)  # of joint rows [J]
+    work: wp.array(dtype=wp.float64)  # of joint rows on the way [J]
+    late: wp.array(dtype=wp.float64)  # and at its end, after damping
     outer: wp.array(dtype=wp.float64)  # that damping leaves as it is [J]
     bodies: wp.array(dtype=wp.int32)  # out: how many each has
     due: wp.array(dtype=wp.float64)  # [J]
@@ -147,7 +148,7 @@ def balance(table: StepTable, sums: BalanceTable):
         has = sums.has[k]
         if not sums.keeps[k]:
             owed = wp.float64(0.0)
-        due = outer + sums.setting[0] * (sums.due[k] + (sums.work[k] + owed) - outer)
+        due = outer + sums.setting[0] * (sums.due[k] + (sums.work[k] + owed) - outer) + sums.late[k]
         off = has - due
         peak = wp.max(has, sums.setting[1] * sums.wait[k][1])
         mends = sums.keeps[k] and wp.abs(off) > sums.setting[2] * peak and has > sums.setting[3] * peak

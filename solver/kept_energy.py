@@ -3,14 +3,14 @@
 
 Mid-step keeps the energy of the way, and the velocity phase takes from it what does not fit the joints at the end
 pose: little where bodies turn little, but step after step.  Two links of 0.2 m let go from horizontal lost a third of
-their energy in 5 s at 24 frames a second.  Joints that only hold and springs without a damper do no such thing:
+their energy in 5 s at 24 frames a second.  Joints that only hold do no such thing:
 
-    E+ = E- + sum m a.(x+ - x-) + W        E: kinetic energy, a: acceleration of free motion, W: work of springs
+    E+ = E- + sum m a.(x+ - x-) + W        E: kinetic energy, a: acceleration of free motion, W: see row_work.py
 
 What is off is owed.  Where it is a thousandth, the motion beyond that of the group as one rigid body, or as part of
 what it hangs on, is scaled to it: momenta stay, and joints hold a scaled velocity as well as the one they had.  No
 force does that: those that are recorded are of the solves.  Where a limit is reached a group may end with less, and
-never with more.  Not where contacts press, drives, dampers or friction act, or what a group hangs on moves: those take
+never with more.  Not where contacts press, what a group hangs on moves, or a drive or stiff damper leads it: those take
 or give energy themselves.
 """
 
@@ -23,6 +23,7 @@ from .joint_damping import group_motion
 from .problem import Coordinate
 from .reference.rotation import cross, rotate, world_inertia
 from .reference.rows import coordinate_rates, coordinates, dot
+from .row_work import leading, work_at_end, work_of_way
 from .topology import groups_with
 from .vectors import length
 
@@ -33,13 +34,14 @@ FADES = 2.0  # [s] in which that most is forgotten
 MOST = 2.0  # times the speed it had, within which a group's motion is scaled: what is farther off has another cause
 
 
-def keep_energy(velocity, assembly, solution, judged, known, decay, near):
+def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
     """(n, 6) velocity at the step's end with the energy of groups that joints alone hold, and (n, 2) as State.owed.
 
     Args:
         velocity: (n, 6) that the joints hold [m/s, rad/s].
         assembly, solution: Assembly of the step, and its StepSolution.
         judged: the JudgedStep.
+        late: StepProblem and StepSolution of the velocity phase.
         known: (n,) bool, bodies within tolerance whose velocity fitted the joints at the start: what does not is an
             impact, which takes its energy; and (n, 2) State.owed of each.
         decay: what joint damping leaves of the motion of a group, as in ``damp_joints``.
@@ -53,6 +55,7 @@ def keep_energy(velocity, assembly, solution, judged, known, decay, near):
     keeps[island[~fits]] = False
     if not some(keeps | takes):
         return velocity, np.zeros((n, 2))
+    work = _work(assembly, (solution, judged), late, (keeps, takes), near)
     pose, count = (solution.position, solution.orientation), len(ours)
     reference, outer = None, np.zeros(count)
 
@@ -63,7 +66,8 @@ def keep_energy(velocity, assembly, solution, judged, known, decay, near):
     if decay < 1.0:
         reference, outer = move()
     groups = {
-        "island": island, "known": before, "keeps": keeps, "takes": takes, "work": judged.work[0], "outer": outer,
+        "island": island, "known": before, "keeps": keeps, "takes": takes, "work": work[0], "late": work[1],
+        "outer": outer,
     }  # fmt: skip
     shares = Shares(decay**2, np.exp(-assembly.problem.step / FADES), LEAST, HIGH)
     due, has, ours, waits = balance_of_step(assembly.problem, assembly.end_velocity, pose, velocity, groups, shares)
@@ -158,13 +162,34 @@ def _conservative(assembly, solution, near):
 
 
 def _of_rows(assembly, solution, near, islands):
-    """Take from ``islands``, as ``_conservative`` gives them, those that a row gives or takes energy."""
+    """Take from ``islands``, as ``_conservative`` gives them, those that a row gives or takes energy nobody counts."""
     rows, carries, locks = assembly.problem.joints, solution.joint_impulse != 0.0, _locks(assembly)
-    gives = np.isinf(rows.lower) & np.isinf(rows.upper)
-    if assembly.row_end is not None:
-        gives &= assembly.row_end.damping == 0.0
-    holds = _holds(assembly, solution, locks, near)
-    holds[assembly.springs] = gives[assembly.springs]
-    for out, acts in zip(islands, (carries & ~holds, carries & ~holds & ~locks), strict=True):
+    counts = _holds(assembly, solution, locks, near) | assembly.works
+    for out, acts in zip(islands, (carries & ~counts, carries & ~counts & ~locks), strict=True):
         if some(acts):
             out[assembly.island[np.minimum(rows.body_a, rows.body_b)[acts]]] = False
+
+
+def _work(assembly, early, late, islands, near):
+    """(2, islands) work of joint rows in both phases [J], of the islands named.
+
+    early: StepSolution and JudgedStep; late, near: as in ``keep_energy``; islands: those that keep and those that at
+    most take energy, (islands,) bool twice: those that a drive leads are left out, in place.
+    """
+    island, out = assembly.island, np.zeros((2, len(islands[0])))
+    if assembly.rigid is not None:
+        return out
+    rows = assembly.problem.joints
+    of_row, named = island[np.minimum(rows.body_a, rows.body_b)], islands[0] | islands[1]
+    which = places(assembly.works & (early[0].joint_impulse != 0.0) & named[of_row])
+    if len(which):
+        out[0] = np.bincount(of_row[which], work_of_way(assembly, *early, which), len(named))
+    rows = late[0].joints
+    of_late = island[np.minimum(rows.body_a, rows.body_b)]
+    which, work = work_at_end(*late, named[of_late])
+    if len(which):
+        out[1] = np.bincount(of_late[which], work, len(named))
+    for numbers, of in zip(leading(assembly, early[0], near, late), (of_row, of_late), strict=True):
+        for each in islands:
+            each[of[numbers]] = False
+    return out

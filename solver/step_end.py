@@ -108,7 +108,10 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         if state.ruled is not None:
             scene = assembly.numbering.scene[:n]
             known = sound & state.ruled[scene], state.owed[scene]
-            out.velocity, out.owed = keep_energy(out.velocity, assembly, solution, judged, known, decay, phase.fast)
+            late = problem, result
+            out.velocity, out.owed = keep_energy(
+                out.velocity, assembly, solution, judged, late, known, decay, phase.fast
+            )
         out.body = body[:n] if every(ruled) else np.where(ruled, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
         out.phase = problem, result, taken

@@ -25,7 +25,7 @@ def propagator(stiffness, damping, mass, mobility=None, pull=0.0):
         free = v + 0.5 * H * pull / mass
         p = -(beta * y / H + free - asked) / (soft + 1.0 / mass)
         u = free + p / mass
-        law = EndLaw(*end_law(k, d, found, H, share, y, v, 0.0))
+        law = EndLaw(*end_law(k, d, mobility, found, H, share, y, v, 0.0))
         wanted, give = law.rest(2.0 * p, y + H * u)
         end = v + (H * pull + 2.0 * p) / mass
         if damping > 0.0:

@@ -13,7 +13,7 @@ from .braking import slower
 from .limits import passed, stand
 from .springs import EndLaw, module, spring_law, spring_weights, turns_far
 
-OFFSET, BETA, TARGET, FLOW, COMPLIANCE, LOWER, UPPER, IMPULSE, RATE, CONSTANT, STIFFNESS, DAMPING = (
+OFFSET, BETA, TARGET, FLOW, COMPLIANCE, LOWER, UPPER, IMPULSE, RATE, CONSTANT, STIFFNESS, DAMPING, DECAY = (
     wp.constant(slot) for slot in range(len(ASKED))
 )
 TURNS, GIVES, PULLS, BRAKES, FROM_BELOW, FROM_ABOVE, BOUNDED, FLOWS, FOLLOWS, WEIGHS = (
@@ -109,6 +109,7 @@ def pull(table: LawTable, r: int, off: wp.float64, most: wp.float64, h: wp.float
         table.asked[CONSTANT, r] = h * (rest + damping * ((one - late) * (speed - wanted) - late * wanted))
         table.asked[STIFFNESS, r] = h * stiffness * found.end_spring
         table.asked[DAMPING, r] = h * damping * late
+        table.asked[DECAY, r] = h * damping * mobility
 
 
 @kernel
@@ -138,6 +139,7 @@ def ask(table: LawTable):
     table.asked[CONSTANT, r] = zero
     table.asked[STIFFNESS, r] = zero
     table.asked[DAMPING, r] = zero
+    table.asked[DECAY, r] = zero
     if (law & GIVES) != 0:
         give(table, r, h, share)
     if (law & PULLS) != 0:

@@ -118,10 +118,11 @@ class EndLaw:
     constant: np.ndarray  # (R,) [N s, N m s]
     stiffness: np.ndarray  # (R,) [N s/m, N m s]
     damping: np.ndarray  # (R,) [kg, kg m^2]
+    decay: np.ndarray  # (R,) h d / m: how much of a speed the damper takes in the step
 
     def take(self, index):
         """The EndLaw of the rows at ``index`` (numbers or bool)."""
-        return EndLaw(self.constant[index], self.stiffness[index], self.damping[index])
+        return EndLaw(*(column[index] for column in vars(self).values()))
 
     def rest(self, used, off):
         """(target velocity (R,), compliance (R,)) of the rows that bring the impulses up to the law; 0 of the others.

@@ -19,7 +19,7 @@ NEAR = 0.1  # of the way back in a step: what lies no farther beyond its limit i
 ASKED = (
     *("offset", "beta", "target", "target_velocity", "compliance", "lower", "upper", "impulse"),  # of JointRows
     "rate",  # that the coordinate must end with; NaN where a force decides
-    *("constant", "stiffness", "damping"),  # of constraints/springs.EndLaw
+    *("constant", "stiffness", "damping", "decay"),  # of constraints/springs.EndLaw
 )
 """What a step asks of each row."""
 
@@ -46,7 +46,7 @@ def asked(rows, h):
     turns = 2.0 * np.pi * np.round((rows.angle - rows.place) / (2.0 * np.pi))
     place = np.where(has[Law.TURNS], rows.place + turns, rows.place)
     beta, compliance, rate = rows.beta.copy(), np.zeros(count), rows.rate.copy()
-    target, flow, end = rows.target.copy(), np.where(has[Law.FLOWS], rate, 0.0), np.zeros((3, count))
+    target, flow, end = rows.target.copy(), np.where(has[Law.FLOWS], rate, 0.0), np.zeros((4, count))
     bound = np.where(has[Law.BOUNDED], rows.most * h / share, np.inf)
     if (k := has[Law.GIVES]).any():
         beta[k], compliance[k], rate[k] = give(rows.softness[k], rows.mobility[k], beta[k], h, share[k])
@@ -93,7 +93,7 @@ def pull(own, start, wanted, drift, h, share):
     part, lag = found.way_damper, 1.0 - found.way_spring
     beta, compliance = spring_law(stiffness, part * damping, h, share, found.way_spring)
     push = wanted * damping - drift * h * stiffness * lag - (1.0 - part) * damping * speed
-    end = end_law(stiffness, damping, found, h, share, off + h * drift, speed, wanted)
+    end = end_law(stiffness, damping, mobility, found, h, share, off + h * drift, speed, wanted)
     return (beta, push * h * compliance / share, compliance), end
 
 

@@ -106,14 +106,13 @@ def turns_far(row, off, start, most, h):
     return h * mobility * np.minimum(np.abs(p), most) > 0.5 * np.pi
 
 
-def end_law(stiffness, damping, found, h, share, place, speed, wanted):
-    """(constant, stiffness, damping), (K,) each, of constraints/springs.EndLaw, for rows with the Weights ``found``.
-
+def end_law(stiffness, damping, mobility, found, h, share, place, speed, wanted):
+    """(constant, stiffness, damping, decay), (K,) each, of constraints/springs.EndLaw.  found: Weights of the rows;
     place: (K,) coordinates off their targets where the step starts, both where they are then; speed: (K,) how fast
     they change there; wanted: (K,) how fast dampers want them to; the rest as in ``weights``.
     """
     acts = (share > 1.0) & (damping > 0.0)
     early, late = 1.0 - found.end_damper, found.end_damper
     constant = stiffness * (1.0 - found.end_spring) * place + damping * (early * (speed - wanted) - late * wanted)
-    columns = constant, stiffness * found.end_spring, damping * late
+    columns = constant, stiffness * found.end_spring, damping * late, damping * mobility
     return tuple(h * np.where(acts, column, 0.0) for column in columns)

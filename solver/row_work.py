@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Work of springs, dampers, friction and drives in a step, as the momentum equations of its two phases have it.
+
+    W = P J u + sum p (J u + J u') / 2        P, p: impulses of the position and of the velocity phase
+
+u carries the bodies, J in mid-step; u and u' are the velocities the velocity phase starts from and ends with, J at the
+end pose.  So a damper that alone acts takes what its laws take, however stiff it is (reference/springs.py).  Rows that
+only hold do none: what the step has their impulses do is of third order, and has one sign step after step.  Nor does a
+spring take more or less than k (y-^2 - y+^2) / 2, though J u h is not y+ - y- where its bodies turn far.
+"""
+
+import numpy as np
+
+from .constraints.breaking import impulse_share
+from .flags import places
+from .problem import Coordinate
+from .reference.rotation import dot
+from .reference.rows import coordinate_rates, coordinates, mean_jacobians
+
+
+def work_of_way(assembly, solution, judged, which):
+    """(K,) work [J] of the rows ``which`` (K,) numbers in the position phase, all of whose bodies go by mid-step.
+
+    judged: the JudgedStep of the StepSolution.
+    """
+    problem, h = assembly.problem, assembly.problem.step
+    rows, bodies = problem.joints.take(which), problem.bodies
+    start, end = (bodies.position, bodies.orientation), (solution.position, solution.orientation)
+    j_a, j_b = mean_jacobians(rows, start, end)
+    rate = dot(j_a, solution.velocity[rows.body_a]) + dot(j_b, solution.velocity[rows.body_b])
+    share = impulse_share(problem)[which]
+    work = share * solution.joint_impulse[which] * rate
+    springs = places(np.isin(which, assembly.springs))
+    if len(springs):
+        ours, share, way, after = (
+            rows.take(springs),
+            share[springs],
+            h * rate[springs],
+            judged.coordinate[which[springs]],
+        )
+        more = after - coordinates(ours, *start) - way
+        more -= 2.0 * np.pi * np.round(more / (2.0 * np.pi)) * (ours.coordinate == int(Coordinate.TWIST))
+        stiffness = share * ours.beta / (ours.compliance * h**2)
+        force = -stiffness * (after - ours.target - 0.5 * (way + more))
+        work[springs] += np.clip(force, share * ours.lower / h, share * ours.upper / h) * more
+    return work
+
+
+def work_at_end(problem, solution, wanted):
+    """((K,) numbers of those of the rows ``wanted`` (R,) bool that do work in the velocity phase, and theirs [J]).
+
+    problem, solution: of the phase.
+    """
+    rows, impulse = problem.joints, solution.joint_impulse
+    holds = (rows.compliance == 0.0) & (rows.target_velocity == 0.0) & (np.isinf(rows.lower) | np.isinf(rows.upper))
+    which = places((impulse != 0.0) & ~holds & wanted)
+    if not len(which):
+        return which, np.zeros(0)
+    rows, impulse, bodies = rows.take(which), impulse[which], problem.bodies
+    mean = 0.5 * (bodies.free_velocity + solution.velocity)
+    return which, impulse * coordinate_rates(rows, mean, bodies.position, bodies.orientation)
+
+
+def leading(assembly, solution, near, late):
+    """((K,) numbers of rows, (L,) of those of the velocity phase) that lead what they move, within their forces.
+
+    A rigid drive at its speed does, and a damper or gain that takes most of another in a step, as far as it moves at
+    all: what there is has its speed from those, and not from the energy.
+
+    near: [m or rad] that is no way in a step; late: StepProblem and StepSolution of the velocity phase.
+    """
+    at_end, (bodies, rows) = late[1], (late[0].bodies, late[0].joints)
+    impulse, drives = at_end.joint_impulse, (rows.compliance == 0.0) & (rows.target_velocity != 0.0)
+    drives = places(drives & (rows.lower < impulse) & (impulse < rows.upper))
+    if assembly.row_end is None:
+        return drives[:0], drives
+    rows, impulse = assembly.problem.joints, solution.joint_impulse
+    stiff = (assembly.row_end.decay > 1.0) & (rows.lower < impulse) & (impulse < rows.upper)
+    if len(which := places(stiff)):
+        way = late[0].step * coordinate_rates(rows.take(which), at_end.velocity, bodies.position, bodies.orientation)
+        which = which[np.abs(way) > near]
+    return which, drives
