@@ -129,7 +129,7 @@ def _stepper(scene, config, prepare=None):
         raise ValueError(f"config is {config!r:.60}: give a SolverConfig")
     device, precision = _device(config.device), resolve(config)[1]
     body = body_frames(scene)
-    joints = JointTable(scene, body)
+    joints = JointTable(scene, body, config.tolerances()[1])
     solver = _solver(scene, config.method, device, precision)
     order_sums(solver.device, config.deterministic)
     with uncollected():

@@ -32,6 +32,7 @@ from . import curves
 from .assemble import Assembler
 from .attempt import NOTHING, Attempt, Spent, StepOutcome
 from .collision import Collider
+from .constraints.closing import tell
 from .contact_set import carry_impulses, no_contacts
 from .copies import replace
 from .crushed import crushed, in_vain
@@ -174,6 +175,8 @@ class Stepper:
             attempt.again = True
             return attempt
         deliver(attempt, self.position_phase.judge, self.fast)
+        if (left := self.joints.left(assembly.row_number, step)) is not None:
+            tell(attempt.residuals, assembly.problem.joints, left, attempt.error, self.fast)
         return attempt
 
     @staticmethod

@@ -20,8 +20,10 @@ class StepReport:
         converged: every residual is within the tolerance.
         penetration: deepest overlap of two bodies at their contact points [m], not negative.
         gap_residual: worst error of the contact law, including contacts that push where there is a gap [m].
-        joint_error: largest distance by which a locked joint coordinate is off [m].
-        joint_error_angle: largest angle by which a locked joint coordinate is off [rad].
+        joint_error: largest distance by which a locked joint coordinate is off [m].  Joints that keyframes let go of,
+            or a step given up on left, so far apart that they close at a bounded speed tell it, too, until they have;
+            that counts as converged.
+        joint_error_angle: largest angle by which a locked joint coordinate is off [rad], likewise.
         friction_residual: worst error of Coulomb's law [m/s].
         momentum_residual: worst error of the equation of motion, as a velocity [m/s].
         newton_iterations: sum over the frame.

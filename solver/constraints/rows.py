@@ -26,6 +26,7 @@ from ..reference.row_laws import Law
 from .asked import Asker
 from .braking import Carried
 from .breaking import overloaded
+from .closing import Closing
 from .mobility import Held, matters
 from .observed import Observer
 
@@ -71,8 +72,11 @@ class Standing:
 class JointTable:
     """All joints of a scene as rows; ``rows`` gives them for one step."""
 
-    def __init__(self, scene, frames):
-        """frames: BodyFrames.  Bodies are numbered as in the scene; the world is number len(scene.bodies)."""
+    def __init__(self, scene, frames, least=0.0):
+        """frames: BodyFrames.  Bodies are numbered as in the scene; the world is number len(scene.bodies).
+
+        least: [m or rad] what steps that converge may leave of a lock.
+        """
         self.joints = list(scene.joints)
         self._asks, self._joint, self._places = [], [], []
         number = {body.name: i for i, body in enumerate(scene.bodies)}
@@ -98,6 +102,8 @@ class JointTable:
         self.angle = np.zeros(len(self.fixed))  # last known twist, so that turns are counted
         self.force = np.zeros(len(self.fixed))  # of the last step [N, N m]
         self._frames, self._observer = frames, None
+        locks = np.flatnonzero(self._law == 0)
+        self._closing = Closing(self.fixed, frames, locks, len(self.joints), least) if len(locks) else None
         self.alive = np.ones(len(self.joints), bool)
         self.broken = {}  # name -> time [s]
         self._standing, self._around = (None, None), (None, None, None)
@@ -109,10 +115,9 @@ class JointTable:
         return len(self.fixed)
 
     def observe(self, position, orientation, velocity):
-        """Take in where a step starts: solver poses (B, 3), (B, 4), velocities (B, 6); prescribed bodies: the mean.
-
-        Only springs, dampers, limits, what gives way and what has to brake ask for it.
-        """
+        """Take in where a step starts: solver poses (B, 3), (B, 4), velocities (B, 6); prescribed bodies: the mean."""
+        if self._closing is not None:
+            self._closing.observe(position, orientation, velocity)
         if not len(self._soft):
             return
         if self._observer is None:
@@ -153,8 +158,10 @@ class JointTable:
         if not len(number):
             return base, number, standing.still, None
         if standing.same:
-            impulse = force.take(number) * step / (1.0 + midpoint.take(base.joint))
-            return JointRows(**vars(base) | {"impulse": impulse}), number, standing.still, None
+            asked = {"impulse": force.take(number) * step / (1.0 + midpoint.take(base.joint))}
+            if (target := self.left(number, step)) is not None:
+                asked["target"] = target
+            return JointRows(**vars(base) | asked), number, standing.still, None
         start = self.start
         for k, axis in standing.driven:
             goal, speed = axis.target_at(time)
@@ -164,14 +171,26 @@ class JointTable:
                 start.rate[k] = goal
         start.angle[:] = self.angle
         rows, rate, end = self._asker.ask(base, number, step, midpoint, force)
+        if (target := self.left(number, step)) is not None:
+            rows.target = rows.target + target
         return rows, number, rate, end
 
+    def left(self, number, step):
+        """(R,) what a step [s] of this length lets stand of locks that are apart, 0 where rows ``number`` (R,) are
+        others [m or rad]; None where it is nothing.
+        """
+        return None if self._closing is None else self._closing.targets(number, step)
+
     def passed(self, step):
-        """(joints,) bool: those that lie beyond a limit, from where a step [s] of this length brings them back."""
-        if not len(self.limits):
-            return np.zeros(len(self.joints), bool)
-        self.start.angle[:] = self.angle
-        return self._asker.passed(step) & self.alive
+        """(joints,) bool: those that lie beyond a limit, from where a step [s] of this length brings them back, or are
+        apart.
+        """
+        out = None if self._closing is None else self._closing.passed(step)
+        if len(self.limits):
+            self.start.angle[:] = self.angle
+            beyond = self._asker.passed(step)
+            out = beyond if out is None else out | beyond
+        return np.zeros(len(self.joints), bool) if out is None else out & self.alive
 
     def rigid_rows(self):
         """The rows, with no law but that their coordinates stand still, where that is so in every step; else None."""
