@@ -37,24 +37,29 @@ class Closing:
         self._place, self._off = np.zeros(len(locks)), np.zeros(len(groups))
         self._number = np.full(len(rows), -1)  # in ``locks``, of each row of the table
         self._number[locks] = np.arange(len(locks))
-        self._observer = None
+        self._observer, self._apart = None, False
 
-    def observe(self, position, orientation, velocity):
-        """Take in where a step starts: solver poses (B, 3), (B, 4) and velocities (B, 6)."""
+    def observe(self, position, orientation):
+        """Take in where a step starts: solver poses (B, 3), (B, 4)."""
         if self._observer is None:
             self._observer = Observer(self._rows, self._frames)
-        self._place = self._observer.look(position, orientation, velocity)[0]
-        norm = np.sqrt(np.bincount(self._group, self._place**2, len(self._off)))
-        self._off = np.where(self._angle, np.arcsin(np.minimum(norm, 1.0)), norm)
+        place = self._place = self._observer.places(position, orientation)
+        square = np.bincount(self._group, place * place, len(self._off))
+        self._apart = square.max() > self._least**2
+        if self._apart:
+            norm = np.sqrt(square)
+            self._off = np.where(self._angle, np.arcsin(np.minimum(norm, 1.0)), norm)
 
     def closes(self, step):
-        """(groups,) bool: which are farther off than steps leave, and a step [s] of this length is to close."""
+        """(groups,) bool: which are farther off than steps leave, and a step [s] of this length is to close.
+
+        Where any is ``_apart``.
+        """
         return self._off > max(self._least, NEAR * SPEED * step)
 
     def passed(self, step):
         """(joints,) bool: those that a step of this length closes; None where there are none."""
-        closes = self.closes(step)
-        if not some(closes):
+        if not self._apart or not some(closes := self.closes(step)):
             return None
         out = np.zeros(self._count, bool)
         out[self._joint[closes]] = True
@@ -64,6 +69,8 @@ class Closing:
         """(R,) coordinates that rows ``number`` (R,) of the table end a step with, 0 where they are no locks; None
         where all locks end at 0.
         """
+        if not self._apart:
+            return None
         left = np.where(self.closes(step), np.maximum(self._off - SPEED * step, 0.0), 0.0)
         if not some(left):
             return None

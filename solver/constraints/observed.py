@@ -70,6 +70,18 @@ def observe(rows: RowArrays, start: StepStart):
     start.mobility[r] = wp.dot(of_a, of_a) + wp.dot(of_b, of_b)
 
 
+@wp.kernel(module=module, enable_backward=False)
+def locate(rows: RowArrays, start: StepStart):
+    """Coordinate of each row."""
+    r = wp.tid()
+    if r >= start.count[0]:
+        return
+    a = rows.a[r]
+    b = rows.b[r]
+    row = measure(rows, r, start.x[a], start.q[a], start.x[b], start.q[b])
+    start.coordinate[r] = row.c
+
+
 class Observer:
     """Of JointRows of one scene, whose bodies are numbered as there; the world is number B."""
 
@@ -87,7 +99,7 @@ class Observer:
         v.x[bodies], v.q[bodies], v.u[bodies] = 0.0, rotations.IDENTITY, 0.0
         v.inverse_mass[:bodies], v.inverse_mass[bodies] = 1.0 / frames.mass, 0.0
         v.inverse_inertia[:bodies], v.inverse_inertia[bodies] = 1.0 / frames.inertia, 0.0
-        self._kernel = HostKernel(observe, columns, start)
+        self._kernel, self._places = HostKernel(observe, columns, start), HostKernel(locate, columns, start)
 
     def lay(self, axis_a, axis_b):
         """Lay the axes (R, 3) of all rows anew, in the bodies' frames."""
@@ -99,6 +111,13 @@ class Observer:
         v.x[:bodies], v.q[:bodies], v.u[:bodies] = position, orientation, velocity
         self._kernel.run()
         return v.coordinate[: self._count], v.speed[: self._count], v.mobility[: self._count]
+
+    def places(self, position, orientation):
+        """c, (R,), at poses (B, 3), (B, 4)."""
+        v, bodies = self._start, len(position)
+        v.x[:bodies], v.q[:bodies] = position, orientation
+        self._places.run()
+        return v.coordinate[: self._count]
 
     def jacobians(self):
         """J of each body, ((R, 6), (R, 6)), where ``look`` looked last."""

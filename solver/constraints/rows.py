@@ -117,7 +117,7 @@ class JointTable:
     def observe(self, position, orientation, velocity):
         """Take in where a step starts: solver poses (B, 3), (B, 4), velocities (B, 6); prescribed bodies: the mean."""
         if self._closing is not None:
-            self._closing.observe(position, orientation, velocity)
+            self._closing.observe(position, orientation)
         if not len(self._soft):
             return
         if self._observer is None:
