@@ -40,7 +40,8 @@ def given(problem, solution, taken):
 @pytest.mark.parametrize("seed", range(4))
 def test_contacts_are_solved_anew_at_one_point_of_the_end_pose(seed, needed):
     problem = everything(seed, dynamic=12, contacts=8, rows=0)
-    problem.contacts.glides = None  # test_gliding.py has those, and test_impacts.py what rebounds
+    problem.contacts.glides = problem.contacts.rim_axis = problem.contacts.rim_arm = None  # test_gliding.py has those,
+    # and test_impacts.py what rebounds
     problem.contacts.rebound_speed = problem.contacts.rebound_gap = None
     assembly, solution = assembled(problem, seed), any_solution(problem, seed)
     islands = len(assembly.island_jointed)

@@ -50,6 +50,14 @@ def weighed(jac: vec6, start: StepStart, body: int):
     return join(push, wp.cw_mul(root, wp.quat_rotate_inv(start.q[body], angular(jac))))
 
 
+@wp.func(module=module)
+def at_start(rows: RowArrays, start: StepStart, r: int):
+    """Row r where the step starts."""
+    a = rows.a[r]
+    b = rows.b[r]
+    return measure(rows, r, start.x[a], start.q[a], start.x[b], start.q[b])
+
+
 @wp.kernel(module=module, enable_backward=False)
 def observe(rows: RowArrays, start: StepStart):
     """c, J u, J, J M^-1/2 and J M^-1 J^T of each row."""
@@ -58,7 +66,7 @@ def observe(rows: RowArrays, start: StepStart):
         return
     a = rows.a[r]
     b = rows.b[r]
-    row = measure(rows, r, start.x[a], start.q[a], start.x[b], start.q[b])
+    row = at_start(rows, start, r)
     start.coordinate[r] = row.c
     start.speed[r] = wp.dot(row.jac_a, start.u[a]) + wp.dot(row.jac_b, start.u[b])
     start.jac_a[r] = row.jac_a
@@ -76,10 +84,7 @@ def locate(rows: RowArrays, start: StepStart):
     r = wp.tid()
     if r >= start.count[0]:
         return
-    a = rows.a[r]
-    b = rows.b[r]
-    row = measure(rows, r, start.x[a], start.q[a], start.x[b], start.q[b])
-    start.coordinate[r] = row.c
+    start.coordinate[r] = at_start(rows, start, r).c
 
 
 class Observer:

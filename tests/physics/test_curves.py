@@ -82,8 +82,7 @@ def test_a_ball_that_circles_in_a_pipe_keeps_its_energy(friction):
     assert all(report.converged and report.substeps <= 4 for report in trajectory.reports)
 
 
-@pytest.mark.parametrize("friction", [0.0, 0.6])
-@pytest.mark.parametrize(("sides", "fps"), [(64, 24), (256, 24), (64, 96)])
+@pytest.mark.parametrize(("sides", "fps", "friction"), [(64, 24, 0.6), (256, 24, 0.0), (64, 96, 0.6)])
 def test_a_ball_orbits_in_a_funnel(sides, fps, friction):
     """A cone of 45 degrees, 8 s: energy and, of what slides, angular momentum about its axis stay.
 
@@ -294,7 +293,7 @@ def test_a_bowl_that_creeps_gives_nothing_to_a_ball():
     scene.add(Body("Bowl", [bowl(1.0, 16, 48)], motion="kinematic", path=path, friction=0.3))
     place = np.array([np.sin(angle), 0.0, -np.cos(angle)]) * (1.0 - 0.103)
     scene.add(Body("Ball", [Sphere(0.1)], position=place, mass=1.0, friction=0.3, linear_velocity=(0, 1.0, 0)))
-    trajectory = simulate(scene, 120, 24, CPU)
+    trajectory = simulate(scene, 72, 24, CPU)
     energy = np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
     assert np.diff(energy).max() < 1e-3
     assert energy[-1] < energy[0] - 0.1

@@ -117,7 +117,7 @@ def test_ball_rolls_over_a_ridge_of_facets_as_over_a_cylinder(cells):
     assert figure(f"ball over a ridge of {cells} cells", "aside of its way", aside, FAST, "m") < FAST
 
 
-@pytest.mark.parametrize("cells", [64, 128])
+@pytest.mark.parametrize("cells", [64])
 def test_ball_rolls_through_a_trough_of_facets_and_keeps_its_energy(cells):
     """7/10 v^2 + g z = constant.  A step of h does gravity's work at the end velocity: it loses (5/7) (h g sin a)^2 / 2
     on a slope a.  Edges take v^2 b^2 / 2 each as above, and let the ball be FAST too deep; and facets lie off the arc

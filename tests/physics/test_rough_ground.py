@@ -111,8 +111,6 @@ def thing(kind, random):
     ("ground", "kind", "seed", "speed", "bound"),
     [
         ("waves", "capsule", 0, 0.0, 1e-4),
-        ("waves", "coin", 1, 0.0, 2e-4),
-        ("ridges", "plate", 21, 15.0, 2e-4),
         ("ridges", "wedge", 21, 0.0, 2e-4),
         ("ridges", "stick", 31, 0.0, 2e-4),
         ("spikes", "box", 1, 0.0, 2e-4),

@@ -81,7 +81,7 @@ def test_a_disc_on_ice_keeps_its_energy():
     )
 
 
-@pytest.mark.parametrize("spin", [40.0, 60.0])
+@pytest.mark.parametrize("spin", [60.0])
 def test_a_coin_spun_on_its_rim_keeps_its_energy_and_lean(spin):
     # At 85 degrees; it lay down, or stood up, and lost a tenth to a fifth of its energy in the first second.
     scene = Scene()
