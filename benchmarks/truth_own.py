@@ -30,6 +30,8 @@ FILES = {
     "tests/physics/test_slopes.py": "Boxes on slopes",
     "tests/physics/test_swinging.py": "Pendulums",
     "tests/physics/test_kept_energy.py": "Linkages that turn far in a frame",
+    "tests/physics/test_mechanisms_energy.py": "Dampers, friction and springs in mechanisms",
+    "tests/physics/test_joints_apart.py": "Joints that are apart at the start",
     "tests/physics/test_spinning.py": "Free rotation and tops",
     "tests/physics/test_leaning.py": "Coins that lean",
     "tests/physics/test_wobbling.py": "Discs that wobble on their rim (Euler's disc)",
