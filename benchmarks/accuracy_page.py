@@ -152,9 +152,10 @@ def cost_table(results):
 def as_told(text):
     """A bound that tests told in words as it is, a number without the digits that rounding leaves."""
     try:
-        return f"{float(text):.6g}"
+        short = f"{float(text):.6g}"
     except ValueError:
         return text
+    return text if float(text) == float(short) else short
 
 
 def missed_bounds(results):

@@ -80,6 +80,13 @@ def test_figures_of_our_own_stand_under_their_heading():
     assert "| scene | error [m] | 0.00012 | 1e-4 |" in text
 
 
+@pytest.mark.parametrize(
+    ("told", "shown"), [("1e-4", "1e-4"), ("0.00030000000000000003", "0.0003"), ("0.9 to 1.1", "0.9 to 1.1")]
+)
+def test_bounds_are_shown_without_digits_that_rounding_leaves(told, shown):
+    assert accuracy_page.as_told(told) == shown
+
+
 def page(*lines):
     return accuracy_page.text(list(lines), [])
 
