@@ -32,12 +32,8 @@ def work_of_way(assembly, solution, judged, which):
     work = share * solution.joint_impulse[which] * rate
     springs = places(np.isin(which, assembly.springs))
     if len(springs):
-        ours, share, way, after = (
-            rows.take(springs),
-            share[springs],
-            h * rate[springs],
-            judged.coordinate[which[springs]],
-        )
+        ours, share, way = rows.take(springs), share[springs], h * rate[springs]
+        after = judged.coordinate[which[springs]]
         more = after - coordinates(ours, *start) - way
         more -= 2.0 * np.pi * np.round(more / (2.0 * np.pi)) * (ours.coordinate == int(Coordinate.TWIST))
         stiffness = share * ours.beta / (ours.compliance * h**2)
