@@ -39,16 +39,22 @@ def validate(scene):
             if count > 1:
                 Checker(name, problems).problem(f"{count} things share this {kind} name: give each its own")
     bodies = {body.name: body for body in scene.bodies if isinstance(body, Body) and isinstance(body.name, str)}
-    for body in scene.bodies:
+    for number, body in enumerate(scene.bodies, 1):
         if isinstance(body, Body):
-            check_body(Checker(body.name, problems), body)
-    for joint in scene.joints:
+            check_body(Checker(_called(body, "body", number), problems), body)
+    for number, joint in enumerate(scene.joints, 1):
         if isinstance(joint, Joint):
-            check_joint(Checker(joint.name, problems), joint, bodies)
-    for field in scene.fields:
+            check_joint(Checker(_called(joint, "joint", number), problems), joint, bodies)
+    for number, field in enumerate(scene.fields, 1):
         if isinstance(field, ForceField):
-            check_field(Checker(field.name, problems), field, bodies)
+            check_field(Checker(_called(field, "field", number), problems), field, bodies)
     return problems
+
+
+def _called(thing, kind, number):
+    """What messages call a body, joint or field of the scene: by its number where its name says nothing."""
+    nameless = isinstance(thing.name, str) and not thing.name
+    return f"{kind} number {number}" if nameless else thing.name
 
 
 def raise_if_invalid(scene):

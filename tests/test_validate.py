@@ -227,6 +227,15 @@ def test_scene(options, words):
     assert words in problem.message
 
 
+def test_what_has_no_name_is_called_by_its_number():
+    scene = Scene()
+    scene.add(Body("First", [Sphere(0.1)]))
+    scene.add(Body("", [Sphere(0.1)]))
+    scene.add(Joint("", "ball", None, "First"))
+    told = [str(problem) for problem in validate(scene)]
+    assert [text.split(":")[0] for text in told] == ["body number 2", "joint number 1"]
+
+
 @pytest.mark.parametrize("name", ["", None, 3])
 def test_nameless_things(name):
     (problem,) = of_body(Body(name, [Sphere(0.1)]))
