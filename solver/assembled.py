@@ -54,6 +54,8 @@ class Assembly:
     def works(self):
         """(R,) bool: rows that row_work.py tells the work of: springs, dampers, friction, and drives within a force."""
         rows, forced = self.problem.joints, np.isnan(self.row_rate)
+        if self.rigid is not None:
+            return np.zeros(len(rows), bool)
         below, above = np.isfinite(rows.lower), np.isfinite(rows.upper)
         pulls = np.zeros(len(rows), bool)
         pulls[self.springs] = True

@@ -34,7 +34,7 @@ def halt(attempt, phase):
     """
     problem, solution = attempt.assembly.problem, attempt.solution
     start, n, h = problem.bodies, problem.bodies.dynamic_count, problem.step
-    number = brakes(problem)
+    number = brakes(attempt.assembly)
     if len(number):
         number = number[impulse_share(problem)[number] > 1.0]  # the others end their way with the speed of its mean
     if not len(number):
@@ -71,10 +71,10 @@ def halt(attempt, phase):
     return float(stop[told].min()) * (1.0 + LATE), bodies[:-1]
 
 
-def brakes(problem):
-    """Numbers (K,) of the joint rows of a StepProblem that ask for a velocity within a force."""
-    rows = problem.joints
-    if not len(rows):
+def brakes(assembly):
+    """Numbers (K,) of the joint rows of an Assembly that ask for a velocity within a force."""
+    rows = assembly.problem.joints
+    if not len(rows) or assembly.rigid is not None:
         return np.zeros(0, int)
     return np.flatnonzero((rows.beta == 0.0) & (rows.compliance == 0.0) & (rows.upper > 0.0) & np.isfinite(rows.upper))
 

@@ -35,7 +35,7 @@ def landing(attempt, phase):
     """
     assembly, solution = attempt.assembly, attempt.solution
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
-    springs, rubs = assembly.springs, brakes(problem)
+    springs, rubs = assembly.springs, brakes(assembly)
     none = springs[:0]
     hits, approach = _hits(problem, solution, phase.fast) if len(springs) or len(rubs) else (none, None)
     if not len(hits):
