@@ -53,9 +53,10 @@ class Assembly:
     @cached_property
     def works(self):
         """(R,) bool: rows that row_work.py tells the work of: springs, dampers, friction, and drives within a force."""
-        rows, forced = self.problem.joints, np.isnan(self.row_rate)
+        rows = self.problem.joints
         if self.rigid is not None:
             return np.zeros(len(rows), bool)
+        forced = np.isnan(self.row_rate)
         below, above = np.isfinite(rows.lower), np.isfinite(rows.upper)
         pulls = np.zeros(len(rows), bool)
         pulls[self.springs] = True

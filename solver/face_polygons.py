@@ -9,6 +9,7 @@ import numpy as np
 from .contact_faces import UP
 from .face_places import FEW, half_breadth, spanning
 from .problem import tangents
+from .shape_extents import round_ends
 from .shapes import Box, Cone, ConvexHull, Cylinder, Plane
 
 RIM = 32  # corners of a round end: 0.5 % of its radius at most is left out, times the sine of its lean
@@ -108,8 +109,7 @@ def _polygons(shape):
     if isinstance(shape, (Cylinder, Cone)):
         angle = 2.0 * np.pi * np.arange(RIM) / RIM
         rim = shape.radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(RIM)], axis=1)
-        ends = (UP, -UP) if isinstance(shape, Cylinder) else (-UP,)
-        return [(end, rim + shape.half_height * end) for end in ends]
+        return [(end * UP, rim + shape.half_height * end * UP) for end in round_ends(shape)]
     return _of_hull(shape) if isinstance(shape, ConvexHull) else []
 
 

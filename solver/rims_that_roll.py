@@ -16,14 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from .bounces import moving_first
+from .contact_faces import UP
+from .curves import square_to
 from .flags import places, some
 from .manifold import along_runs
 from .reference.rows import gaps, normals
 from .rotations import conjugate, rotate
-from .shapes import Cone, Cylinder
+from .shape_extents import round_ends
 from .vectors import inner, length
 
-UP = np.array([0.0, 0.0, 1.0])
 NEAR = 1e-3  # of its radius: places on a rim are so near to it
 LOWEST = 0.05  # [rad] from the outermost place of the rim: what detection tells is so near to it
 LIKE = 1.0 - 1e-6  # cosine of the angle between normals of one face
@@ -88,7 +89,8 @@ class NumberedRims:
         lead[own[index[lowest]]] = index[lowest]
         rim[index[lowest]] = each[lowest]
         leads = rim[lead[own[index]]]  # of the body, or any where it has none
-        rim[index[inside & (each == leads)]] = leads[inside & (each == leads)]
+        behind = inside & (each == leads)
+        rim[index[behind]] = leads[behind]
         others = _others(touches, bodies, rim >= 0, lead)[own]
         rim[others] = -1
         outermost = np.zeros(len(touches), bool)
@@ -126,8 +128,7 @@ class NumberedRims:
     def _put(self, touches, bodies, index, rim):
         axis, own = self.rims.axis[rim], moving_first(touches)[0][index]
         out = outward(touches.take(index), bodies.orientation, own)
-        across = out - inner(out, axis)[:, None] * axis
-        arm = (self.rims.radius[rim] / length(across))[:, None] * across
+        arm = self.rims.radius[rim][:, None] * square_to(out, axis)
         on_a, place = touches.body_a[index] == own, self.rims.middle[rim] + arm
         for name in ("point_a", "point_b", "margin_a", "margin_b", "start_gap", "gap_noise"):
             setattr(touches, name, getattr(touches, name).copy())
@@ -178,7 +179,6 @@ def outward(touches, orientation, own):
 def _rims_of(body):
     """(middle (3,), axis outwards (3,), radius, depth behind it) of each round end of a scene body, in its frame."""
     for shape in (part for own in body.shapes for part in own.parts()):
-        ends = {Cylinder: (-1.0, 1.0), Cone: (-1.0,)}.get(type(shape), ())
-        for end in ends:
+        for end in round_ends(shape):
             middle = shape.position + rotate(shape.orientation, end * shape.half_height * UP)
             yield middle, rotate(shape.orientation, end * UP), shape.radius, 2.0 * shape.half_height

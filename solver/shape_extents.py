@@ -56,6 +56,11 @@ def side_of(shape):
     return 0.0, 0.0
 
 
+def round_ends(shape):
+    """1 for the round end of a cylinder or cone that faces along its own Z, -1 for that which faces the other way."""
+    return {Cylinder: (1.0, -1.0), Cone: (-1.0,)}.get(type(shape), ())
+
+
 def deforms(shape):
     """Whether a shape is a mesh with vertices that move."""
     return getattr(shape, "times", None) is not None

@@ -234,6 +234,11 @@ def anchor_distances(scene, trajectory):
     return np.array(out)
 
 
+def reported_energies(trajectory):
+    """(F,) kinetic and potential energy of each frame, as its report has it [J]."""
+    return np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
+
+
 def energies(scene, trajectory):
     """(F + 1,) kinetic and potential energy of the dynamic bodies [J]: m v^2 / 2 + w I w / 2 - m g x."""
     total = np.zeros(len(trajectory.times))

@@ -6,6 +6,7 @@ import pytest
 from axion.solver import Body, Box, Cylinder, Joint, Scene, SolverConfig, Sphere, simulate
 from axion.solver.rotations import rotate
 from figures import figure
+from judges import reported_energies
 from scenes import turned
 
 CPU = SolverConfig(device="cpu")
@@ -33,13 +34,9 @@ def swing(angle, friction, rate=0.0, boxes=1, joint="hinge"):
     return scene
 
 
-def energies(trajectory):
-    return np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
-
-
 def assert_kept(name, trajectory, scale, bound=0.002):
     """Energy within ``bound`` of ``scale`` [J], all frames within their tolerance."""
-    energy = energies(trajectory)
+    energy = reported_energies(trajectory)
     off = np.abs(energy - energy[0]).max() / scale
     assert figure(f"{name}, 24 fps", "change of the energy, of what moves", off, f"< {bound}") < bound
     assert all(report.converged for report in trajectory.reports)
@@ -135,7 +132,7 @@ def test_bodies_that_touch_in_flight_keep_both_momenta():
     centre = np.einsum("b,fbi->fi", masses, trajectory.position) / masses.sum()
     way = centre[-1] - centre[0] - momentum[0] / masses.sum() * 5.0
     assert np.abs(way).max() < 1e-6
-    energy = energies(trajectory)
+    energy = reported_energies(trajectory)
     lost = 1.0 - energy[-1] / energy[0]
     assert figure("box in a spinning tube, 24 fps", "energy lost in 5 s", lost, "< 0.002") < 0.002
     assert np.diff(energy).max() < 1e-4 * energy[0]

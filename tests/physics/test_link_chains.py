@@ -10,6 +10,7 @@ import pytest
 from axion.solver import Body, Scene, SolverConfig, rotations, simulate
 from contact_scenes import BAR, LONG, link_of_capsules, torus
 from figures import figure
+from judges import reported_energies
 from scenes import turned
 
 CPU = SolverConfig(device="cpu")
@@ -46,10 +47,6 @@ def chain(link, count, last, aside=0.0):
     return scene
 
 
-def energy(trajectory):
-    return np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
-
-
 @pytest.mark.parametrize("fps", [24, 96])
 @pytest.mark.parametrize(
     ("kind", "count", "last", "still"),
@@ -65,7 +62,7 @@ def test_chains_hang_still(kind, count, last, still, fps):
     spin = np.linalg.norm(trajectory.angular_velocity[-fps // 2 :, 1:], axis=2).max()
     turned_by = rotations.multiply(trajectory.orientation[-1], rotations.conjugate(trajectory.orientation[0]))
     turn = np.linalg.norm(rotations.logarithm(turned_by), axis=1).max()
-    settled = energy(trajectory)[fps // 2 :]
+    settled = reported_energies(trajectory)[fps // 2 :]
     weight = 9.81 * (0.1 * (count - 2) + last)
     figure(name, "fastest spin after 1.5 s", spin, still, "rad/s")
     figure(name, "largest turn", turn, still, "rad")

@@ -9,6 +9,7 @@ from axion.solver import Body, Capsule, Cylinder, Scene, SolverConfig, Sphere, T
 from axion.solver.rotations import multiply
 from contact_scenes import torus
 from figures import figure
+from judges import reported_energies
 from scenes import GRAVITY, ground, turned
 
 RADIUS, SECONDS, FPS = 0.2, 8, 24
@@ -34,17 +35,12 @@ def rocked(kind):
     return scene.bodies[1], simulate(scene, SECONDS * FPS, FPS, SolverConfig(device="cpu"))
 
 
-def energies(trajectory):
-    """Energy of each frame [J]."""
-    return np.array([report.kinetic_energy + report.potential_energy for report in trajectory.reports])
-
-
 @pytest.mark.parametrize("kind", BODIES)
 def test_what_is_round_rocks_on(kind):
     # By backward Euler a roly-poly went from 0.3 to 0.17 rad in 8 s; the law keeps what it swings with.
     _, _, offset, lean = BODIES[kind]
     _, trajectory = rocked(kind)
-    swing = energies(trajectory) - GRAVITY * (RADIUS - offset)
+    swing = reported_energies(trajectory) - GRAVITY * (RADIUS - offset)
     worst = swing[np.argmax(np.abs(swing / swing[0] - 1.0))] / (GRAVITY * offset * (1.0 - np.cos(lean)))
     assert figure(kind, "swing energy in 8 s, of that at first, the worst", worst, "1 +- 0.03") == pytest.approx(
         1.0, abs=0.03
@@ -79,7 +75,7 @@ def test_a_ring_on_a_nail_swings_on():
     place = -depth * np.array([np.sin(lean), 0.0, np.cos(lean)])
     scene.add(Body("Ring", [upright], position=place, orientation=turned("y", lean), mass=1.0, friction=0.8))
     trajectory = simulate(scene, 96, 24, SolverConfig(device="cpu"))
-    swing = energies(trajectory) + GRAVITY * depth
+    swing = reported_energies(trajectory) + GRAVITY * depth
     left = swing[-1] / swing[0]
     assert figure("ring on a nail", "swing energy left after 4 s", left, "1 +- 0.02") == pytest.approx(1.0, abs=0.02)
     assert all(report.converged for report in trajectory.reports)

@@ -13,15 +13,11 @@ from axion.solver.reference.rotation import multiply
 from axion.solver.rotations import exponential, rotate
 from contact_scenes import grid
 from figures import figure
+from judges import reported_energies
 from scenes import GRAVITY, turned
 
 CPU = SolverConfig(device="cpu")
 THIN = 1e-4  # half the thickness [m]
-
-
-def energies(trajectory):
-    """Of each frame [J]."""
-    return np.array([each.kinetic_energy + each.potential_energy for each in trajectory.reports])
 
 
 def leans(trajectory):
@@ -60,7 +56,8 @@ def test_a_disc_wobbles_on(radius, degrees, fps, floor):
     scene, rate = wobbling(radius, lean, floor)
     trajectory = simulate(scene, round(seconds * fps), fps, CPU)
     assert all(report.converged for report in trajectory.reports)
-    name, energy, (leant, azimuth) = f"disc at {degrees:g} degrees, {fps} fps", energies(trajectory), leans(trajectory)
+    name, energy = f"disc at {degrees:g} degrees, {fps} fps", reported_energies(trajectory)
+    leant, azimuth = leans(trajectory)
     # Between two frames at 24 fps it goes round by more than half a turn: count those that the law asks for.
     turns = np.round((rate * seconds - (azimuth[-1] - azimuth[0])) / (2.0 * np.pi))
     found = (azimuth[-1] - azimuth[0] + 2.0 * np.pi * turns) / seconds
@@ -74,7 +71,7 @@ def test_a_disc_wobbles_on(radius, degrees, fps, floor):
 def test_a_disc_on_ice_keeps_its_energy():
     scene, _ = wobbling(0.1, 0.4, friction=0.0)
     trajectory = simulate(scene, 48, 24, CPU)
-    energy = energies(trajectory)
+    energy = reported_energies(trajectory)
     assert all(report.converged for report in trajectory.reports)
     assert figure("disc on ice, 0.4 rad", "energy kept in 2 s", energy[-1] / energy[0], 0.01) == pytest.approx(
         1.0, abs=0.01
@@ -93,7 +90,7 @@ def test_a_coin_spun_on_its_rim_keeps_its_energy_and_lean(spin):
              density=7800.0, friction=0.5, angular_velocity=(0.0, 0.0, spin))
     )  # fmt: skip
     trajectory, name = simulate(scene, 36, 24, CPU), f"coin spun at {spin:g} rad/s"
-    energy = energies(trajectory)
+    energy = reported_energies(trajectory)
     assert all(report.converged for report in trajectory.reports)
     assert figure(name, "energy kept in 1.5 s", energy[-1] / energy[0], 0.99) > 0.99
     assert energy.max() < 1.01 * energy[0]
