@@ -7,8 +7,8 @@ turns by little tell of that (gyroscopic.py says by how much it gives way): a co
 down within half a second at 24 frames a second.  What has no axis of symmetry tumbles, and keeps no lean.
 
 A lean is worth a step for each tolerance that it can move the body by in a frame, and none where even those would not
-tell of it.  Without that a pin of 2 x 4 mm at 500 rad/s took 480 solves a frame.  It lies down as fast at 64 steps a
-frame as at 2, and spins on for half a second only with 128, while 12 are the tolerances in its radius of gyration.
+tell of it.  Without that a pin of 2 x 4 mm at 500 rad/s took 480 solves a frame.  With the 12 that are the tolerances
+in its radius of gyration it keeps 0.78 of its energy in half a second, with 64 steps 0.97; with 2 it lies down.
 
 Nor is it given what a step may add to the energy of others for the noise of poses (energy_limit.py): its rim rolls
 on in each step, and a coin gained an eighth of its speed in a second so.

@@ -70,17 +70,14 @@ def stirred(seed, half=0.3):
 
 
 def test_a_paddle_stirs_balls_and_shoots_none():
-    """The middle one of three heaps: how fast the fastest ball of one leaves goes by the last digit, 2.5 to 7.4 times
-    as fast as the tip in ten heaps.  They were shot at 20 to 70 times its speed.
+    """How fast the fastest ball leaves goes by the last digit, 2.5 to 7.4 times as fast as the tip in ten heaps.  They
+    were shot at 20 to 70 times its speed.
     """
     # A ball between the tip and a side has no room: frames are missed there.
-    tip, fastest = 3.0 * 0.3, []
-    for seed in (1, 2, 3):
-        trajectory = simulate(*stirred(seed))
-        landed = np.linalg.norm(trajectory.linear_velocity[15:, 6:], axis=2)  # they fall at up to 3.3 m/s before
-        fastest.append(landed.max() / tip)
-    middle = np.median(fastest)
-    assert figure("balls stirred", "fastest ball in speeds of the paddle's tip", middle, 8.0) < 8.0
+    tip, trajectory = 3.0 * 0.3, simulate(*stirred(1))
+    landed = np.linalg.norm(trajectory.linear_velocity[15:, 6:], axis=2)  # they fall at up to 3.3 m/s before
+    fastest = landed.max() / tip
+    assert figure("balls stirred", "fastest ball in speeds of the paddle's tip", fastest, 8.0) < 8.0
 
 
 @pytest.mark.parametrize("shape", [Sphere(0.1), Box((0.1, 0.1, 0.1))], ids=["ball", "box"])

@@ -85,7 +85,7 @@ def test_damped_spring_swings_by_the_law_of_its_steps_on_every_axis(ratio):
     check(f"{name}, speed", rate, law[:, 1:], 1e-6, "m/s or rad/s")
 
 
-@pytest.mark.parametrize("ratio", RATIOS)
+@pytest.mark.parametrize("ratio", [0.1, 1.0])
 def test_damped_spring_nears_its_closed_form_with_the_square_of_the_step_on_every_axis(ratio):
     # s = exp(-r t) sin(u t) / u with r = ratio w, u^2 = w^2 - r^2: sinh where that is negative, t where it is zero.
     # From 8 to 16 steps a frame the next order of r h = 0.05 is left.

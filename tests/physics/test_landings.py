@@ -36,7 +36,7 @@ def law(stiffness, height, load=LOAD):
     return free + energy / (both * GRAVITY)
 
 
-@pytest.mark.parametrize(("stiffness", "least", "mean"), [(1e3, 0.96, 0.98), (4e3, 0.92, 0.96), (1e4, 0.84, 0.93)])
+@pytest.mark.parametrize(("stiffness", "least", "mean"), [(1e3, 0.96, 0.98), (1e4, 0.84, 0.93)])
 def test_a_box_is_thrown_back_as_high_as_the_law_has_it(stiffness, least, mean):
     """The springs acted for all of the step of the hit: 0.94, 0.82 and 0.66 in the mean, down to 0.5."""
     share = np.array([rebound(stiffness, height)[1] / law(stiffness, height) for height in HEIGHTS])

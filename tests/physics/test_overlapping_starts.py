@@ -123,7 +123,7 @@ def test_folded_limbs_gain_nothing_in_their_fall():
 @pytest.mark.slow
 def test_rings_that_start_through_each_other_are_not_thrown_about():
     # Nothing can satisfy their contacts, which push both ways: frames are missed, but nobody is shot away by it.
-    scene, draw, frames = Scene(), np.random.default_rng(3), 8
+    scene, draw, frames = Scene(), np.random.default_rng(3), 3
     ground(scene)
     for number in range(5):
         turn = 0.3 * draw.normal(size=4) + (0.0, 0.0, 0.0, 1.0)

@@ -16,7 +16,7 @@ from scenes import GRAVITY
 
 CPU = SolverConfig(device="cpu")
 ROUGH = 10.0  # friction: nothing slides
-DIRECTIONS = np.radians([0, 20, 45, 60, 90, 137, 200, 290])
+DIRECTIONS = np.radians([0, 20, 45, 90, 137, 290])
 CORNERS = np.array(list(product((-3.0, 3.0), (-3.0, 3.0), (-0.2, 0.0))))
 SIDES = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4)]
 GROUNDS = {
@@ -54,7 +54,7 @@ def leans(solid, ground, share, direction, seconds=2.0, fps=24):
 )
 def test_what_stands_on_a_round_end_falls_by_the_law_of_the_lever(solid, ground):
     held = np.array([leans(solid, ground, 0.97, direction) for direction in DIRECTIONS])
-    fallen = [leans(solid, ground, 1.03, direction, seconds=3.0)[0] for direction in DIRECTIONS[1:4]]
+    fallen = [leans(solid, ground, 1.03, direction, seconds=3.0)[0] for direction in DIRECTIONS[1:3]]
     scene = f"{solid} on a {ground}"
     assert figure(scene, "lean at 0.97 of what tips it", held[:, 0].max(), 0.05, "deg") < 0.05
     assert figure(scene, "way", 1e3 * held[:, 1].max(), 0.1, "mm") < 0.1
@@ -71,7 +71,7 @@ def test_a_tin_stands_at_short_steps(fps):
 @pytest.mark.parametrize("count", [3])
 def test_tins_on_each_other_stand(count):
     slant = np.arctan(0.95 * 0.1 / (0.1 * count))
-    for direction in DIRECTIONS[:5]:
+    for direction in DIRECTIONS[:4]:
         pull = np.array([np.sin(slant) * np.cos(direction), np.sin(slant) * np.sin(direction), -np.cos(slant)])
         scene = Scene(gravity=tuple(GRAVITY * pull))
         scene.add(Body("Ground", [Plane()], motion="static", friction=ROUGH))
