@@ -37,7 +37,8 @@ def work_of_way(assembly, solution, judged, which):
         more = after - coordinates(ours, *start) - way
         more -= 2.0 * np.pi * np.round(more / (2.0 * np.pi)) * (ours.coordinate == int(Coordinate.TWIST))
         stiffness = share * ours.beta / (ours.compliance * h**2)
-        force = -stiffness * (after - ours.target - 0.5 * (way + more))
+        # the impulses did -k (y+ - way / 2) way of k (y-^2 - y+^2) / 2; what is left is at the middle of the rest
+        force = -stiffness * (after - ours.target - way - 0.5 * more)
         work[springs] += np.clip(force, share * ours.lower / h, share * ours.upper / h) * more
     return work
 
