@@ -125,6 +125,7 @@ def structs(real):
         axis_b: wp.array(dtype=vec3)
         reference: wp.array(dtype=quat)
         offset: wp.array(dtype=scalar)
+        centre: wp.array(dtype=scalar)
         beta: wp.array(dtype=scalar)
         target: wp.array(dtype=scalar)
         target_velocity: wp.array(dtype=scalar)

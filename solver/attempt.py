@@ -58,7 +58,7 @@ class Attempt:
     check: object  # EndCheck or None
     spent: Spent
     residuals: object = None  # StepResiduals
-    coordinate: np.ndarray | None = None  # (R,) of the joint rows at the end pose, less their offsets [m or rad]
+    reached: np.ndarray | None = None  # (R,) JudgedStep.reached
     error: np.ndarray | None = None  # (n,) worst residual each body has a part in [m]
     tolerance: np.ndarray | None = None  # (n,) [m]
     spurious: np.ndarray | None = None  # (n,) bool: energy out of nothing

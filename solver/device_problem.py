@@ -34,7 +34,7 @@ BODY_COLUMNS = ColumnSet(
 ROW_COLUMNS = ColumnSet(
     ("a", "body_a"), ("b", "body_b"), ("start_impulse", "impulse"),
     *((name, name) for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset")),
-    *((name, name) for name in ("beta", "target", "target_velocity", "compliance", "lower", "upper")),
+    *((name, name) for name in ("centre", "beta", "target", "target_velocity", "compliance", "lower", "upper")),
 )  # fmt: skip
 
 COUNTED = "contacts", "rows", "pairs", "islands", "bodies", "parts", "constrained"  # slots of ``counts`` after DYNAMIC

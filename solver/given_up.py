@@ -71,8 +71,8 @@ def deliver(attempt, judge, fast):
     held = (kept.velocity[:n] != solution.velocity[:n]).any(axis=1)
     end.body[held] = end.joint[rows.joint[moves(rows, held, len(kept.velocity))]] = 0.0  # of a pose that nothing took
     judged = judge.step(assembly, kept, fast)
-    count_turns(assembly.problem, kept, judged.coordinate)
-    attempt.solution, attempt.residuals, attempt.coordinate = kept, judged.residuals, judged.coordinate
+    count_turns(assembly.problem, kept, judged)
+    attempt.solution, attempt.residuals, attempt.reached = kept, judged.residuals, judged.reached
     attempt.error = np.maximum(judged.body[:n], assembly.problem.step * end.body)
     if check is not None:
         seen, beyond = (values[dynamic[~held]].max(initial=0.0) for values in (check.deepest, check.excess))

@@ -17,7 +17,7 @@ from .copies import replace
 from .flags import some
 from .problem import Coordinate
 from .reference.knock_on import answer
-from .reference.rows import coordinate_rates, coordinates, dot, jacobians
+from .reference.rows import coordinate_rates, coordinates, dot, fades, jacobians
 from .stops import joint_groups, may_break, solved_otherwise
 from .vectors import length
 
@@ -96,6 +96,9 @@ def _mean_speeds(rows, sense, problem, solution):
     gone = problem.step * coordinate_rates(rows, solution.velocity, start.position, start.orientation)
     whole = np.round((turned - gone) / (2.0 * np.pi))
     turned -= np.where(rows.coordinate == int(Coordinate.TWIST), 2.0 * np.pi * whole, 0.0)
+    if some(rows.swings):
+        over = fades(rows, start.orientation) | fades(rows, solution.orientation)
+        turned = np.where(over, gone, turned)
     return sense * (turned / problem.step - rows.target_velocity)
 
 

@@ -29,3 +29,4 @@ def spread(rows, rate, drives, bodies, step, left):
     way = those.target - step * rate[drives] - coordinates(those, bodies.position, bodies.orientation)
     jump = np.where(np.abs(way) > FAR, way, 0.0)
     rows.target[drives] -= (1.0 - step / left) * jump
+    rows.centre[drives] = rows.target[drives]

@@ -153,7 +153,7 @@ class SolverAxion(newton.solvers.SolverBase):
             self._joints.observe(state.position, state.orientation, state.velocity)
             return self._advance(state, known, force, 0.5 * step, depth + 1)
         judged = self._phase.judge.step(assembly, solution, self._phase.fast)
-        count_turns(assembly.problem, solution, judged.coordinate)
+        count_turns(assembly.problem, solution, judged)
         end = end_velocity(solved, judged, state, self._phase, self.config.joint_damping, sound)
         solution = held_back(assembly, solution, sound, self._phase.fast)
         calm(assembly, solution.orientation, end.velocity, sound)

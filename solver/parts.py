@@ -147,7 +147,7 @@ def kept_forces(joints, attempt, part=None):
         if part is not None:
             twist = twist[taken[twist]]
         if len(twist):
-            joints.angle[assembly.row_number[twist]] = (rows.offset + attempt.coordinate)[twist]
+            joints.angle[assembly.row_number[twist]] = (rows.offset + attempt.reached)[twist]
     return sleep.impulses_after(impulse) / problem.step
 
 

@@ -29,7 +29,7 @@ class Coordinate(IntEnum):
     DOT       (R_a axis_a) . (R_b axis_b) - offset            [1, radians near zero]
     TWIST     angle about R_a axis_a of the rotation that took b from its reference orientation in a, in turns of its
               own: 2 atan2(v . axis_a, w) with (v, w) = q_a^-1 q_b reference^-1, unwrapped around
-              ``offset`` [rad], - offset
+              ``offset`` [rad], - offset; where b swings by more than 120 degrees it fades (reference/rows.py)
     DISTANCE  |d| - offset                                    [m]
     """
 
@@ -156,6 +156,11 @@ class JointRows:
     axis_b: np.ndarray  # (R, 3) local
     reference: np.ndarray  # (R, 4) orientation of b in a's frame at which a TWIST is zero
     offset: np.ndarray  # (R,) subtracted from the measured coordinate [m or rad]
+    centre: (
+        np.ndarray
+    )  # (R,) to which a TWIST fades as it swings, less ``offset`` [rad]; NaN: it asks for a speed alone
+    swings: np.ndarray  # (R,) bool: a TWIST of a joint that leaves other axes free, so that it may come to that
+    start: np.ndarray  # (R,) the angle of such a TWIST where the step starts, with its turns, less ``offset`` [rad]
     beta: np.ndarray  # (R,)
     target: np.ndarray  # (R,) [m or rad]
     target_velocity: np.ndarray  # (R,) [m/s or rad/s]
@@ -175,9 +180,9 @@ class JointRows:
         integer, vector = (lambda: np.zeros(count, np.int32)), (lambda: np.zeros((count, 3)))
         return cls(
             integer(), integer(), integer(), integer(), vector(), vector(), vector(), vector(),
-            np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)), np.zeros(count), np.ones(count), np.zeros(count),
-            np.zeros(count), np.zeros(count), np.full(count, -np.inf), np.full(count, np.inf),
-            np.zeros(count),
+            np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)), np.zeros(count), np.zeros(count), np.zeros(count, bool),
+            np.zeros(count), np.ones(count), np.zeros(count), np.zeros(count), np.zeros(count),
+            np.full(count, -np.inf), np.full(count, np.inf), np.zeros(count),
         )  # fmt: skip
 
     def __len__(self):

@@ -5,7 +5,7 @@ metrics.py says what the residuals are, and tests hold these numbers against it.
 as they are, whatever the solver made of them on its device; arrays are sized by capacity and kept from step to step.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
@@ -60,7 +60,7 @@ COLUMNS = {
         ColumnSet(
             ("a", "body_a"), ("b", "body_b"),
             *((name, name) for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference")),
-            *((name, name) for name in ("offset", "target_velocity", "compliance", "lower", "upper")),
+            *((name, name) for name in ("offset", "centre", "target_velocity", "compliance", "lower", "upper")),
         ),
         ColumnSet(("beta", "beta"), ("target", "target")),
     ),
@@ -88,6 +88,13 @@ class JudgedStep:
     speed: np.ndarray  # (n,) of the fastest body of each body's island [m/s], its spin at the radius of gyration
     coordinate: np.ndarray  # (R,) joint coordinates at the end pose, minus their offsets [m or rad]
     _velocity: np.ndarray  # (2, n, 6)
+    fading: np.ndarray = field(init=False)  # (F,) numbers of TWISTs that fade on the way, as twists.py finds them
+    turned: np.ndarray = field(init=False)  # (R,) as ``coordinate``, but the angles of those
+    reached: np.ndarray = field(init=False)  # (R,) likewise, with the turns from which the next step counts on
+
+    def __post_init__(self):
+        """Nothing fades."""
+        self.turned, self.reached, self.fading = self.coordinate, self.coordinate, np.zeros(0, int)
 
     def velocity(self, sound):
         """(n, 6) velocity at the step's end with all impulses, angular momentum carried to the end pose.

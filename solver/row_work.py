@@ -12,10 +12,13 @@ spring take more or less than k (y-^2 - y+^2) / 2, though J u h is not y+ - y- w
 import numpy as np
 
 from .constraints.breaking import impulse_share
+from .energy import kinetic_energies
 from .flags import places
 from .problem import Coordinate
 from .reference.rotation import dot
 from .reference.rows import coordinate_rates, coordinates, mean_jacobians
+
+THROWN = 0.1  # of the energy there is, about which a spring that fades may be wrong in a step
 
 
 def work_of_way(assembly, solution, judged, which):
@@ -24,23 +27,60 @@ def work_of_way(assembly, solution, judged, which):
     judged: the JudgedStep of the StepSolution.
     """
     problem, h = assembly.problem, assembly.problem.step
-    rows, bodies = problem.joints.take(which), problem.bodies
-    start, end = (bodies.position, bodies.orientation), (solution.position, solution.orientation)
-    j_a, j_b = mean_jacobians(rows, start, end)
-    rate = dot(j_a, solution.velocity[rows.body_a]) + dot(j_b, solution.velocity[rows.body_b])
-    share = impulse_share(problem)[which]
+    rows, share = problem.joints.take(which), impulse_share(problem)[which]
+    rate = _mean_rates(problem, rows, solution)
     work = share * solution.joint_impulse[which] * rate
     springs = places(np.isin(which, assembly.springs))
     if len(springs):
-        ours, share, way = rows.take(springs), share[springs], h * rate[springs]
-        after = judged.coordinate[which[springs]]
-        more = after - coordinates(ours, *start) - way
-        more -= 2.0 * np.pi * np.round(more / (2.0 * np.pi)) * (ours.coordinate == int(Coordinate.TWIST))
-        stiffness = share * ours.beta / (ours.compliance * h**2)
+        stiffness, off, way, more = _swings(problem, judged, which[springs], rate[springs])
+        ours, share = rows.take(springs), share[springs]
         # the impulses did -k (y+ - way / 2) way of k (y-^2 - y+^2) / 2; what is left is at the middle of the rest
-        force = -stiffness * (after - ours.target - way - 0.5 * more)
+        force = -stiffness * (off - way - 0.5 * more)
         work[springs] += np.clip(force, share * ours.lower / h, share * ours.upper / h) * more
     return work
+
+
+def _mean_rates(problem, rows, solution):
+    """(K,) J u of JointRows in mid-step."""
+    bodies = problem.bodies
+    start, end = (bodies.position, bodies.orientation), (solution.position, solution.orientation)
+    j_a, j_b = mean_jacobians(rows, start, end)
+    return dot(j_a, solution.velocity[rows.body_a]) + dot(j_b, solution.velocity[rows.body_b])
+
+
+def _swings(problem, judged, springs, rate):
+    """Of the rows ``springs`` (S,) numbers with the ``rate`` (S,), (S,) each: stiffness [N/m, N m], coordinate off the
+    target at the end, h J u, and what the coordinate changed by beyond that.
+    """
+    rows, bodies, h = problem.joints.take(springs), problem.bodies, problem.step
+    after, way = judged.coordinate[springs], h * rate
+    more = after - coordinates(rows, bodies.position, bodies.orientation, rows.offset + rows.start) - way
+    turns = (rows.coordinate == int(Coordinate.TWIST)) & ~rows.swings
+    more -= 2.0 * np.pi * np.round(more / (2.0 * np.pi)) * turns
+    stiffness = impulse_share(problem)[springs] * rows.beta / (rows.compliance * h**2)
+    return stiffness, after - rows.target, way, more
+
+
+def let_go(assembly, solution, judged):
+    """(n,) bool: bodies that a spring throws which fades in too long a step.
+
+    What a spring holds when a body is turned over goes into the body within some tenths of a turn, more than that where
+    it was wound up.  h J u says nothing of the way then.
+    """
+    problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
+    springs, out = judged.fading[np.isin(judged.fading, assembly.springs)], np.zeros(n + 1, bool)
+    if not len(springs):
+        return out[:-1]
+    rows, bodies = problem.joints.take(springs), problem.bodies
+    stiffness, off, way, more = _swings(problem, judged, springs, _mean_rates(problem, rows, solution))
+    before = off - way - more
+    energy = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
+    energy = np.bincount(assembly.island, energy)[assembly.island[np.minimum(rows.body_a, rows.body_b)]]
+    most = THROWN * (energy + 0.5 * stiffness * before**2)
+    far = stiffness * np.maximum(np.abs(before), np.abs(off)) * np.abs(more) > most
+    for body in (rows.body_a, rows.body_b):
+        out[np.minimum(body[far], n)] = True
+    return out[:-1]
 
 
 def work_at_end(problem, solution, wanted):

@@ -48,6 +48,7 @@ from .parts import ReachedError, kept_forces, of_islands, pressed
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
+from .row_work import let_go
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
 from .stops import launch
@@ -134,7 +135,7 @@ class Stepper:
     def _attempt(self, step, depth):
         """The Attempt at a step from the present state; nothing of the state but who rests is changed."""
         velocity = self.assembler.prescribed_velocity(self.state, step)
-        self.joints.observe(self.state.position, self.state.orientation, velocity)
+        self.joints.observe(self.state.position, self.state.orientation, velocity, self.state.time)
         sleep, state = self.rest.sleep(self.state, *self._contacts(step, velocity), velocity, step)
         self.state, self.assembler.asleep = state, sleep.asleep
         assembly = self.assembler.build(state, step, *sleep.awake())
@@ -151,10 +152,10 @@ class Stepper:
             self.state, attempt.again = self.rest.wake(state, struck), True
             return attempt
         judged = self.position_phase.judge.step(assembly, solution, self.fast)
-        count_turns(assembly.problem, solution, judged.coordinate)
+        count_turns(assembly.problem, solution, judged)
         residuals = attempt.residuals = judged.residuals
         attempt.spurious = judged.gained | np.isinf(solved.statistics.residual)  # turned over
-        attempt.coordinate = judged.coordinate
+        attempt.reached = judged.reached
         if check is not None:
             residuals.penetration = max(residuals.penetration, check.overlap)
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
@@ -162,6 +163,8 @@ class Stepper:
         attempt.bent = solved.bent
         if depth < min(curves.DEEPEST, self.deepest) and solved.too_long is not None:
             attempt.too_long = of_islands(assembly, solved.too_long)
+        if depth < self.deepest and len(judged.fading) and some(thrown := let_go(assembly, solution, judged)):
+            attempt.too_long = of_islands(assembly, thrown) | (attempt.too_long is not None and attempt.too_long)
         attempt.judge(self.fast)
         if some(attempt.failed) and depth < self.deepest and not few(self, attempt):
             return attempt

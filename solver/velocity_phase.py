@@ -73,9 +73,9 @@ def _needed_rows(assembly, solution, judged, mask):
     take = (~one_sided | (impulse != 0.0)) & ruled
     if not mask.all():
         take &= moves(rows, mask, len(problem.bodies.mass))
-    turned = np.where(rows.coordinate == int(Coordinate.TWIST), judged.coordinate, 0.0)
+    turned = np.where(rows.coordinate == int(Coordinate.TWIST), judged.turned, 0.0)
     changed = {
-        "offset": rows.offset + turned, "target_velocity": rate, "compliance": soft,
+        "offset": rows.offset + turned, "centre": rows.centre - turned, "target_velocity": rate, "compliance": soft,
         "lower": np.minimum(share * rows.lower - used, 0.0), "upper": np.maximum(share * rows.upper - used, 0.0),
     }  # fmt: skip
     rigid = JointRows(**vars(rows) | dict.fromkeys(("beta", "impulse"), np.zeros(count)) | changed)

@@ -105,6 +105,7 @@ def random_rows(rng, count, bodies):
     out.compliance = rng.choice([0.0, 0.2], count)
     out.impulse = rng.normal(size=count)
     out.lower = np.where(rng.random(count) < 0.3, -0.5, -np.inf)
+    out.centre = np.where(np.arange(count) % 8 < 4, out.target, np.nan)  # a quarter of random twists fade
     return out
 
 

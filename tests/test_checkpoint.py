@@ -263,7 +263,7 @@ MADE = {
     "Collider": "model _pipeline _state _stage _contacts _graphs _sides _stuck _near _impacts jointed pieces alive",
     "JointTable": "joints _asks _joint _places _position _orientation fixed start _frames _observer _closing"
     " _strength _breakable _standing _around _cascade _asker _law _pulled _arriving _driven _soft limits _gains"
-    " leaps springs",
+    " leaps springs _swinging",
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow rims"
     " noise flat _moving holding hand_over force_fields outlines _motion _impacts _knock_on _places _numbering _linking"

@@ -41,6 +41,7 @@ def random_rows(seed):
     start.softness[:], start.most[:] = 10.0 ** rng.uniform(-6.0, 0.0, count), 10.0 ** rng.uniform(-1.0, 4.0, count)
     start.most[(rng.random(count) < 0.2) & ((law & Law.BRAKES) == 0)] = np.inf
     start.target[:], start.place[:], start.rate[:], start.speed[:] = rng.normal(size=(4, count))
+    start.centre[:], start.fades[:] = rng.normal(size=count), rng.random(count) < 0.3
     start.angle[:], start.force[:] = 20.0 * rng.normal(size=count), 100.0 * rng.normal(size=count)
     start.target[(law & Law.TURNS) != 0] += start.angle[(law & Law.TURNS) != 0]
     return asker, start, rows
@@ -68,7 +69,8 @@ def test_joints_beyond_a_limit_are_those_of_the_reference(seed):
     start.law[::3] = 0  # or every joint would have a limit that is passed
     way = row_laws.SPEED * H * np.random.default_rng(seed).uniform(-0.2, 0.2, len(rows))
     start.place[:] = np.where(np.arange(len(rows)) % 20, start.target + way, start.place)  # most are near theirs
-    turns = 2.0 * np.pi * np.round((start.angle - start.place) / (2.0 * np.pi)) * ((start.law & Law.TURNS) != 0)
+    turns = 2.0 * np.pi * np.round((start.angle - start.place) / (2.0 * np.pi))
+    turns *= ((start.law & Law.TURNS) != 0) & (start.fades == 0)
     lower, upper = (start.law & Law.LOWER) != 0, (start.law & Law.UPPER) != 0
     off = row_laws.passed(start.target, start.place + turns, lower, H) & (lower | upper)
     want = np.zeros(JOINTS, bool)

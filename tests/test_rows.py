@@ -6,6 +6,8 @@ import pytest
 from axion.solver.problem import Contacts, Coordinate, JointRows, tangents
 from axion.solver.reference.rotation import conjugate, exponential, halfway, multiply, rotate
 from axion.solver.reference.rows import (
+    OVER,
+    SWUNG,
     contact_jacobians,
     coordinates,
     gaps,
@@ -181,6 +183,79 @@ def test_twist_ignores_swing():
     turned = multiply(exponential(0.8 * across), exponential(1.1 * k))
     orientation[1] = multiply(multiply(orientation[0], turned), rows.reference[0])
     assert coordinates(rows, position, orientation) == pytest.approx([1.1], abs=1e-12)
+
+
+def turned_over(seed=0):
+    """Rows of a TWIST each, between two bodies of their own that swing by 115 degrees to half a turn, of any angle."""
+    rng = np.random.default_rng(seed)
+    r = np.array([0.0, 1e-4, 0.05, OVER - 0.01, OVER + 0.01, 0.33, 0.45, SWUNG - 0.01, 0.53])
+    count = len(r)
+    rows, position, orientation = random_rows(Coordinate.TWIST, count, 2 * count, seed)
+    rows.body_a, rows.body_b = np.arange(count), np.arange(count, 2 * count)
+    half, k = rng.uniform(-np.pi, np.pi, count), rows.axis_a
+    across = np.cross(k, unit(rng, count, 3))
+    across *= np.sqrt((1.0 - r**2) / np.sum(across**2, axis=1))[:, None]
+    turned = np.hstack([(r * np.sin(half))[:, None] * k + across, (r * np.cos(half))[:, None]])
+    orientation[count:] = multiply(multiply(orientation[:count], turned), rows.reference)
+    rows.offset = 2.0 * half + rng.uniform(-2.0, 2.0, count)
+    rows.centre = rng.uniform(-6.0, 6.0, count)
+    return rows, position, orientation, r
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_jacobian_of_a_twist_that_fades_is_the_derivative_of_its_coordinate_and_bounded(seed):
+    rows, position, orientation, r = turned_over(seed)
+    expected = central_differences(lambda x, q: coordinates(rows, x, q), position, orientation)
+    j_a, j_b = jacobians(rows, position, orientation)
+    got = scattered(len(position), rows.body_a, rows.body_b, j_a, j_b)
+    assert np.abs(got - expected)[:, :, r > 0.0].max() < 1e-7  # where r is 0 turns, and with them the sign, are any
+    np.testing.assert_array_equal(j_a, -j_b)
+    size, angle = np.linalg.norm(j_b, axis=1), rows.take(np.arange(len(r)))
+    angle.centre[:] = np.nan
+    assert (size < 2.2 + 2.3 * np.abs(coordinates(angle, position, orientation) - rows.centre)).all()
+    assert size[r < OVER] == pytest.approx(1.0, abs=0.02)  # so that what is held there is held at half a turn, too
+
+
+def test_a_twist_that_fades_is_continuous_and_turns_change_its_sign_alone():
+    rows, position, orientation, r = turned_over(5)
+    here = coordinates(rows, position, orientation) - rows.centre
+    turned = rows.take(np.arange(len(r)))
+    turned.offset, turned.centre = rows.offset + 2.0 * np.pi, rows.centre - 2.0 * np.pi
+    there = coordinates(turned, position, orientation) - turned.centre
+    gone = (r < OVER) & (r > 0.0)
+    assert there[gone] == pytest.approx(-here[gone], abs=1e-12)
+    assert np.abs(here[r == 0.0]).max() < 1e-12
+    angle = turned_over(5)[0]
+    angle.centre[:] = np.nan
+    free = coordinates(angle, position, orientation)
+    assert here[r > SWUNG] + rows.centre[r > SWUNG] == pytest.approx(free[r > SWUNG], abs=1e-12)
+
+
+def test_rows_that_ask_for_a_speed_end_with_that_about_the_axis_of_a():
+    rows, position, orientation, r = turned_over(2)
+    rows.centre[:] = np.nan
+    j_b = jacobians(rows, position, orientation)[1][:, 3:]
+    axis = rotate(orientation[rows.body_a], rows.axis_a)
+    assert j_b[r < OVER] == pytest.approx(axis[r < OVER], abs=1e-12)
+    assert np.sum(j_b * axis, axis=1) == pytest.approx(np.ones(len(r)), abs=1e-12)
+    assert np.linalg.norm(j_b, axis=1).max() < 2.5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mid_step_follows_a_twist_that_fades_to_its_end(seed):
+    # J s nears c(q+) - c(q-) with the cube of the way, on whichever side of half a turn the offset lies.
+    rows, position, orientation, r = turned_over(seed)
+    count, off, angle = len(r), [], rows.take(np.arange(len(r)))
+    way, angle.centre[:] = unit(np.random.default_rng(seed), count, 3), np.nan
+    near = coordinates(angle, position, orientation) + rows.offset
+    for size in (0.02, 0.01):
+        start = orientation.copy()
+        start[count:] = multiply(exponential(-size * way), orientation[count:])
+        j_b = mean_jacobians(rows, (position, start), (position, orientation))[1]
+        change = coordinates(rows, position, orientation) - coordinates(rows, position, start, near)
+        off.append(np.abs(np.sum(j_b[:, 3:] * size * way, axis=1) - change))
+    clear = r > 0.1  # nearer to r = 0 the angle itself is not that near its end
+    assert off[0][clear].max() < 1e-3 and off[1][clear].max() < 0.2 * off[0][clear].max()
 
 
 def test_jacobian_of_a_vanished_distance_is_zero_not_nan():

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which turn a twist is in: thought of before a step by the velocity, told afterwards by the way that was made."""
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from axion.solver.problem import Bodies, Coordinate, JointRows, StepProblem
 from axion.solver.reference.rotation import exponential, multiply
-from axion.solver.reference.rows import coordinates
+from axion.solver.reference.rows import OVER, SWUNG, coordinates
 from axion.solver.twists import count_turns, expect_turns
 
 H = 0.05
@@ -52,7 +53,7 @@ def test_turns_are_those_of_the_way(spin, more):
     assert rows.offset == pytest.approx(np.full(2, spin * H)) and rows.target + rows.offset == pytest.approx([0.5, 0.5])
     end = ended(problem, way)
     found = coordinates(rows, end.position, end.orientation)
-    count_turns(problem, end, found)
+    count_turns(problem, end, SimpleNamespace(coordinate=found))
     assert found + rows.offset == pytest.approx(np.full(2, way), abs=1e-9)
 
 
@@ -70,3 +71,51 @@ def test_a_rigid_drive_takes_its_axis_to_its_target():
     problem = wheel(4.0, nine, lower=-1.0, upper=1.0)
     expect_turns(problem.joints, problem.bodies, H)
     assert problem.joints.offset == pytest.approx(np.full(2, 4.0 * H))
+
+
+def swung(miss, turns, count):
+    """(count + 1, 4) orientations of a body that goes on by ``turns`` about x, on which (w, v . Z) passes 0 by miss."""
+    half = np.pi * turns * np.linspace(0.0, 1.0, count + 1)
+    across = np.sqrt(1.0 - miss**2) * np.array([1.0, 0.0, 0.0]) + miss * UP
+    return np.hstack([np.sin(half)[:, None] * across, np.cos(half)[:, None]])
+
+
+def counted(way, **fields):
+    """(count,) angles about Z that a joint whose other axes are free counts to along orientations (count + 1, 4)."""
+    problem, angle, out = wheel(0.0, 0.0, **{"lower": -1.0, "upper": 1.0} | fields), np.zeros(2), []
+    rows, bodies = problem.joints, problem.bodies
+    rows.swings[:] = True
+    for start, end in pairwise(way):
+        rows.offset, rows.target, rows.start = angle.copy(), -angle, np.zeros(2)
+        rows.centre = np.array([np.nan, 0.0]) - angle
+        bodies.orientation, bodies.free_orientation = bodies.orientation.copy(), bodies.orientation.copy()
+        bodies.orientation[0], bodies.free_orientation[0] = start, end
+        expect_turns(rows, bodies, H)
+        assert rows.offset + rows.start == pytest.approx(angle) and rows.target + rows.offset == pytest.approx([0, 0])
+        solution = SimpleNamespace(
+            velocity=bodies.velocity, position=bodies.position, orientation=bodies.free_orientation
+        )
+        judged = SimpleNamespace(coordinate=coordinates(rows, bodies.position, bodies.free_orientation))
+        judged.reached = judged.coordinate
+        count_turns(problem, solution, judged)
+        angle = rows.offset + judged.reached
+        out.append(angle)
+    return np.array(out)
+
+
+@pytest.mark.parametrize("count", [7, 90])
+def test_a_body_that_comes_past_half_a_turn_counts_from_there_in_steps_of_any_length(count):
+    # Row 0 has nothing to fade to, and counts each pass, on whatever side; row 1 forgets those near r = 0.
+    for miss, forgets in ((0.4, False), (0.3, False), (0.15, True), (0.01, True), (-0.1, True), (-0.3, False)):
+        assert (abs(miss) < OVER) == forgets
+        angle = counted(swung(miss, 2.0, count))
+        assert angle[-1] == pytest.approx(
+            [np.sign(miss) * 4.0 * np.pi, 0.0 if forgets else np.sign(miss) * 4.0 * np.pi]
+        )
+
+
+@pytest.mark.parametrize("count", [7, 90])
+def test_limits_forget_turns_where_they_fade(count):
+    for miss in (0.6, 0.45, 0.2):
+        angle = counted(swung(miss, 1.0, count), lower=[-1.0, 0.0])
+        assert angle[-1] == pytest.approx([2.0 * np.pi, 0.0 if miss < SWUNG else 2.0 * np.pi])

@@ -13,7 +13,7 @@ from .braking import slower
 from .limits import passed, stand
 from .springs import EndLaw, module, spring_law, spring_weights, turns_far
 
-OFFSET, BETA, TARGET, FLOW, COMPLIANCE, LOWER, UPPER, IMPULSE, RATE, CONSTANT, STIFFNESS, DAMPING, DECAY = (
+OFFSET, BETA, TARGET, FLOW, COMPLIANCE, LOWER, UPPER, IMPULSE, CENTRE, RATE, CONSTANT, STIFFNESS, DAMPING, DECAY = (
     wp.constant(slot) for slot in range(len(ASKED))
 )
 TURNS, GIVES, PULLS, BRAKES, FROM_BELOW, FROM_ABOVE, BOUNDED, FLOWS, FOLLOWS, WEIGHS = (
@@ -36,6 +36,7 @@ class LawTable:
     law: wp.array(dtype=wp.int32)  # see Law
     offset: wp.array(dtype=wp.float64)  # [m]
     beta: wp.array(dtype=wp.float64)
+    centre: wp.array(dtype=wp.float64)  # [rad] to which limits fade
     lower: wp.array(dtype=wp.float64)  # bounds of rows that are not BOUNDED
     upper: wp.array(dtype=wp.float64)
     softness: wp.array(dtype=wp.float64)  # [m/N, rad/(N m)] of what GIVES; [1/kg, 1/(kg m^2)] of what WEIGHS
@@ -44,10 +45,11 @@ class LawTable:
     most: wp.array(dtype=wp.float64)  # [N, N m] force of what is BOUNDED
     target: wp.array(dtype=wp.float64)  # [m, rad] where the step ends
     rate: wp.array(dtype=wp.float64)  # [m/s, rad/s] of the target, or the velocity asked for
-    place: wp.array(dtype=wp.float64)  # coordinates where the step starts, twists within a turn
+    place: wp.array(dtype=wp.float64)  # coordinates where the step starts, twists within a turn where they do not fade
     speed: wp.array(dtype=wp.float64)
     mobility: wp.array(dtype=wp.float64)  # J M^-1 J^T: at least 1 / m of what the row moves
     angle: wp.array(dtype=wp.float64)  # [rad] near which turns are counted
+    fades: wp.array(dtype=wp.int32)  # 1: it does where the step starts (reference/rows.py)
     force: wp.array(dtype=wp.float64)  # [N, N m] to start from
     asked: wp.array2d(dtype=wp.float64)  # out, (len(ASKED), rows)
     beyond: wp.array(dtype=wp.int32)  # out, (joints,) 1: beyond a limit
@@ -57,7 +59,7 @@ class LawTable:
 def counted(table: LawTable, r: int):
     """Coordinate of row r where the step starts, with its turns."""
     place = table.place[r]
-    if (table.law[r] & TURNS) == 0:
+    if (table.law[r] & TURNS) == 0 or table.fades[r] != 0:
         return place
     return place + TWO_PI * wp.rint((table.angle[r] - place) / TWO_PI)
 
@@ -95,7 +97,7 @@ def pull(table: LawTable, r: int, off: wp.float64, most: wp.float64, h: wp.float
     beta, compliance = spring_law(stiffness, part * damping, h, share, found.way_spring)
     push = wanted * damping - drift * h * stiffness * (one - found.way_spring) - (one - part) * damping * speed
     flow = push * h * compliance / share
-    if (table.law[r] & TURNS) != 0:
+    if (table.law[r] & TURNS) != 0 and table.fades[r] == 0:
         if turns_far(beta, flow, compliance, off, speed, mobility, most, h):
             flow -= beta * off / h
             beta = zero
@@ -154,13 +156,18 @@ def ask(table: LawTable):
         if speed > zero:
             target -= wp.copysign(wp.float64(0.5) * speed * speed / brake, way)
         table.asked[RATE, r] = rate + wp.copysign(speed, way)
+    centre = target
+    if table.beta[r] == zero:
+        centre = FORCED
     if (law & (FROM_BELOW | FROM_ABOVE)) != 0:
+        centre = table.centre[r]
         target = stand(target, place, (law & FROM_BELOW) != 0, h)
     angle = zero
     if (law & TURNS) != 0:
         angle = table.angle[r]
     table.asked[OFFSET, r] = table.offset[r] + angle
     table.asked[TARGET, r] = target - angle
+    table.asked[CENTRE, r] = centre - angle
     table.asked[LOWER, r] = lower
     table.asked[UPPER, r] = upper
     table.asked[IMPULSE, r] = wp.min(wp.max(table.force[r] * h / share, lower), upper)
@@ -194,7 +201,7 @@ class Asker:
         self._asked, self._damped = views.pop("asked"), bool((law & Law.PULLS).any())
         v = self.columns = SimpleNamespace(**{name: view[: lengths.get(name, count)] for name, view in views.items()})
         v.count[0], v.law[:] = count, law
-        for name in ("joint", "offset", "beta", "target", "lower", "upper"):
+        for name in ("joint", "offset", "centre", "beta", "target", "lower", "upper"):
             getattr(v, name)[:] = getattr(rows, name)
         self._ask, self._look = HostKernel(ask, table), HostKernel(look_beyond, table)
 

@@ -13,7 +13,7 @@ from .springs import module
 
 _REAL = real_types(wp.float64)
 _MEASURED = (
-    *("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset"),
+    *("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset", "centre"),
     *(("a", "body_a"), ("b", "body_b")),
 )
 RowArrays = structs(_REAL).RowArrays
@@ -109,6 +109,10 @@ class Observer:
     def lay(self, axis_a, axis_b):
         """Lay the axes (R, 3) of all rows anew, in the bodies' frames."""
         self._columns.axis_a[: self._count], self._columns.axis_b[: self._count] = axis_a, axis_b
+
+    def near(self, rows, angle, centre):
+        """Measure TWISTs, numbers (K,), from ``angle`` (K,), near which they are, and fade them to ``centre`` (K,)."""
+        self._columns.offset[rows], self._columns.centre[rows] = angle, centre - angle
 
     def look(self, position, orientation, velocity):
         """c, J u and J M^-1 J^T, (R,) each, at poses (B, 3), (B, 4) and velocities (B, 6)."""

@@ -3,7 +3,7 @@
 
     LINEAR    axis . (anchor b - anchor a)         m      axis fixed in body a
     DOT       axis of a . axis of b                1      rad where it is small
-    TWIST     turn of b against a about the axis   rad    within half a turn of its offset
+    TWIST     turn of b against a about the axis   rad    within half a turn of its offset; fades where b turns over
     DISTANCE  |anchor b - anchor a|                m
 
 Axes are fixed in body a, so the lever of a LINEAR row on a reaches to b's anchor: that keeps angular momentum.
@@ -17,6 +17,7 @@ import warp as wp
 from ..arrays import structs
 from ..mathx.rotation import rotation_functions
 from ..problem import Coordinate
+from ..reference.rows import OVER, SWUNG
 
 
 @cache
@@ -30,6 +31,7 @@ def row_functions(real):
     name = f"axion_rows_{real.name}"
     LINEAR, DOT, TWIST = (wp.constant(int(Coordinate[name])) for name in ("LINEAR", "DOT", "TWIST"))
     TWO_PI = 6.283185307179586
+    SWUNG_R, OVER_R = SWUNG, OVER
 
     @wp.struct
     class Row:
@@ -64,6 +66,54 @@ def row_functions(real):
         return wp.quat_inverse(qa) * qb * wp.quat_inverse(rows.reference[r])
 
     @wp.func(module=name)
+    def angle_of(rows: RowArrays, r: int, s: scalar, w: scalar):
+        """Angle of the TWIST r, less its offset; s, w: of how b is turned, along the axis."""
+        angle = scalar(2.0) * wp.atan2(s, w) - rows.offset[r]
+        return angle - scalar(TWO_PI) * wp.round(angle / scalar(TWO_PI)) + rows.offset[r] - rows.offset[r]
+
+    @wp.func(module=name)
+    def fade(cosine: scalar):
+        """What is left of a TWIST at this cosine of half its swing, and the derivative of that."""
+        wide = scalar(SWUNG_R) - scalar(OVER_R)
+        part = wp.clamp((cosine - scalar(OVER_R)) / wide, scalar(0.0), scalar(1.0))
+        left = part * part * (scalar(3.0) - scalar(2.0) * part)
+        return left, scalar(6.0) * part * (scalar(1.0) - part) / wide
+
+    @wp.func(module=name)
+    def fading(rows: RowArrays, r: int, v: vec3, s: scalar, w: scalar, whole: vec3, near: scalar):
+        """Derivative of the TWIST r where it fades, in a's frame; whole: that of the angle; near: as in jacobian_of."""
+        k = rows.axis_a[r]
+        cosine = wp.sqrt(w * w + s * s)
+        left, slope = fade(cosine)
+        other = scalar(1.0) - left
+        if wp.isnan(rows.centre[r]):
+            return left * whole + other * k
+        of_sine = w * k + wp.cross(v, k)  # twice the derivatives of s and w
+        of_cosine = -v
+        outward = (s * of_sine + w * of_cosine) / wp.max(scalar(2.0) * cosine, scalar(1.0e-15))
+        off = scalar(2.0) * wp.atan2(s, w) - rows.offset[r]
+        off -= scalar(TWO_PI) * wp.round((off - near) / scalar(TWO_PI)) + rows.centre[r]
+        half = wp.atan2(s, w) - scalar(0.5) * off  # of the centre, so many turns on
+        smooth = of_sine * wp.cos(half) - of_cosine * wp.sin(half)
+        off -= scalar(2.0) * cosine * wp.sin(scalar(0.5) * off)
+        return left * whole + other * smooth + off * slope * outward
+
+    @wp.func(module=name)
+    def angle_before(rows: RowArrays, r: int, qa: quat, qb: quat, mean_a: quat, mean_b: quat):
+        """Angle of the TWIST r, less its offset, at mean orientations before those given, by the way between them."""
+        rel = turn_between(rows, r, qa, qb)
+        mean = turn_between(rows, r, mean_a, mean_b)
+        s = wp.dot(vec3(rel[0], rel[1], rel[2]), rows.axis_a[r])
+        mean_s = wp.dot(vec3(mean[0], mean[1], mean[2]), rows.axis_a[r])
+        w = rel[3]
+        mean_w = mean[3]
+        angle = angle_of(rows, r, s, w)
+        if wp.dot(rel, mean) < scalar(0.0):
+            mean_s = -mean_s
+            mean_w = -mean_w
+        return angle + scalar(2.0) * wp.atan2(w * mean_s - s * mean_w, w * mean_w + s * mean_s)
+
+    @wp.func(module=name)
     def coordinate_of(rows: RowArrays, r: int, at: Vectors, qa: quat, qb: quat):
         """Coordinate of row r, less its offset; that of a TWIST at the orientations given."""
         coordinate = rows.coordinate[r]
@@ -74,14 +124,23 @@ def row_functions(real):
             c = wp.dot(at.axis, at.other)
         if coordinate == TWIST:
             rel = turn_between(rows, r, qa, qb)
-            angle = scalar(2.0) * wp.atan2(wp.dot(vec3(rel[0], rel[1], rel[2]), rows.axis_a[r]), rel[3])
-            angle -= rows.offset[r]
-            c = angle - scalar(TWO_PI) * wp.round(angle / scalar(TWO_PI)) + rows.offset[r]
+            s = wp.dot(vec3(rel[0], rel[1], rel[2]), rows.axis_a[r])
+            angle = angle_of(rows, r, s, rel[3])
+            cosine = wp.sqrt(rel[3] * rel[3] + s * s)
+            if cosine < scalar(SWUNG_R) and not wp.isnan(rows.centre[r]):
+                left, _ = fade(cosine)
+                off = angle - rows.centre[r]
+                near = scalar(2.0) * cosine * wp.sin(scalar(0.5) * off)
+                return rows.centre[r] + left * off + (scalar(1.0) - left) * near
+            return angle
         return c - rows.offset[r]
 
     @wp.func(module=name)
-    def jacobian_of(rows: RowArrays, r: int, at: Vectors, qa: quat, qb: quat):
-        """Row r with its Jacobian, without its coordinate; that of a TWIST at the orientations given."""
+    def jacobian_of(rows: RowArrays, r: int, at: Vectors, qa: quat, qb: quat, near: scalar):
+        """Row r with its Jacobian, without its coordinate; that of a TWIST at the orientations given.
+
+        near: angle, less its offset, within half a turn of which a TWIST is.
+        """
         out = Row()
         zero = vec3(scalar(0.0))
         coordinate = rows.coordinate[r]
@@ -98,7 +157,11 @@ def row_functions(real):
             v = vec3(rel[0], rel[1], rel[2])
             s = wp.dot(v, k)
             w = rel[3]
-            turn = wp.quat_rotate(qa, (w * (w * k + wp.cross(v, k)) + s * v) / wp.max(w * w + s * s, scalar(1.0e-30)))
+            square = w * w + s * s
+            local = (w * (w * k + wp.cross(v, k)) + s * v) / wp.max(square, scalar(1.0e-30))
+            if square < scalar(SWUNG_R * SWUNG_R):
+                local = fading(rows, r, v, s, w, local, near)
+            turn = wp.quat_rotate(qa, local)
             out.jac_a = six(zero, -turn)
             out.jac_b = six(zero, turn)
         else:
@@ -111,7 +174,7 @@ def row_functions(real):
     def measure(rows: RowArrays, r: int, xa: wp.vec3d, qa: quat, xb: wp.vec3d, qb: quat):
         """Coordinate and Jacobian of row r at the given poses."""
         at = vectors(rows, r, xa, qa, xb, qb)
-        row = jacobian_of(rows, r, at, qa, qb)
+        row = jacobian_of(rows, r, at, qa, qb, scalar(0.0))
         row.c = coordinate_of(rows, r, at, qa, qb)
         return row
 
@@ -174,10 +237,10 @@ def row_functions(real):
     def between(rows: RowArrays, r: int, bodies: BodyArrays, at: Vectors, qa: quat, qb: quat):
         """Row r with its Jacobian in mid-step of a step to the given end orientations, where vectors are ``at``."""
         if rows.coordinate[r] != TWIST:
-            return jacobian_of(rows, r, at, qa, qb)
-        a = rows.a[r]
-        b = rows.b[r]
-        return jacobian_of(rows, r, at, mean_rotation(bodies.q0[a], qa), mean_rotation(bodies.q0[b], qb))
+            return jacobian_of(rows, r, at, qa, qb, scalar(0.0))
+        mean_a = mean_rotation(bodies.q0[rows.a[r]], qa)
+        mean_b = mean_rotation(bodies.q0[rows.b[r]], qb)
+        return jacobian_of(rows, r, at, mean_a, mean_b, angle_before(rows, r, qa, qb, mean_a, mean_b))
 
     @wp.func(module=name)
     def halfway(rows: RowArrays, r: int, bodies: BodyArrays, xa: wp.vec3d, qa: quat, xb: wp.vec3d, qb: quat):
@@ -209,7 +272,7 @@ def row_functions(real):
                 if early_b:
                     row.jac_b = early_turn(rows.coordinate[r], at, start, mid.jac_a, mid.jac_b, True)
         else:
-            row = jacobian_of(rows, r, end, qa, qb)
+            row = jacobian_of(rows, r, end, qa, qb, scalar(0.0))
         row.c = coordinate_of(rows, r, end, qa, qb)
         return row
 

@@ -29,6 +29,7 @@ from .breaking import overloaded
 from .closing import Closing
 from .mobility import Held, matters
 from .observed import Observer
+from .swinging import Swinging, middle
 
 LOCK, LOWER, UPPER, SPRING, POSITION_DRIVE, VELOCITY_DRIVE, FRICTION = range(7)
 
@@ -114,8 +115,10 @@ class JointTable:
     def __len__(self):
         return len(self.fixed)
 
-    def observe(self, position, orientation, velocity):
-        """Take in where a step starts: solver poses (B, 3), (B, 4), velocities (B, 6); prescribed bodies: the mean."""
+    def observe(self, position, orientation, velocity, time=0.0):
+        """Take in where a step starts: solver poses (B, 3), (B, 4), velocities (B, 6), of prescribed bodies the mean;
+        time [s].
+        """
         if self._closing is not None:
             self._closing.observe(position, orientation)
         if not len(self._soft):
@@ -123,8 +126,12 @@ class JointTable:
         if self._observer is None:
             self._observer = Observer(self.fixed.take(self._soft), self._frames)
         start, pulled, arriving = self.start, self._pulled, self._arriving
+        if len(self._swinging):
+            self._swinging.lay(self._observer, start, self.angle, orientation, time)
         seen = self._observer.look(position, orientation, velocity)
         start.place[self._soft], start.speed[self._soft], start.mobility[self._soft] = seen
+        if len(self._swinging):
+            self._swinging.count(start.place, self.angle)
         if not (len(pulled) or len(arriving)):
             return
         key = self.alive.tobytes()
@@ -245,7 +252,7 @@ class JointTable:
         reference = rotations.multiply(rotations.conjugate(self._orientation[a]), self._orientation[b])
         basis = rotations.matrices(joint.orientation).T  # rows: the joint's axes in the world
 
-        def place(coordinate, axis_a, axis_b):
+        def place(coordinate, axis_a, axis_b, swings=False):
             return (
                 coordinate,
                 a,
@@ -256,6 +263,7 @@ class JointTable:
                 self._local(b, axis_b),
                 reference,
                 0.0,
+                swings,
             )
 
         for k, name in enumerate(LINEAR):
@@ -269,7 +277,7 @@ class JointTable:
                 across = np.cross(basis[k], basis[watched])
                 spot = place(Coordinate.DOT, across, basis[watched])
             else:
-                spot = place(Coordinate.TWIST, basis[k], basis[k])
+                spot = place(Coordinate.TWIST, basis[k], basis[k], len(free) > 1)
             self._asks_of(index, joint.axis(name), spot, joint.angular_compliance)
 
     def _asks_of(self, index, axis, place, compliance):
@@ -295,14 +303,18 @@ class JointTable:
         anchor_a = self._local(a, joint.anchors[0] - self._position[a])
         anchor_b = self._local(b, joint.anchors[1] - self._position[b])
         zero = np.zeros(3)
-        place = (Coordinate.DISTANCE, a, b, anchor_a, anchor_b, zero, zero, rotations.IDENTITY, joint.rest_length())
+        length = joint.rest_length()
+        place = (Coordinate.DISTANCE, a, b, anchor_a, anchor_b, zero, zero, rotations.IDENTITY, length, False)
         slack = JOINT_TYPES[joint.kind].slack
         self._add(index, place, Ask(UPPER if slack else LOCK, None, joint.compliance))
 
     def _pack(self):
         rows = JointRows.of(len(self._asks))
         rows.joint[:] = self._joint
-        names = ("coordinate", "body_a", "body_b", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset")
+        names = (
+            *("coordinate", "body_a", "body_b", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset"),
+            "swings",
+        )
         for k, place in enumerate(self._places):
             for name, value in zip(names, place, strict=True):
                 getattr(rows, name)[k] = value
@@ -317,12 +329,14 @@ class JointTable:
                 law[k] |= Law.GIVES
             elif ask.role in (LOWER, UPPER):
                 law[k] |= Law.LOWER if ask.role == LOWER else Law.UPPER
+            if rows.swings[k] and ask.role in (LOWER, UPPER):
+                rows.centre[k] = middle(axis)
             if ask.role == LOWER:
                 rows.target[k], rows.lower[k] = axis.lower, 0.0
             elif ask.role == UPPER:
                 rows.target[k], rows.upper[k] = (axis.upper if axis is not None else 0.0), 0.0
             elif ask.role == SPRING:
-                rows.target[k] = axis.rest
+                rows.target[k] = rows.centre[k] = axis.rest
                 law[k] |= Law.PULLS
             elif ask.role == POSITION_DRIVE:
                 pulls, within = axis.stiffness > 0.0, np.isfinite(axis.max_force)
@@ -334,13 +348,14 @@ class JointTable:
             elif ask.role == FRICTION:
                 law[k] |= Law.BOUNDED
             if ask.role in (VELOCITY_DRIVE, FRICTION):
-                rows.beta[k] = 0.0
+                rows.beta[k], rows.centre[k] = 0.0, np.nan
             if ask.role in (POSITION_DRIVE, VELOCITY_DRIVE):
                 self._driven.append((k, axis))
         self._law = law
         self.leaps = np.array(leaps, int)  # rows that drive an angle with any force: it is where they say at once
         self._pulled, self._arriving = (np.flatnonzero(law & kind) for kind in (Law.PULLS, Law.BRAKES))
         self._soft = np.flatnonzero(law & (Law.GIVES | Law.PULLS | Law.BRAKES | Law.LOWER | Law.UPPER))
+        self._swinging = Swinging(rows, self._soft, self._driven)
         self.limits = np.flatnonzero(law & (Law.LOWER | Law.UPPER))  # numbers of rows
 
     def _fill(self, columns):

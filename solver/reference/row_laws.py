@@ -17,7 +17,8 @@ RESOLVED = 4.0  # (omega h)^2 up to which compliance vibrates: pi steps a period
 SPEED = StepProblem.push_out_speed  # [m/s], [rad/s] at which what lies beyond a limit is brought back
 NEAR = 0.1  # of the way back in a step: what lies no farther beyond its limit is not on its way back
 ASKED = (
-    *("offset", "beta", "target", "target_velocity", "compliance", "lower", "upper", "impulse"),  # of JointRows
+    *("offset", "beta", "target", "target_velocity", "compliance", "lower", "upper", "impulse"),  # of JointRows,
+    "centre",
     "rate",  # that the coordinate must end with; NaN where a force decides
     *("constant", "stiffness", "damping", "decay"),  # of constraints/springs.EndLaw
 )
@@ -44,7 +45,7 @@ def asked(rows, h):
     has = {law: (rows.law & law) != 0 for law in Law}
     share, count = 1.0 + rows.midpoint[rows.joint], len(rows.law)
     turns = 2.0 * np.pi * np.round((rows.angle - rows.place) / (2.0 * np.pi))
-    place = np.where(has[Law.TURNS], rows.place + turns, rows.place)
+    place = np.where(has[Law.TURNS] & (rows.fades == 0), rows.place + turns, rows.place)
     beta, compliance, rate = rows.beta.copy(), np.zeros(count), rows.rate.copy()
     target, flow, end = rows.target.copy(), np.where(has[Law.FLOWS], rate, 0.0), np.zeros((4, count))
     bound = np.where(has[Law.BOUNDED], rows.most * h / share, np.inf)
@@ -55,19 +56,22 @@ def asked(rows, h):
         drift, wanted = np.where(has[Law.FOLLOWS], rate, 0.0)[k], rate[k]
         start = (place - target)[k], rows.speed[k], rows.mobility[k]
         found, end[:, k] = pull(own, start, wanted, drift, h, share[k])
-        far = turns_far(found, start[0], start[1:], bound[k], h) & has[Law.TURNS][k]
+        far = turns_far(found, start[0], start[1:], bound[k], h) & has[Law.TURNS][k] & (rows.fades[k] == 0)
         flow[k] = found[1] - np.where(far, found[0] * start[0] / h, 0.0)
         beta[k], compliance[k], rate[k] = np.where(far, 0.0, found[0]), found[2], np.nan
     if (k := has[Law.BRAKES]).any():
         target[k], rate[k] = arrival(target[k], rate[k], place[k], (rows.most * rows.mobility)[k], h)
+    centre = np.where(rows.beta == 0.0, np.nan, target)
     if (k := has[Law.LOWER] | has[Law.UPPER]).any():
+        centre[k] = rows.centre[k]
         target[k] = stand(target[k], place[k], has[Law.LOWER][k], h)
     if (k := has[Law.WEIGHS]).any():
         flow[k], compliance[k], rate[k] = rows.speed[k], rows.softness[k], np.nan
     lower, upper = (np.where(has[Law.BOUNDED], b, own) for b, own in ((-bound, rows.lower), (bound, rows.upper)))
     angle = np.where(has[Law.TURNS], rows.angle, 0.0)
     impulse = np.minimum(np.maximum(rows.force * h / share, lower), upper)
-    return np.array([rows.offset + angle, beta, target - angle, flow, compliance, lower, upper, impulse, rate, *end])
+    bounds = lower, upper, impulse, centre - angle
+    return np.array([rows.offset + angle, beta, target - angle, flow, compliance, *bounds, rate, *end])
 
 
 def give(softness, mobility, beta, h, share):

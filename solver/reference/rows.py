@@ -12,7 +12,7 @@ a = R_a axis_a, b = R_b axis_b.  Impulse p of a row acts as +J_a^T p on body a a
     LINEAR    c = a . d      J_a = [-a, -(d + r_a) x a]    J_b = [a, r_b x a]      (a turns with body a)
     DOT       c = a . b      J_a = [0, a x b]              J_b = [0, b x a]
     TWIST     c = 2 atan2(v . k, w), (v, w) = q_a^-1 q_b reference^-1, k = axis_a
-              J_b = [0, R_a (w (w k + v x k) + (v . k) v) / (w^2 + (v . k)^2)],  J_a = -J_b
+              J_b = [0, R_a g],  g = (w (w k + v x k) + (v . k) v) / r^2,  r^2 = w^2 + (v . k)^2,  J_a = -J_b
     DISTANCE  c = |d|        J_a = [-e, -r_a x e]          J_b = [e, r_b x e]      e = d / |d|
     contact   v = e . (point velocity of a - that of b), e = n, t1, t2:  J_a = [e, r_a x e], J_b = [-e, -r_b x e]
 
@@ -24,12 +24,28 @@ s = (x+ - x-, 2 tan(phi / 2) k) of each body, which turns by phi about k,
 because a vector r fixed in a body has r+ - r- = 2 tan(phi / 2) k x (r+ + r-) / 2, and c is quadratic in such vectors
 (Gonzalez 1996; Betsch and Steinmann 2002).  Where c stays zero s is in the kernel of J, so that rows are redundant in
 the step exactly where they are so in the mechanism: their stress against each other then moves nothing.
+
+No angle exists where b is turned over, half a turn about an axis across k: r = cos(swing / 2) is 0 there, g is 1 / r,
+and the angle takes any value, by which side b passes.  Beyond 120 degrees of swing, r < 1 / 2, a TWIST therefore fades
+into a coordinate that is smooth there, and is that alone from 160 degrees on.  With m its ``centre``, f a cubic of r,
+and the angle y off m,
+
+    TWIST     c - m = f y + (1 - f) 2 r sin(y / 2)        2 r sin(y / 2) = +-2 (v . k cos(m / 2) - w sin(m / 2))
+              J_b = [0, R_a (f g + (1 - f) grad 2 r sin(y / 2) + (y - 2 r sin(y / 2)) f' grad r)]
+
+which has a bounded derivative everywhere: a spring has a potential 1/2 stiffness (c - m)^2, what is held at m passes
+through r = 0, and limits around m let b do so.  Where f is 0 whole turns of y change no more than the sign of c - m.  A
+row that asks for a speed alone, as friction and motors do, has no m: J_b = [0, R_a (f g + (1 - f) k)] measures more and
+more the speed about a's own axis.  Hinges have r = 1.
 """
 
 import numpy as np
 
 from ..problem import Coordinate, tangents
 from .rotation import conjugate, cross, dot, halfway, multiply, rotate
+
+SWUNG = 0.5  # r of a TWIST below which it fades, at a swing of 120 degrees,
+OVER = float(np.cos(np.radians(80.0)))  # and below which it is gone, at 160
 
 
 def _anchors(rows, position, orientation):
@@ -45,6 +61,25 @@ def _twist(rows, orientation):
     relative = multiply(conjugate(orientation[rows.body_a]), orientation[rows.body_b])
     turned = multiply(relative, conjugate(rows.reference))
     return turned, dot(turned[:, :3], np.asarray(rows.axis_a, float))
+
+
+def fade(r):
+    """f(r) and its derivative, of r = cos(swing / 2), (R,) each."""
+    part = np.clip((r - OVER) / (SWUNG - OVER), 0.0, 1.0)
+    return part * part * (3.0 - 2.0 * part), 6.0 * part * (1.0 - part) / (SWUNG - OVER)
+
+
+def faded(rows, angle, r):
+    """(R,) coordinates of TWIST rows, less their offsets, at an ``angle`` (R,) less their offsets and r (R,)."""
+    off, part = angle - rows.centre, fade(r)[0]
+    near = rows.centre + part * off + (1.0 - part) * 2.0 * r * np.sin(0.5 * off)
+    return np.where((r < SWUNG) & ~np.isnan(off), near, angle)
+
+
+def fades(rows, orientation):
+    """(R,) bool: JointRows that are a TWIST and fade at the orientations (B, 4)."""
+    turned, sine = _twist(rows, np.asarray(orientation, float))
+    return (rows.coordinate == int(Coordinate.TWIST)) & (np.hypot(turned[:, 3], sine) < SWUNG)
 
 
 def _kinds(rows):
@@ -78,9 +113,13 @@ def coordinates(rows, position, orientation, near=None):
         a = rotate(orientation[rows.body_a[i]], rows.axis_a[i])
         value[i] = dot(a, rotate(orientation[rows.body_b[i]], rows.axis_b[i]))
     if (i := kinds.get(Coordinate.TWIST)) is not None:
-        turned, sine = _twist(rows, orientation)
-        angle = 2.0 * np.arctan2(sine[i], turned[i, 3])
+        turned, sine = (values[i] for values in _twist(rows, orientation))
+        angle = 2.0 * np.arctan2(sine, turned[:, 3])
         value[i] = angle - 2.0 * np.pi * np.round((angle - near[i]) / (2.0 * np.pi))
+        over = np.flatnonzero((r := np.hypot(turned[:, 3], sine)) < SWUNG)
+        if len(over):
+            i, r = i[over], r[over]
+            value[i] = rows.offset[i] + faded(rows.take(i), value[i] - rows.offset[i], r)
     if (i := kinds.get(Coordinate.DISTANCE)) is not None:
         value[i] = np.sqrt(dot(d[i], d[i]))
     return value - rows.offset
@@ -96,23 +135,23 @@ def jacobians(rows, position, orientation):
 
     Returns:
         J_a (R, 6), J_b (R, 6), on (linear, angular) velocity in world axes.  Where the derivative does not exist (a
-        DISTANCE of zero, a TWIST turned by pi about a cross axis) the row is zero.
+        DISTANCE of zero) the row is zero.
     """
     position, orientation = np.asarray(position, float), np.asarray(orientation, float)
-    return _directions(rows, ((position, orientation),), orientation)
+    return _directions(rows, ((position, orientation),), orientation, orientation)
 
 
 def mean_jacobians(rows, start, end):
     """J_a (R, 6), J_b (R, 6) in mid-step: along them joint rows do no work in a step that keeps their coordinates.
 
-    A TWIST is taken half way between the two orientations.
+    A TWIST is taken half way between the two orientations, on the way that leads to its angle at the end.
 
     Args:
         rows: JointRows with R rows.
         start, end: position (B, 3) [m] and orientation (B, 4) of the solver frames at both ends of the step.
     """
     start, end = (tuple(np.asarray(values, float) for values in pose) for pose in (start, end))
-    return _directions(rows, (start, end), halfway(start[1], end[1]))
+    return _directions(rows, (start, end), halfway(start[1], end[1]), end[1])
 
 
 def with_start_levers(rows, start, end, directions, fast):
@@ -161,8 +200,10 @@ def felt_directions(problem, position, orientation):
     return with_start_levers(problem.joints, start, (position, orientation), directions, bodies.spin.any(axis=1))
 
 
-def _directions(rows, poses, turn):
-    """J_a (R, 6), J_b (R, 6) from the mean over one or two poses; those of a TWIST at the orientations ``turn``."""
+def _directions(rows, poses, turn, end):
+    """J_a (R, 6), J_b (R, 6) from the mean over one or two poses; those of a TWIST at the orientations ``turn`` (B, 4),
+    on the way to those of the ``end``.
+    """
     j_a, j_b = np.zeros((len(rows), 6)), np.zeros((len(rows), 6))
     if not len(rows):
         return j_a, j_b
@@ -184,6 +225,10 @@ def _directions(rows, poses, turn):
         v, w, s, k = turned[:, :3], turned[:, 3:], sine[:, None], rows.axis_a[i]
         scale = w * w + s * s
         local = (w * (w * k + cross(v, k)) + s * v) / np.where(scale > 0.0, scale, np.inf)
+        over = np.flatnonzero(scale < SWUNG * SWUNG)
+        if len(over):
+            ours, there = rows.take(i[over]), (turned[over], sine[over])
+            local[over] = _fading(ours, *there, local[over], _angles_before(ours, end, *there))
         j_b[i, 3:] = rotate(turn[rows.body_a[i]], local)
         j_a[i] = -j_b[i]
     if (i := kinds.get(Coordinate.DISTANCE)) is not None:
@@ -192,6 +237,33 @@ def _directions(rows, poses, turn):
         j_a[i] = np.hstack([-e, -cross(r_a[i], e)])
         j_b[i] = np.hstack([e, cross(r_b[i], e)])
     return j_a, j_b
+
+
+def _angles_before(rows, end, turned, sine):
+    """(R,) angles of TWIST rows, less their offsets, where ``turned`` and ``sine`` are, by the way to the ``end``."""
+    last, s = _twist(rows, end)
+    sense, w = np.where(dot(last, turned) < 0.0, -1.0, 1.0), last[:, 3]
+    angle = 2.0 * np.arctan2(s, w) - rows.offset
+    back = 2.0 * np.arctan2(sense * (w * sine - s * turned[:, 3]), sense * (w * turned[:, 3] + s * sine))
+    return angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi)) + back
+
+
+def _fading(rows, turned, sine, whole, near):
+    """(R, 3) derivatives of TWIST rows that fade, in a's frame; whole: (R, 3) those of the angles; near: (R,) angles
+    less their offsets, within half a turn of which they are.
+    """
+    v, w, s, k = turned[:, :3], turned[:, 3:], sine[:, None], np.asarray(rows.axis_a, float)
+    r = np.hypot(turned[:, 3], sine)
+    part, slope = (each[:, None] for each in fade(r))
+    angle = 2.0 * np.arctan2(sine, turned[:, 3]) - rows.offset
+    turns = np.round((angle - near) / (2.0 * np.pi))
+    off = (angle - 2.0 * np.pi * turns - rows.centre)[:, None]
+    of_sine, of_cosine = w * k + cross(v, k), -v  # twice the derivatives of s and w
+    outward = 0.5 * (s * of_sine + w * of_cosine) / np.where(r > 0.0, r, np.inf)[:, None]
+    half = 0.5 * (rows.offset + rows.centre + 2.0 * np.pi * turns)[:, None]
+    smooth = 2.0 * (s * np.cos(half) - w * np.sin(half)), of_sine * np.cos(half) - of_cosine * np.sin(half)
+    near = part * whole + (1.0 - part) * smooth[1] + (off - smooth[0]) * slope * outward
+    return np.where(np.isnan(off), part * whole + (1.0 - part) * k, near)
 
 
 def gaps(contacts, position, orientation):
