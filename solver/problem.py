@@ -156,9 +156,7 @@ class JointRows:
     axis_b: np.ndarray  # (R, 3) local
     reference: np.ndarray  # (R, 4) orientation of b in a's frame at which a TWIST is zero
     offset: np.ndarray  # (R,) subtracted from the measured coordinate [m or rad]
-    centre: (
-        np.ndarray
-    )  # (R,) to which a TWIST fades as it swings, less ``offset`` [rad]; NaN: it asks for a speed alone
+    centre: np.ndarray  # (R,) to which a TWIST fades, less ``offset`` [rad]; NaN: it asks for a speed alone
     swings: np.ndarray  # (R,) bool: a TWIST of a joint that leaves other axes free, so that it may come to that
     start: np.ndarray  # (R,) the angle of such a TWIST where the step starts, with its turns, less ``offset`` [rad]
     beta: np.ndarray  # (R,)
