@@ -20,13 +20,15 @@ from .ordered import run_lengths, segments
 from .shapes import Box, ConvexHull
 from .touch_features import meeting_places
 from .touch_time import Side
-from .touching import Touching
+from .touching import Touching, halves, twice
 from .vectors import inner, length
 
 AS_IT_IS = 1e-3  # of the smaller half extent: what is nearer at the start of a step meets as it is
 STRAIGHT = 5e-3  # of it: way past each other until they meet that does not matter
 TOLD = 1e-3  # of it: so near a contact is to the place where shapes touch, at that time
 LIKE = 1.0 - 1e-4  # cosine of its normal and theirs: 0.8 degrees
+COLUMNS = {name: name for name in ("shape", "center", "heart", "pull", "radius")}  # of FlightArrays: those of Side
+COLUMNS |= {"q": "turn", "v": "linear", "w": "angular"}
 
 
 class ConvexImpacts:
@@ -50,13 +52,13 @@ class ConvexImpacts:
         runs = self._runs(found, jointed)
         if runs is None:
             return found
-        sides = [self._side(runs, k, flight) for k in range(2)]
+        sides = Side.of(self._model, np.concatenate([runs.first, runs.second]), flight, flight.pull)
+        sides.reach[~np.isfinite(sides.reach)] = 0.0
         near = places(self._may_meet(found, runs, sides, flight.step))
         if not len(near):
             return found
-        runs, sides = runs.take(near), [side.take(near) for side in sides]
-        for side in sides:
-            side.pull = flight.unheld[self._model.shape_body[side.shape]]
+        runs, sides = runs.take(near), sides.take(twice(near, len(runs.start)))
+        sides.pull = flight.unheld[self._model.shape_body[sides.shape]]
         touch, apart, hit = self._fly(runs, sides, flight.step)
         if not hit.any():
             return found
@@ -91,23 +93,17 @@ class ConvexImpacts:
         one = (is_round[a] & known[b]) | (is_round[b] & known[a])
         return ((count == 1) & one) | (self._plane[a] & is_round[b]) | (self._plane[b] & is_round[a])
 
-    def _side(self, runs, number, flight):
-        """Side of the first shapes of Runs, or of the second ones."""
-        side = Side.of(self._model, (runs.first, runs.second)[number], flight, flight.pull)
-        side.reach[~np.isfinite(side.reach)] = 0.0
-        return side
-
     def _may_meet(self, found, runs, sides, step):
         """(N,) bool: what may touch in the step, and not where it is nearest at its start."""
-        first, second = sides
-        drift = first.linear - second.linear + 0.5 * step * (first.pull - second.pull)
+        linear, pull, rim = halves(sides.linear), halves(sides.pull), halves(sides.rim())
+        drift = linear[0] - linear[1] + 0.5 * step * (pull[0] - pull[1])
         normal = runs.sign[:, None] * found.normal[runs.start]
         closing = inner(drift, normal)
-        rims = first.rim() + second.rim()
+        rims = rim[0] + rim[1]
         way = step * (length(drift) + rims)
         aside = np.sqrt(np.maximum(inner(drift, drift) - closing * closing, 0.0)) + rims
         time = np.minimum(step, runs.gap / np.maximum(rims - closing, 1e-300))  # that it takes at least
-        turning_plane = self._plane[runs.second] & second.angular.any(axis=1)
+        turning_plane = self._plane[runs.second] & halves(sides.angular)[1].any(axis=1)
         return (way > runs.gap) & (time * aside > STRAIGHT * runs.size) & ~turning_plane
 
     def _fly(self, runs, sides, step):
@@ -115,15 +111,16 @@ class ConvexImpacts:
         count = len(runs.start)
         v = self._flights.reserve(2 * count)
         v.count[0], v.step[0] = count, step
-        for k, side in enumerate(sides):
-            own = slice(k, 2 * count, 2)
-            v.shape[own], v.center[own], v.heart[own] = side.shape, side.center, side.heart
-            v.q[own], v.v[own], v.w[own], v.pull[own] = side.turn, side.linear, side.angular, side.pull
-            v.radius[own], v.rim[own], v.size[own] = side.radius, side.rim(), runs.size
+        order = np.arange(2 * count).reshape(2, -1).T.ravel()  # the kernel takes both sides of a pair, then the next
+        for name, column in COLUMNS.items():
+            getattr(v, name)[: 2 * count] = getattr(sides, column).take(order, 0)
+        v.rim[: 2 * count] = sides.rim().take(order)
+        v.size[: 2 * count] = runs.size.repeat(2)
         self._kernel.run()
         one, other = slice(0, 2 * count, 2), slice(1, 2 * count, 2)
-        points, normal, time = [v.point[one].copy(), v.point[other].copy()], v.normal[one].copy(), v.time[one].copy()
-        return Touching(self._model, sides, time, points, normal), v.apart[one].copy(), v.touches[one] == 1
+        points = np.concatenate([v.point[one], v.point[other]])
+        touching = Touching(self._model, sides, v.time[one].copy(), points, v.normal[one].copy())
+        return touching, v.apart[one].copy(), v.touches[one] == 1
 
     def _tell(self, found, hits, touch, apart):
         """``found`` with the N Touches of Runs ``hits``, of those of which it has none; apart: (N,) [m] then."""

@@ -77,7 +77,7 @@ def _change(changed, found, model, some, sign, sides, touch, one, step):
     on_face, body = at.face.any(axis=1), model.shape_body[sides[1].shape]
     # The normal of a face turns with its body, as contacts have it anyway.
     normal = np.where(on_face[:, None], rotate(sides[1].turn, at.face), at.normal)
-    now = [side.after(np.zeros(len(some))).place(point) for side, point in zip(sides, at.points, strict=True)]
+    now = [side.now().place(point) for side, point in zip(sides, at.points, strict=True)]
     stays = on_face & ~model.movable[body]
     margins = sides[0].radius, np.where(stays, 0.0, np.maximum(sides[1].radius, EDGE_RADIUS * sides[0].radius))
     gap = inner(normal, now[0] - now[1]) - margins[0] - margins[1]

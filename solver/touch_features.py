@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .flags import places, some
 from .manifold import along_runs
 from .problem import tangents
 from .reference.rotation import cross
+from .touching import halves, twice
 from .vectors import inner, length
 
 POINT, EDGE, FACE = range(3)
@@ -87,78 +89,81 @@ def meeting_places(cores, touch, size, room):
         touch: Touching of N pairs, at one place each.
         size: (N,) [m] of the pairs; room: (N,) how many places there may be; of one along edges it is in the middle.
     """
-    moved, each = touch.moved, zip(touch.sides, touch.outward, strict=True)
-    found = [features(cores, side.shape, out, FOREMOST * size) for side, out in each]
+    count, moved = len(size), touch.moved
+    found = features(cores, touch.sides.shape, touch.outward, FOREMOST * np.concatenate([size, size]))
     lines, low, high = _side_by_side(found, moved, size)
-    kinds = np.minimum(found[0].kind, found[1].kind), np.maximum(found[0].kind, found[1].kind)
-    faces = np.flatnonzero((kinds[0] != POINT) & (kinds[1] == FACE))
+    kinds = halves(found.kind)
+    faces = places((np.minimum(*kinds) != POINT) & (np.maximum(*kinds) == FACE))
+    if not len(lines) and not len(faces):
+        return np.arange(count), touch
     two = room[lines] > 1
     which, place = [lines, lines[two]], [np.where(two[:, None], low, 0.5 * (low + high)), high[two]]
     for number in faces.tolist():
-        corners = _shared_corners(found, moved, number, touch.normal[number], int(room[number]))
+        sides = number, number + count
+        corners = _shared_corners(found, moved, sides, touch.normal[number], int(room[number]))
         if len(corners) and np.ptp(corners, axis=0).max() > SHORTEST * size[number]:
             corners = corners if room[number] > 1 else corners.mean(axis=0)[None]
             which.append(np.full(len(corners), number))
             place.append(corners)
     which, place = np.concatenate(which), np.concatenate(place)
-    alone = np.setdiff1d(np.arange(len(size)), which)
-    both = [
-        np.concatenate([point[alone], _onto(own, body, which, place, touch.normal)])
-        for point, own, body in zip(touch.points, found, moved, strict=True)
-    ]
-    which = np.concatenate([alone, which])
-    order = np.argsort(which, kind="stable")
-    out = touch.take(which[order])
-    out.points = [each[order] for each in both]
-    return which[order], out
+    alone = np.setdiff1d(np.arange(count), which)
+    of = np.concatenate([alone, which])
+    order = np.argsort(of, kind="stable")
+    out = touch.take(of[order])
+    points = halves(touch.points)[:, alone], halves(_onto(found, moved, which, place, touch.normal))
+    out.points = np.concatenate(points, axis=1)[:, order].reshape(-1, 3)
+    return of[order], out
 
 
-def _onto(own, body, which, place, normal):
-    """Places (M, 3) of the world, along normals (N, 3) onto Features ``which`` (M,) of N, in the bodies' frames."""
-    body, normal = body.take(which), normal[which]
-    height = inner(place - body.place(own.start[which]), normal)
-    return body.inside(place - height[:, None] * normal)
+def _onto(found, moved, which, place, normal):
+    """Places (M, 3) of the world, along normals (N, 3) onto both Features ``which`` (M,) of N pairs, in the bodies'
+    frames (2 M, 3).
+    """
+    sides = twice(which, len(normal))
+    moved, normal, place = moved.take(sides), normal[np.tile(which, 2)], np.tile(place, (2, 1))
+    height = inner(place - moved.place(found.start[sides]), normal)
+    return moved.inside(place - height[:, None] * normal)
 
 
 def _side_by_side(found, moved, size):
     """Where edges lie along edges: which of N (M,), and both ends of what they share (M, 3) in the world.
 
-    found: Features, Features that touch; moved: Moved bodies of both at that time; size: (N,) [m] of the pairs.
+    found: Features (2 N) that touch; moved: Moved bodies of them at that time; size: (N,) [m] of the pairs.
     """
-    starts = [body.place(own.start) for own, body in zip(found, moved, strict=True)]
-    ways = [body.place(own.end) - start for own, body, start in zip(found, moved, starts, strict=True)]
-    lengths = [np.maximum(length(way), 1e-300) for way in ways]
+    edges = halves(found.kind == EDGE).all(axis=0)
+    if not some(edges):
+        return np.zeros(0, np.intp), *np.zeros((2, 0, 3))
+    starts = moved.place(found.start)
+    ways = moved.place(found.end) - starts
+    lengths, ways, start = halves(np.maximum(length(ways), 1e-300)), halves(ways), halves(starts)[0]
     along_each_other = length(cross(*ways)) < ALONG * lengths[0] * lengths[1]
-    good = (found[0].kind == EDGE) & (found[1].kind == EDGE) & along_each_other
-    start, along = starts[0], ways[0] / lengths[0][:, None]
-    spans = [_span(own, body, along) for own, body in zip(found, moved, strict=True)]
-    low, high = np.maximum(spans[0][0], spans[1][0]), np.minimum(spans[0][1], spans[1][1])
-    some = np.flatnonzero(good & (high - low > SHORTEST * size))
+    along = ways[0] / lengths[0][:, None]
+    least, most = (halves(each) for each in _span(found, moved, np.tile(along, (2, 1))))
+    low, high = np.maximum(*least), np.minimum(*most)
+    lines = places(edges & along_each_other & (high - low > SHORTEST * size))
     from_ = inner(start, along)
-    return some, *(start[some] + (end - from_)[some, None] * along[some] for end in (low, high))
+    return lines, *(start[lines] + (end - from_)[lines, None] * along[lines] for end in (low, high))
 
 
-def _span(own, body, along):
-    """(least (N,), most (N,)) of the places of Features along directions (N, 3)."""
-    repeated = body.take(own.run)
-    at = inner(repeated.place(own.place), along[own.run])
-    begin = _begins(own.run)
+def _span(found, moved, along):
+    """(least (2 N,), most (2 N,)) of the places of Features along directions (2 N, 3)."""
+    at = inner(moved.take(found.run).place(found.place), along[found.run])
+    begin = _begins(found.run)
     return np.minimum.reduceat(at, begin), np.maximum.reduceat(at, begin)
 
 
-def _shared_corners(found, moved, number, normal, most):
+def _shared_corners(found, moved, sides, normal, most):
     """(K, 3) in the world: corners, far from each other, of where a face and another, or an edge, lie on each other.
 
-    number: of the two Features; normal: (3,) of the faces; most: how many corners, or 1 for all of them that matter.
+    sides: numbers of the two Features; normal: (3,) of the faces; most: how many corners, or 1 for all that matter.
     """
     u = tangents(normal[None])[0][0]
     frame = np.stack([u, cross(normal, u)])
-    order = sorted(zip(found, moved, strict=True), key=lambda each: (each[0].kind[number], each[0].endless[number]))
     flat = []
-    for own, body in order:
-        if not own.endless[number]:
-            run = slice(*np.searchsorted(own.run, [number, number + 1]))
-            flat.append(body.take(own.run[run]).place(own.place[run]))
+    for number in sorted(sides, key=lambda number: (found.kind[number], found.endless[number])):
+        if not found.endless[number]:
+            run = slice(*np.searchsorted(found.run, [number, number + 1]))
+            flat.append(moved.take(found.run[run]).place(found.place[run]))
     level, polygon = (flat[0] @ normal).mean() * normal, _ringed(flat[0] @ frame.T)
     if len(flat) > 1:
         polygon = _clipped(polygon, _ringed(flat[1] @ frame.T))

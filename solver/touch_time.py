@@ -65,6 +65,10 @@ class Side:
         heart = self.heart + time * (self.linear + 0.5 * time * self.pull)
         return Moved(self, heart, turn, self.linear + time * self.pull)
 
+    def now(self):
+        """The Moved bodies where they are."""
+        return Moved(self, self.heart, self.turn, self.linear)
+
     def take(self, index):
         """Those at ``index``."""
         index = numbers(index)
@@ -177,7 +181,7 @@ def touch_in_flight(sides, touch, contact, step):
             at the step's start.
     """
     points, normal, gap = contact
-    speed = [side.after(np.zeros(len(gap))).speed(point) for side, point in zip(sides, points, strict=True)]
+    speed = [side.now().speed(point) for side, point in zip(sides, points, strict=True)]
     closing, pull = (inner(normal, a - b) for a, b in (speed, (sides[0].pull, sides[1].pull)))
     time, low, high = np.minimum(time_to_zero(gap, closing, pull), step), np.zeros(len(gap)), np.full(len(gap), step)
     for _ in range(ROUNDS):

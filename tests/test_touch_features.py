@@ -9,7 +9,7 @@ from axion.solver.free_flight import FreeFlight
 from axion.solver.model import build_model
 from axion.solver.touch_features import meeting_places
 from axion.solver.touch_time import Side
-from axion.solver.touching import Touching
+from axion.solver.touching import Touching, halves
 from scenes import turned
 
 SLAB = Box((0.5, 0.5, 0.5))  # its top at 0 when it stands at (0, 0, -0.5)
@@ -25,14 +25,13 @@ def places(upper, lower, at=(0.0, 0.0, 0.0), turn=UPRIGHT, base=(0.0, 0.0, -0.5)
     poses = np.array([at, base], float), np.array([turn, UPRIGHT], float)
     still = np.zeros((2, 3))
     flight = FreeFlight(poses, (still, still), 0.0, still, None)
-    sides = [Side.of(model, np.array([k]), flight, still) for k in range(2)]
-    for side in sides:
-        side.reach[:] = 1.0
-    touch = Touching(model, sides, np.zeros(1), [np.zeros((1, 3))] * 2, np.array([[0.0, 0.0, 1.0]]))
+    sides = Side.of(model, np.arange(2), flight, still)
+    sides.reach[:] = 1.0
+    touch = Touching(model, sides, np.zeros(1), np.zeros((2, 3)), np.array([[0.0, 0.0, 1.0]]))
     cores = core_table(model.shapes, model.shape_position, model.shape_rotation).views
     of, found = meeting_places(cores, touch, np.array([0.3]), np.array([room]))
     assert (of == 0).all() and len(of) <= room
-    ends = [moved.place(point) for moved, point in zip(found.moved, found.points, strict=True)]
+    ends = halves(found.moved.place(found.points))
     assert np.abs(ends[0] - ends[1])[:, :2].max() < 1e-9, "one below the other"
     return np.array(sorted(ends[0][:, :2].tolist()))
 
