@@ -130,14 +130,26 @@ class ProximalSolver:
         if self._recorded != p.generation:
             self._graphs.clear()
             self._recorded = p.generation
-        launched = phase, *(size > 0 for size in p.launched.values())
+        launched = self._launched(phase)
         if self.device.is_cuda and launched not in self._loaded:  # recording there must see no compilation
             self._launch(phase)
             self._loaded.add(launched)
             return
         if launched not in self._graphs:
-            self._graphs[launched] = recorded(self.device, lambda: self._launch(phase))
+            self._record(phase)
+            if phase == "position" and not self.device.is_cuda:
+                self._record("velocity")  # what hits asks for it, and need not wait then
         wp.capture_launch(self._graphs[launched])
+
+    def _record(self, phase):
+        self._graphs[self._launched(phase)] = recorded(self.device, lambda: self._launch(phase))
+
+    def _launched(self, phase):
+        """What tells one graph from another: the phase, and which of its kernels run."""
+        launched = self.problem.launched
+        if phase == "velocity":
+            launched = launched | {"spinning": 0}
+        return phase, *(size > 0 for size in launched.values())
 
     def _launch(self, phase):
         position = phase == "position"
