@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import warp as wp
 
-from .host import HostKernel, HostTable
+from .host import MANY, HostKernel, HostTable
 from .predict import module
 
 NODES, EDGES = wp.constant(0), wp.constant(1)
@@ -74,7 +74,7 @@ class _Labels(threading.local):
     """The tables of one thread."""
 
     def __init__(self):
-        self.nodes, self.edges = HostTable(NodeTable, count=2), HostTable(EdgeTable)
+        self.nodes, self.edges = HostTable(NodeTable, count=2), HostTable(EdgeTable, MANY)
         self.kernel = HostKernel(label_components, self.nodes, self.edges, alone=True)
 
 

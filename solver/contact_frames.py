@@ -3,7 +3,7 @@
 
 import warp as wp
 
-from .host import HostKernel, HostTable
+from .host import MANY, HostKernel, HostTable
 from .predict import turned
 
 
@@ -68,7 +68,7 @@ class ContactFrames:
 
     def __init__(self, frames):
         """frames: BodyFrames of the B bodies."""
-        self._frames, self._places = HostTable(FrameTable), HostTable(PlaceTable, count=1)
+        self._frames, self._places = HostTable(FrameTable), HostTable(PlaceTable, MANY, count=1)
         self._kernel = HostKernel(into_solver_frames, self._places, self._frames, alone=True)
         self._bodies = self._frames.reserve(len(frames.mass))
         count = len(frames.mass)

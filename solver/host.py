@@ -13,6 +13,7 @@ from .arrays import allocate, host_view
 from .recording import recorded
 
 LEAST = 256  # elements of a table: a thread in vain takes a nanosecond, to grow and record anew half a millisecond
+MANY = 2048  # of a table of contacts that one thread goes over alone: a heap of 125 boxes does not outgrow it
 
 
 def graph_of(kernel, size, *arrays):
@@ -21,16 +22,19 @@ def graph_of(kernel, size, *arrays):
 
 
 class HostTable:
-    """The arrays of a Warp struct on the CPU, ``size`` elements each or as many as ``fixed`` says; they only grow."""
+    """The arrays of a Warp struct on the CPU, ``size`` elements each or as many as ``fixed`` says; they only grow.
 
-    def __init__(self, struct, **fixed):
-        self._struct, self._fixed = struct, fixed
+    ``least``: elements to begin with.
+    """
+
+    def __init__(self, struct, least=LEAST, **fixed):
+        self._struct, self._least, self._fixed = struct, least, fixed
         self.size = self.generation = 0
 
     def reserve(self, size):
         """Make room for ``size`` elements, with some to spare.  Returns the views, by the names of the struct."""
         if size > self.size or not self.generation:
-            self.size = max(2 * size, LEAST)
+            self.size = max(2 * size, self._least)
             self.generation += 1
             self.arrays = allocate(self._struct, self._fixed, self.size, "cpu")
             self.views = SimpleNamespace(**{name: host_view(getattr(self.arrays, name)) for name in self._struct.vars})

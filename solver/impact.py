@@ -4,7 +4,7 @@
 import numpy as np
 import warp as wp
 
-from .host import HostKernel, HostTable
+from .host import MANY, HostKernel, HostTable
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .predict import turned
@@ -132,7 +132,7 @@ class Impacts:
     """Newton's law of impact for the contacts of one scene, step by step."""
 
     def __init__(self):
-        self._contacts, self._bodies = HostTable(ImpactContacts, count=2, setting=2), HostTable(ImpactBodies)
+        self._contacts, self._bodies = HostTable(ImpactContacts, MANY, count=2, setting=2), HostTable(ImpactBodies)
         self._kernel = HostKernel(rebound, self._contacts, self._bodies, alone=True)
 
     def rebounds(self, problem, end_velocity, slowest):

@@ -6,7 +6,7 @@ import threading
 import warp as wp
 
 from .components import label_roots, unite
-from .host import HostKernel, HostTable
+from .host import MANY, HostKernel, HostTable
 from .predict import module
 
 DYNAMIC, BODIES, CONTACTS, ROWS, ISLANDS, RUNS, PAIRS, LINKED = (wp.constant(slot) for slot in range(8))
@@ -311,7 +311,12 @@ class IndexLists(threading.local):
     """The tables of one thread."""
 
     def __init__(self):
-        self._tables = HostTable(BodyLists, count=8), HostTable(LinkLists), HostTable(LinkLists), HostTable(PairLists)
+        self._tables = (
+            HostTable(BodyLists, count=8),
+            HostTable(LinkLists, MANY),
+            HostTable(LinkLists),
+            HostTable(PairLists, MANY),
+        )
         self._kernel = HostKernel(make_lists, *self._tables, alone=True)
 
     def of(self, dynamic, total, contacts, rows):
