@@ -11,6 +11,7 @@ import numpy as np
 
 from . import rotations
 from .constraints.breaking import joint_impulses, pushes
+from .flags import some
 from .forces import CONTACT, FrameForces
 from .joint_types import JOINT_TYPES
 from .meeting import at_one_point
@@ -45,12 +46,12 @@ class ForceRecorder:
         impulse = world_impulses(contacts.normal, solution.contact_impulse)
         midpoint = problem.bodies.midpoint
         impulse *= (1.0 + np.maximum(midpoint[contacts.body_a], midpoint[contacts.body_b]))[:, None]
-        if end.phase is not None:
+        if end.phase is not None and some(end.phase[2]):
             velocity_problem, velocity_solution, taken = end.phase
             ended = world_impulses(velocity_problem.contacts.normal, velocity_solution.contact_impulse)
             if contacts.glides is not None:  # what acted in mid-step was only turned on to be solved anew at the end
-                ended += np.where(contacts.glides[taken, None], impulse[taken] - velocity_problem.contacts.impulse, 0.0)
-            impulse[taken] = ended
+                ended += np.where(contacts.glides[:, None], impulse - velocity_problem.contacts.impulse, 0.0)
+            impulse = np.where(taken[:, None], ended, impulse)
         if assembly.bounces is not None:
             impulse += assembly.bounces.impulse
         pose = solution.position, solution.orientation

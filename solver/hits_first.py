@@ -26,13 +26,13 @@ from .vectors import inner, length
 LEAST = 1e-3  # of the speed of a rebound: friction that changes it by less is let be
 
 
-def after_hits(problem, loaded, assembly, taken, solve):
+def after_hits(problem, loaded, assembly, solve):
     """(C,) separation speeds [m/s] that the rebounds of a velocity phase are to end with, and the solutions that tell.
 
     Args:
-        problem: StepProblem of the phase.
-        loaded: (C,) bool, its contacts that carried load.
-        assembly: Assembly of the step; taken: (K,) bool, those of its contacts that the phase has.
+        problem: StepProblem of the phase, with the contacts of the step.
+        loaded: (C,) bool, those that carried load.
+        assembly: Assembly of the step.
         solve: solve(problem, done, loaded) -> StepSolution; done: (n,) bool, bodies that need no solution.
     """
     contacts, n = problem.contacts, problem.bodies.dynamic_count
@@ -43,7 +43,7 @@ def after_hits(problem, loaded, assembly, taken, solve):
     if not some(holds):
         return speed, ()
     gain = free_gain(assembly)
-    rests = _resting(problem, holds, whole_impulses(assembly.problem, assembly.problem.contacts.impulse)[taken], gain)
+    rests = _resting(problem, holds, whole_impulses(assembly.problem, assembly.problem.contacts.impulse), gain)
     told = _braked(problem, places(hits), places(holds), rests, gain)
     if not some(told):
         return speed, ()

@@ -79,10 +79,10 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         def solve(problem, done, loaded=loaded):
             return phase.solver.solve_velocity(problem, replace(options, done=done), loaded)[0]
 
-        speed, tells = after_hits(problem, loaded, assembly, taken, solve)
+        speed, tells = after_hits(problem, loaded, assembly, solve)
         if tells:
             problem = replace(problem, contacts=replace(problem.contacts, rebound_speed=speed))
-        result = solve(problem, None)
+        result = solve(problem, None if every(mask) else ~mask)
         for told in tells:
             result.newton_iterations += told.newton_iterations
             result.linear_iterations += told.linear_iterations
@@ -92,7 +92,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         problem, result, kept, slowed = held_to(limit, problem, result, velocity, solve, spared)
         rolls = judged.rolls & ~kept & ~spared
         if some(rolls & limit.held):
-            kept |= roll_on(limit, rolls, (problem, result, loaded, taken), solve, phase)
+            kept |= roll_on(limit, rolls, (problem, result, loaded), solve, phase)
         out.ruled = ruled = mask & ~(kept | slowed)[assembly.island]
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
         residuals, body = phase.judge.end(problem, result, loaded)

@@ -36,17 +36,16 @@ def roll_on(limit, rolls, ended, solve, phase):
     Args:
         limit: EnergyLimit of the step.
         rolls: (islands,) bool, of one body that may roll.
-        ended: StepProblem of the velocity phase, its StepSolution, whose velocity changes, (C,) bool contacts that were
-            loaded, and which contacts of the step take part.
+        ended: StepProblem of the velocity phase, its StepSolution, whose velocity changes, and (C,) bool contacts that
+            were loaded.
         solve: solve(problem, done, loaded) -> StepSolution; done: (n,) bool, bodies that need no solution.
         phase: the PositionPhase.
     """
-    problem, result, loaded, taken = ended
+    problem, result, loaded = ended
     island, n, contacts = limit.assembly.island, problem.bodies.dynamic_count, problem.contacts
     step = limit.assembly.problem
-    before = step.contacts.take(np.flatnonzero(taken))
-    start = gaps(before, step.bodies.position, step.bodies.orientation)
-    way = step.step * _speeds(before, step.bodies, step.bodies.velocity)[0]
+    start = gaps(step.contacts, step.bodies.position, step.bodies.orientation)
+    way = step.step * _speeds(step.contacts, step.bodies, step.bodies.velocity)[0]
     scene = limit.assembly.numbering.scene[np.minimum(contacts.body_a, contacts.body_b)]
     radius = phase.collider.model.body_radius[scene]
     stood = (start <= np.maximum(phase.fast, ROUNDING * radius)) & (way[:, 0] >= -phase.fast)

@@ -13,7 +13,7 @@ a body that rolls alone gets the phase as well.
 import numpy as np
 
 from .constraints.breaking import impulse_share
-from .flags import every, some
+from .flags import every, places, some
 from .impact_levers import as_they_hit
 from .problem import Bodies, Coordinate, JointRows, StepProblem
 
@@ -22,22 +22,26 @@ def velocity_problem(assembly, solution, judge, judged, total, mask, off=None):
     """(StepProblem at velocity level, loaded (C,) bool, which contacts of the step take part).
 
     judge: the Judge that last judged this step; judged: the JudgedStep; total: (n, 6) velocity with all impulses of the
-    position phase; mask: (n,) bool, bodies of islands that need the phase.  Only their contacts and rows take part;
-    off: (C,) bool, contacts of bodies that hit and tumbled on past each other, or None.
+    position phase; mask: (n,) bool, bodies of islands that need the phase.  Only their contacts and rows take part.
+    Other contacts stay as they are, and carry nothing: who touches whom is as it was, and lies on the device already.
+    Where none takes part there are none.  off: (C,) bool, contacts of bodies that hit and tumbled on past each other,
+    or None.
     """
     problem, bodies = assembly.problem, assembly.problem.bodies
     n, contacts, pose = bodies.dynamic_count, problem.contacts, (solution.position, solution.orientation)
     free = bodies.velocity.copy()
     free[:n] = total
     taken = moves(contacts, mask, len(bodies.mass))
-    loaded = solution.contact_impulse[taken, 0] > 0.0
+    loaded = taken & (solution.contact_impulse[:, 0] > 0.0)
     if some(taken):
         # Contacts are solved anew: take their share out of the free velocity, and offer it as the first guess.
         contacts, given = judge.contacts_at_end(problem)
         free[:n][mask] -= given[mask]
         contacts = as_they_hit(contacts, problem, solution, taken, off)
-    if not every(taken):
-        contacts = contacts.take(np.flatnonzero(taken))
+        if not every(taken):
+            contacts.impulse = np.where(taken[:, None], contacts.impulse, 0.0)
+    else:
+        contacts, loaded = contacts.take(places(taken)), loaded[:0]
     at_end = Bodies(n, bodies.mass, bodies.inertia, *pose, bodies.velocity, *pose, free, np.zeros(len(bodies.mass)))
     at_end.lever_inertia = bodies.lever_inertia
     return StepProblem(problem.step, at_end, contacts, _needed_rows(assembly, solution, judged, mask)), loaded, taken
