@@ -41,6 +41,11 @@ def test_a_table_grows_and_its_kernel_follows():
     )  # grown when it must, never shrunk
 
 
+def test_a_table_begins_with_the_room_it_is_told():
+    table = HostTable(Table, 700, count=1)
+    assert len(table.reserve(3).number) == len(table.reserve(700).number) == 700 and table.generation == 1
+
+
 def columns():
     struct = Table()
     struct.number = wp.zeros(6, dtype=wp.float64, device="cpu")

@@ -77,6 +77,14 @@ def test_a_heap_whose_boxes_only_now_touch_each_other_is_solved_by_the_same_reco
     assert so_far[0] == so_far[-1] > 0
 
 
+def test_both_phases_are_recorded_with_the_first_contacts():
+    own, problem = ProximalSolver("cpu", "float64"), stacked([1.0])
+    own.solve(problem, options(problem, TOLERANCE))
+    graphs = dict(own._graphs)
+    own.solve_velocity(problem, options(problem, TOLERANCE), np.full(4, True))
+    assert own._graphs == graphs and {phase for phase, *_ in graphs} == {"position", "velocity"}
+
+
 @pytest.mark.parametrize("ratio", [1e-3, 1.0, 1e3, 1e4])
 def test_heavy_on_light_and_light_on_heavy(ratio):
     # The plane carries both, the lower box the upper one.

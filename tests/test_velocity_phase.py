@@ -10,6 +10,7 @@ from axion.solver.problem import world_impulses
 from axion.solver.reference.rotation import cross, rotate, world_inertia
 from axion.solver.reference.rows import normals
 from axion.solver.residuals import Judge
+from axion.solver.topology import build_topology
 from axion.solver.velocity_phase import velocity_problem
 from judged_problems import any_solution, assembled, everything
 
@@ -58,6 +59,7 @@ def test_contacts_are_solved_anew_at_one_point_of_the_end_pose(seed, needed):
     here = taken if needed != "none" else taken[:0]  # contacts that take no part stay and carry nothing
     np.testing.assert_array_equal(loaded, here & (solution.contact_impulse[: len(here), 0] > 0.0))
     assert len(got.contacts) == len(here) and not got.contacts.impulse[~here].any()
+    assert needed == "none" or build_topology(got) is build_topology(problem), "no list is made anew"
     turned = replace(
         contacts, impulse=world_impulses(contacts.normal, solution.contact_impulse),
         normal=normals(contacts, solution.orientation),
