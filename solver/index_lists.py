@@ -311,12 +311,8 @@ class IndexLists(threading.local):
     """The tables of one thread."""
 
     def __init__(self):
-        self._tables = (
-            HostTable(BodyLists, count=8),
-            HostTable(LinkLists, MANY),
-            HostTable(LinkLists),
-            HostTable(PairLists, MANY),
-        )
+        of_contacts, of_pairs = HostTable(LinkLists, MANY), HostTable(PairLists, MANY)
+        self._tables = HostTable(BodyLists, count=8), of_contacts, HostTable(LinkLists), of_pairs
         self._kernel = HostKernel(make_lists, *self._tables, alone=True)
 
     def of(self, dynamic, total, contacts, rows):
