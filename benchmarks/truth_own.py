@@ -63,6 +63,7 @@ FILES = {
     "tests/physics/test_joint_friction_stops.py": "What friction of joints stops, and motors start, within a frame",
     "tests/physics/test_joint_limits.py": "Limits and breaking",
     "tests/physics/test_angular_limits.py": "Several angular limits at once",
+    "tests/physics/test_half_turns.py": "Joints of several free axes that swing past half a turn",
     "tests/physics/test_soft_joints.py": "Compliance and damping",
     "tests/physics/test_springs_standing.py": "What stands on springs",
     "tests/physics/test_landings.py": "Landings on what is sprung",

@@ -76,7 +76,11 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
     if reference is None:
         reference, outer = move()
     factor = np.sqrt(np.maximum(due - outer, 0.0) / np.maximum(has - outer, 1e-300))
-    ours &= (factor < MOST) & (factor > 1.0 / MOST)
+    ours &= factor < MOST
+    if some(far := ours & keeps & (factor <= 1.0 / MOST)):  # as where a spring has it: what is too much is owed
+        own = far[island]
+        waits[own, 0] = ((due - has) / np.bincount(island, minlength=count))[island[own]]
+    ours &= factor > 1.0 / MOST
     kept = np.where(ours[island][:, None], reference + factor[island][:, None] * (velocity - reference), velocity)
     return kept, waits
 

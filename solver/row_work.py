@@ -18,7 +18,7 @@ from .problem import Coordinate
 from .reference.rotation import dot
 from .reference.rows import coordinate_rates, coordinates, mean_jacobians
 
-THROWN = 0.1  # of the energy there is, about which a spring that fades may be wrong in a step
+THROWN = 0.1  # of the energy there is, about which a spring may be wrong in a step
 
 
 def work_of_way(assembly, solution, judged, which):
@@ -62,13 +62,18 @@ def _swings(problem, judged, springs, rate):
 
 
 def let_go(assembly, solution, judged):
-    """(n,) bool: bodies that a spring throws which fades in too long a step.
+    """(n,) bool: bodies that a spring throws in too long a step.
 
     What a spring holds when a body is turned over goes into the body within some tenths of a turn, more than that where
-    it was wound up.  h J u says nothing of the way then.
+    it was wound up, and stiff ones that pull beside the middle of a body turn it to and fro in less than a step.  h J u
+    says nothing of the way then, and for a spring that ends with more energy than there was no speed makes up.
     """
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
-    springs, out = judged.fading[np.isin(judged.fading, assembly.springs)], np.zeros(n + 1, bool)
+    springs, out = assembly.springs, np.zeros(n + 1, bool)
+    if len(springs):
+        by_middle = np.append(problem.bodies.midpoint[:n] == 1.0, True)
+        sides = (np.minimum(side[springs], n) for side in (problem.joints.body_a, problem.joints.body_b))
+        springs = springs[np.all([by_middle[side] for side in sides], axis=0) | np.isin(springs, judged.fading)]
     if not len(springs):
         return out[:-1]
     rows, bodies = problem.joints.take(springs), problem.bodies
