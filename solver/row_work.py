@@ -61,12 +61,14 @@ def _swings(problem, judged, springs, rate):
     return stiffness, after - rows.target, way, more
 
 
-def let_go(assembly, solution, judged):
+def let_go(assembly, solution, judged, noise):
     """(n,) bool: bodies that a spring throws in too long a step.
 
     What a spring holds when a body is turned over goes into the body within some tenths of a turn, more than that where
     it was wound up, and stiff ones that pull beside the middle of a body turn it to and fro in less than a step.  h J u
     says nothing of the way then, and for a spring that ends with more energy than there was no speed makes up.
+
+    noise: [m or rad] by which coordinates may be off.
     """
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
     springs, out = assembly.springs, np.zeros(n + 1, bool)
@@ -82,7 +84,7 @@ def let_go(assembly, solution, judged):
     energy = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
     energy = np.bincount(assembly.island, energy)[assembly.island[np.minimum(rows.body_a, rows.body_b)]]
     most = THROWN * (energy + 0.5 * stiffness * before**2)
-    far = stiffness * np.maximum(np.abs(before), np.abs(off)) * np.abs(more) > most
+    far = (np.abs(more) > noise) & (stiffness * np.maximum(np.abs(before), np.abs(off)) * np.abs(more) > most)
     for body in (rows.body_a, rows.body_b):
         out[np.minimum(body[far], n)] = True
     return out[:-1]
