@@ -13,7 +13,7 @@ import numpy as np
 
 from .constraints.breaking import impulse_share
 from .energy import kinetic_energies
-from .flags import places
+from .flags import places, some
 from .problem import Coordinate
 from .reference.rotation import dot
 from .reference.rows import coordinate_rates, coordinates, mean_jacobians
@@ -62,7 +62,7 @@ def _swings(problem, judged, springs, rate):
 
 
 def let_go(assembly, solution, judged, noise):
-    """(n,) bool: bodies that a spring throws in too long a step.
+    """(n,) bool: bodies that a spring throws in too long a step; None: none is.
 
     What a spring holds when a body is turned over goes into the body within some tenths of a turn, more than that where
     it was wound up, and stiff ones that pull beside the middle of a body turn it to and fro in less than a step.  h J u
@@ -71,13 +71,13 @@ def let_go(assembly, solution, judged, noise):
     noise: [m or rad] by which coordinates may be off.
     """
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
-    springs, out = assembly.springs, np.zeros(n + 1, bool)
+    springs = assembly.springs
     if len(springs):
         by_middle = np.append(problem.bodies.midpoint[:n] == 1.0, True)
         sides = (np.minimum(side[springs], n) for side in (problem.joints.body_a, problem.joints.body_b))
         springs = springs[np.all([by_middle[side] for side in sides], axis=0) | np.isin(springs, judged.fading)]
     if not len(springs):
-        return out[:-1]
+        return None
     rows, bodies = problem.joints.take(springs), problem.bodies
     stiffness, off, way, more = _swings(problem, judged, springs, _mean_rates(problem, rows, solution))
     before = off - way - more
@@ -85,6 +85,9 @@ def let_go(assembly, solution, judged, noise):
     energy = np.bincount(assembly.island, energy)[assembly.island[np.minimum(rows.body_a, rows.body_b)]]
     most = THROWN * (energy + 0.5 * stiffness * before**2)
     far = (np.abs(more) > noise) & (stiffness * np.maximum(np.abs(before), np.abs(off)) * np.abs(more) > most)
+    if not some(far):
+        return None
+    out = np.zeros(n + 1, bool)
     for body in (rows.body_a, rows.body_b):
         out[np.minimum(body[far], n)] = True
     return out[:-1]

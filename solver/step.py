@@ -163,11 +163,8 @@ class Stepper:
         attempt.bent = solved.bent
         if depth < min(curves.DEEPEST, self.deepest) and solved.too_long is not None:
             attempt.too_long = of_islands(assembly, solved.too_long)
-        if (
-            depth < self.deepest
-            and len(assembly.springs)
-            and some(thrown := let_go(assembly, solution, judged, self.position_phase.slow))
-        ):
+        thrown = let_go(assembly, solution, judged, self.position_phase.slow) if depth < self.deepest else None
+        if thrown is not None:
             attempt.too_long = of_islands(assembly, thrown) | (attempt.too_long is not None and attempt.too_long)
         attempt.judge(self.fast)
         if some(attempt.failed) and depth < self.deepest and not few(self, attempt):

@@ -82,7 +82,7 @@ def test_a_ball_that_circles_in_a_pipe_keeps_its_energy(friction):
     assert all(report.converged and report.substeps <= 4 for report in trajectory.reports)
 
 
-@pytest.mark.parametrize(("sides", "fps", "friction"), [(64, 24, 0.6), (256, 24, 0.0), (64, 96, 0.6)])
+@pytest.mark.parametrize(("sides", "fps", "friction"), [(64, 24, 0.6), (256, 24, 0.0)])
 def test_a_ball_orbits_in_a_funnel(sides, fps, friction):
     """A cone of 45 degrees, 8 s: energy and, of what slides, angular momentum about its axis stay.
 
