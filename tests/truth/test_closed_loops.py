@@ -213,23 +213,23 @@ def test_row_of_four_bars_turns_ten_times(windows):
 
 
 @pytest.mark.slow
-def test_row_of_four_bars_turns_ten_times_at_quality_normal(windows=40):
+def test_row_of_four_bars_turns_ten_times_at_quality_normal():
     # A pose may be off by 1e-4 m there, and what that does to the energy each passage of the top makes more of: below
     # 144 steps a second chance decides how far off it is in the end.  24 and 96 are shown, 192 must hold the published
     # bound.
     for fps in (24.0, 96.0):
-        _, trajectory, error = four_bars(windows, 20.0, fps, None)
-        name = f"N-four-bar N={windows}, 20 s at {fps:g} fps, quality normal"
+        _, trajectory, error = four_bars(40, 20.0, fps, None)
+        name = f"N-four-bar N=40, 20 s at {fps:g} fps, quality normal"
         figure(name, "B0 off the exact motion", error.max(), "none: 0.1 at 192 fps", "m")
         beyond = error > 0.1
         until = trajectory.times[np.argmax(beyond)] if beyond.any() else 20.0
         figure(name, "time until it is 0.1 m off", until, "none", "s")
-    scene, trajectory, error = four_bars(windows, 20.0, 192.0, None)
-    name = f"N-four-bar N={windows}, 20 s at 192 fps, quality normal"
+    scene, trajectory, error = four_bars(40, 20.0, 192.0, None)
+    name = f"N-four-bar N=40, 20 s at 192 fps, quality normal"
     assert figure(name, "B0 off the exact motion", error.max(), 0.1, "m") < 0.1
     assert figure(name, "joint error", max(joint_errors(scene, trajectory)), FAST, "m or rad") < FAST
     assert all(report.converged for report in trajectory.reports)
-    spread = out_of_parallel(trajectory, windows)
+    spread = out_of_parallel(trajectory, 40)
     assert figure(name, "links out of parallel", spread, np.sqrt(2 * FAST), "rad") < np.sqrt(2 * FAST)
     energy = energies(trajectory)
     off = np.abs(energy - energy[0]).max() / max(report.kinetic_energy for report in trajectory.reports)
