@@ -225,7 +225,7 @@ def test_row_of_four_bars_turns_ten_times_at_quality_normal():
         until = trajectory.times[np.argmax(beyond)] if beyond.any() else 20.0
         figure(name, "time until it is 0.1 m off", until, "none", "s")
     scene, trajectory, error = four_bars(40, 20.0, 192.0, None)
-    name = f"N-four-bar N=40, 20 s at 192 fps, quality normal"
+    name = "N-four-bar N=40, 20 s at 192 fps, quality normal"
     assert figure(name, "B0 off the exact motion", error.max(), 0.1, "m") < 0.1
     assert figure(name, "joint error", max(joint_errors(scene, trajectory)), FAST, "m or rad") < FAST
     assert all(report.converged for report in trajectory.reports)
