@@ -61,7 +61,7 @@ def _swings(problem, judged, springs, rate):
     return stiffness, after - rows.target, way, more
 
 
-def let_go(assembly, solution, judged, noise):
+def throws(assembly, solution, judged, noise):
     """(n,) bool: bodies that a spring throws in too long a step; None: none is.
 
     What a spring holds when a body is turned over goes into the body within some tenths of a turn, more than that where

@@ -48,7 +48,7 @@ from .parts import ReachedError, kept_forces, of_islands, pressed
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
-from .row_work import let_go
+from .row_work import throws
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
 from .stops import launch
@@ -163,7 +163,7 @@ class Stepper:
         attempt.bent = solved.bent
         if depth < min(curves.DEEPEST, self.deepest) and solved.too_long is not None:
             attempt.too_long = of_islands(assembly, solved.too_long)
-        thrown = let_go(assembly, solution, judged, self.position_phase.slow) if depth < self.deepest else None
+        thrown = throws(assembly, solution, judged, self.position_phase.slow) if depth < self.deepest else None
         if thrown is not None:
             attempt.too_long = of_islands(assembly, thrown) | (attempt.too_long is not None and attempt.too_long)
         attempt.judge(self.fast)
