@@ -11,7 +11,8 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arrays import Columns, ColumnSet, IslandArrays, allocate, structs, upload, zeros
+from .arrays import IslandArrays, allocate, structs, upload, zeros
+from .columns import Columns, ColumnSet
 from .figures import Figures, figure_kernels
 from .flags import places
 from .gauss_seidel import RunArrays

@@ -11,7 +11,8 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arrays import Columns, ColumnSet, allocate, fetch, structs, upload, zeros
+from .arrays import allocate, fetch, structs, upload, zeros
+from .columns import Columns, ColumnSet
 from .copies import replace
 from .flags import every, some
 from .mathx.real import real_types
