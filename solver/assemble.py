@@ -197,7 +197,7 @@ class Assembler:
             touches.gap_noise[of_joints] = HELD * self.slow
         return Assembly(
             problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
-            (links.a, links.b), pressed, struck, bounces, curved, self._rigid(links), end, falls,
+            topology.looped, (links.a, links.b), pressed, struck, bounces, curved, self._rigid(links), end, falls,
         )  # fmt: skip
 
     def _rebound(self, problem, contacts, end_velocity, known, flying):

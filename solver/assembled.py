@@ -35,6 +35,7 @@ class Assembly:
     end_velocity: np.ndarray  # (n, 6) free velocity at the step's end
     island: np.ndarray  # (n,)
     island_jointed: np.ndarray  # (islands,) bool
+    island_looped: np.ndarray  # (islands,) bool: joints close a loop
     joint_links: tuple  # solver bodies of both ends of every row of joints that hold
     pressed: np.ndarray  # (C,) bool: contacts taken to carry load when the integrator was chosen
     struck: np.ndarray | None  # (C,) bool: those taken to hit at the step's end, see missed_hits.py; None: none

@@ -17,6 +17,8 @@ islands_slot = wp.constant(ISLANDS)
 outer_slot, inner_slot = wp.constant(OUTER), wp.constant(INNER)
 sweep_slot = wp.constant(SWEEP)
 SLIP_SHARE = wp.constant(wp.float64(0.7))  # with all of it pieces that slide between others swing for ever
+SLOW = wp.constant(wp.float64(0.5))  # of the residual, which a round of a mechanism must not leave
+MOST_MIXES = wp.constant(10)
 FARTHEST = wp.constant(wp.float64(30.0))
 EASY = wp.constant(3)  # Newton iterations of a step, at most, after which islands at rest go on with a smaller eps
 EPS_ITERATED = wp.constant(wp.float64(1.0e-4))  # at least, to start from, where conjugate gradients solve
@@ -66,6 +68,7 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.assumes[k] = 1 - isl.jointed[k]
     isl.unload[k] = 0
     isl.squeezed[k] = 0
+    isl.mixes[k] = 0
     isl.sweep_active[k] = 0
     isl.colours[k] = 0
     isl.previous[k] = wp.float64(1.0e30)
@@ -230,6 +233,14 @@ def next_slip_share(isl: IslandArrays, k: int, value: wp.float64):
     return wp.min(SLIP_SHARE / (wp.float64(1.0) - rate), FARTHEST)
 
 
+@wp.func(module=MODULE)
+def mixes_next(isl: IslandArrays, k: int, value: wp.float64):
+    """Whether a round with residual ``value`` did not close in on the joints of a mechanism, see secant.py."""
+    if isl.looped[k] == 0 or isl.contact_start[k] < isl.contact_start[k + 1] or isl.outer_count[k] < 2:
+        return False
+    return value > SLOW * isl.previous[k] and wp.abs(isl.mixes[k]) < MOST_MIXES
+
+
 @kernel
 def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
     """Accept, keep the best, or go back to it; shrink eps where progress is slow, raise it where Newton struggles."""
@@ -289,8 +300,10 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
             isl.outer_active[k] = 0
             isl.restore[k] = 1
         return
+    mixes = finite and mixes_next(isl, k, value)
+    isl.mixes[k] = wp.where(mixes, wp.abs(isl.mixes[k]) + 1, -wp.abs(isl.mixes[k]))
     worse = wp.where(isl.jointed[k] == 1, wp.float64(10.0), wp.float64(3.0))
-    if not finite or (value > worse * isl.best[k] and round > 0):
+    if not finite or (not mixes and value > worse * isl.best[k] and round > 0):
         isl.restore[k] = 1
         most = wp.float64(100.0)
         again = isl.previous[k] == isl.best[k] and isl.trouble[k] == 1 and isl.eps[k] >= limits.eps_largest

@@ -379,7 +379,10 @@ class PositionPhase:
         if (exact := adds_up(assembly.problem)) is not None:
             aim[whole_groups(assembly.island, exact)] *= self.solver.spinning
         if some(assembly.island_jointed):
-            aim[(tolerance < self.fast) & hanging(assembly)] *= self.solver.hanging
+            hangs, slow = hanging(assembly), tolerance < self.fast
+            aim[hangs & slow] *= self.solver.hanging
+            if some(assembly.island_looped):
+                aim[hangs & ~slow & assembly.island_looped[assembly.island]] *= self.solver.branching
         eps = start_eps(state, assembly, sweeps, self.solver.eps_at_rest, self.fast)
         if swept is None:
             swept = state.swept[assembly.numbering.scene[: len(aim)]]

@@ -37,6 +37,7 @@ from .newton_control import Limits, control_kernels
 from .newton_iteration import gradient_kernel
 from .problem import StepSolution
 from .recording import recorded
+from .secant import secant_kernel
 from .spinning import spinning_kernels
 
 SWEEPS_PER_BLOCK = 10  # Gauss-Seidel sweeps between two readings of the geometry
@@ -79,6 +80,7 @@ class ProximalSolver:
         sweep = sweep_kernels(real)
         self._sweep = sweep.coloured if self.device.is_cuda else sweep.in_order
         self._gradient_kernel = gradient_kernel(real, ropes)
+        self._mix = secant_kernel(real)
         self._search, self._control = search_kernels(real, ropes), control_kernels()
         self._limits = Limits()
         self._limits.inner, self._limits.inner_first, self._limits.outer = 16, 12, 40
@@ -99,6 +101,8 @@ class ProximalSolver:
         self._limits.eps_settled = 1.0e-3 if precision == "float64" else 0.0
         # Of what others aim at: what Newton leaves of joints is to one side step after step, and drives short waves.
         self.hanging = 0.005 if precision == "float64" else 1.0
+        # Near a place where a mechanism could branch it is far more off than its anchors, and moves to one side.
+        self.branching = 0.1 if precision == "float64" else 1.0
         # Likewise: momentum about an anchor is as far off as the anchor, to the same side step after step.
         self.spinning = 1.0e-3 if precision == "float64" else 0.1
         self._eps_joint = 1.0e-6 if precision == "float64" else 1.0e-5
@@ -187,6 +191,8 @@ class ProximalSolver:
             self._over_bodies(self._motion.keep_bodies, p.bodies, p.islands)
             self._over_contacts(self._contact.keep_contacts, p.contacts, p.islands)
             self._over_rows(self._joint.keep_rows, p.rows, p.islands)
+            if p.launched["rows"]:
+                self._by_teams(self._mix, p.bodies, p.islands)
             self._linearise(position, p.islands.restore)
             self._stiffen(position)
 

@@ -78,7 +78,7 @@ def judge_iterate(
 class SchurSolver:
     """Solves StepProblems on one device in one precision, as ProximalSolver does; see there for the arguments."""
 
-    resting, eps_at_rest, hanging = 0.5, 1.0e-4, 1.0  # see ProximalSolver
+    resting, eps_at_rest, hanging, branching = 0.5, 1.0e-4, 1.0, 1.0  # see ProximalSolver
 
     def __init__(self, device, precision):
         self.device = wp.get_device(device)

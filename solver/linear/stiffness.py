@@ -15,6 +15,11 @@ from ..lanes import begin, end, island_at, item, turns
 from ..mathx.rotation import rotation_functions
 
 
+def module_of_joints(real):
+    """Name of the module of kernels over bodies and islands that only scenes with joints need."""
+    return f"axion_stiffness_{real.name}"
+
+
 @cache
 def stiffness_kernel(real):
     """The kernel ``joint_stiffness`` for one real type; scenes without joints neither launch nor compile it."""
@@ -22,7 +27,7 @@ def stiffness_kernel(real):
     arrays = structs(real)
     BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
     linear = rotation_functions(real).linear
-    name = f"axion_stiffness_{real.name}"
+    name = module_of_joints(real)
     dynamic_slot, step_slot = wp.constant(DYNAMIC), wp.constant(STEP)
 
     @wp.func(module=name)
