@@ -18,6 +18,7 @@ import numpy as np
 
 from .energies import Shares, balance_of_step
 from .energy import kinetic_energies
+from .fitting import misfits
 from .flags import places, some
 from .joint_damping import group_motion
 from .problem import Coordinate
@@ -42,17 +43,20 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
         assembly, solution: Assembly of the step, and its StepSolution.
         judged: the JudgedStep.
         late: StepProblem and StepSolution of the velocity phase.
-        known: (n,) bool, bodies within tolerance whose velocity fitted the joints at the start: what does not is an
-            impact, which takes its energy; and (n, 2) State.owed of each.
+        known: (n,) bool, bodies within tolerance; (n,) bool, State.ruled of each, and (n, 2) State.owed; and at most
+            how fast joints that hold may part at the start where it was not ruled [m/s, rad/s]: faster is an impact,
+            which takes its energy.
         decay: what joint damping leaves of the motion of a group, as in ``damp_joints``.
         near: [m or rad] to a limit, which nearer holds as a joint does.
     """
-    ours, (fits, before) = assembly.island_jointed & ~judged.driven, known
+    ours, (sound, ruled, before, slow) = assembly.island_jointed & ~judged.driven, known
     island, bodies, n = assembly.island, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     if not some(ours):
         return velocity, np.zeros((n, 2))
     keeps, takes = (ours & each for each in _conservative(assembly, solution, near))
-    keeps[island[~fits]] = False
+    keeps[island[~sound]] = False
+    if some(unknown := keeps & groups_with(island, ~ruled, len(keeps))):
+        keeps &= ~misfits(assembly, unknown, slow)
     if not some(keeps | takes):
         return velocity, np.zeros((n, 2))
     work = _work(assembly, (solution, judged), late, (keeps, takes), near)

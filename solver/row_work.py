@@ -6,7 +6,8 @@
 u carries the bodies, J in mid-step; u and u' are the velocities the velocity phase starts from and ends with, J at the
 end pose.  So a damper that alone acts takes what its laws take, however stiff it is (reference/springs.py).  Rows that
 only hold do none: what the step has their impulses do is of third order, and has one sign step after step.  Nor does a
-spring take more or less than k (y-^2 - y+^2) / 2, though J u h is not y+ - y- where its bodies turn far.
+spring take more or less than k (y-^2 - y+^2) / 2, though J u h is not y+ - y- where its bodies turn far, and though p
+is only what its law asks to within the tolerance: that is a length, which is much of the strain of a stiff one.
 """
 
 import numpy as np
@@ -34,7 +35,9 @@ def work_of_way(assembly, solution, judged, which):
     if len(springs):
         stiffness, off, way, more = _swings(problem, judged, which[springs], rate[springs])
         ours, share = rows.take(springs), share[springs]
-        # the impulses did -k (y+ - way / 2) way of k (y-^2 - y+^2) / 2; what is left is at the middle of the rest
+        # of k (y-^2 - y+^2) / 2 the law does -k (y+ - way / 2) way, and what is left is at the middle of the rest
+        speed = ours.beta * off / h + (1.0 - ours.beta) * rate[springs] - ours.target_velocity
+        work[springs] = share * rate[springs] * np.clip(-speed / ours.compliance, ours.lower, ours.upper)
         force = -stiffness * (off - way - 0.5 * more)
         work[springs] += np.clip(force, share * ours.lower / h, share * ours.upper / h) * more
     return work

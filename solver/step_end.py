@@ -105,18 +105,21 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
                 lost = taken_by_facets(assembly, solution, (problem, result, velocity), fine & along)
             out.beyond = limit.slow(result.velocity[:n], middle, along, beyond, lost)
         out.velocity = result.velocity[:n] if every(mask) else np.where(mask[:, None], result.velocity[:n], velocity)
-        if state.ruled is not None:
-            scene = assembly.numbering.scene[:n]
-            known = sound & state.ruled[scene], state.owed[scene]
-            late = problem, result
-            out.velocity, out.owed = keep_energy(
-                out.velocity, assembly, solution, judged, late, known, decay, phase.fast
-            )
+        known = sound, *_ruled(state, assembly.numbering.scene[:n]), phase.fast / LONGEST_STEP
+        late = problem, result
+        out.velocity, out.owed = keep_energy(out.velocity, assembly, solution, judged, late, known, decay, phase.fast)
         out.body = body[:n] if every(ruled) else np.where(ruled, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
         out.phase = problem, result, taken
         out.gained = limit.exceeded(out.velocity)[assembly.island]
     return out
+
+
+def _ruled(state, scene):
+    """State.ruled and State.owed of the bodies ``scene`` (n,) numbers, of which nothing is known in the first step."""
+    if state.ruled is None:
+        return np.zeros(len(scene), bool), np.zeros((len(scene), 2))
+    return state.ruled[scene], state.owed[scene]
 
 
 def _by_middle(assembly):
