@@ -67,6 +67,7 @@ class BalanceTable:
     work: wp.array(dtype=wp.float64)  # of joint rows on the way [J]
     late: wp.array(dtype=wp.float64)  # and at its end, after damping
     outer: wp.array(dtype=wp.float64)  # that damping leaves as it is [J]
+    noise: wp.array(dtype=wp.float64)  # by which what it is due may be off [J]
     bodies: wp.array(dtype=wp.int32)  # out: how many each has
     due: wp.array(dtype=wp.float64)  # [J]
     has: wp.array(dtype=wp.float64)
@@ -151,7 +152,8 @@ def balance(table: StepTable, sums: BalanceTable):
         due = outer + sums.setting[0] * (sums.due[k] + (sums.work[k] + owed) - outer) + sums.late[k]
         off = has - due
         peak = wp.max(has, sums.setting[1] * sums.wait[k][1])
-        mends = sums.keeps[k] and wp.abs(off) > sums.setting[2] * peak and has > sums.setting[3] * peak
+        least = wp.max(sums.setting[2] * peak, sums.noise[k])
+        mends = sums.keeps[k] and wp.abs(off) > least and has > sums.setting[3] * peak
         sums.ours[k] = mends or (sums.takes[k] and off > wp.float64(0.0))
         sums.due[k] = due
         sums.wait[k] = wp.vec2d()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether bodies start a step with a velocity that fits their joints, where no velocity phase before it says so.
+"""What is known of a step before which no velocity phase says how bodies move, nor how much energy they had of late.
 
-None does at the start of a bake, nor of what slept, was let go by its animation, or was slowed at contacts.
+So it is at the start of a bake, of what slept, was let go by its animation, or was slowed at contacts.
 """
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from .flags import places
 from .reference.rows import coordinate_rates
 from .topology import groups_with
+from .vectors import length
 
 
 def misfits(assembly, asked, most):
@@ -23,3 +24,15 @@ def misfits(assembly, asked, most):
     rate = coordinate_rates(rows.take(which), bodies.velocity, bodies.position, bodies.orientation)
     off = np.abs(rate - assembly.row_rate[which]) > most
     return groups_with(assembly.island, np.minimum(rows.body_a, rows.body_b)[which[off]], len(asked))
+
+
+def work_in_noise(assembly, judged):
+    """(islands,) work [J] of the forces of free motion on ways as long as what the solve left of the step's laws.
+
+    What hangs still and is driven from there has less energy in its first step than its weight does on those.
+    judged: the JudgedStep.
+    """
+    bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
+    gain = length(assembly.end_velocity[:, :3] - bodies.velocity[:n, :3])
+    work = bodies.mass[:n] * gain * judged.body[:n] / assembly.problem.step
+    return np.bincount(assembly.island, work, len(assembly.island_jointed))

@@ -18,7 +18,7 @@ import numpy as np
 
 from .energies import Shares, balance_of_step
 from .energy import kinetic_energies
-from .fitting import misfits
+from .fitting import misfits, work_in_noise
 from .flags import places, some
 from .joint_damping import group_motion
 from .problem import Coordinate
@@ -55,8 +55,10 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
         return velocity, np.zeros((n, 2))
     keeps, takes = (ours & each for each in _conservative(assembly, solution, near))
     keeps[island[~sound]] = False
+    noise = np.zeros(len(keeps))
     if some(unknown := keeps & groups_with(island, ~ruled, len(keeps))):
         keeps &= ~misfits(assembly, unknown, slow)
+        noise = np.where(unknown, work_in_noise(assembly, judged), 0.0)
     if not some(keeps | takes):
         return velocity, np.zeros((n, 2))
     work = _work(assembly, (solution, judged), late, (keeps, takes), near)
@@ -71,7 +73,7 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
         reference, outer = move()
     groups = {
         "island": island, "known": before, "keeps": keeps, "takes": takes, "work": work[0], "late": work[1],
-        "outer": outer,
+        "outer": outer, "noise": noise,
     }  # fmt: skip
     shares = Shares(decay**2, np.exp(-assembly.problem.step / FADES), LEAST, HIGH)
     due, has, ours, waits = balance_of_step(assembly.problem, assembly.end_velocity, pose, velocity, groups, shares)
