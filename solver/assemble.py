@@ -21,6 +21,7 @@ from .jumps import spread
 from .knock_on import KnockOn
 from .manifold import NOISE
 from .materials import COEFFICIENTS, Materials
+from .mean_turn import take_mean_turns
 from .missed_hits import taken_to_hit
 from .numbering import Links, Numbering
 from .outline import Outlines
@@ -191,6 +192,7 @@ class Assembler:
             bodies.spin = fast_spins(bodies, self.spinning[number.scene[:n]])
         bodies.lever_inertia = lever_inertia(problem, self.hangs, number)
         problem.joints, row_number, rate, end = self._rows(state, bodies, step, links, row_force)
+        take_mean_turns(bodies, problem.joints, end_velocity, step)
         topology = build_topology(problem)
         if touches.gap_noise is not None:  # what joints lead along a wall is a little off, and is not squeezed for it
             of_joints = topology.contact_order[topology.jointed[topology.contact_island]]
@@ -348,10 +350,9 @@ class Assembler:
     @staticmethod
     def _take_mean_velocity(bodies, end_velocity, midpoint, step):
         """The unknown is the velocity that carries the pose: the mean (u+ + a u-) / (1 + a), a = midpoint (n,)."""
-        n = bodies.dynamic_count
+        n, share = bodies.dynamic_count, midpoint[:, None]
         if not some(midpoint):
             return
-        share = midpoint[:, None]
         flow = (end_velocity[:, :3] + share * bodies.velocity[:n, :3]) / (1.0 + share)
         bodies.free_velocity[:n, :3] = flow
         bodies.free_position[:n] = bodies.position[:n] + step * flow
