@@ -40,6 +40,7 @@ class Limits:
     cone_sweeps: wp.int32  # as ``sweeps``, for islands on the cone law
     search: wp.int32  # line-search trials
     unloaded: wp.int32  # outer round by which what squeezes itself on cones must have found another answer
+    squeezed: wp.int32  # the same of what slides on joints, in single precision (squeezes.py); 0: nobody looks
     inner_reduction: wp.float64  # gradient reduction per proximal centre
     eps_largest: wp.float64
     eps_smallest: wp.float64
@@ -214,6 +215,7 @@ def residual_begin(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
     isl.residual_tangent[k] = zero
     isl.pull[k] = zero
     isl.residual_joint[k] = zero
+    isl.unload[k] = 0
 
 
 @wp.func(module=MODULE)
@@ -265,12 +267,15 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         return
     isl.outer_count[k] = round + 1
     law = isl.law[k]
+    squeezed = isl.unload[k] == 2 and round < limits.squeezed
     isl.unload[k] = 0
     met = finite and value < isl.tolerance[k]
     # On cones what slides wants to part by mu times its slip.  Where it cannot, it is squeezed for that, and sticks.
     # The next round tells whether it would without.
     if round == 0 and law == 1 and isl.pull[k] > wp.float64(0.0) and isl.sweep_count[k] == 0:
         isl.unload[k] = wp.where(met or isl.jointed[k] == 1 or isl.sweeps_allowed[k] > 0, 1, 0)
+    elif squeezed:
+        isl.unload[k] = 2
     if round == 0:
         isl.law[k] = 0
     if struggled:
@@ -286,7 +291,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         else:
             isl.restore[k] = 1
         return
-    if isl.unload[k] == 1 and finite:
+    if finite and (isl.unload[k] == 1 or (isl.unload[k] == 2 and met)):
         wp.atomic_max(flags, outer_slot, 1)
         isl.keep[k] = 1
         if met:
@@ -294,7 +299,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
             isl.squeezed[k] = 1
         return
     if isl.squeezed[k] == 1:
-        if round < limits.unloaded:
+        if round < wp.where(isl.jointed[k] == 1, wp.max(limits.unloaded, limits.squeezed), limits.unloaded):
             wp.atomic_max(flags, outer_slot, 1)
         else:
             isl.outer_active[k] = 0
@@ -305,6 +310,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     worse = wp.where(isl.jointed[k] == 1, wp.float64(10.0), wp.float64(3.0))
     if not finite or (not mixes and value > worse * isl.best[k] and round > 0):
         isl.restore[k] = 1
+        isl.unload[k] = 0
         most = wp.float64(100.0)
         again = isl.previous[k] == isl.best[k] and isl.trouble[k] == 1 and isl.eps[k] >= limits.eps_largest
         if isl.jointed[k] == 1:

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What single precision does in a fit: no load, speed or overlap squeezes what slides there, but rounding does.
+
+Two walls that push against each other hold that up, from round to round and from step to step, and the friction on it
+brakes, in frames that have converged.  Double precision makes 1e-9 of what stops a body.  Single precision makes
+
+    in each gap       some 1e-7 of the levers
+    after cones       1e-7 of the speed over eps: they stop all that slides, and the next round starts there
+    at joints         1e-5 m, for they are not as stiff
+
+So contacts that are held and slide may come half of ``gap_noise`` deep, as those of what hangs on joints do in any
+precision, and deeper ones stay at the gap that the solver itself measures; the round after cones starts from free
+motion; and where joints hold, a solve goes on while such a contact carries load though it has room to spare, or joints
+are off by as much: what has room carries nothing into the next round.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from .arrays import CONTACTS, DYNAMIC, STEP, IslandArrays, structs
+from .constraints.contact import contact_kernels
+from .lanes import begin, end, end_of_all, island_at, item, turns
+from .mathx.rotation import rotation_functions
+
+FAINT = wp.constant(wp.float64(0.01))  # of the tolerance: what stops nothing
+FRESH, SLIDING = 1, 2  # IslandArrays.unload: all that pushes, or what slides with room to spare
+
+
+@cache
+def squeeze_kernels(real):
+    """The kernels by name: come_deep, look, free_bodies and let_go."""
+    scalar, vec6, arrays = real.scalar, real.vec6, structs(real)
+    BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
+    gap, point_velocity = contact_kernels(real).gap, rotation_functions(real).point_velocity
+    name = f"axion_squeezes_{real.name}"
+    kernel = wp.kernel(module=name, enable_backward=False)
+    contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
+    step_slot = wp.constant(STEP)
+    fresh, sliding = wp.constant(FRESH), wp.constant(SLIDING)
+
+    @wp.func(module=name)
+    def slip(con: ContactArrays, c: int, of_a: vec6, of_b: vec6):
+        """Speed along a contact [m/s], of bodies with these velocities."""
+        v = point_velocity(of_a, con.arm_a[c]) - point_velocity(of_b, con.arm_b[c]) + con.surface_velocity[c]
+        return wp.float64(wp.length(v - wp.dot(con.n[c], v) * con.n[c]))
+
+    @kernel
+    def come_deep(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, isl: IslandArrays):
+        """After ``prepare_contacts``: where contacts that are held end the step, without joints.
+
+        Those that slide, or would in free motion: what rests stays where it is.
+        """
+        at = wp.tid()
+        for c in range(begin(at, 0), end_of_all(at, counts[contacts_slot])):
+            k = con.island[c]
+            if isl.jointed[k] == 1 or wp.abs(con.start_gap[c]) > con.gap_noise[c]:
+                continue
+            a = con.a[c]
+            b = con.b[c]
+            fastest = wp.max(slip(con, c, bodies.u[a], bodies.u[b]), slip(con, c, bodies.u_free[a], bodies.u_free[b]))
+            if fastest > isl.tolerance[k]:
+                start = gap(con, c, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
+                con.allowed[c] = con.rebound_gap[c] + wp.min(start, -scalar(0.5) * con.gap_noise[c])
+
+    @wp.func(module=name)
+    def brakes(con: ContactArrays, isl: IslandArrays, c: int, k: int):
+        """Whether a contact that is held slides under load."""
+        v = con.v[c]
+        flush = wp.abs(con.start_gap[c]) <= con.gap_noise[c]
+        slides = wp.float64(wp.sqrt(v[1] * v[1] + v[2] * v[2])) > isl.tolerance[k]
+        return flush and slides and wp.float64(con.w[c]) * con.p[c][0] > FAINT * isl.tolerance[k]
+
+    @wp.func(module=name)
+    def has_room(con: ContactArrays, c: int):
+        """Whether a contact is open by half of what it may be deep."""
+        return con.phi[c] - con.allowed[c] > scalar(0.25) * con.gap_noise[c]
+
+    @kernel
+    def look(
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), con: ContactArrays, isl: IslandArrays
+    ):  # fmt: skip
+        """Before ``outer_check``: which islands with joints are squeezed, or may be, for their joints are off."""
+        at = wp.tid()
+        for turn in range(turns(counts, contacts_slot, at)):
+            k = island_at(isl, con.island, turn, at)
+            if isl.outer_active[k] * isl.jointed[k] == 0:
+                continue
+            off = settings[step_slot] * scalar(isl.residual_joint[k])
+            for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
+                if brakes(con, isl, c, k) and (has_room(con, c) or off > scalar(0.25) * con.gap_noise[c]):
+                    isl.unload[k] = sliding
+
+    @kernel
+    def free_bodies(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
+        """The round after cones starts from free motion, without joints."""
+        at = wp.tid()
+        for turn in range(turns(counts, dynamic_slot, at)):
+            k = island_at(isl, bodies.island, turn, at)
+            if isl.unload[k] != fresh or isl.jointed[k] == 1:
+                continue
+            for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
+                i = item(isl.body_index, n)
+                bodies.u[i] = bodies.u_free[i]
+
+    @kernel
+    def let_go(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
+        """After ``keep_contacts``: contacts that carry nothing into the next round."""
+        at = wp.tid()
+        for turn in range(turns(counts, contacts_slot, at)):
+            k = island_at(isl, con.island, turn, at)
+            if isl.outer_active[k] == 0 or isl.unload[k] == 0:
+                continue
+            for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
+                if isl.unload[k] == fresh and isl.jointed[k] == 0:
+                    isl.restore[k] = 1  # so that the geometry is read again
+                elif isl.unload[k] != sliding or not (brakes(con, isl, c, k) and has_room(con, c)):
+                    continue
+                con.p[c] = wp.vec3d()
+                con.p_centre[c] = wp.vec3d()
+                con.radius[c] = wp.float64(0.0)
+                con.dual[c] = wp.vec2d()
+
+    return SimpleNamespace(come_deep=come_deep, look=look, free_bodies=free_bodies, let_go=let_go)
