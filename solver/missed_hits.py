@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jointed bodies that hit something in the last part of a step, where free motion just misses it.
+"""Jointed bodies, and what turns, that hit something in the last part of a step, where free motion just misses it.
 
 Rebounds are foreseen from motion without joints (impact.py).  A ball on a rope comes down an arc: where the arc meets
 a wall in the last part of a step, the tangent may not, and the hit would count as one without restitution.  A Newton's
 cradle so went from one ball to all five in a single frame.  What pushes though nobody foresaw that it hits is put
-together once more as what hits at the end of the step.
+together once more as what hits at the end of the step.  So does what turns come along an arc, whatever leads it: a bat
+that keyframes swing.  What stands still is hit in free motion, which turns (bounces.py).
 """
 
 import numpy as np
@@ -13,17 +14,23 @@ from .copies import replace
 from .flags import some
 from .reference.impact import approach
 from .reference.rows import start_gaps
+from .vectors import length
 
+TURNS = 0.01  # [rad] in the step: what turns by less comes along its tangent
 HAIR = 1e-9  # of its way: that much before the end of the step free motion is taken to hit
 
 
 def missed_hits(assembly, solution, close):
-    """(C,) bool: contacts of jointed islands that hit in the step, those known included; None where none is new.
+    """(C,) bool: contacts of jointed islands and of what turns that hit in the step, those known included; None where
+    none is new.
 
     assembly: Assembly of the step; solution: its StepSolution; close: gaps below this [m] touch from the start.
     """
     problem, contacts, count = assembly.problem, assembly.problem.contacts, len(assembly.contacts)
-    if not some(assembly.island_jointed) or not some(contacts.restitution > 0.0):
+    if not some(contacts.restitution > 0.0):
+        return None
+    turns = strikes(problem)
+    if not some(turns) and not some(assembly.island_jointed):
         return None
     pushed = (solution.contact_impulse[:, 0] > 0.0) & (contacts.restitution > 0.0) & (start_gaps(problem) > close)
     pushed &= (contacts.rebound_speed == 0.0) & (contacts.rebound_gap == 0.0)
@@ -31,7 +38,8 @@ def missed_hits(assembly, solution, close):
     if assembly.struck is not None:
         pushed &= ~assembly.struck
     index = np.flatnonzero(pushed)
-    index = index[assembly.island_jointed[assembly.island[np.minimum(contacts.body_a, contacts.body_b)[index]]]]
+    jointed = assembly.island_jointed[assembly.island[np.minimum(contacts.body_a, contacts.body_b)[index]]]
+    index = index[jointed | turns[index]]
     if not len(index):
         return None
     way, arrival = _closing(problem, index, assembly.end_velocity)
@@ -41,6 +49,20 @@ def missed_hits(assembly, solution, close):
     struck = np.zeros(len(contacts), bool) if assembly.struck is None else assembly.struck.copy()
     struck[index] = True
     return struck
+
+
+def strikes(problem, least=TURNS):
+    """(C,) bool: contacts of a StepProblem one side of which turns in the step by ``least`` [rad], and neither stands
+    still.
+    """
+    contacts, bodies = problem.contacts, problem.bodies
+    turns = problem.step * length(bodies.velocity[:, 3:]) > least
+    if not some(turns):
+        return np.zeros(len(contacts), bool)
+    stands = ~bodies.velocity.any(axis=1)
+    stands[: bodies.dynamic_count] = False
+    turns = turns[contacts.body_a] | turns[contacts.body_b]
+    return turns & ~(stands[contacts.body_a] | stands[contacts.body_b])
 
 
 def taken_to_hit(problem, struck, end_velocity):

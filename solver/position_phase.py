@@ -103,7 +103,7 @@ class PositionPhase:
             struck = missed_hits(assembly, solution, self.fast)
             if repeat == REPEATS or (missed is None and pressed is None and struck is None):
                 return solved
-            anew = self._again(assembly, solution, missed, pressed, state, struck=struck)
+            anew = self.again(assembly, solution, missed, pressed, state, struck=struck)
             solved = self._anew(solved, anew, state, last)
 
     def _along_curves(self, solved, state, last):
@@ -165,7 +165,7 @@ class PositionPhase:
         assembly = solved.assembly
         modes = np.where(smooth, 2, np.where(whole_groups(assembly.island, smooth), 1, 0))
         modes = modes if assembly.curved is None else np.maximum(modes, assembly.curved)
-        again = self._again(assembly, solved.solution, None, None, state, modes)
+        again = self.again(assembly, solved.solution, None, None, state, modes)
         return self._repeat(self._anew(solved, again, state, last, smooth), state, last)
 
     def _anew(self, solved, assembly, state, last, changed=None):
@@ -256,7 +256,7 @@ class PositionPhase:
         )  # fmt: skip
         solution = replace(solved.solution, contact_impulse=solved.solution.contact_impulse[~out])
         solved = replace(solved, assembly=assembly, solution=solution, left_out=pairs)
-        again = self._again(assembly, solution, None, None, state)
+        again = self.again(assembly, solution, None, None, state)
         return self._anew(solved, again, state, last, changed[: len(solved.tolerance)])
 
     def _solve(self, assembly, options, tolerance, last):
@@ -345,7 +345,7 @@ class PositionPhase:
         keep(worse, problem, before, earlier, solution, statistics)
         return solution, statistics
 
-    def _again(self, assembly, solution, missed, pressed, state, curved=None, struck=None):
+    def again(self, assembly, solution, missed, pressed, state, curved=None, struck=None):
         """The step put together anew, with more contacts, other loads, or bodies ``curved`` or contacts ``struck`` as
         in ``Assembler.build``; impulses found so far to start from.
         """

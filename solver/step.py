@@ -53,6 +53,7 @@ from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
 from .stops import launch
 from .take_offs import take_off
+from .turning_strikes import strike
 from .twists import count_turns
 
 DEEPEST = 4  # a step is halved at most this often
@@ -172,7 +173,7 @@ class Stepper:
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
         if depth < self.deepest:
-            parts = (find(attempt, self.position_phase) for find in (launch, landing, take_off, halt))
+            parts = (find(attempt, self.position_phase) for find in (launch, landing, take_off, halt, strike))
             if (split := next(filter(None, parts), None)) is not None:
                 attempt.split(*split)
         if self.joints.break_overloaded(assembly, solution, end.phase, state.time + step, attempt.sound):
@@ -195,9 +196,10 @@ class Stepper:
         """
         if share is None:
             return self._after(spent, self._advance(0.5 * step, depth + 1) + self._advance(0.5 * step, depth + 1))
-        first = self._advance(share * step, depth + 1)
-        *others, last = self._advance((1.0 - share) * step, depth + 1)
-        return self._after(spent, [*first, *others, replace(last, partial=True)])
+        first, second = self._advance(share * step, depth + 1), self._advance((1.0 - share) * step, depth + 1)
+        last = max(i for i, outcome in enumerate(second) if not outcome.partial)
+        second[last] = replace(second[last], partial=True)
+        return self._after(spent, first + second)
 
     def _contacts(self, step, velocity):
         """Contacts at the present state, and the impulses [N s] they carried, for a warm start.
