@@ -6,6 +6,7 @@ By the end of the step they have moved on past each other, and impulses there wo
 
 import numpy as np
 
+from .arrivals import by_arrivals
 from .copies import replace
 from .curves import CENTRED
 from .meeting import meeting_point
@@ -52,7 +53,7 @@ def as_they_hit(at_end, problem, solution, needed, off=None):
     late, way = late[~parted], way[~parted]
     kept = near.take(late)
     _put(changed, some[late], solution, kept, *_between(kept, way))
-    hit = time <= h
+    hit, every, when = time <= h, some, time
     some, contacts, time = some[hit], near.take(hit), time[hit, None]
     poses = []
     for body in (contacts.body_a, contacts.body_b):
@@ -69,6 +70,10 @@ def as_they_hit(at_end, problem, solution, needed, off=None):
     balls = np.flatnonzero(_centred(contacts) & way.any(axis=1))
     if len(balls):
         normal[balls], lever_a[balls], lever_b[balls] = _between(contacts.take(balls), way[balls])
+    met = hit, normal, lever_a, lever_b
+    faster = by_arrivals(problem, solution, at_end, every, (when, speed, gain, last - bodies.velocity), met)
+    if faster is not None:
+        changed["rebound_speed"] = faster
     _put(changed, some, solution, contacts, normal, lever_a, lever_b)
     return replace(at_end, **changed)
 

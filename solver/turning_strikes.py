@@ -22,7 +22,7 @@ from .rotations import rotate
 from .stops import joint_groups, may_break, solved_otherwise
 from .vectors import inner, length
 
-FAR = 0.1  # [rad] by which what hits may turn in a step, before the hit or after it
+FAR = 0.2  # [rad] by which what hits may turn in a step, before the hit or after it
 AROUND = 0.02  # [rad] before and after the hit, within which it is
 HIT = 0.1  # [m/s] at which turning brings bodies together,
 SHARE = 0.1  # and of the speed at which they do that
