@@ -17,6 +17,8 @@ from .bounces import moving_first
 from .copies import replace
 from .flags import places, some
 from .missed_hits import strikes
+from .ordered import among, distinct
+from .plausible import pair_number
 from .reference.rows import contact_jacobians, gaps, parting_speeds, start_gaps
 from .rotations import rotate
 from .stops import joint_groups, may_break, solved_otherwise
@@ -88,16 +90,19 @@ def _hits(assembly, solution, close):
 
 
 def _without(attempt, phase, hits, bodies):
-    """(StepProblem, StepSolution, (n,) residual [m]) of the step without the contacts ``hits``, in the islands of
-    ``bodies`` (n,) bool.  The problem has them, the solution does not; what joints hold keeps its energy.
+    """(StepProblem, StepSolution, (n,) residual [m]) of the step without the contacts ``hits``, and those that only
+    showed at its end between the same bodies, in the islands of ``bodies`` (n,) bool.  The problem has them, the
+    solution does not; what joints hold keeps its energy.
     """
     assembly, solution = attempt.assembly, attempt.solution
-    if some(assembly.island_jointed[assembly.island[bodies]]):
-        pressed = assembly.pressed.copy()
-        pressed[hits] = False
-        assembly = phase.again(assembly, solution, None, pressed, attempt.state)
-    problem, kept = assembly.problem, np.ones(len(assembly.pressed), bool)
+    contacts, count = assembly.problem.contacts, len(assembly.contacts)
+    pair = pair_number(contacts.body_a, contacts.body_b, len(assembly.problem.bodies.mass))
+    kept = np.ones(len(contacts), bool)
+    kept[count:] = ~among(pair[count:], distinct(pair[hits]))
     kept[hits] = False
+    if some(assembly.island_jointed[assembly.island[bodies]]):
+        assembly = phase.again(assembly, solution, None, assembly.pressed & kept, attempt.state)
+    problem = assembly.problem
     without = replace(problem, contacts=problem.contacts.take(kept))
     return problem, *solved_otherwise(attempt, phase, without, bodies)
 
