@@ -182,7 +182,7 @@ class Assembler:
         if len(touches) or some(passed):
             bodies.midpoint, may = by_middle(problem, contacts, links, (pressed, passed), self.noise, curved)
         self._take_mean_velocity(bodies, end_velocity, bodies.midpoint[:n], step)
-        falls = falling(problem, links, pressed, bodies.midpoint, bounces)
+        falls = falling(problem, links, pressed, bodies.midpoint, end_velocity, self.noise, bounces)
         fall_by_middle(bodies, end_velocity, falls, step)
         if bounces is not None:
             bounces.set_free_motion(bodies, end_velocity)
@@ -276,7 +276,8 @@ class Assembler:
         middle = by_middle(problem, assembly.contacts, links, loads, self.noise, assembly.curved)[0]
         if not np.array_equal(middle > 0.0, problem.bodies.midpoint > 0.0):
             return loaded
-        n, falls = problem.bodies.dynamic_count, falling(problem, links, loaded, middle, assembly.bounces)
+        known = assembly.end_velocity, self.noise, assembly.bounces
+        n, falls = problem.bodies.dynamic_count, falling(problem, links, loaded, middle, *known)
         return None if np.array_equal(in_groups(falls, n), in_groups(assembly.falls, n)) else loaded
 
     def _loads(self, problem, impulse, end_velocity, links):

@@ -1,41 +1,76 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What flies without hold though contacts press in it, as pieces that are glued together, falls by mid-step.
+"""What flies without hold though contacts press on it falls by mid-step: what is struck, pieces glued to each other.
 
 What a contact holds ends a step by backward Euler, which takes what gravity adds in a step, g h, along the whole way:
-glued pieces came g h^2 / 2 too far down in every step, and lost as much energy.  What joints and contacts inside a
-group hold does not depend on the motion that all of it has in common: half of that gain comes after the way.
+glued pieces came g h^2 / 2 too far down in every step, and lost as much energy, and so did balls with each hit on a
+wall.  What joints and contacts inside a group hold does not depend on the motion that all of it has in common, and what
+a body strikes and leaves holds nothing: half of that gain comes after the way.  Along the normal of a hit the gap at
+the step's end decides, which is that of the flight before and after it.
 """
 
 import numpy as np
 
 from .components import connected_components
+from .copies import replace
+from .flags import places, some
+from .reference.impact import approach, time_to_zero
+from .reference.rows import start_gaps
 from .topology import whole_groups
+from .vectors import inner
 
 
-def falling(problem, links, pressed, middle, bounces=None):
+def falling(problem, links, pressed, middle, end_velocity, noise, bounces=None):
     """(n,) int: a number for each group of bodies that joints and pressed contacts tie to each other and to nothing
-    else, -1 for all other bodies, and for those that go by mid-step anyway.  None where there is no such group.  Groups
-    in which something rebounds have flights of their own in the step, which end as backward Euler has it.
+    else, but for what they strike and leave; -1 for all other bodies, and for those that go by mid-step anyway.  None
+    where there is no such group, or no force.
 
-    links: numbering.Links; pressed: (C,) bool contacts that carry load; middle: (B + 1,) Bodies.midpoint; bounces:
-    bounces.Bounces, whose bodies have impacts in their free motion, or None.
+    links: numbering.Links; pressed: (C,) bool contacts that carry load; middle: (B + 1,) Bodies.midpoint; end_velocity:
+    (n, 6) free velocity at the step's end; noise: [m] that gaps are known to; bounces: bounces.Bounces, whose bodies
+    have impacts in their free motion, or None.
     """
     count, contacts = problem.bodies.dynamic_count, problem.contacts
-    ends = middle[:count] == 0.0
-    if not ends.any():
+    ends, gain = middle[:count] == 0.0, end_velocity[:, :3] - problem.bodies.velocity[:count, :3]
+    if not some(ends) or not gain.any():
         return None
-    i, j = np.append(contacts.body_a[pressed], links.a), np.append(contacts.body_b[pressed], links.b)
+    index = places(pressed)
+    i, j = np.append(contacts.body_a[index], links.a), np.append(contacts.body_b[index], links.b)
     tied = (i < count) & (j < count)
-    outside = np.minimum(i, j)[~tied]
+    holding, outside = ~tied, ~tied[: len(index)]
+    if some(outside):
+        holding[: len(index)][outside] = ~_leaves(problem, index[outside], end_velocity, gain, noise)
+    held = np.minimum(i, j)[holding]
     holds = np.zeros(count, bool) if bounces is None else bounces.flown.copy()
-    hits = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap != 0.0)
-    for bodies in (outside, contacts.body_a[hits], contacts.body_b[hits]):
-        holds[bodies[bodies < count]] = True
+    holds[held[held < count]] = True
     if (holds | ~ends).all():
         return None
     label = connected_components(count, i[tied], j[tied])
     flies = ends & ~whole_groups(label, holds)
-    return np.where(flies, label, -1) if flies.any() else None
+    return np.where(flies, label, -1) if some(flies) else None
+
+
+def _leaves(problem, index, end_velocity, gain, noise):
+    """(K,) bool: contacts ``index`` (K,) that bodies strike and leave in the step: those that rebound, and those that
+    are hit though nothing pulls against them.
+
+    gain: (n, 3) of the linear velocity of free motion; others as in ``falling``.
+    """
+    contacts, step = problem.contacts, problem.step
+    speed = contacts.rebound_speed[index]
+    if contacts.surface_drift is not None:  # which is no rebound
+        speed = speed + contacts.surface_drift[index]
+    out = (speed != 0.0) | (contacts.rebound_gap[index] != 0.0)
+    pull = np.zeros((len(problem.bodies.mass), 3))
+    pull[: len(gain)] = step * gain
+    pull = pull[contacts.body_a[index]] - pull[contacts.body_b[index]]
+    free = places(~out & (inner(contacts.normal[index], pull) >= -noise))
+    if len(free):
+        near = contacts.take(index[free])
+        speed, more = approach(problem.bodies, near, end_velocity)
+        gap = np.maximum(start_gaps(replace(problem, contacts=near)), 0.0)
+        time = time_to_zero(gap, speed, more / step)
+        hit = time <= step
+        out[free] = hit & (-speed - more * np.where(hit, time / step, 0.0) > 2.0 * noise / step)
+    return out
 
 
 def in_groups(group, count):
