@@ -18,18 +18,19 @@ from .vectors import inner, length
 PARTED = 1e-2  # of the smaller radius: balls farther apart at a step's end pushed each other before
 
 
-def as_they_hit(at_end, problem, solution, needed, off=None):
+def as_they_hit(at_end, assembly, solution, needed, off=None):
     """The Contacts ``at_end`` of the velocity phase, those that close in the step with what they had when they hit.
 
     Corners that land and stay are not among them: with the lever of the end of a step a wheel rolls on over its facets.
     Points are put where a body must be pushed at its end pose for the lever to be that of the hit, in world axes.
 
     Args:
-        problem: StepProblem of the position phase, with the same contacts as they were at the start.
-        solution: its StepSolution.
+        assembly: of the position phase, with the same contacts as they were at the start.
+        solution: StepSolution of its problem.
         needed: (C,) bool, contacts that take part; the others are left as they are.
         off: (C,) bool, those of bodies that tumbled on past each other, or None.
     """
+    problem = assembly.problem
     contacts, bodies, h = problem.contacts, problem.bodies, problem.step
     if contacts.start_gap is None or contacts.rebound_speed is None:
         return at_end
@@ -44,8 +45,9 @@ def as_they_hit(at_end, problem, solution, needed, off=None):
         return at_end
     changed = {"normal": at_end.normal.copy(), "point_a": at_end.point_a.copy(), "point_b": at_end.point_b.copy()}
     near, n = contacts.take(some), bodies.dynamic_count
-    last = bodies.free_velocity + bodies.midpoint[:, None] * (bodies.free_velocity - bodies.velocity)
-    speed, gain = approach(bodies, near, last[:n])
+    last = bodies.velocity.copy()
+    last[:n] = assembly.end_velocity
+    speed, gain = approach(bodies, near, assembly.end_velocity)
     time = time_to_zero(np.maximum(near.start_gap, 0.0), speed, gain / h)
     time[(near.start_gap <= 0.0) & ~flies[some]] = np.inf
     late, way, parted = _balls(near, solution, np.flatnonzero(time > h))

@@ -37,7 +37,7 @@ def velocity_problem(assembly, solution, judge, judged, total, mask, off=None):
         # Contacts are solved anew: take their share out of the free velocity, and offer it as the first guess.
         contacts, given = judge.contacts_at_end(problem)
         free[:n][mask] -= given[mask]
-        contacts = as_they_hit(contacts, problem, solution, taken, off)
+        contacts = as_they_hit(contacts, assembly, solution, taken, off)
         if not every(taken):
             contacts.impulse = np.where(taken[:, None], contacts.impulse, 0.0)
     else:
