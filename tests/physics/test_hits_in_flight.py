@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What strikes something and leaves it flies by the parabola before and after, across the normal too."""
+
+import numpy as np
+import pytest
+from axion.solver import Body, Box, Capsule, ForceField, Plane, Scene, SolverConfig, Sphere, simulate
+from figures import figure
+from judges import energies
+
+GRAVITY, SMALL = 9.81, 1e-3  # SMALL: of g h^2 / 2, by which each hit had brought a body too far down
+SHAPES = {"ball": Sphere(0.1), "box": Box((0.1, 0.08, 0.06)), "capsule": Capsule(0.05, 0.1)}
+
+
+def run(scene, frames, fps):
+    trajectory = simulate(scene, frames, fps=fps, config=SolverConfig(device="cpu"))
+    assert all(report.converged for report in trajectory.reports)
+    return trajectory
+
+
+def smooth(restitution):
+    return {"restitution": restitution, "friction": 0.0}
+
+
+def add_walls(scene, axes, restitution):
+    """Walls of static boxes, a metre to both sides of the origin along each of ``axes``."""
+    for axis in axes:
+        for side in (-1.0, 1.0):
+            place, extents = np.zeros(3), np.full(3, 30.0 if len(axes) == 1 else 2.0)
+            place[axis], extents[axis] = 1.5 * side, 0.5
+            body = Body(f"Wall {axis} {side}", [Box(extents)], motion="static", position=place, **smooth(restitution))
+            scene.add(body)
+
+
+def off_the_parabola(trajectory, body, axis, acceleration):
+    """Farthest that the body, at rest along ``axis`` at first, is from a t^2 / 2 [m]."""
+    way = trajectory.position[:, body, axis] - trajectory.position[0, body, axis]
+    return np.abs(way - 0.5 * acceleration * trajectory.times**2).max()
+
+
+@pytest.mark.parametrize("fps", [24, 96])
+@pytest.mark.parametrize("restitution", [1.0, 0.5, 0.0])
+def test_a_ball_between_two_walls_falls_by_the_parabola(restitution, fps):
+    scene = Scene()
+    add_walls(scene, [0], restitution)
+    scene.add(Body("Ball", [SHAPES["ball"]], linear_velocity=(5.0, 0.0, 0.0), **smooth(restitution)))
+    trajectory = run(scene, 3 * fps // 2, fps)
+    assert (trajectory.linear_velocity[:, 2, 0] < 4.99).any()  # it hits
+    off, lacked = off_the_parabola(trajectory, 2, 2, -GRAVITY), 0.5 * GRAVITY / fps**2
+    name = f"ball between walls, restitution {restitution}, {fps} fps"
+    assert figure(name, "height off the parabola [g h^2 / 2]", off / lacked, SMALL) < SMALL  # 2 to 4 before
+
+
+@pytest.mark.parametrize("shape", ["ball", "capsule"])
+def test_two_that_meet_in_the_air_fall_by_the_parabola(shape):
+    scene = Scene()
+    for k, side in enumerate((-1.0, 1.0)):
+        place, speed = (0.63 * side, 0.0, 0.0), (-2.0 * side, 0.0, 0.0)
+        body = Body(f"{shape} {k}", [SHAPES[shape]], position=place, linear_velocity=speed, mass=1.0, **smooth(1.0))
+        scene.add(body)
+    trajectory = run(scene, 24, 24)
+    assert trajectory.linear_velocity[-1, :, 0] == pytest.approx([-2.0, 2.0], abs=1e-2)
+    mean = trajectory.position.mean(axis=1)[:, 2] + 0.5 * GRAVITY * trajectory.times**2
+    assert figure(f"two {shape}s that meet in the air", "height off the parabola [m]", np.abs(mean).max(), 1e-5) < 1e-5
+
+
+@pytest.mark.parametrize("fps", [24, 60])
+def test_wind_drives_a_ball_that_bounces_on_the_floor(fps):
+    scene = Scene()
+    scene.add(Body("Ground", [Plane()], motion="static", **smooth(1.0)))
+    scene.add(Body("Ball", [SHAPES["ball"]], position=(0.0, 0.0, 0.6), mass=1.0, **smooth(1.0)))
+    turn = (0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
+    scene.add(ForceField("Wind", "wind", GRAVITY, orientation=turn))
+    trajectory = run(scene, 2 * fps, fps)
+    off, lacked = off_the_parabola(trajectory, 1, 0, GRAVITY), 0.5 * GRAVITY / fps**2
+    name = f"ball that bounces in a wind, {fps} fps"
+    assert figure(name, "way off a t^2 / 2 [g h^2 / 2]", off / lacked, SMALL) < SMALL  # 3 before
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_bounces_in_a_closed_room_keeps_its_energy(shape):
+    scene = Scene()
+    add_walls(scene, range(3), 1.0)
+    motion = {"linear_velocity": (3.0, 2.0, 1.0), "angular_velocity": (3.0, 5.0, 1.0)}
+    scene.add(Body(shape, [SHAPES[shape]], position=(0.1, 0.2, -0.3), mass=1.0, **motion, **smooth(1.0)))
+    energy = energies(scene, run(scene, 240, 24)) + GRAVITY  # of the floor, a metre down
+    lost = 1.0 - energy[-1] / energy[0]
+    assert figure(f"{shape} in a closed room, 10 s", "energy lost", lost, 0.01) < 0.01  # a ball 0.156 before
+    assert energy.max() < (1.0 + 1e-3) * energy[0]
