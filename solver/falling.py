@@ -22,7 +22,7 @@ from .vectors import inner
 def falling(problem, links, pressed, middle, end_velocity, noise, bounces=None):
     """(n,) int: a number for each group of bodies that joints and pressed contacts tie to each other and to nothing
     else, but for what they strike and leave; -1 for all other bodies, and for those that go by mid-step anyway.  None
-    where there is no such group, or no force.
+    where there is no such group.  For what rebounds where nothing pulls it makes no difference, and it is held.
 
     links: numbering.Links; pressed: (C,) bool contacts that carry load; middle: (B + 1,) Bodies.midpoint; end_velocity:
     (n, 6) free velocity at the step's end; noise: [m] that gaps are known to; bounces: bounces.Bounces, whose bodies
@@ -30,17 +30,19 @@ def falling(problem, links, pressed, middle, end_velocity, noise, bounces=None):
     """
     count, contacts = problem.bodies.dynamic_count, problem.contacts
     ends, gain = middle[:count] == 0.0, end_velocity[:, :3] - problem.bodies.velocity[:count, :3]
-    if not some(ends) or not gain.any():
+    if not some(ends):
         return None
+    pulled = np.append(gain.any(axis=1), np.zeros(len(problem.bodies.mass) - count, bool))
     index = places(pressed)
     i, j = np.append(contacts.body_a[index], links.a), np.append(contacts.body_b[index], links.b)
     tied = (i < count) & (j < count)
-    holding, outside = ~tied, ~tied[: len(index)]
+    holding, outside = ~tied, ~tied[: len(index)] & pulled.take(np.minimum(i, j)[: len(index)])
     if some(outside):
         holding[: len(index)][outside] = ~_leaves(problem, index[outside], end_velocity, gain, noise)
-    held = np.minimum(i, j)[holding]
     holds = np.zeros(count, bool) if bounces is None else bounces.flown.copy()
-    holds[held[held < count]] = True
+    still = places(rebounding(contacts) & ~pulled.take(contacts.body_a) & ~pulled.take(contacts.body_b))
+    for held in (np.minimum(i, j)[holding], contacts.body_a[still], contacts.body_b[still]):
+        holds[held[held < count]] = True
     if (holds | ~ends).all():
         return None
     label = connected_components(count, i[tied], j[tied])
@@ -55,10 +57,7 @@ def _leaves(problem, index, end_velocity, gain, noise):
     gain: (n, 3) of the linear velocity of free motion; others as in ``falling``.
     """
     contacts, step = problem.contacts, problem.step
-    speed = contacts.rebound_speed[index]
-    if contacts.surface_drift is not None:  # which is no rebound
-        speed = speed + contacts.surface_drift[index]
-    out = (speed != 0.0) | (contacts.rebound_gap[index] != 0.0)
+    out = rebounding(contacts)[index]
     pull = np.zeros((len(problem.bodies.mass), 3))
     pull[: len(gain)] = step * gain
     pull = pull[contacts.body_a[index]] - pull[contacts.body_b[index]]
@@ -71,6 +70,14 @@ def _leaves(problem, index, end_velocity, gain, noise):
         hit = time <= step
         out[free] = hit & (-speed - more * np.where(hit, time / step, 0.0) > 2.0 * noise / step)
     return out
+
+
+def rebounding(contacts):
+    """(C,) bool."""
+    speed = contacts.rebound_speed
+    if contacts.surface_drift is not None:  # which is no rebound
+        speed = speed + contacts.surface_drift
+    return (speed != 0.0) | (contacts.rebound_gap != 0.0)
 
 
 def in_groups(group, count):
