@@ -33,14 +33,16 @@ def falling(problem, links, pressed, middle, end_velocity, noise, bounces=None):
     if not some(ends):
         return None
     pulled = np.append(gain.any(axis=1), np.zeros(len(problem.bodies.mass) - count, bool))
-    index = places(pressed)
+    hits = rebounding(contacts)
+    still = places(hits & ~pulled.take(contacts.body_a) & ~pulled.take(contacts.body_b))
+    hits[still] = False
+    index = places(pressed & ~hits)
     i, j = np.append(contacts.body_a[index], links.a), np.append(contacts.body_b[index], links.b)
     tied = (i < count) & (j < count)
     holding, outside = ~tied, ~tied[: len(index)] & pulled.take(np.minimum(i, j)[: len(index)])
     if some(outside):
         holding[: len(index)][outside] = ~_leaves(problem, index[outside], end_velocity, gain, noise)
     holds = np.zeros(count, bool) if bounces is None else bounces.flown.copy()
-    still = places(rebounding(contacts) & ~pulled.take(contacts.body_a) & ~pulled.take(contacts.body_b))
     for held in (np.minimum(i, j)[holding], contacts.body_a[still], contacts.body_b[still]):
         holds[held[held < count]] = True
     if (holds | ~ends).all():
@@ -51,17 +53,15 @@ def falling(problem, links, pressed, middle, end_velocity, noise, bounces=None):
 
 
 def _leaves(problem, index, end_velocity, gain, noise):
-    """(K,) bool: contacts ``index`` (K,) that bodies strike and leave in the step: those that rebound, and those that
-    are hit though nothing pulls against them.
+    """(K,) bool: contacts ``index`` (K,) that are hit in the step without a rebound, while nothing pulls against them.
 
     gain: (n, 3) of the linear velocity of free motion; others as in ``falling``.
     """
     contacts, step = problem.contacts, problem.step
-    out = rebounding(contacts)[index]
-    pull = np.zeros((len(problem.bodies.mass), 3))
+    out, pull = np.zeros(len(index), bool), np.zeros((len(problem.bodies.mass), 3))
     pull[: len(gain)] = step * gain
     pull = pull[contacts.body_a[index]] - pull[contacts.body_b[index]]
-    free = places(~out & (inner(contacts.normal[index], pull) >= -noise))
+    free = places(inner(contacts.normal[index], pull) >= -noise)
     if len(free):
         near = contacts.take(index[free])
         speed, more = approach(problem.bodies, near, end_velocity)

@@ -22,6 +22,7 @@ import numpy as np
 
 from .bounces import moving_first
 from .curves import ALONG, MOST, SAGITTA, nearest, outwards, passing, square_to
+from .falling import rebounding
 from .flags import places, some
 from .mesh_features import has_large_faces
 from .numbering import held
@@ -66,6 +67,9 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     way, or None.
     """
     touches, n, middle = problem.contacts, problem.bodies.dynamic_count, np.zeros(len(links.group))
+    hits, full = loads[0] & rebounding(touches), loads
+    if hit := some(hits):  # what is struck and left holds nothing
+        loads = loads[0] & ~hits, loads[1]
     rims = None if links.rims is None else links.rims.of(problem, ~_bent(touches, problem.bodies, curved))
     may = _near(problem, contacts, links, noise, curved, rims)
     if may is not None:
@@ -76,7 +80,23 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     if may is not None:
         may = with_others(touches, rims, may)
     middle[:n] = ~held(links, touches, *loads, may)[:n]
+    if hit:
+        middle[held(links, touches, *full, may) & ~_guided(links, touches, n, may)] = 0.0
     return middle, may
+
+
+def _guided(links, contacts, count, may):
+    """(B + 1,) bool: bodies that joints tie to what does not move, and those on contacts ``may`` (C,) bool or None,
+    which glide, with what joints tie to them.  What flies on a hit falls by mid-step by itself (falling.py).
+    """
+    anchored = np.maximum(links.a, links.b) >= count
+    bodies = [np.minimum(links.a, links.b)[anchored]]
+    if may is not None:
+        bodies += [side[may] for side in (contacts.body_a, contacts.body_b)]
+    mark = np.zeros(links.group_count + 1, bool)
+    mark[links.group.take(np.concatenate(bodies))] = True
+    mark[-1] = False
+    return mark.take(links.group)
 
 
 def _near(problem, contacts, links, noise, curved, rims):

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Capsule, ForceField, Plane, Scene, SolverConfig, Sphere, simulate
+from axion.solver import Body, Box, Capsule, ForceField, Joint, Plane, Scene, SolverConfig, Sphere, simulate
 from figures import figure
 from judges import energies
 
@@ -86,3 +86,45 @@ def test_what_bounces_in_a_closed_room_keeps_its_energy(shape):
     lost = 1.0 - energy[-1] / energy[0]
     assert figure(f"{shape} in a closed room, 10 s", "energy lost", lost, 0.01) < 0.01  # a ball 0.156 before
     assert energy.max() < (1.0 + 1e-3) * energy[0]
+
+
+def test_a_ball_that_hits_what_stands_on_the_floor_falls_by_the_parabola():
+    scene = Scene()
+    scene.add(Body("Ground", [Plane()], motion="static", friction=1.0))
+    scene.add(Body("Box", [Box((0.3, 2.0, 2.0))], position=(1.0, 0.0, 2.0), mass=1e4, **smooth(0.0)))
+    motion = {"position": (0.0, 0.0, 3.0), "linear_velocity": (4.0, 0.0, 0.0)}
+    scene.add(Body("Ball", [SHAPES["ball"]], mass=0.1, **motion, **smooth(1.0)))
+    trajectory = run(scene, 12, 24)
+    assert trajectory.linear_velocity[-1, 2, 0] < -3.9
+    off = off_the_parabola(trajectory, 2, 2, -GRAVITY)
+    assert figure("ball against a box on the floor", "height off the parabola [m]", off, 1e-5) < 1e-5  # 8.5 mm before
+
+
+def test_a_ball_in_a_chute_rolls_on_when_it_hits_its_sides():
+    scene, lean = Scene(), np.radians(20.0)
+    turn, up = (0.0, np.sin(lean / 2), 0.0, np.cos(lean / 2)), np.array([np.sin(lean), 0.0, np.cos(lean)])
+    scene.add(Body("Slope", [Plane()], motion="static", orientation=turn, **smooth(0.0)))
+    for side in (-1.0, 1.0):
+        wall = Body(f"Wall {side}", [Box((30.0, 0.5, 0.5))], motion="static", position=(0.0, side, 0.0), **smooth(1.0))
+        wall.orientation = turn
+        scene.add(wall)
+    motion = {"position": 0.1 * up, "linear_velocity": (0.0, 4.0, 0.0)}
+    scene.add(Body("Ball", [SHAPES["ball"]], **motion, **smooth(0.0)))
+    trajectory = run(scene, 48, 24)
+    way = (trajectory.position[:, 3] - trajectory.position[0, 3]) @ (np.cos(lean), 0.0, -np.sin(lean))
+    off = np.abs(way - 0.5 * GRAVITY * np.sin(lean) * trajectory.times**2).max()
+    assert figure("ball in a chute", "way off a t^2 / 2 [m]", off, 1e-4) < 1e-4  # 29 mm before
+
+
+def test_a_cradle_goes_on_swinging():
+    scene, raised = Scene(), 0.6
+    for k in range(5):
+        angle = raised if k == 0 else 0.0
+        place = (0.1 * k - np.sin(angle), 0.0, -np.cos(angle))
+        scene.add(Body(f"Ball {k}", [Sphere(0.05)], position=place, mass=1.0, **smooth(1.0)))
+        hinge = {"orientation": (-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))}
+        scene.add(Joint(f"Hinge {k}", "hinge", None, f"Ball {k}", (0.1 * k, 0.0, 0.0), **hinge))
+    energy = energies(scene, run(scene, 600, 60))
+    share = 1.0 + (energy - energy[0]) / (GRAVITY * (1.0 - np.cos(raised)))
+    assert figure("cradle of five, 10 s at 60 fps", "energy lost", 1.0 - share[-1], 0.01) < 0.01  # 0.011 before
+    assert share.max() < 1.0 + 1e-3
