@@ -268,7 +268,7 @@ class Assembler:
         """
         if not len(solution.contact_impulse):
             return None
-        problem, links = assembly.problem, self._links(assembly.numbering)
+        problem, links, n = assembly.problem, self._links(assembly.numbering), len(assembly.end_velocity)
         loaded = self._loads(problem, solution.contact_impulse, assembly.end_velocity, links)
         if others:
             loaded |= assembly.pressed
@@ -276,8 +276,7 @@ class Assembler:
         middle = by_middle(problem, assembly.contacts, links, loads, self.noise, assembly.curved)[0]
         if not np.array_equal(middle > 0.0, problem.bodies.midpoint > 0.0):
             return loaded
-        known = assembly.end_velocity, self.noise, assembly.bounces
-        n, falls = problem.bodies.dynamic_count, falling(problem, links, loaded, middle, *known)
+        falls = falling(problem, links, loaded, middle, assembly.end_velocity, self.noise, assembly.bounces)
         return None if np.array_equal(in_groups(falls, n), in_groups(assembly.falls, n)) else loaded
 
     def _loads(self, problem, impulse, end_velocity, links):
@@ -351,9 +350,9 @@ class Assembler:
     @staticmethod
     def _take_mean_velocity(bodies, end_velocity, midpoint, step):
         """The unknown is the velocity that carries the pose: the mean (u+ + a u-) / (1 + a), a = midpoint (n,)."""
-        n, share = bodies.dynamic_count, midpoint[:, None]
         if not some(midpoint):
             return
+        n, share = bodies.dynamic_count, midpoint[:, None]
         flow = (end_velocity[:, :3] + share * bodies.velocity[:n, :3]) / (1.0 + share)
         bodies.free_velocity[:n, :3] = flow
         bodies.free_position[:n] = bodies.position[:n] + step * flow
