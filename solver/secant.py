@@ -46,9 +46,8 @@ def secant_kernel(real):
         isl: IslandArrays,
     ):  # fmt: skip
         """The next iterate of islands that ``mixes`` flags; what this round did, for those that may be next time."""
-        block = wp.tid() // width
-        thread = wp.tid() - block * width
-        for part in range(block, counts[parts_slot], blocks):
+        thread = wp.tid() - wp.tid() // width * width
+        for part in range(wp.tid() // width, counts[parts_slot], blocks):
             k = team.island[part]
             if isl.looped[k] * isl.outer_active[k] == 0 or isl.contact_start[k] < isl.contact_start[k + 1]:
                 continue

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import warp as wp
-from axion.solver.arrays import Columns, ColumnSet, download
+from axion.solver.arrays import download
+from axion.solver.columns import Columns, ColumnSet
 from axion.solver.host import HostKernel, HostTable
 from axion.solver.problem import frozen
 
