@@ -32,19 +32,23 @@ def falling(problem, links, pressed, middle, end_velocity, noise, bounces=None):
     ends, gain = middle[:count] == 0.0, end_velocity[:, :3] - problem.bodies.velocity[:count, :3]
     if not some(ends):
         return None
-    pulled = np.append(gain.any(axis=1), np.zeros(len(problem.bodies.mass) - count, bool))
-    hits = rebounding(contacts)
-    still = places(hits & ~pulled.take(contacts.body_a) & ~pulled.take(contacts.body_b))
-    hits[still] = False
-    index = places(pressed & ~hits)
+    index, still = pressed, None
+    if some(hits := rebounding(contacts)):
+        still = hits & ~_pulled(gain, contacts.body_a) & ~_pulled(gain, contacts.body_b)
+        index = pressed & (still | ~hits)
+    index = places(index)
     i, j = np.append(contacts.body_a[index], links.a), np.append(contacts.body_b[index], links.b)
-    tied = (i < count) & (j < count)
-    holding, outside = ~tied, ~tied[: len(index)] & pulled.take(np.minimum(i, j)[: len(index)])
-    if some(outside):
-        holding[: len(index)][outside] = ~_leaves(problem, index[outside], end_velocity, gain, noise)
+    lower = np.minimum(i, j)
+    tied = np.maximum(i, j) < count
+    holding, outside = ~tied, places(~tied[: len(index)])
+    if len(outside):
+        holding[outside] = ~_leaves(problem, index[outside], end_velocity, gain, noise)
     holds = np.zeros(count, bool) if bounces is None else bounces.flown.copy()
-    for held in (np.minimum(i, j)[holding], contacts.body_a[still], contacts.body_b[still]):
-        holds[held[held < count]] = True
+    held = lower[holding]
+    holds[held[held < count]] = True
+    if still is not None:
+        for held in (contacts.body_a[still], contacts.body_b[still]):
+            holds[held[held < count]] = True
     if (holds | ~ends).all():
         return None
     label = connected_components(count, i[tied], j[tied])
@@ -61,7 +65,7 @@ def _leaves(problem, index, end_velocity, gain, noise):
     out, pull = np.zeros(len(index), bool), np.zeros((len(problem.bodies.mass), 3))
     pull[: len(gain)] = step * gain
     pull = pull[contacts.body_a[index]] - pull[contacts.body_b[index]]
-    free = places(inner(contacts.normal[index], pull) >= -noise)
+    free = places((inner(contacts.normal[index], pull) >= -noise) & pull.any(axis=1))
     if len(free):
         near = contacts.take(index[free])
         speed, more = approach(problem.bodies, near, end_velocity)
@@ -70,6 +74,11 @@ def _leaves(problem, index, end_velocity, gain, noise):
         hit = time <= step
         out[free] = hit & (-speed - more * np.where(hit, time / step, 0.0) > 2.0 * noise / step)
     return out
+
+
+def _pulled(gain, body):
+    """(C,) bool: whether free motion changes the velocity of each ``body`` (C,); gain: (n, 3)."""
+    return (body < len(gain)) & gain.any(axis=1).take(body, mode="clip")
 
 
 def rebounding(contacts):
