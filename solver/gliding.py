@@ -14,6 +14,7 @@ and neither approaches nor runs; bodies go by mid-step where all that press on t
 What stands still holds where its surface does not curve, but for what has springs: they would be braked with it, and a
 car on undamped springs lost 85 % of its swing in a second.  And but for single bodies that are round there, and
 wheels: a roly-poly went from 0.3 to 0.17 rad in eight seconds, balls and carts were a h t / 2 too far down a slope.
+And but for what joints hold together while it slides (sliding.py).
 What keyframes turn carries along as what joints turn does: along the tangents of a turntable a box came 1.3 times as
 far out in six seconds at 1.5 rad/s and 24 frames a second.
 """
@@ -31,6 +32,7 @@ from .reference.rows import normals, parting_speeds
 from .rims_that_roll import with_others
 from .rotations import conjugate, rotate
 from .shapes import Box, ConvexHull, Plane, TriangleMesh
+from .sliding import slides
 from .vectors import length
 
 TURNS = 1e-4  # [rad] in a step: what keyframes turn by less carries as what stands
@@ -119,6 +121,8 @@ def _near(problem, contacts, links, noise, curved, rims):
     if links.sprung is not None or some(is_round):
         rolls = _rolls(problem.bodies, links, (own, other), is_round, problem.step)
         may |= rolls | _pivots(touches, closed, problem.bodies, (own, other), rolls & is_round)
+    if len(links.a):
+        may |= slides(touches, closed, problem, links, (own, other), is_round)
     found[closed] = (own < n) & may
     if bend:
         found |= _bent(touches, problem.bodies, curved)  # of what moves nobody knows what its facets add
