@@ -12,6 +12,7 @@ import numpy as np
 import warp as wp
 
 from . import mirror
+from .mathx.real import real_types
 
 # Slots of the ``counts`` array.
 DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS, BODIES, PARTS, CONSTRAINED = range(8)
@@ -27,10 +28,13 @@ STEP, PUSH_OUT = range(2)
 def structs(real):
     """The structs for one real type.  ``real``: RealTypes of mathx/real.py.
 
-    Impulses are float64 in any: those on a light body under a heavy one leave a ten-thousandth of themselves.  So are
-    positions: gaps and joints are what is left of metres.
+    It is that of Newton's matrix, its factors and its directions alone, which is where the bytes are.  A state, what is
+    measured of it and what impulses make of it are float64 in any: gaps and joints are what is left of metres, and
+    impulses on a light body under a heavy one leave a ten-thousandth of themselves, whichever way their normals point.
     """
-    scalar, vec3, mat33, quat, vec6, mat66 = real.scalar, real.vec3, real.mat33, real.quat, real.vec6, real.mat66
+    exact = real_types(wp.float64)
+    scalar, vec3, mat33, quat, vec6 = exact.scalar, exact.vec3, exact.mat33, exact.quat, exact.vec6
+    block33, block66, direction = real.mat33, real.mat66, real.vec6
 
     @wp.struct
     class BodyArrays:
@@ -55,15 +59,15 @@ def structs(real):
         u_best: wp.array(dtype=vec6)
         led: wp.array(dtype=vec6)  # u the last round ended with, and what it changed (secant.py)
         way: wp.array(dtype=vec6)
-        stiffness: wp.array(dtype=mat33)
-        diagonal: wp.array(dtype=mat66)
-        cholesky: wp.array(dtype=mat66)
-        g: wp.array(dtype=vec6)
-        d: wp.array(dtype=vec6)
-        r: wp.array(dtype=vec6)
-        z: wp.array(dtype=vec6)
-        s: wp.array(dtype=vec6)  # (2 n,) direction of conjugate gradients, the present one and the last
-        hs: wp.array(dtype=vec6)
+        stiffness: wp.array(dtype=block33)
+        diagonal: wp.array(dtype=block66)
+        cholesky: wp.array(dtype=block66)
+        g: wp.array(dtype=direction)
+        d: wp.array(dtype=direction)
+        r: wp.array(dtype=direction)
+        z: wp.array(dtype=direction)
+        s: wp.array(dtype=direction)  # (2 n,) direction of conjugate gradients, the present one and the last
+        hs: wp.array(dtype=direction)
         contact_start: wp.array(dtype=wp.int32)
         contact_index: wp.array(dtype=wp.int32)
         row_start: wp.array(dtype=wp.int32)
@@ -112,7 +116,7 @@ def structs(real):
         shift: wp.array(dtype=scalar)  # [m/s] mu |v_t|, added to the gap velocity in the cone law
         bias: wp.array(dtype=vec3)  # Gauss-Seidel and velocity phase: v = J u + bias
         force: wp.array(dtype=wp.vec3d)
-        curvature: wp.array(dtype=mat33)
+        curvature: wp.array(dtype=block33)
 
     @wp.struct
     class RowArrays:
@@ -146,7 +150,7 @@ def structs(real):
         p: wp.array(dtype=wp.float64)
         p_centre: wp.array(dtype=wp.float64)
         p_best: wp.array(dtype=wp.float64)
-        curvature: wp.array(dtype=scalar)
+        curvature: wp.array(dtype=real.scalar)
         turning: wp.array(dtype=scalar)  # stiffness of a DISTANCE that pulls, across its direction [kg]; else 0
 
     @wp.struct
@@ -158,7 +162,7 @@ def structs(real):
         contact_end: wp.array(dtype=wp.int32)
         row_start: wp.array(dtype=wp.int32)
         row_index: wp.array(dtype=wp.int32)
-        block: wp.array(dtype=mat66)
+        block: wp.array(dtype=block66)
 
     return SimpleNamespace(
         BodyArrays=BodyArrays, ContactArrays=ContactArrays, RowArrays=RowArrays, PairArrays=PairArrays

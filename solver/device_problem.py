@@ -73,7 +73,7 @@ class DeviceProblem:
         self.counts = zeros(8, wp.int32, device)
         self.flags = zeros(8, wp.int32, device)
         self.width = width_on(self.device)
-        self.settings = zeros(2, real.scalar, device)
+        self.settings = zeros(2, wp.float64, device)
         self.cg_reduction, self.cg_most = wp.float64(CG_REDUCTION), wp.int32(CG_MOST)
 
     def restart(self):

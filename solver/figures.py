@@ -35,7 +35,7 @@ class Figures:
 @cache
 def figure_kernels(real):
     """The kernels by name, for one real type: clear, ask, warm before a solve and tell after it."""
-    arrays, zero, nothing = structs(real), wp.constant(real.scalar(0.0)), wp.constant(wp.float64(0.0))
+    arrays, zero, nothing = structs(real), wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.0))
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     kernel = wp.kernel(module=f"axion_motion_{real.name}", enable_backward=False)
     dynamic_slot, contacts_slot, islands_slot = wp.constant(DYNAMIC), wp.constant(CONTACTS), wp.constant(ISLANDS)

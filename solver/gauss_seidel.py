@@ -19,6 +19,7 @@ import warp as wp
 
 from .arrays import DYNAMIC, PARTS, IslandArrays, structs
 from .constraints.contact import contact_kernels
+from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .teams import TeamArrays, begin, leads, meet, stride, sums
 
@@ -38,10 +39,10 @@ class RunArrays:
 @cache
 def sweep_kernels(real):
     """The kernels ``in_order`` and ``coloured`` for one real type, in a module each: a device takes one of them."""
-    vec3, double, zero = real.vec3, wp.float64, wp.constant(wp.float64(0.0))
-    arrays = structs(real)
+    exact, arrays, zero = real_types(wp.float64), structs(real), wp.constant(wp.float64(0.0))
+    vec3 = exact.vec3
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
-    math, contact = rotation_functions(real), contact_kernels(real)
+    math, contact = rotation_functions(exact), contact_kernels(real)
     six, point_velocity = math.six, math.point_velocity
     components, world = contact.components, contact.world
     name, coloured_name = f"axion_sweep_{real.name}", f"axion_sweep_coloured_{real.name}"
@@ -62,28 +63,28 @@ def sweep_kernels(real):
         arm_a = con.arm_a[c]
         arm_b = con.arm_b[c]
         v = components(n, point_velocity(bodies.u[a], arm_a) - point_velocity(bodies.u[b], arm_b)) + con.bias[c]
-        normal = wp.max(zero, old[0] - double(v[0] / con.w_normal[c]))
+        normal = wp.max(zero, old[0] - v[0] / con.w_normal[c])
         if normal == zero and wp.length_sq(old) == zero:
             return  # it stays open, as most do
-        change = vec3(world(n, wp.vec3d(normal - old[0], zero, zero)))
+        change = world(n, vec3(normal - old[0], zero, zero))
         if a < dynamic:
             push(bodies, a, change, arm_a)
         if b < dynamic:
             push(bodies, b, -change, arm_b)
         v = components(n, point_velocity(bodies.u[a], arm_a) - point_velocity(bodies.u[b], arm_b)) + con.bias[c]
-        y1 = old[1] - double(v[1] / con.w_tangent[c])
-        y2 = old[2] - double(v[2] / con.w_tangent[c])
+        y1 = old[1] - v[1] / con.w_tangent[c]
+        y2 = old[2] - v[2] / con.w_tangent[c]
         t = wp.sqrt(y1 * y1 + y2 * y2)
-        r = double(con.mu[c]) * normal
+        r = con.mu[c] * normal
         if t > r:
             y1 = y1 * r / t
             y2 = y2 * r / t
-        change = vec3(world(n, wp.vec3d(zero, y1 - old[1], y2 - old[2])))
+        change = world(n, vec3(zero, y1 - old[1], y2 - old[2]))
         if a < dynamic:
             push(bodies, a, change, arm_a)
         if b < dynamic:
             push(bodies, b, -change, arm_b)
-        con.p[c] = wp.vec3d(normal, y1, y2)
+        con.p[c] = vec3(normal, y1, y2)
 
     @wp.kernel(module=name, enable_backward=False)
     def in_order(

@@ -29,7 +29,7 @@ TENTH, HALF = wp.constant(wp.float64(0.1)), wp.constant(wp.float64(0.5))
 @cache
 def search_kernels(real, ropes):
     """``directions`` before ``search``, for one real type; ropes: whether rows may pull across their direction."""
-    scalar, arrays = real.scalar, structs(real)
+    arrays = structs(real)
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     body_direction, body_update = motion_kernels(real).body_direction, motion_kernels(real).body_update
     of_contacts, of_rows = contact_kernels(real), joint_kernels(real)
@@ -65,7 +65,7 @@ def search_kernels(real, ropes):
                 r = isl.row_index[m]
                 base += row_direction(bodies, rows, r, dynamic)
                 if wp.static(ropes):
-                    if rows.turning[r] != scalar(0.0):
+                    if rows.turning[r] != wp.float64(0.0):
                         for t in range(2):
                             turned += turn_direction(bodies, rows, r, t, dynamic)
             of_bodies = sums(of_bodies, team, part)

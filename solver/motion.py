@@ -13,20 +13,20 @@ import warp as wp
 
 from .arrays import BODIES, DYNAMIC, STEP, IslandArrays, structs
 from .lanes import begin, end, end_of_all, island_at, item, turns
+from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 
 
 @cache
 def motion_kernels(real):
     """All kernels over bodies, for one real type."""
-    scalar, vec3 = real.scalar, real.vec3
-    arrays = structs(real)
+    exact, arrays = real_types(wp.float64), structs(real)
+    scalar, mat33, vec6 = exact.scalar, exact.mat33, exact.vec6
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
-    math = rotation_functions(real)
+    math = rotation_functions(exact)
     exponential, linear, angular, six = math.exponential, math.linear, math.angular, math.six
     kernel = wp.kernel(module=f"axion_motion_{real.name}", enable_backward=False)
     dynamic_slot, bodies_slot, step_slot = wp.constant(DYNAMIC), wp.constant(BODIES), wp.constant(STEP)
-    mat33 = real.mat33
 
     @kernel
     def prepare_bodies(counts: wp.array(dtype=wp.int32), bodies: BodyArrays):
@@ -39,8 +39,7 @@ def motion_kernels(real):
             bodies.u_best[i] = bodies.u[i]
             if i >= counts[dynamic_slot]:
                 continue
-            # in float64, so that the tensor is as good as its rounding in any precision
-            x, y, z, w = wp.float64(q[0]), wp.float64(q[1]), wp.float64(q[2]), wp.float64(q[3])
+            x, y, z, w = q[0], q[1], q[2], q[3]
             one = wp.float64(1.0)
             two = wp.float64(2.0)
             axes = wp.mat33d(
@@ -49,10 +48,11 @@ def motion_kernels(real):
                 two * (x * z - y * w), two * (y * z + x * w), one - two * (x * x + y * y),
             )  # fmt: skip
             principal = bodies.principal[i]
-            moments = wp.vec3d(wp.float64(principal[0]), wp.float64(principal[1]), wp.float64(principal[2]))
-            bodies.inertia[i] = mat33(axes * wp.diag(moments) * wp.transpose(axes))
+            bodies.inertia[i] = mat33(axes * wp.diag(principal) * wp.transpose(axes))
             bodies.inverse_inertia[i] = mat33(
-                axes * wp.diag(wp.vec3d(one / moments[0], one / moments[1], one / moments[2])) * wp.transpose(axes)
+                axes
+                * wp.diag(wp.vec3d(one / principal[0], one / principal[1], one / principal[2]))
+                * wp.transpose(axes)
             )
             mass = bodies.mass[i]
             bodies.inverse_mass[i] = scalar(1.0) / mass
@@ -62,7 +62,7 @@ def motion_kernels(real):
     def integrate(
         counts: wp.array(dtype=wp.int32),
         islands: wp.array(dtype=wp.int32),
-        settings: wp.array(dtype=scalar),
+        settings: wp.array(dtype=wp.float64),
         bodies: BodyArrays,
         isl: IslandArrays,
     ):
@@ -75,7 +75,7 @@ def motion_kernels(real):
                 i = item(isl.body_index, n)
                 h = settings[step_slot]
                 du = bodies.u[i] - bodies.u_free[i]
-                bodies.x[i] = bodies.x_free[i] + wp.vec3d(h * linear(du))
+                bodies.x[i] = bodies.x_free[i] + h * linear(du)
                 bodies.q[i] = wp.normalize(exponential(h * angular(du)) * bodies.q_free[i])
 
     @kernel
@@ -92,16 +92,16 @@ def motion_kernels(real):
     @wp.func(module=f"axion_motion_{real.name}")
     def body_direction(bodies: BodyArrays, isl: IslandArrays, i: int, k: int):
         """(g . d, d . (M + K) d): slope and bend of the quadratic part of the merit function."""
-        d = bodies.d[i]
+        d = vec6(bodies.d[i])
         turn = angular(d)
-        heavier = scalar(1.0) + scalar(isl.damping[k])
+        heavier = scalar(1.0) + isl.damping[k]
         bend = heavier * bodies.mass[i] * wp.dot(linear(d), linear(d))
-        bend += wp.dot(turn, (heavier * bodies.inertia[i] + bodies.stiffness[i]) * turn)
-        return wp.vec2d(wp.float64(wp.dot(d, bodies.g[i])), wp.float64(bend))
+        bend += wp.dot(turn, (heavier * bodies.inertia[i] + mat33(bodies.stiffness[i])) * turn)
+        return wp.vec2d(wp.dot(d, vec6(bodies.g[i])), bend)
 
     @wp.func(module=f"axion_motion_{real.name}")
     def body_update(bodies: BodyArrays, i: int, alpha: wp.float64):
-        bodies.u[i] = bodies.u[i] + scalar(alpha) * bodies.d[i]
+        bodies.u[i] = bodies.u[i] + alpha * vec6(bodies.d[i])
 
     @kernel
     def velocity_from_impulses(
@@ -130,15 +130,15 @@ def motion_kernels(real):
                         f = -f
                         arm = con.arm_b[c]
                     gl += f
-                    ga += wp.cross(wp.vec3d(arm), f)
+                    ga += wp.cross(arm, f)
                 for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
                     r = bodies.row_index[m]
                     jac = rows.jac_b[r]
                     if rows.a[r] == i:
                         jac = rows.jac_a[r]
-                    gl += rows.p[r] * wp.vec3d(linear(jac))
-                    ga += rows.p[r] * wp.vec3d(angular(jac))
-                push = six(vec3(gl) * bodies.inverse_mass[i], bodies.inverse_inertia[i] * vec3(ga))
+                    gl += rows.p[r] * linear(jac)
+                    ga += rows.p[r] * angular(jac)
+                push = six(gl * bodies.inverse_mass[i], bodies.inverse_inertia[i] * ga)
                 bodies.u[i] = bodies.u_free[i] + push
 
     @kernel

@@ -18,6 +18,7 @@ import warp as wp
 from . import teams
 from .arrays import PARTS, IslandArrays, structs
 from .linear.stiffness import module_of_joints
+from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .teams import TeamArrays
 
@@ -25,10 +26,10 @@ from .teams import TeamArrays
 @cache
 def secant_kernel(real):
     """The kernel ``mix`` for one real type."""
-    scalar, arrays = real.scalar, structs(real)
+    exact, arrays = real_types(wp.float64), structs(real)
     BodyArrays = arrays.BodyArrays
-    math = rotation_functions(real)
-    linear, angular, vec6 = math.linear, math.angular, real.vec6
+    math = rotation_functions(exact)
+    linear, angular, vec6 = math.linear, math.angular, exact.vec6
     begin, stride, sums, leads = teams.begin, teams.stride, teams.sums, teams.leads
     name = module_of_joints(real)
     kernel = wp.kernel(module=name, enable_backward=False)
@@ -38,7 +39,7 @@ def secant_kernel(real):
     def product(bodies: BodyArrays, i: int, x: vec6, y: vec6):
         """X.M y of body i."""
         spin = wp.dot(angular(x), bodies.inertia[i] * angular(y))
-        return wp.float64(bodies.mass[i] * wp.dot(linear(x), linear(y)) + spin)
+        return bodies.mass[i] * wp.dot(linear(x), linear(y)) + spin
 
     @kernel
     def mix(
@@ -55,7 +56,7 @@ def secant_kernel(real):
                 continue
             step = stride(team, part, width)
             first = begin(team, part, thread, width, isl.body_start[k])
-            share = scalar(0.0)
+            share = wp.float64(0.0)
             if isl.mixes[k] > 0:
                 found = wp.vec2d()
                 for m in range(first, isl.body_start[k + 1], step):
@@ -65,7 +66,7 @@ def secant_kernel(real):
                     found += wp.vec2d(product(bodies, i, way, more), product(bodies, i, more, more))
                 found = sums(found, team, part)
                 if found[1] > wp.float64(0.0):
-                    share = scalar(found[0] / found[1])
+                    share = found[0] / found[1]
                 if leads(team, part, thread):
                     isl.restore[k] = 1  # its geometry is to be read again
             for m in range(first, isl.body_start[k + 1], step):

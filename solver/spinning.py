@@ -25,6 +25,7 @@ import warp as wp
 
 from .arrays import DYNAMIC, STEP, IslandArrays, structs
 from .lanes import begin, end, island_at, item, turns
+from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .predict import free_rotation
 from .problem import frozen
@@ -57,21 +58,20 @@ def spinning_kernels(real):
     """(turn, lead): kernels over bodies for one real type; the first turns those of a solve, the second tells a judge
     where velocities lead.
     """
-    scalar, quat = real.scalar, real.quat
-    BodyArrays, angular = structs(real).BodyArrays, rotation_functions(real).angular
+    BodyArrays, angular = structs(real).BodyArrays, rotation_functions(real_types(wp.float64)).angular
     name = f"axion_spinning_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)
     dynamic_slot, step_slot = wp.constant(DYNAMIC), wp.constant(STEP)
 
     @wp.func(module=name)
     def led(bodies: BodyArrays, i: int, h: wp.float64):
-        """Orientation that the velocity of body i, which has a spin, leads to; in float64 whatever the real type."""
-        principal = wp.vec3d(bodies.principal[i])
-        free = wp.quatd(bodies.q_free[i])
-        start = wp.quatd(bodies.q0[i])
-        change = wp.vec3d(angular(bodies.u[i] - bodies.u_free[i]))
+        """Orientation that the velocity of body i, which has a spin, leads to."""
+        principal = bodies.principal[i]
+        free = bodies.q_free[i]
+        start = bodies.q0[i]
+        change = angular(bodies.u[i] - bodies.u_free[i])
         push = wp.quat_rotate(free, wp.cw_mul(principal, wp.quat_rotate_inv(free, change)))
-        local = wp.cw_div(wp.quat_rotate_inv(start, wp.vec3d(bodies.spin[i]) + push), principal)
+        local = wp.cw_div(wp.quat_rotate_inv(start, bodies.spin[i] + push), principal)
         turned, _ = free_rotation(start, wp.quat_rotate(start, local), principal, h)
         return turned
 
@@ -79,7 +79,7 @@ def spinning_kernels(real):
     def turn(
         counts: wp.array(dtype=wp.int32),
         islands: wp.array(dtype=wp.int32),
-        settings: wp.array(dtype=scalar),
+        settings: wp.array(dtype=wp.float64),
         bodies: BodyArrays,
         isl: IslandArrays,
     ):
@@ -91,16 +91,16 @@ def spinning_kernels(real):
                 continue
             for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
                 i = item(isl.body_index, n)
-                if wp.length_sq(bodies.spin[i]) > scalar(0.0):
-                    bodies.q[i] = quat(led(bodies, i, wp.float64(settings[step_slot])))
+                if wp.length_sq(bodies.spin[i]) > wp.float64(0.0):
+                    bodies.q[i] = led(bodies, i, settings[step_slot])
 
     @kernel
     def lead(
-        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), bodies: BodyArrays,
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=wp.float64), bodies: BodyArrays,
         led_to: wp.array(dtype=wp.quatd),
     ):  # fmt: skip
         i = wp.tid()
-        if i < counts[dynamic_slot] and wp.length_sq(bodies.spin[i]) > scalar(0.0):
-            led_to[i] = led(bodies, i, wp.float64(settings[step_slot]))
+        if i < counts[dynamic_slot] and wp.length_sq(bodies.spin[i]) > wp.float64(0.0):
+            led_to[i] = led(bodies, i, settings[step_slot])
 
     return turn, lead

@@ -22,6 +22,7 @@ import warp as wp
 from .arrays import CONTACTS, DYNAMIC, STEP, IslandArrays, structs
 from .constraints.contact import contact_kernels
 from .lanes import begin, end, end_of_all, island_at, item, turns
+from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 
 FAINT = wp.constant(wp.float64(0.01))  # of the tolerance: what stops nothing
@@ -31,9 +32,10 @@ FRESH, SLIDING = 1, 2  # IslandArrays.unload: all that pushes, or what slides wi
 @cache
 def squeeze_kernels(real):
     """The kernels by name: come_deep, look, free_bodies and let_go."""
-    scalar, vec6, arrays = real.scalar, real.vec6, structs(real)
+    exact, arrays = real_types(wp.float64), structs(real)
+    scalar, vec6 = exact.scalar, exact.vec6
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
-    gap, point_velocity = contact_kernels(real).gap, rotation_functions(real).point_velocity
+    gap, point_velocity = contact_kernels(real).gap, rotation_functions(exact).point_velocity
     name = f"axion_squeezes_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
@@ -44,7 +46,7 @@ def squeeze_kernels(real):
     def slip(con: ContactArrays, c: int, of_a: vec6, of_b: vec6):
         """Speed along a contact [m/s], of bodies with these velocities."""
         v = point_velocity(of_a, con.arm_a[c]) - point_velocity(of_b, con.arm_b[c]) + con.surface_velocity[c]
-        return wp.float64(wp.length(v - wp.dot(con.n[c], v) * con.n[c]))
+        return wp.length(v - wp.dot(con.n[c], v) * con.n[c])
 
     @kernel
     def come_deep(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, isl: IslandArrays):
@@ -69,8 +71,8 @@ def squeeze_kernels(real):
         """Whether a contact that is held slides under load."""
         v = con.v[c]
         flush = wp.abs(con.start_gap[c]) <= con.gap_noise[c]
-        slides = wp.float64(wp.sqrt(v[1] * v[1] + v[2] * v[2])) > isl.tolerance[k]
-        return flush and slides and wp.float64(con.w[c]) * con.p[c][0] > FAINT * isl.tolerance[k]
+        slides = wp.sqrt(v[1] * v[1] + v[2] * v[2]) > isl.tolerance[k]
+        return flush and slides and con.w[c] * con.p[c][0] > FAINT * isl.tolerance[k]
 
     @wp.func(module=name)
     def has_room(con: ContactArrays, c: int):
@@ -87,7 +89,7 @@ def squeeze_kernels(real):
             k = island_at(isl, con.island, turn, at)
             if isl.outer_active[k] * isl.jointed[k] == 0:
                 continue
-            off = settings[step_slot] * scalar(isl.residual_joint[k])
+            off = settings[step_slot] * isl.residual_joint[k]
             for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
                 if brakes(con, isl, c, k) and (has_room(con, c) or off > scalar(0.25) * con.gap_noise[c]):
                     isl.unload[k] = sliding

@@ -18,6 +18,7 @@ from .constraints.complementarity import equation_functions
 from .constraints.contact import contact_kernels
 from .constraints.row_functions import row_functions
 from .linear.schur import schur_struct
+from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 
 TRIALS = 10
@@ -27,7 +28,8 @@ SHORT, PATIENCE = 0.2, 1  # after this many steps shorter than that, one full st
 @cache
 def trial_struct(real):
     """What each trial (first index) makes of each body, contact and joint row."""
-    scalar, quat, vec6 = real.scalar, real.quat, real.vec6
+    exact = real_types(wp.float64)
+    scalar, quat, vec6 = exact.scalar, exact.quat, exact.vec6
 
     @wp.struct
     class TrialArrays:
@@ -47,10 +49,11 @@ def trial_struct(real):
 @cache
 def search_kernels(real):
     """Kernels of the search for one real type; those with two indices run over (trial, item)."""
-    scalar, vec3 = real.scalar, real.vec3
+    exact = real_types(wp.float64)
+    scalar, vec3, vec6 = exact.scalar, exact.vec3, exact.vec6
     arrays, SchurArrays, TrialArrays = structs(real), schur_struct(real), trial_struct(real)
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
-    math, equations = rotation_functions(real), equation_functions(real)
+    math, equations = rotation_functions(exact), equation_functions(real)
     exponential, linear, angular, point_velocity = math.exponential, math.linear, math.angular, math.point_velocity
     contact_equations, row_equation = equations.contact_equations, equations.row_equation
     contact, of_rows = contact_kernels(real), row_functions(real)
@@ -82,12 +85,12 @@ def search_kernels(real):
         trial.q[t, i] = bodies.q[i]
         if i >= counts[dynamic_slot]:
             return
-        u = bodies.u[i] + length(t) * bodies.d[i]
+        u = bodies.u[i] + length(t) * vec6(bodies.d[i])
         trial.u[t, i] = u
         if position == 1:
             h = settings[step_slot]
             du = u - bodies.u_free[i]
-            trial.x[t, i] = bodies.x_free[i] + wp.vec3d(h * linear(du))
+            trial.x[t, i] = bodies.x_free[i] + h * linear(du)
             trial.q[t, i] = wp.normalize(exponential(h * angular(du)) * bodies.q_free[i])
 
     @kernel
@@ -108,10 +111,10 @@ def search_kernels(real):
         if position == 1:
             phi = gap(con, c, trial.x[t, a], trial.q[t, a], trial.x[t, b], trial.q[t, b])
             normal = (phi - con.allowed[c]) / settings[step_slot]
-        dp = length(t) * sys.contact_step[c]
+        dp = length(t) * vec3(sys.contact_step[c])
         v = vec3(normal, ju[1] + con.bias[c][1], ju[2] + con.bias[c][2])
-        v += scalar(isl.eps[con.island[c]]) * con.w[c] * dp
-        p = vec3(con.p[c])
+        v += isl.eps[con.island[c]] * con.w[c] * dp
+        p = con.p[c]
         out = contact_equations(con, c, v, p + dp, con.mu[c] * wp.max(p[0], scalar(0.0)))
         trial.of_contact[t, c] = (
             out.normal[0] * out.normal[0] + out.along[0] * out.along[0] + out.across[0] * out.across[0]
@@ -143,8 +146,8 @@ def search_kernels(real):
             v = wp.dot(jac_a, trial.u[t, a]) + wp.dot(jac_b, trial.u[t, b]) + rows.bias[r]
         trial.jac_a[t, r] = jac_a
         trial.jac_b[t, r] = jac_b
-        dp = length(t) * sys.row_step[r]
-        out = row_equation(rows, r, v + scalar(isl.eps_joint[rows.island[r]]) * rows.w[r] * dp, scalar(rows.p[r]) + dp)
+        dp = length(t) * scalar(sys.row_step[r])
+        out = row_equation(rows, r, v + isl.eps_joint[rows.island[r]] * rows.w[r] * dp, rows.p[r] + dp)
         trial.of_row[t, r] = out[0] * out[0]
 
     @kernel
@@ -161,7 +164,7 @@ def search_kernels(real):
         ga = bodies.inertia[i] * angular(du)
         for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
             c = bodies.contact_index[m]
-            f = vec3(world(con.n[c], con.p[c] + wp.vec3d(length(t) * sys.contact_step[c])))
+            f = world(con.n[c], con.p[c] + length(t) * vec3(sys.contact_step[c]))
             arm = con.arm_a[c]
             if con.a[c] != i:
                 f = -f
@@ -173,7 +176,7 @@ def search_kernels(real):
             jac = trial.jac_b[t, r]
             if rows.a[r] == i:
                 jac = trial.jac_a[t, r]
-            p = scalar(rows.p[r]) + length(t) * sys.row_step[r]
+            p = rows.p[r] + length(t) * scalar(sys.row_step[r])
             gl -= p * linear(jac)
             ga -= p * angular(jac)
         push = gl * bodies.inverse_mass[i]
@@ -190,11 +193,11 @@ def search_kernels(real):
             return
         total = wp.float64(0.0)
         for m in range(isl.body_start[k], isl.body_start[k + 1]):
-            total += wp.float64(trial.of_body[t, isl.body_index[m]])
+            total += trial.of_body[t, isl.body_index[m]]
         for c in range(isl.contact_start[k], isl.contact_start[k + 1]):
-            total += wp.float64(trial.of_contact[t, c])
+            total += trial.of_contact[t, c]
         for m in range(isl.row_start[k], isl.row_start[k + 1]):
-            total += wp.float64(trial.of_row[t, isl.row_index[m]])
+            total += trial.of_row[t, isl.row_index[m]]
         trial.of_island[t, k] = total
 
     @kernel
@@ -208,7 +211,7 @@ def search_kernels(real):
         for t in range(most):
             if trial.of_island[t, k] < best:
                 best = trial.of_island[t, k]
-                isl.alpha[k] = wp.float64(length(t))
+                isl.alpha[k] = length(t)
         isl.search_round[k] = wp.where(isl.alpha[k] < wp.float64(SHORT), isl.search_round[k] + 1, 0)
         if isl.search_round[k] > PATIENCE and trial.of_island[0, k] < wp.float64(1.0e300):
             isl.alpha[k] = wp.float64(1.0)
@@ -222,11 +225,11 @@ def search_kernels(real):
         """Move velocities and impulses by alpha; one index over bodies, contacts and joint rows."""
         k = wp.tid()
         if k < counts[dynamic_slot] and isl.outer_active[bodies.island[k]] == 1:
-            bodies.u[k] = bodies.u[k] + scalar(isl.alpha[bodies.island[k]]) * bodies.d[k]
+            bodies.u[k] = bodies.u[k] + isl.alpha[bodies.island[k]] * vec6(bodies.d[k])
         if k < counts[contacts_slot] and isl.outer_active[con.island[k]] == 1:
-            con.p[k] = con.p[k] + wp.vec3d(scalar(isl.alpha[con.island[k]]) * sys.contact_step[k])
+            con.p[k] = con.p[k] + isl.alpha[con.island[k]] * vec3(sys.contact_step[k])
         if k < counts[rows_slot] and isl.outer_active[rows.island[k]] == 1:
-            rows.p[k] = rows.p[k] + wp.float64(scalar(isl.alpha[rows.island[k]]) * sys.row_step[k])
+            rows.p[k] = rows.p[k] + isl.alpha[rows.island[k]] * scalar(sys.row_step[k])
 
     return SimpleNamespace(
         try_bodies=try_bodies, try_contacts=try_contacts, try_rows=try_rows, try_momentum=try_momentum, add_up=add_up,

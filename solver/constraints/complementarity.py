@@ -18,15 +18,17 @@ import warp as wp
 from ..arrays import CONTACTS, ROWS, structs
 from ..linear.schur import schur_struct
 from ..mathx.complementarity import complementarity_functions
+from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 
 
 @cache
 def equation_functions(real):
     """contact_equations(c, v, p, con) -> ContactEquations; row_equation(r, v, p, rows) -> (phi, a, b)."""
-    scalar, vec2, vec3 = real.scalar, real.vec2, real.vec3
+    exact = real_types(wp.float64)
+    scalar, vec2, vec3 = exact.scalar, exact.vec2, exact.vec3
     ContactArrays, RowArrays = structs(real).ContactArrays, structs(real).RowArrays
-    functions = complementarity_functions(real)
+    functions = complementarity_functions(exact)
     fischer_burmeister, bounded, friction = functions.fischer_burmeister, functions.bounded, functions.friction
     name = f"axion_equations_{real.name}"
 
@@ -61,33 +63,33 @@ def equation_functions(real):
 @cache
 def complementarity_kernels(real):
     """The kernel ``equations``: all rows of the linear system at the present iterate."""
-    vec3 = real.vec3
+    exact, scalar = real_types(wp.float64), real.scalar
     SchurArrays = schur_struct(real)
     ContactArrays, RowArrays = structs(real).ContactArrays, structs(real).RowArrays
-    tangent = rotation_functions(real).tangent
+    tangent = rotation_functions(exact).tangent
     functions = equation_functions(real)
     contact_equations, row_equation = functions.contact_equations, functions.row_equation
     name = f"axion_complementarity_rows_{real.name}"
     contacts_slot, rows_slot = wp.constant(CONTACTS), wp.constant(ROWS)
 
     @wp.func(module=name)
-    def put(sys: SchurArrays, slot: int, row: vec3):
-        sys.value[slot] = row[0]
-        sys.slope[slot] = row[1]
-        sys.shift[slot] = row[2]
+    def put(sys: SchurArrays, slot: int, row: wp.vec3d):
+        sys.value[slot] = scalar(row[0])
+        sys.slope[slot] = scalar(row[1])
+        sys.shift[slot] = scalar(row[2])
 
     @wp.kernel(module=name, enable_backward=False)
     def equations(counts: wp.array(dtype=wp.int32), con: ContactArrays, rows: RowArrays, sys: SchurArrays):
         """Phi, a and b of every unknown, and the directions of friction; contacts first, joint rows after them."""
         k = wp.tid()
         if k < counts[contacts_slot]:
-            p = vec3(con.p[k])
-            out = contact_equations(con, k, con.v[k], p, con.mu[k] * wp.max(p[0], real.scalar(0.0)))
+            p = con.p[k]
+            out = contact_equations(con, k, con.v[k], p, con.mu[k] * wp.max(p[0], wp.float64(0.0)))
             t1 = tangent(con.n[k])
             t2 = wp.cross(con.n[k], t1)
             e = out.direction
-            sys.axis_e[k] = t1 * e[0] + t2 * e[1]
-            sys.axis_f[k] = t2 * e[0] - t1 * e[1]
+            sys.axis_e[k] = real.vec3(t1 * e[0] + t2 * e[1])
+            sys.axis_f[k] = real.vec3(t2 * e[0] - t1 * e[1])
             slot = sys.contact_slot[k]
             put(sys, slot, out.normal)
             put(sys, slot + 1, out.along)
@@ -95,6 +97,6 @@ def complementarity_kernels(real):
             return
         r = k - counts[contacts_slot]
         if r < counts[rows_slot]:
-            put(sys, sys.row_slot[r], row_equation(rows, r, rows.v[r], real.scalar(rows.p[r])))
+            put(sys, sys.row_slot[r], row_equation(rows, r, rows.v[r], rows.p[r]))
 
     return SimpleNamespace(equations=equations)

@@ -35,13 +35,11 @@ from .friction import contact_law
 @cache
 def contact_kernels(real):
     """All kernels that loop over contacts, for one real type."""
-    scalar, vec3, quat, mat33 = real.scalar, real.vec3, real.quat, real.mat33
-    double, zero = wp.float64, wp.constant(wp.float64(0.0))
-    arrays = structs(real)
+    exact, block33, arrays = real_types(wp.float64), real.mat33, structs(real)
+    scalar, vec3, quat, vec6, zero = exact.scalar, exact.vec3, exact.quat, exact.vec6, wp.constant(wp.float64(0.0))
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
-    math, law = rotation_functions(real), contact_law(real_types(double))
-    tangent, midway, point_velocity = math.tangent, math.midway, math.point_velocity
-    measured = rotation_functions(real_types(double)).measured
+    math, law = rotation_functions(exact), contact_law(exact)
+    tangent, midway, point_velocity, measured = math.tangent, math.midway, math.point_velocity, math.measured
     impulse, curvature, next_dual, going_on = law.impulse, law.curvature, law.next_dual, law.going_on
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
@@ -53,10 +51,9 @@ def contact_kernels(real):
         return vec3(wp.dot(n, w), wp.dot(t1, w), wp.dot(wp.cross(n, t1), w))
 
     @wp.func(module=f"axion_contact_{real.name}")
-    def world(n: vec3, p: wp.vec3d):
-        t1 = wp.vec3d(tangent(n))
-        axis = wp.vec3d(n)
-        return axis * p[0] + t1 * p[1] + wp.cross(axis, t1) * p[2]
+    def world(n: vec3, p: vec3):
+        t1 = tangent(n)
+        return n * p[0] + t1 * p[1] + wp.cross(n, t1) * p[2]
 
     @wp.func(module=f"axion_contact_{real.name}")
     def arm_mass(arm: vec3, e: vec3, bodies: BodyArrays, i: int):
@@ -74,7 +71,7 @@ def contact_kernels(real):
         return wp.length(arm) * across - wp.quat_rotate(q, arm)
 
     @wp.func(module=f"axion_contact_{real.name}")
-    def gap(con: ContactArrays, c: int, xa: wp.vec3d, qa: quat, xb: wp.vec3d, qb: quat):
+    def gap(con: ContactArrays, c: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
         n = con.n[c]
         if con.face[c] >= 0:
             turn = qb
@@ -86,8 +83,8 @@ def contact_kernels(real):
         if con.glides[c] == 3:
             on_a += rolled_on(con, c, con.a[c], qa, -n)
             on_b += rolled_on(con, c, con.b[c], qb, n)
-        apart = xa + wp.vec3d(on_a) - xb - wp.vec3d(on_b)
-        return scalar(wp.dot(wp.vec3d(n), apart) - double(con.margin_a[c]) - double(con.margin_b[c]))
+        apart = xa + on_a - xb - on_b
+        return wp.dot(n, apart) - con.margin_a[c] - con.margin_b[c]
 
     @wp.func(module=f"axion_contact_{real.name}")
     def lever(con: ContactArrays, c: int, bodies: BodyArrays, i: int, point: vec3, outward: vec3):
@@ -111,7 +108,7 @@ def contact_kernels(real):
     def proximal_point(con: ContactArrays, c: int, v: vec3, mode: int, sigma: scalar):
         if mode == 1:
             v = v + vec3(con.shift[c], scalar(0.0), scalar(0.0))
-        return con.p_centre[c] - wp.vec3d(v / sigma)
+        return con.p_centre[c] - v / sigma
 
     @kernel
     def prepare_contacts(
@@ -160,15 +157,11 @@ def contact_kernels(real):
             con.w_tangent[c] = m + wp.max(w1, w2)
             con.w[c] = m + (wn + w1 + w2) / scalar(3.0)
             start = con.start_impulse[c]
-            axis = wp.vec3d(n)
-            side = wp.vec3d(t1)
-            p = wp.vec3d(
-                wp.max(zero, wp.dot(axis, start)), wp.dot(side, start), wp.dot(wp.cross(axis, side), start)
-            )  # fmt: skip
+            p = vec3(wp.max(zero, wp.dot(n, start)), wp.dot(t1, start), wp.dot(t2, start))
             con.p[c] = p
             con.p_centre[c] = p
             con.p_best[c] = p
-            con.radius[c] = double(con.mu[c]) * p[0]
+            con.radius[c] = con.mu[c] * p[0]
             con.dual[c] = wp.vec2d(p[1], p[2])
             con.shift[c] = scalar(0.0)
 
@@ -190,7 +183,7 @@ def contact_kernels(real):
                     v = con.v[c]
                     change = con.mu[c] * wp.sqrt(v[1] * v[1] + v[2] * v[2]) - con.shift[c]
                     if isl.law[k] == 1:
-                        change = scalar(isl.slip_share[k]) * change
+                        change = isl.slip_share[k] * change
                     con.shift[c] = con.shift[c] + change
 
     @kernel
@@ -251,10 +244,10 @@ def contact_kernels(real):
     def apply_contact_law(con: ContactArrays, isl: IslandArrays, c: int, k: int):
         """Impulse, world force and world curvature of a contact for the present velocities."""
         mode = isl.law[k]
-        mu = double(con.mu[c])
+        mu = con.mu[c]
         if mode == 0 and isl.inner_count[k] > 0:
             con.radius[c] = mu * con.p[c][0]
-        sigma = con.w[c] * scalar(isl.eps[k])
+        sigma = con.w[c] * isl.eps[k]
         y = proximal_point(con, c, con.v[c], mode, sigma)
         n = con.n[c]
         p = impulse(mode, y, mu, con.radius[c])
@@ -265,7 +258,7 @@ def contact_kernels(real):
         axes = wp.matrix_from_cols(n, t1, wp.cross(n, t1))
         con.p[c] = p
         con.force[c] = world(n, p)
-        con.curvature[c] = axes * (mat33(curve) / sigma) * wp.transpose(axes)
+        con.curvature[c] = block33(axes * (curve / sigma) * wp.transpose(axes))
 
     @kernel
     def contact_forces(
@@ -284,40 +277,40 @@ def contact_kernels(real):
         """Dv = J d is kept; p . dv of the line search's slope."""
         w = vec3(scalar(0.0))
         if con.a[c] < dynamic:
-            w += point_velocity(bodies.d[con.a[c]], con.arm_a[c])
+            w += point_velocity(vec6(bodies.d[con.a[c]]), con.arm_a[c])
         if con.b[c] < dynamic:
-            w -= point_velocity(bodies.d[con.b[c]], con.arm_b[c])
+            w -= point_velocity(vec6(bodies.d[con.b[c]]), con.arm_b[c])
         dv = components(con.n[c], w)
         con.dv[c] = dv
-        return wp.dot(wp.vec3d(dv), con.p[c])
+        return wp.dot(dv, con.p[c])
 
     @wp.func(module=f"axion_contact_{real.name}")
     def contact_search(con: ContactArrays, isl: IslandArrays, c: int, k: int, alpha: wp.float64):
         """(slope, bend) of the merit function along the Newton direction, at step length alpha."""
         mode = isl.law[k]
-        mu = double(con.mu[c])
-        sigma = con.w[c] * scalar(isl.eps[k])
+        mu = con.mu[c]
+        sigma = con.w[c] * isl.eps[k]
         dv = con.dv[c]
-        y = proximal_point(con, c, con.v[c] + scalar(alpha) * dv, mode, sigma)
+        y = proximal_point(con, c, con.v[c] + alpha * dv, mode, sigma)
         p = impulse(mode, y, mu, con.radius[c])
-        curve = mat33(curvature(mode, y, mu, con.radius[c], wp.vec2d(), 0))
-        return wp.vec2d(-wp.dot(p, wp.vec3d(dv)), double(wp.dot(dv, curve * dv) / sigma))
+        curve = curvature(mode, y, mu, con.radius[c], wp.vec2d(), 0)
+        return wp.vec2d(-wp.dot(p, dv), wp.dot(dv, curve * dv) / sigma)
 
     @wp.func(module=f"axion_contact_{real.name}")
-    def contact_update(con: ContactArrays, isl: IslandArrays, c: int, k: int, alpha: double):
+    def contact_update(con: ContactArrays, isl: IslandArrays, c: int, k: int, alpha: scalar):
         """Velocity and impulse after a step of that length."""
         mode = isl.law[k]
-        sigma = con.w[c] * scalar(isl.eps[k])
-        step = con.dv[c] * scalar(alpha)
+        sigma = con.w[c] * isl.eps[k]
+        step = con.dv[c] * alpha
         y = proximal_point(con, c, con.v[c], mode, sigma)
         v = con.v[c] + step
         r = con.radius[c]
-        p = impulse(mode, proximal_point(con, c, v, mode, sigma), double(con.mu[c]), r)
+        p = impulse(mode, proximal_point(con, c, v, mode, sigma), con.mu[c], r)
         con.v[c] = v
         con.p[c] = p
         if mode == 0:
             moved = step / sigma
-            con.dual[c] = next_dual(y, wp.vec2d(double(-moved[1]), double(-moved[2])), r, con.dual[c])
+            con.dual[c] = next_dual(y, wp.vec2d(-moved[1], -moved[2]), r, con.dual[c])
         else:
             con.dual[c] = wp.vec2d(p[1], p[2])
 
@@ -334,13 +327,13 @@ def contact_kernels(real):
                 continue
             for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
                 p = con.p[c]
-                v = wp.vec3d(con.v[c])
-                w = double(con.w[c])
-                r = double(con.mu[c]) * p[0]
+                v = con.v[c]
+                w = con.w[c]
+                r = con.mu[c] * p[0]
                 y1 = p[1] - v[1] / w
                 y2 = p[2] - v[2] / w
                 t = wp.sqrt(y1 * y1 + y2 * y2)
-                f = double(1.0)
+                f = scalar(1.0)
                 if t > r:
                     f = r / t
                 e1 = p[1] - f * y1
@@ -367,8 +360,8 @@ def contact_kernels(real):
                     p = con.p[c]
                     con.p_centre[c] = p
                     if isl.unload[k] == 1:
-                        con.p_centre[c] = wp.vec3d(zero, p[1], p[2])
-                    con.radius[c] = double(con.mu[c]) * p[0]
+                        con.p_centre[c] = vec3(zero, p[1], p[2])
+                    con.radius[c] = con.mu[c] * p[0]
                     con.dual[c] = wp.vec2d(p[1], p[2])
 
     return SimpleNamespace(

@@ -25,11 +25,11 @@ from .row_functions import row_functions
 @cache
 def joint_kernels(real):
     """All kernels that loop over joint rows, for one real type."""
-    scalar, vec3, vec6, double = real.scalar, real.vec3, real.vec6, wp.float64
-    arrays = structs(real)
+    exact, arrays = real_types(wp.float64), structs(real)
+    scalar, vec3, vec6 = exact.scalar, exact.vec3, exact.vec6
     BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
-    math = rotation_functions(real)
-    measured, linear, six = rotation_functions(real_types(double)).measured, math.linear, math.six
+    math = rotation_functions(exact)
+    measured, linear, six = math.measured, math.linear, math.six
     of_rows = row_functions(real)
     measure, midstep, spins, stepped, vectors, demand, sideways = (
         of_rows.measure, of_rows.midstep, of_rows.spins, of_rows.stepped, of_rows.vectors, of_rows.demand,
@@ -47,12 +47,12 @@ def joint_kernels(real):
         return bodies.inverse_mass[i] * wp.dot(f, f) + wp.dot(t, bodies.inverse_inertia[i] * t)
 
     @wp.func(module=name)
-    def clipped(p: double, rows: RowArrays, r: int):
-        return wp.clamp(p, double(rows.lower[r]), double(rows.upper[r]))
+    def clipped(p: scalar, rows: RowArrays, r: int):
+        return wp.clamp(p, rows.lower[r], rows.upper[r])
 
     @wp.func(module=name)
-    def inside(p: double, rows: RowArrays, r: int):
-        return p > double(rows.lower[r]) and p < double(rows.upper[r])
+    def inside(p: scalar, rows: RowArrays, r: int):
+        return p > rows.lower[r] and p < rows.upper[r]
 
     @kernel
     def prepare_rows(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays):
@@ -74,7 +74,7 @@ def joint_kernels(real):
             rows.w[r] = wp.max(w, scalar(1.0e-30))
             p = clipped(rows.start_impulse[r], rows, r)
             rows.p[r] = p
-            rows.p_centre[r] = double(0.0)
+            rows.p_centre[r] = scalar(0.0)
             rows.p_best[r] = p
             rows.turning[r] = scalar(0.0)
 
@@ -128,8 +128,8 @@ def joint_kernels(real):
                     length = vectors(rows, r, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b]).length
                     share = scalar(1.0) - scalar(0.5) * wp.max(bodies.midpoint[a], bodies.midpoint[b])
                     rows.turning[r] = scalar(0.0)
-                    if rows.p[r] < double(0.0) and length > scalar(0.0):
-                        rows.turning[r] = -settings[step_slot] * share * scalar(rows.p[r]) / length
+                    if rows.p[r] < scalar(0.0) and length > scalar(0.0):
+                        rows.turning[r] = -settings[step_slot] * share * rows.p[r] / length
 
     @wp.func(module=name)
     def locks(rows: RowArrays, r: int):
@@ -161,13 +161,13 @@ def joint_kernels(real):
                 if size == 2 or size == 3:
                     carries = locks(rows, r)
                 if carries:
-                    push = rows.p[r] * wp.vec3d(rows.along[r]) + rows.p[r + 1] * wp.vec3d(rows.along[r + 1])
-                    x = wp.vec3d(linear(rows.jac_b[r]))
-                    y = wp.vec3d(linear(rows.jac_b[r + 1]))
+                    push = rows.p[r] * rows.along[r] + rows.p[r + 1] * rows.along[r + 1]
+                    x = linear(rows.jac_b[r])
+                    y = linear(rows.jac_b[r + 1])
                     z = wp.cross(x, y)
                     if size == 3:
-                        push += rows.p[r + 2] * wp.vec3d(rows.along[r + 2])
-                        z = wp.vec3d(linear(rows.jac_b[r + 2]))
+                        push += rows.p[r + 2] * rows.along[r + 2]
+                        z = linear(rows.jac_b[r + 2])
                     p = wp.inverse(wp.matrix_from_cols(x, y, z)) * push
                     for m in range(size):
                         rows.p[r + m] = p[m]
@@ -196,7 +196,7 @@ def joint_kernels(real):
                     halfway = midstep(rows, r, bodies, counts[dynamic_slot]) != scalar(0.0)
                     meets = halfway and locks(rows, r) and not spins(bodies, a, counts[dynamic_slot])
                 if meets:
-                    start = vec3(bodies.x0[b] + wp.vec3d(wp.quat_rotate(bodies.q0[b], rows.anchor_b[r])) - bodies.x0[a])
+                    start = bodies.x0[b] + wp.quat_rotate(bodies.q0[b], rows.anchor_b[r]) - bodies.x0[a]
                     arm = scalar(0.5) * (wp.quat_rotate(bodies.q[a], rows.anchor_a[r]) + start)
                     for m in range(r, r + 3):
                         axis = linear(rows.jac_b[m])
@@ -226,14 +226,14 @@ def joint_kernels(real):
     @wp.func(module=name)
     def apply_row_law(rows: RowArrays, isl: IslandArrays, r: int, k: int):
         """Impulse and curvature of a row for the present velocities."""
-        sigma = double(rows.w[r] * scalar(isl.eps_joint[k]))
-        stiff = double(1.0) / (sigma + double(rows.compliance[r]))
-        free = (sigma * rows.p_centre[r] - double(rows.v[r])) * stiff
+        sigma = rows.w[r] * isl.eps_joint[k]
+        stiff = scalar(1.0) / (sigma + rows.compliance[r])
+        free = (sigma * rows.p_centre[r] - rows.v[r]) * stiff
         rows.along[r] = linear(rows.jac_b[r])
         rows.p[r] = clipped(free, rows, r)
-        rows.curvature[r] = scalar(0.0)
+        rows.curvature[r] = real.scalar(0.0)
         if inside(free, rows, r):
-            rows.curvature[r] = scalar(stiff)
+            rows.curvature[r] = real.scalar(stiff)
 
     @wp.func(module=name)
     def row_direction(bodies: BodyArrays, rows: RowArrays, r: int, dynamic: int):
@@ -242,11 +242,11 @@ def joint_kernels(real):
         b = rows.b[r]
         dv = scalar(0.0)
         if a < dynamic:
-            dv += wp.dot(rows.jac_a[r], bodies.d[a])
+            dv += wp.dot(rows.jac_a[r], vec6(bodies.d[a]))
         if b < dynamic:
-            dv += wp.dot(rows.jac_b[r], bodies.d[b])
+            dv += wp.dot(rows.jac_b[r], vec6(bodies.d[b]))
         rows.dv[r] = dv
-        return double(dv) * rows.p[r]
+        return dv * rows.p[r]
 
     @wp.func(module=name)
     def turn_direction(bodies: BodyArrays, rows: RowArrays, r: int, t: int, dynamic: int):
@@ -255,30 +255,30 @@ def joint_kernels(real):
         b = rows.b[r]
         way = scalar(0.0)
         if a < dynamic:
-            way += wp.dot(sideways(rows, r, bodies, a, t), bodies.d[a])
+            way += wp.dot(sideways(rows, r, bodies, a, t), vec6(bodies.d[a]))
         if b < dynamic:
-            way += wp.dot(sideways(rows, r, bodies, b, t), bodies.d[b])
-        return wp.float64(rows.turning[r] * way * way)
+            way += wp.dot(sideways(rows, r, bodies, b, t), vec6(bodies.d[b]))
+        return rows.turning[r] * way * way
 
     @wp.func(module=name)
     def row_search(rows: RowArrays, isl: IslandArrays, r: int, k: int, alpha: wp.float64):
         """(slope, bend) of the merit function along the Newton direction, at step length alpha."""
-        sigma = double(rows.w[r] * scalar(isl.eps_joint[k]))
-        stiff = double(1.0) / (sigma + double(rows.compliance[r]))
-        dv = double(rows.dv[r])
-        free = (sigma * rows.p_centre[r] - double(rows.v[r]) - alpha * dv) * stiff
-        bend = double(0.0)
+        sigma = rows.w[r] * isl.eps_joint[k]
+        stiff = scalar(1.0) / (sigma + rows.compliance[r])
+        dv = rows.dv[r]
+        free = (sigma * rows.p_centre[r] - rows.v[r] - alpha * dv) * stiff
+        bend = scalar(0.0)
         if inside(free, rows, r):
             bend = dv * dv * stiff
         return wp.vec2d(-clipped(free, rows, r) * dv, bend)
 
     @wp.func(module=name)
-    def row_update(rows: RowArrays, isl: IslandArrays, r: int, k: int, alpha: double):
+    def row_update(rows: RowArrays, isl: IslandArrays, r: int, k: int, alpha: scalar):
         """Velocity and impulse after a step of that length."""
-        sigma = double(rows.w[r] * scalar(isl.eps_joint[k]))
-        v = rows.v[r] + scalar(alpha) * rows.dv[r]
+        sigma = rows.w[r] * isl.eps_joint[k]
+        v = rows.v[r] + alpha * rows.dv[r]
         rows.v[r] = v
-        free = (sigma * rows.p_centre[r] - double(v)) / (sigma + double(rows.compliance[r]))
+        free = (sigma * rows.p_centre[r] - v) / (sigma + rows.compliance[r])
         rows.p[r] = clipped(free, rows, r)
 
     @kernel
@@ -292,10 +292,10 @@ def joint_kernels(real):
             for n in range(begin(at, isl.row_start[k]), end(at, isl.row_start[k + 1])):
                 r = item(isl.row_index, n)
                 p = rows.p[r]
-                w = double(rows.w[r] + rows.compliance[r])
-                slip = double(rows.v[r]) + double(rows.compliance[r]) * p
+                w = rows.w[r] + rows.compliance[r]
+                slip = rows.v[r] + rows.compliance[r] * p
                 error = (p - clipped(p - slip / w, rows, r)) * w
-                wp.atomic_max(isl.residual_joint, k, measured(wp.abs(error) * double(rows.share[r])))
+                wp.atomic_max(isl.residual_joint, k, measured(wp.abs(error) * rows.share[r]))
 
     @kernel
     def keep_rows(counts: wp.array(dtype=wp.int32), rows: RowArrays, isl: IslandArrays):
@@ -313,7 +313,7 @@ def joint_kernels(real):
                 if isl.outer_active[k] == 1:
                     rows.p_centre[r] = rows.p[r]
                     if isl.unload[k] == 1:  # or they go on to hold against squeezes that are gone
-                        rows.p_centre[r] = double(0.0)
+                        rows.p_centre[r] = scalar(0.0)
 
     return SimpleNamespace(
         prepare_rows=prepare_rows,

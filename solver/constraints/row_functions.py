@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from ..arrays import structs
+from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 from ..problem import Coordinate
 from ..reference.rows import OVER, SWUNG
@@ -23,10 +24,10 @@ from ..reference.rows import OVER, SWUNG
 @cache
 def row_functions(real):
     """measure, midstep, spins, halfway, stepped, vectors, demand, sideways for one real type."""
-    scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
-    arrays = structs(real)
+    exact, arrays = real_types(wp.float64), structs(real)
+    scalar, vec3, quat, vec6 = exact.scalar, exact.vec3, exact.quat, exact.vec6
     BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
-    math = rotation_functions(real)
+    math = rotation_functions(exact)
     six, linear, tangent = math.six, math.linear, math.tangent
     name = f"axion_rows_{real.name}"
     LINEAR, DOT, TWIST = (wp.constant(int(Coordinate[name])) for name in ("LINEAR", "DOT", "TWIST"))
@@ -54,7 +55,7 @@ def row_functions(real):
         out = Vectors()
         out.arm_a = wp.quat_rotate(qa, rows.anchor_a[r])
         out.arm_b = wp.quat_rotate(qb, rows.anchor_b[r])
-        out.d = vec3(xb + wp.vec3d(out.arm_b) - xa - wp.vec3d(out.arm_a))
+        out.d = xb + out.arm_b - xa - out.arm_a
         out.axis = wp.quat_rotate(qa, rows.axis_a[r])
         out.other = wp.quat_rotate(qb, rows.axis_b[r])
         out.length = wp.length(out.d)

@@ -30,14 +30,14 @@ def assembly_kernels(real, ropes):
 
     ropes: whether rows may pull across their direction; without, others take a fifth less time.
     """
-    scalar, mat33, vec6, mat66 = real.scalar, real.mat33, real.vec6, real.mat66
+    scalar, mat33, mat66, direction, exact = real.scalar, real.mat33, real.mat66, real.vec6, real_types(wp.float64)
+    vec6, zero = exact.vec6, wp.constant(wp.float64(0.0))
     arrays = structs(real)
     BodyArrays, ContactArrays, RowArrays, PairArrays = (
         arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays, arrays.PairArrays,
     )  # fmt: skip
-    math = rotation_functions(real)
+    math = rotation_functions(exact)
     linear, angular, six, measured = math.linear, math.angular, math.six, math.measured
-    six_double, vec6_double = rotation_functions(real_types(wp.float64)).six, real_types(wp.float64).vec6
     sideways = row_functions(real).sideways
     name = f"axion_assembly{'_ropes' * ropes}_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1  # unrolled 6x6 loops cost minutes of compile time and gain nothing
@@ -48,8 +48,8 @@ def assembly_kernels(real, ropes):
     def momentum(bodies: BodyArrays, con: ContactArrays, rows: RowArrays, i: int):
         """G of body i, without stiffness."""
         du = bodies.u[i] - bodies.u_free[i]
-        gl = wp.vec3d(bodies.mass[i] * linear(du))
-        ga = wp.vec3d(bodies.inertia[i] * angular(du))
+        gl = bodies.mass[i] * linear(du)
+        ga = bodies.inertia[i] * angular(du)
         for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
             c = bodies.contact_index[m]
             f = con.force[c]
@@ -58,15 +58,15 @@ def assembly_kernels(real, ropes):
                 f = -f
                 arm = con.arm_b[c]
             gl -= f
-            ga -= wp.cross(wp.vec3d(arm), f)
-        g = six_double(gl, ga)
+            ga -= wp.cross(arm, f)
+        g = six(gl, ga)
         for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
             r = bodies.row_index[m]
             if rows.a[r] == i:
-                g -= rows.p[r] * vec6_double(rows.jac_a[r])
+                g -= rows.p[r] * rows.jac_a[r]
             else:
-                g -= rows.p[r] * vec6_double(rows.jac_b[r])
-        return vec6(g)
+                g -= rows.p[r] * rows.jac_b[r]
+        return g
 
     @wp.func(module=name)
     def imbalance(g: vec6, bodies: BodyArrays, i: int):
@@ -97,7 +97,7 @@ def assembly_kernels(real, ropes):
         a = rows.a[r]
         b = rows.b[r]
         for t in range(2):
-            way = scalar(0.0)
+            way = zero
             if a < dynamic:
                 way += wp.dot(sideways(rows, r, bodies, a, t), bodies.u[a] - bodies.u_centre[a])
             if b < dynamic:
@@ -112,15 +112,15 @@ def assembly_kernels(real, ropes):
         """G, and the right-hand side -g.  Returns |M^-1 g| in m/s."""
         g = momentum(bodies, con, rows, i)
         turn = angular(bodies.u[i] - bodies.u_centre[i])
-        damping = scalar(isl.damping[k])
+        damping = isl.damping[k]
         pull = damping * bodies.mass[i] * linear(bodies.u[i] - bodies.u_centre[i])
-        g += six(pull, bodies.stiffness[i] * turn + damping * (bodies.inertia[i] * turn))
+        g += six(pull, exact.mat33(bodies.stiffness[i]) * turn + damping * (bodies.inertia[i] * turn))
         if wp.static(ropes):
             for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
-                if rows.turning[bodies.row_index[m]] > scalar(0.0):
+                if rows.turning[bodies.row_index[m]] > zero:
                     g += turned(bodies, rows, bodies.row_index[m], i, dynamic)
-        bodies.g[i] = g
-        bodies.r[i] = -g
+        bodies.g[i] = direction(g)
+        bodies.r[i] = -direction(g)
         return measured(imbalance(g, bodies, i))
 
     @kernel
@@ -136,17 +136,17 @@ def assembly_kernels(real, ropes):
             for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
                 i = item(isl.body_index, n)
                 damping = scalar(isl.damping[k])
-                m = bodies.mass[i] * (scalar(1.0) + damping)
+                m = scalar(bodies.mass[i]) * (scalar(1.0) + damping)
                 top = wp.identity(n=3, dtype=scalar) * m
                 low = mat33(scalar(0.0))
-                last = bodies.inertia[i] * (scalar(1.0) + damping) + bodies.stiffness[i]
+                last = mat33(bodies.inertia[i]) * (scalar(1.0) + damping) + bodies.stiffness[i]
                 for s in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
                     c = bodies.contact_index[s]
                     arm = con.arm_a[c]
                     if con.a[c] != i:
                         arm = con.arm_b[c]
                     curve = con.curvature[c]
-                    skew = wp.skew(arm)
+                    skew = mat33(wp.skew(arm))
                     sc = skew * curve
                     top += curve
                     low += sc
@@ -160,15 +160,15 @@ def assembly_kernels(real, ropes):
                         block[3 + p, 3 + q] = last[p, q]
                 for s in range(bodies.row_start[i], bodies.row_start[i + 1]):
                     r = bodies.row_index[s]
-                    jac = rows.jac_b[r]
+                    jac = direction(rows.jac_b[r])
                     if rows.a[r] == i:
-                        jac = rows.jac_a[r]
+                        jac = direction(rows.jac_a[r])
                     block += wp.outer(jac, jac) * rows.curvature[r]
                     if wp.static(ropes):
-                        if rows.turning[r] > scalar(0.0):
+                        if rows.turning[r] > zero:
                             for t in range(2):
-                                side = sideways(rows, r, bodies, i, t)
-                                block += wp.outer(side, side) * rows.turning[r]
+                                side = direction(sideways(rows, r, bodies, i, t))
+                                block += wp.outer(side, side) * scalar(rows.turning[r])
                 bodies.diagonal[i] = block
 
     @kernel
@@ -195,8 +195,8 @@ def assembly_kernels(real, ropes):
                         ri = con.arm_b[c]
                         rj = con.arm_a[c]
                     curve = con.curvature[c]
-                    si = wp.skew(ri)
-                    cj = curve * wp.skew(rj)
+                    si = mat33(wp.skew(ri))
+                    cj = curve * mat33(wp.skew(rj))
                     ll -= curve
                     la += cj
                     al -= si * curve
@@ -210,15 +210,17 @@ def assembly_kernels(real, ropes):
                         block[3 + p, 3 + q] = aa[p, q]
                 for m in range(pairs.row_start[n], pairs.row_start[n + 1]):
                     r = pairs.row_index[m]
+                    own = direction(rows.jac_b[r])
+                    other = direction(rows.jac_a[r])
                     if rows.a[r] == i:
-                        block += wp.outer(rows.jac_a[r], rows.jac_b[r]) * rows.curvature[r]
-                    else:
-                        block += wp.outer(rows.jac_b[r], rows.jac_a[r]) * rows.curvature[r]
+                        own, other = other, own
+                    block += wp.outer(own, other) * rows.curvature[r]
                     if wp.static(ropes):
-                        if rows.turning[r] > scalar(0.0):
+                        if rows.turning[r] > zero:
                             for t in range(2):
-                                side = sideways(rows, r, bodies, i, t)
-                                block += wp.outer(side, sideways(rows, r, bodies, pairs.j[n], t)) * rows.turning[r]
+                                side = direction(sideways(rows, r, bodies, i, t))
+                                across = direction(sideways(rows, r, bodies, pairs.j[n], t))
+                                block += wp.outer(side, across) * scalar(rows.turning[r])
                 pairs.block[n] = block
 
     return SimpleNamespace(

@@ -61,7 +61,7 @@ def schur_struct(real):
 @cache
 def schur_kernels(real):
     """Kernels of the system for one real type."""
-    scalar, vec3, vec6 = real.scalar, real.vec3, real.vec6
+    scalar, vec3, vec6, mat33 = real.scalar, real.vec3, real.vec6, real.mat33
     arrays, SchurArrays = structs(real), schur_struct(real)
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     math = rotation_functions(real)
@@ -80,8 +80,8 @@ def schur_kernels(real):
         i = wp.tid()
         if i >= counts[dynamic_slot]:
             return
-        bodies.g[i] = momentum(bodies, con, rows, i)
-        sys.inverse_block[i] = wp.inverse(bodies.inertia[i] + bodies.stiffness[i])
+        bodies.g[i] = vec6(momentum(bodies, con, rows, i))
+        sys.inverse_block[i] = wp.inverse(mat33(bodies.inertia[i]) + bodies.stiffness[i])
 
     @wp.func(module=name)
     def impulse(sys: SchurArrays, x: wp.array(dtype=scalar), slot: int, which: int):
@@ -106,7 +106,7 @@ def schur_kernels(real):
             c = bodies.contact_index[m]
             slot = sys.contact_slot[c]
             f = (
-                con.n[c] * impulse(sys, x, slot, which)
+                vec3(con.n[c]) * impulse(sys, x, slot, which)
                 + sys.axis_e[c] * impulse(sys, x, slot + 1, which)
                 + sys.axis_f[c] * impulse(sys, x, slot + 2, which)
             )
@@ -115,19 +115,19 @@ def schur_kernels(real):
                 f = -f
                 arm = con.arm_b[c]
             gl += f
-            ga += wp.cross(arm, f)
+            ga += wp.cross(vec3(arm), f)
         for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
             r = bodies.row_index[m]
-            jac = rows.jac_b[r]
+            jac = vec6(rows.jac_b[r])
             if rows.a[r] == i:
-                jac = rows.jac_a[r]
+                jac = vec6(rows.jac_a[r])
             p = impulse(sys, x, sys.row_slot[r], which)
             gl += p * linear(jac)
             ga += p * angular(jac)
         if which != step_only:
             gl -= linear(bodies.g[i])
             ga -= angular(bodies.g[i])
-        sys.velocity[i] = six(gl * bodies.inverse_mass[i], sys.inverse_block[i] * ga)
+        sys.velocity[i] = six(gl * scalar(bodies.inverse_mass[i]), sys.inverse_block[i] * ga)
 
     @wp.func(module=name)
     def contact_velocity(con: ContactArrays, c: int, sys: SchurArrays, dynamic: int):
@@ -136,18 +136,18 @@ def schur_kernels(real):
         a = con.a[c]
         b = con.b[c]
         if a < dynamic:
-            out += linear(sys.velocity[a]) + wp.cross(angular(sys.velocity[a]), con.arm_a[c])
+            out += linear(sys.velocity[a]) + wp.cross(angular(sys.velocity[a]), vec3(con.arm_a[c]))
         if b < dynamic:
-            out -= linear(sys.velocity[b]) + wp.cross(angular(sys.velocity[b]), con.arm_b[c])
+            out -= linear(sys.velocity[b]) + wp.cross(angular(sys.velocity[b]), vec3(con.arm_b[c]))
         return out
 
     @wp.func(module=name)
     def row_velocity(rows: RowArrays, r: int, sys: SchurArrays, dynamic: int):
         out = scalar(0.0)
         if rows.a[r] < dynamic:
-            out += wp.dot(rows.jac_a[r], sys.velocity[rows.a[r]])
+            out += wp.dot(vec6(rows.jac_a[r]), sys.velocity[rows.a[r]])
         if rows.b[r] < dynamic:
-            out += wp.dot(rows.jac_b[r], sys.velocity[rows.b[r]])
+            out += wp.dot(vec6(rows.jac_b[r]), sys.velocity[rows.b[r]])
         return out
 
     @wp.func(module=name)
@@ -166,7 +166,7 @@ def schur_kernels(real):
         if k < counts[contacts_slot]:
             v = contact_velocity(con, k, sys, counts[dynamic_slot])
             slot = sys.contact_slot[k]
-            local = vec3(wp.dot(con.n[k], v), wp.dot(sys.axis_e[k], v), wp.dot(sys.axis_f[k], v))
+            local = vec3(wp.dot(vec3(con.n[k]), v), wp.dot(sys.axis_e[k], v), wp.dot(sys.axis_f[k], v))
             for j in range(3):
                 q = slot + j
                 put(z, q, alpha * (sys.root[q] * local[j] + sys.damping[q] * x[q]), beta, y)
@@ -180,12 +180,14 @@ def schur_kernels(real):
     @wp.func(module=name)
     def point_mass(arm: vec3, e: vec3, bodies: BodyArrays, sys: SchurArrays, i: int):
         turn = wp.cross(arm, e)
-        return bodies.inverse_mass[i] + wp.dot(turn, sys.inverse_block[i] * turn)
+        return scalar(bodies.inverse_mass[i]) + wp.dot(turn, sys.inverse_block[i] * turn)
 
     @wp.func(module=name)
     def body_mass(jac: vec6, bodies: BodyArrays, sys: SchurArrays, i: int):
         turn = angular(jac)
-        return bodies.inverse_mass[i] * wp.dot(linear(jac), linear(jac)) + wp.dot(turn, sys.inverse_block[i] * turn)
+        return scalar(bodies.inverse_mass[i]) * wp.dot(linear(jac), linear(jac)) + wp.dot(
+            turn, sys.inverse_block[i] * turn
+        )
 
     @wp.func(module=name)
     def scale(sys: SchurArrays, q: int, w: scalar, shift: scalar, active: int):
@@ -218,31 +220,31 @@ def schur_kernels(real):
         k = wp.tid()
         n = counts[dynamic_slot]
         if k < counts[contacts_slot]:
-            shift = scalar(isl.eps[con.island[k]]) * con.w[k]
+            shift = scalar(isl.eps[con.island[k]] * con.w[k])
             active = isl.outer_active[con.island[k]]
             a = con.a[k]
             b = con.b[k]
             for j in range(3):
-                e = con.n[k]
+                e = vec3(con.n[k])
                 if j == 1:
                     e = sys.axis_e[k]
                 if j == 2:
                     e = sys.axis_f[k]
                 w = scalar(0.0)
                 if a < n:
-                    w += point_mass(con.arm_a[k], e, bodies, sys, a)
+                    w += point_mass(vec3(con.arm_a[k]), e, bodies, sys, a)
                 if b < n:
-                    w += point_mass(con.arm_b[k], e, bodies, sys, b)
+                    w += point_mass(vec3(con.arm_b[k]), e, bodies, sys, b)
                 scale(sys, sys.contact_slot[k] + j, w, shift, active)
             return
         r = k - counts[contacts_slot]
         if r < counts[rows_slot]:
             w = scalar(0.0)
             if rows.a[r] < n:
-                w += body_mass(rows.jac_a[r], bodies, sys, rows.a[r])
+                w += body_mass(vec6(rows.jac_a[r]), bodies, sys, rows.a[r])
             if rows.b[r] < n:
-                w += body_mass(rows.jac_b[r], bodies, sys, rows.b[r])
-            soft = scalar(isl.eps_joint[rows.island[r]]) * rows.w[r]
+                w += body_mass(vec6(rows.jac_b[r]), bodies, sys, rows.b[r])
+            soft = scalar(isl.eps_joint[rows.island[r]] * rows.w[r])
             scale(sys, sys.row_slot[r], w, soft, isl.outer_active[rows.island[r]])
 
     @wp.func(module=name)
@@ -260,7 +262,7 @@ def schur_kernels(real):
             active = isl.outer_active[con.island[k]]
             v = contact_velocity(con, k, sys, counts[dynamic_slot])
             slot = sys.contact_slot[k]
-            right_of(sys, slot, wp.dot(con.n[k], v), active)
+            right_of(sys, slot, wp.dot(vec3(con.n[k]), v), active)
             right_of(sys, slot + 1, wp.dot(sys.axis_e[k], v), active)
             right_of(sys, slot + 2, wp.dot(sys.axis_f[k], v), active)
             return
@@ -288,8 +290,9 @@ def schur_kernels(real):
             q = vec3()
             for j in range(3):
                 q[j] = sys.start[slot + j] + sys.root[slot + j] * sys.unknown[slot + j]
-            t1 = tangent(con.n[k])
-            t2 = wp.cross(con.n[k], t1)
+            n = vec3(con.n[k])
+            t1 = tangent(n)
+            t2 = wp.cross(n, t1)
             across = sys.axis_e[k] * q[1] + sys.axis_f[k] * q[2]
             sys.contact_step[k] = vec3(q[0], wp.dot(t1, across), wp.dot(t2, across))
             return

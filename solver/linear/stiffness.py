@@ -12,6 +12,7 @@ import warp as wp
 
 from ..arrays import DYNAMIC, STEP, IslandArrays, structs
 from ..lanes import begin, end, island_at, item, turns
+from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 
 
@@ -23,10 +24,10 @@ def module_of_joints(real):
 @cache
 def stiffness_kernel(real):
     """The kernel ``joint_stiffness`` for one real type; scenes without joints neither launch nor compile it."""
-    scalar, vec3, mat33 = real.scalar, real.vec3, real.mat33
-    arrays = structs(real)
+    exact, arrays = real_types(wp.float64), structs(real)
+    scalar, vec3, mat33 = exact.scalar, exact.vec3, exact.mat33
     BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
-    linear = rotation_functions(real).linear
+    linear = rotation_functions(exact).linear
     name = module_of_joints(real)
     dynamic_slot, step_slot = wp.constant(DYNAMIC), wp.constant(STEP)
 
@@ -80,7 +81,7 @@ def stiffness_kernel(real):
                             p = rows.p[r]
                             if isl.soften[k] == 1:
                                 p = rows.p_centre[r]
-                            force += scalar(p) * linear(rows.jac_b[r])
+                            force += p * linear(rows.jac_b[r])
                         if rows.b[first] == i:
                             out += anchor_stiffness(wp.quat_rotate(bodies.q[i], rows.anchor_b[first]), force, whole)
                         if rows.a[first] == i:
@@ -88,6 +89,6 @@ def stiffness_kernel(real):
                 share = scalar(1.0) - scalar(0.5) * bodies.midpoint[i]
                 if wp.length_sq(bodies.spin[i]) > scalar(0.0):
                     share = scalar(0.0)  # its levers are those of the start
-                bodies.stiffness[i] = out * settings[step_slot] * share
+                bodies.stiffness[i] = real.mat33(out * settings[step_slot] * share)
 
     return joint_stiffness
