@@ -92,22 +92,21 @@ class ProximalSolver:
         self._limits.unloaded = 3
         self._limits.squeezed = 0 if precision == "float64" else 10
         self._limits.eps_largest = 0.1
-        self._limits.eps_smallest = 1.0e-5 if precision == "float64" else 1.0e-4
+        self._limits.eps_smallest, self._limits.eps_settled = 1.0e-5, 1.0e-3
         self._limits.eps_joint_smallest = 1.0e-7 if precision == "float64" else 1.0e-5
         # What is left at rest is noise: contacts pass it on, and an arch of 51 stones makes 30 times as much of it.
-        self.resting = 0.1 if precision == "float64" else 0.5  # of the tolerance, for contacts at rest
-        # Of the tolerance, what one more step moves a heap at rest by: single precision never gets below some 1e-5 m.
-        self.stirring = 0.1 if precision == "float64" else 2.0
+        self.resting = 0.1  # of the tolerance, for contacts at rest
+        self.stirring = 0.1  # of the tolerance, what one more step moves a heap at rest by
         # Eps handed on, at least, for contacts at rest.  One iteration a step, from the impulses of the last one, makes
-        # springs of them, as soft as eps: with 1e-4 thirty boxes swing by millimetres, and sixty buckle.
-        self.eps_at_rest = 1.0e-7 if precision == "float64" else 1.0e-4
-        self._limits.eps_settled = 1.0e-3 if precision == "float64" else 0.0
+        # springs of them, as soft as eps: with 1e-4 thirty boxes swing by millimetres, and sixty buckle.  Below 1e-6
+        # the matrix rounds masses beside 1 / eps off in single precision.
+        self.eps_at_rest = 1.0e-7 if precision == "float64" else 1.0e-6
         # Of what others aim at: what Newton leaves of joints is to one side step after step, and drives short waves.
-        self.hanging = 0.005 if precision == "float64" else 1.0
+        self.hanging = 0.005
         # Near a place where a mechanism could branch it is far more off than its anchors, and moves to one side.
-        self.branching = 0.1 if precision == "float64" else 1.0
+        self.branching = 0.1
         # Likewise: momentum about an anchor is as far off as the anchor, to the same side step after step.
-        self.spinning = 1.0e-3 if precision == "float64" else 0.1
+        self.spinning = 1.0e-3
         self._eps_joint = 1.0e-6 if precision == "float64" else 1.0e-5
         self._graphs, self._loaded = {}, set()
         self._recorded = None
