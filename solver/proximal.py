@@ -325,16 +325,13 @@ def free_solution(problem, options):
 
 def read_solution(device, problem):
     """(StepSolution, SolveStatistics) of ``problem`` from the DeviceProblem it was solved on."""
-    bodies, figures, n, count = problem.bodies, device.figures, problem.bodies.dynamic_count, len(problem.bodies.mass)
+    figures, n, count = device.figures, problem.bodies.dynamic_count, len(problem.bodies.mass)
     of_bodies = (device.bodies.u, device.bodies.x, device.bodies.q)
     *motion, contact, rows, flags, newton, swept, residual, eps = download_all(
         *((values, count) for values in of_bodies), (device.contacts.p, len(problem.contacts)),
         (device.rows.p, len(problem.joints)), (device.flags, MOST_SWEEPS + 1),
         *((values, n) for values in (figures.newton, figures.swept, figures.residual, figures.eps_end)),
     )  # fmt: skip
-    if device.real.scalar is not wp.float64:  # what does not move has lost digits on its way
-        for values, known in zip(motion, (bodies.velocity, bodies.free_position, bodies.free_orientation), strict=True):
-            values[n:] = known[n:]
     if device.order is not None:
         sorted_contact, contact = contact, np.empty_like(contact)
         contact[device.order] = sorted_contact
