@@ -173,7 +173,7 @@ class NewtonJoints:
         start.place[:], start.angle[:], start.speed[:], start.mobility[:] = place, angle, speed, mobility
         spring, drive = self._role == SPRING, self._role == DRIVE
         start.target[:] = (np.where(spring, rest, np.where(drive, goal, self._value)) - center) / unit
-        start.rate[:] = np.where(drive, rate / unit, 0.0)
+        start.rate[:] = start.mean[:] = np.where(drive, rate / unit, 0.0)
         if self._angles:
             self._weigh(unit)
 

@@ -251,6 +251,15 @@ class Axis(coerce.CoercedOnce):
         i = int(np.searchsorted(times, time, side="right")) - 1
         return value, float((values[i + 1] - values[i]) / (times[i + 1] - times[i]))
 
+    def mean_target(self, start, end):
+        """The mean of the target between two times [s], the second later."""
+        if not isinstance(self.target, tuple):
+            return self.target
+        times, values = self.target
+        inside = [time for time in times if start < time < end]
+        times, values = np.array([start, *inside, end]), np.interp([start, *inside, end], times, values)
+        return float(0.5 * (np.diff(times) * (values[1:] + values[:-1])).sum() / (end - start))
+
 
 @dataclass(eq=False)
 class Joint(coerce.Coerced):

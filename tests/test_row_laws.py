@@ -40,7 +40,7 @@ def random_rows(seed):
     start.damping[(start.damping == 0.0) & (start.stiffness == 0.0)] = 1.0
     start.softness[:], start.most[:] = 10.0 ** rng.uniform(-6.0, 0.0, count), 10.0 ** rng.uniform(-1.0, 4.0, count)
     start.most[(rng.random(count) < 0.2) & ((law & Law.BRAKES) == 0)] = np.inf
-    start.target[:], start.place[:], start.rate[:], start.speed[:] = rng.normal(size=(4, count))
+    start.target[:], start.place[:], start.rate[:], start.mean[:], start.speed[:] = rng.normal(size=(5, count))
     start.centre[:], start.fades[:] = rng.normal(size=count), rng.random(count) < 0.3
     start.angle[:], start.force[:] = 20.0 * rng.normal(size=count), 100.0 * rng.normal(size=count)
     start.target[(law & Law.TURNS) != 0] += start.angle[(law & Law.TURNS) != 0]

@@ -45,6 +45,7 @@ class LawTable:
     most: wp.array(dtype=wp.float64)  # [N, N m] force of what is BOUNDED
     target: wp.array(dtype=wp.float64)  # [m, rad] where the step ends
     rate: wp.array(dtype=wp.float64)  # [m/s, rad/s] of the target, or the velocity asked for
+    mean: wp.array(dtype=wp.float64)  # of the velocity asked for over the step
     place: wp.array(dtype=wp.float64)  # coordinates where the step starts, twists within a turn where they do not fade
     speed: wp.array(dtype=wp.float64)
     mobility: wp.array(dtype=wp.float64)  # J M^-1 J^T: at least 1 / m of what the row moves
@@ -90,12 +91,14 @@ def pull(table: LawTable, r: int, off: wp.float64, most: wp.float64, h: wp.float
     mobility = table.mobility[r]
     wanted = table.rate[r]
     drift = zero
+    along = table.mean[r]
     if (table.law[r] & FOLLOWS) != 0:
         drift = wanted
+        along = wanted
     found = spring_weights(stiffness, damping, mobility, h, share)
     part = found.way_damper
     beta, compliance = spring_law(stiffness, part * damping, h, share, found.way_spring)
-    push = wanted * damping - drift * h * stiffness * (one - found.way_spring) - (one - part) * damping * speed
+    push = along * damping - drift * h * stiffness * (one - found.way_spring) - (one - part) * damping * speed
     flow = push * h * compliance / share
     if (table.law[r] & TURNS) != 0 and table.fades[r] == 0:
         if turns_far(beta, flow, compliance, off, speed, mobility, most, h):
@@ -136,7 +139,7 @@ def ask(table: LawTable):
         upper = most
     table.asked[BETA, r] = table.beta[r]
     table.asked[COMPLIANCE, r] = zero
-    table.asked[FLOW, r] = wp.where((law & FLOWS) != 0, rate, zero)
+    table.asked[FLOW, r] = wp.where((law & FLOWS) != 0, table.mean[r], zero)
     table.asked[RATE, r] = rate
     table.asked[CONSTANT, r] = zero
     table.asked[STIFFNESS, r] = zero

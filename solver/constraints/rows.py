@@ -5,7 +5,7 @@
     limit             c >= lower, c <= upper       beta 1, impulse of one sign; see limits.py
     spring            force -k (c - rest) - d c'   beta = h k / (h k + d), compliance = 1 / (h^2 k + h d)
     position drive    the same to its target, force within max_force; rigid where k = 0, see braking.py
-    velocity drive    c' = target, gain d, force within max_force; rigid where d = 0
+    velocity drive    c' = target, on the way its mean; gain d, force within max_force; rigid where d = 0
     friction          c' = 0, force within the joint's dry friction
 
 What is asked is data in a row; the kernels know no joint types.  Force signs: positive pushes B along +axis, away
@@ -175,7 +175,7 @@ class JointTable:
             if axis.drive == "position":
                 start.target[k], start.rate[k] = goal, speed
             else:
-                start.rate[k] = goal
+                start.rate[k], start.mean[k] = goal, axis.mean_target(time - step, time)
         start.angle[:] = self.angle
         rows, rate, end = self._asker.ask(base, number, step, midpoint, force)
         if (target := self.left(number, step)) is not None:

@@ -47,13 +47,14 @@ def asked(rows, h):
     turns = 2.0 * np.pi * np.round((rows.angle - rows.place) / (2.0 * np.pi))
     place = np.where(has[Law.TURNS] & (rows.fades == 0), rows.place + turns, rows.place)
     beta, compliance, rate = rows.beta.copy(), np.zeros(count), rows.rate.copy()
-    target, flow, end = rows.target.copy(), np.where(has[Law.FLOWS], rate, 0.0), np.zeros((4, count))
+    target, flow, end = rows.target.copy(), np.where(has[Law.FLOWS], rows.mean, 0.0), np.zeros((4, count))
     bound = np.where(has[Law.BOUNDED], rows.most * h / share, np.inf)
     if (k := has[Law.GIVES]).any():
         beta[k], compliance[k], rate[k] = give(rows.softness[k], rows.mobility[k], beta[k], h, share[k])
     if (k := has[Law.PULLS]).any():
         own = rows.stiffness[k], rows.damping[k]
-        drift, wanted = np.where(has[Law.FOLLOWS], rate, 0.0)[k], rate[k]
+        follows, wanted = has[Law.FOLLOWS][k], rate[k]
+        drift, wanted = np.where(follows, wanted, 0.0), (np.where(follows, wanted, rows.mean[k]), wanted)
         start = (place - target)[k], rows.speed[k], rows.mobility[k]
         found, end[:, k] = pull(own, start, wanted, drift, h, share[k])
         far = turns_far(found, start[0], start[1:], bound[k], h) & has[Law.TURNS][k] & (rows.fades[k] == 0)
@@ -89,15 +90,15 @@ def pull(own, start, wanted, drift, h, share):
     """((beta, target velocity, compliance), end law) of springs and dampers, (K,) each.
 
     own: stiffness and damping; start: coordinate off the target of the step's end, speed and mobility where it starts;
-    wanted: velocity that the damper asks for; drift: how fast the target moves.
+    wanted: velocities that the damper asks for, on the way and at the end; drift: how fast the target moves.
     """
     (stiffness, damping), (off, speed, mobility) = own, start
     found = weights(stiffness, damping, mobility, h, share)
     # how much of a row's own velocity counts; the rest is that of ``speed``
     part, lag = found.way_damper, 1.0 - found.way_spring
     beta, compliance = spring_law(stiffness, part * damping, h, share, found.way_spring)
-    push = wanted * damping - drift * h * stiffness * lag - (1.0 - part) * damping * speed
-    end = end_law(stiffness, damping, mobility, found, h, share, off + h * drift, speed, wanted)
+    push = wanted[0] * damping - drift * h * stiffness * lag - (1.0 - part) * damping * speed
+    end = end_law(stiffness, damping, mobility, found, h, share, off + h * drift, speed, wanted[1])
     return (beta, push * h * compliance / share, compliance), end
 
 
