@@ -74,6 +74,10 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.colours[k] = 0
     isl.previous[k] = wp.float64(1.0e30)
     isl.best[k] = wp.float64(1.0e30)
+    if isl.unhindered[k] == 1:
+        isl.outer_active[k] = 0
+        isl.best[k] = wp.float64(0.0)
+        isl.eps[k] = isl.eps[k] * wp.float64(0.3)  # to hand on, as after any easy step
     if isl.outer_active[k] == 1:
         wp.atomic_max(flags, outer_slot, 1)
 

@@ -40,6 +40,7 @@ from .recording import recorded
 from .secant import secant_kernel
 from .spinning import spinning_kernels
 from .squeezes import squeeze_kernels
+from .unhindered import unhindered_kernels
 
 SWEEPS_PER_BLOCK = 10  # Gauss-Seidel sweeps between two readings of the geometry
 
@@ -79,6 +80,7 @@ class ProximalSolver:
         self._assembly, self._stiffness = assembly_kernels(real, ropes), stiffness_kernel(real)
         self._cg = cg_kernel(real)
         self._squeezes = squeeze_kernels(real) if precision == "float32" else None
+        self._unhindered = unhindered_kernels(real)
         sweep = sweep_kernels(real)
         self._sweep = sweep.coloured if self.device.is_cuda else sweep.in_order
         self._gradient_kernel = gradient_kernel(real, ropes)
@@ -168,6 +170,8 @@ class ProximalSolver:
         if squeezes is not None:
             self._over_contacts(squeezes.come_deep, p.bodies, p.contacts, p.islands)
         self._over_rows(self._joint.prepare_rows, p.bodies, p.rows)
+        if position and p.launched["contacts"]:
+            self._leave_unhindered()
         self._linearise(position, active)
         self._stiffen(position)
         self._over_islands(control.begin, flags, p.islands)
@@ -208,6 +212,14 @@ class ProximalSolver:
 
         wp.capture_while(flags[OUTER : OUTER + 1], outer)
         p.tell()
+
+    def _leave_unhindered(self):
+        """Where free motion is the answer there is nothing to solve."""
+        p, kernels = self.problem, self._unhindered
+        self._over_islands(kernels.hope, p.islands)
+        self._over_contacts(kernels.hinder, p.bodies, p.contacts, p.islands)
+        self._over_bodies(kernels.free_bodies, p.bodies, p.islands)
+        self._over_contacts(kernels.free_contacts, p.contacts, p.islands)
 
     def _settle(self):
         """Newton leaves a little momentum unaccounted for, step after step of the same sign.

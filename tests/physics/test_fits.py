@@ -44,6 +44,31 @@ def test_boxes_fall_through_a_shaft_that_they_fit(count, gap):
     assert figure(name, "speed after a second", speed, 9.81, "m/s") == pytest.approx(9.81, rel=1e-3)
 
 
+ALONG_NO_AXIS = [
+    rotations.multiply(turned("z", 0.5), turned("x", 0.35)),
+    rotations.multiply(turned("y", 1.1), turned("x", -0.8)),
+]
+
+
+@pytest.mark.parametrize("gap, rounding", [(0.0, 0.0), (1e-6, 0.0), (1e-5, 0.0), (1e-4, 0.0), (1e-5, 6e-8)])
+@pytest.mark.parametrize("turn", [0, 1])
+def test_a_box_falls_through_a_shaft_whose_faces_lie_along_no_axis(turn, gap, rounding):
+    # At 4.9 and 5.9 m/s with 1e-5 m of clearance; single precision places the walls with a rounding of [rad].
+    frame, random = ALONG_NO_AXIS[turn], np.random.default_rng(0)
+    scene = Scene(gravity=tuple(rotations.rotate(frame, np.array([0.0, 0.0, -9.81]))))
+    sides = [((0.05, 0.4, 9.0), (0.3 + gap, 0.0, 0.0)), ((0.4, 0.05, 9.0), (0.0, 0.3 + gap, 0.0))]
+    for k, (half, place) in enumerate((half, sign * np.array(place)) for half, place in sides for sign in (-1.0, 1.0)):
+        lies = rotations.multiply(rotations.exponential(rounding * random.normal(size=3)), frame)
+        place = tuple(rotations.rotate(frame, place))
+        scene.add(Body(f"Wall {k}", [Box(half)], motion="static", position=place, orientation=lies))
+    scene.add(Body("Box", [Box((0.25, 0.25, 0.25))], orientation=frame))
+    trajectory = simulate(scene, 24, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    speed = np.linalg.norm(trajectory.linear_velocity[-1, 4])
+    name = f"box in shaft {turn} along no axis, {gap:g} m of clearance" + (", rounded" if rounding else "")
+    assert figure(name, "speed after a second", speed, 9.81, "m/s") == pytest.approx(9.81, rel=1e-3)
+
+
 @GAPS
 def test_a_drawer_slides_as_far_as_its_floor_lets_it(gap):
     # It stopped after 2 mm.  What slides is half a step ahead of the textbook.

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Islands of contacts that nothing hinders: where free motion keeps every gap, it is the answer, and nothing pushes.
+
+No impulse satisfies all laws there.  In a fit it is not the only answer: two walls that push against each other hold
+that up by the friction it makes, whatever load they begin with, so a solve that starts from any, as from what cones
+make of slip or from that of the last step, need not come to it.  Coulomb's law does not say how much of a squeeze
+there is; the least is none.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from .arrays import CONTACTS, DYNAMIC, ISLANDS, IslandArrays, structs
+from .constraints.contact import contact_kernels
+from .lanes import begin, end, island_at, item, turns
+
+FAINT = 0.01  # of ``gap_noise``: what gravity closes in a step is far more
+
+
+@cache
+def unhindered_kernels(real):
+    """The kernels by name: hope, hinder, free_bodies and free_contacts."""
+    arrays, gap = structs(real), contact_kernels(real).gap
+    BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
+    kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
+    contacts_slot, dynamic_slot, islands_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC), wp.constant(ISLANDS)
+    faint = wp.constant(wp.float64(FAINT))
+
+    @kernel
+    def hope(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
+        k = wp.tid()
+        if k < counts[islands_slot]:
+            isl.unhindered[k] = isl.outer_active[k] * (1 - isl.jointed[k])
+
+    @kernel
+    def hinder(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, isl: IslandArrays):
+        """After ``prepare_contacts``: a gap that free motion does not keep hinders its island."""
+        at = wp.tid()
+        for turn in range(turns(counts, contacts_slot, at)):
+            k = island_at(isl, con.island, turn, at)
+            if isl.unhindered[k] == 0:
+                continue
+            for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
+                a = con.a[c]
+                b = con.b[c]
+                left = gap(con, c, bodies.x_free[a], bodies.q_free[a], bodies.x_free[b], bodies.q_free[b])
+                if not (left >= con.allowed[c] - faint * con.gap_noise[c]):
+                    isl.unhindered[k] = 0
+                    break
+
+    @kernel
+    def free_bodies(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
+        at = wp.tid()
+        for turn in range(turns(counts, dynamic_slot, at)):
+            k = island_at(isl, bodies.island, turn, at)
+            if isl.unhindered[k] == 0:
+                continue
+            for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
+                i = item(isl.body_index, n)
+                bodies.u[i] = bodies.u_free[i]
+
+    @kernel
+    def free_contacts(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
+        at = wp.tid()
+        for turn in range(turns(counts, contacts_slot, at)):
+            k = island_at(isl, con.island, turn, at)
+            if isl.unhindered[k] == 0:
+                continue
+            for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
+                con.p[c] = wp.vec3d()
+
+    return SimpleNamespace(hope=hope, hinder=hinder, free_bodies=free_bodies, free_contacts=free_contacts)
