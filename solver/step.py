@@ -65,10 +65,11 @@ class Stepper:
 
     def __init__(self, scene, frames, joints, model, solver, config):
         self.assembler = Assembler(scene, frames, joints, config)
-        self.collider, self.glue = Collider(model), Glue(scene.joints, model.names, model.movable)
+        self.collider = Collider(model)
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
         self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
         slow, self.fast = config.tolerances()
+        self.glue = Glue(scene.joints, model.names, model.movable, self.fast)
         self.rest = Rest(self.assembler, joints, model, config.tolerances(), solver.stirring * slow)
         self.state, self.joint_damping, self.deepest, self.failures = None, config.joint_damping, DEEPEST, 0
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
