@@ -197,7 +197,7 @@ class IslandArrays:
     assumes: wp.array(dtype=wp.int32)  # 1: each round begins with a step that assumes: no joints, nothing to push apart
     law: wp.array(dtype=wp.int32)  # 1: cone (new contacts at first, and where 0 cycles), 0: disc of lagged radius
     unload: wp.array(dtype=wp.int32)  # 1: the next centre has no impulses of normals and joints; 2: see squeezes.py
-    unhindered: wp.array(dtype=wp.int32)  # 1: free motion is the answer (unhindered.py)
+    free: wp.array(dtype=wp.int32)  # what free motion does; 2: it is the answer (unhindered.py)
     squeezed: wp.array(dtype=wp.int32)  # 1: what the first round found on cones would do, if nothing else does
     trouble: wp.array(dtype=wp.int32)
     convex: wp.array(dtype=wp.int32)  # 1: only the positive part of the stiffness of joints

@@ -51,7 +51,7 @@ def figure_kernels(real):
             isl.eps_joint[k] = eps_joint
             isl.sweeps_allowed[k] = 0
             isl.outer_active[k] = 0
-            isl.unhindered[k] = 0
+            isl.free[k] = 0
             isl.convex[k] = 1
             isl.law[k] = 1
 

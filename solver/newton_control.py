@@ -19,6 +19,7 @@ sweep_slot = wp.constant(SWEEP)
 SLIP_SHARE = wp.constant(wp.float64(0.7))  # with all of it pieces that slide between others swing for ever
 SLOW = wp.constant(wp.float64(0.5))  # of the residual, which a round of a mechanism must not leave
 MOST_MIXES = wp.constant(10)
+SLIDES = wp.constant(2)  # unhindered.py
 FARTHEST = wp.constant(wp.float64(30.0))
 EASY = wp.constant(3)  # Newton iterations of a step, at most, after which islands at rest go on with a smaller eps
 EPS_ITERATED = wp.constant(wp.float64(1.0e-4))  # at least, to start from, where conjugate gradients solve
@@ -74,7 +75,7 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.colours[k] = 0
     isl.previous[k] = wp.float64(1.0e30)
     isl.best[k] = wp.float64(1.0e30)
-    if isl.unhindered[k] == 1:
+    if isl.free[k] == SLIDES:
         isl.outer_active[k] = 0
         isl.best[k] = wp.float64(0.0)
         isl.eps[k] = isl.eps[k] * wp.float64(0.3)  # to hand on, as after any easy step

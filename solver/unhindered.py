@@ -5,6 +5,8 @@ No impulse satisfies all laws there.  In a fit it is not the only answer: two wa
 that up by the friction it makes, whatever load they begin with, so a solve that starts from any, as from what cones
 make of slip or from that of the last step, need not come to it.  Coulomb's law does not say how much of a squeeze
 there is; the least is none.
+
+Only where something slides: elsewhere no friction brakes, and the solve has it as ever.
 """
 
 from functools import cache
@@ -15,7 +17,10 @@ import warp as wp
 from .arrays import CONTACTS, DYNAMIC, ISLANDS, IslandArrays, structs
 from .constraints.contact import contact_kernels
 from .lanes import begin, end, island_at, item, turns
+from .mathx.real import real_types
+from .mathx.rotation import rotation_functions
 
+STILL, SLIDES, HINDERED = 1, 2, 3  # IslandArrays.free: what free motion does
 FAINT = 0.01  # of ``gap_noise``: what gravity closes in a step is far more
 
 
@@ -26,13 +31,14 @@ def unhindered_kernels(real):
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
     contacts_slot, dynamic_slot, islands_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC), wp.constant(ISLANDS)
-    faint = wp.constant(wp.float64(FAINT))
+    faint, point_velocity = wp.constant(wp.float64(FAINT)), rotation_functions(real_types(wp.float64)).point_velocity
+    still, slides, hindered = wp.constant(STILL), wp.constant(SLIDES), wp.constant(HINDERED)
 
     @kernel
     def hope(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
         k = wp.tid()
         if k < counts[islands_slot]:
-            isl.unhindered[k] = isl.outer_active[k] * (1 - isl.jointed[k])
+            isl.free[k] = isl.outer_active[k] * (1 - isl.jointed[k]) * still
 
     @kernel
     def hinder(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, isl: IslandArrays):
@@ -40,22 +46,26 @@ def unhindered_kernels(real):
         at = wp.tid()
         for turn in range(turns(counts, contacts_slot, at)):
             k = island_at(isl, con.island, turn, at)
-            if isl.unhindered[k] == 0:
+            if isl.free[k] == 0 or isl.free[k] == hindered:
                 continue
             for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
                 a = con.a[c]
                 b = con.b[c]
                 left = gap(con, c, bodies.x_free[a], bodies.q_free[a], bodies.x_free[b], bodies.q_free[b])
                 if not (left >= con.allowed[c] - faint * con.gap_noise[c]):
-                    isl.unhindered[k] = 0
+                    wp.atomic_max(isl.free, k, hindered)
                     break
+                v = point_velocity(bodies.u_free[a], con.arm_a[c]) - point_velocity(bodies.u_free[b], con.arm_b[c])
+                v += con.surface_velocity[c]
+                if wp.float64(wp.length(v - wp.dot(con.n[c], v) * con.n[c])) > isl.tolerance[k]:
+                    wp.atomic_max(isl.free, k, slides)
 
     @kernel
     def free_bodies(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):
         at = wp.tid()
         for turn in range(turns(counts, dynamic_slot, at)):
             k = island_at(isl, bodies.island, turn, at)
-            if isl.unhindered[k] == 0:
+            if isl.free[k] != slides:
                 continue
             for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
                 i = item(isl.body_index, n)
@@ -66,7 +76,7 @@ def unhindered_kernels(real):
         at = wp.tid()
         for turn in range(turns(counts, contacts_slot, at)):
             k = island_at(isl, con.island, turn, at)
-            if isl.unhindered[k] == 0:
+            if isl.free[k] != slides:
                 continue
             for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
                 con.p[c] = wp.vec3d()
