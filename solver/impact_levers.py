@@ -9,7 +9,6 @@ import numpy as np
 from .arrivals import by_arrivals
 from .copies import replace
 from .curves import CENTRED
-from .hits_in_flight import meet_in_flight
 from .meeting import meeting_point
 from .reference.impact import approach, time_to_zero
 from .reference.rotation import exponential, multiply
@@ -41,7 +40,6 @@ def as_they_hit(at_end, assembly, solution, needed, off=None):
     flies = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0)
     if off is not None:
         flies |= off
-    flies |= meet_in_flight(assembly)
     some = np.flatnonzero(needed & (flies | (contacts.margin_a > 0.0) & (contacts.margin_b > 0.0)))
     if not len(some):
         return at_end

@@ -11,7 +11,6 @@ from .facets import taken_by_facets
 from .flags import every, some
 from .handed_eps import EPS_SMALLEST
 from .hits_first import after_hits
-from .hits_in_flight import in_flight
 from .joint_damping import damp_joints
 from .kept_energy import keep_energy
 from .proximal import SolveOptions
@@ -59,7 +58,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     limit = EnergyLimit(assembly, solution, judged, phase.fast)
     gained = limit.exceeded(velocity)
     need = judged.need | gained
-    for asks in (solved.leans, rolling(assembly, solution), in_flight(assembly, solution)):
+    for asks in (solved.leans, rolling(assembly, solution)):
         if asks is not None:
             need = need | groups_with(assembly.island, asks, len(need))
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)), gained[assembly.island])
