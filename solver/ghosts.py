@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from .boxes_apart import near_on_the_way
-from .flags import every, places
+from .flags import every, places, some
 from .ordered import among, distinct, without
 from .passing import NO_PAIRS, on_the_way, scene_poses
 from .plausible import PairOverlap, pair_number
@@ -43,7 +43,10 @@ def pushed_from_afar(assembly, solution, found, model, tolerance, halved=None):
     if not len(index) or every(touched):
         return NO_PAIRS, NO_PAIRS
     a, b = contacts.body_a, contacts.body_b
-    pair = pair_number(order[a], order[b], scene)
+    far = problem.step * push[index] * (1.0 / mass[a[index]] + 1.0 / mass[b[index]]) > tolerance
+    if not some(far):
+        return NO_PAIRS, NO_PAIRS
+    index, pair = index[far], pair_number(order[a], order[b], scene)
     known = pair[:count]
     apart = without(distinct(known), distinct(known[touched]))
     index = index[among(pair[index], apart)]

@@ -130,18 +130,3 @@ def test_what_turns_level_above_an_edge_flies_on(shape):
     energy = np.array([r.kinetic_energy for r in simulate(scene, int(72 / speed), config=CPU).reports])
     off = np.abs(energy / energy[0] - 1.0).max()
     assert figure(f"{shape} turns above an edge", "energy off", off, 1e-6, "of itself") < 1e-6
-
-
-def test_a_slight_push_from_afar_stops_nothing():
-    # Pushed by 0.04 mm, which seemed not worth a look, a stick lost 6 % of its energy at 48 frames a second: its speed
-    # towards the edge, all of it.
-    scene = Scene(gravity=(0.0, 0.0, 0.0))
-    draw = np.random.default_rng(9)
-    gap, spin, side = draw.uniform(0.003, 0.02), draw.uniform(3.0, 15.0), draw.choice([-1, 1])
-    speed, aside = draw.uniform(1.0, 6.0), draw.uniform(-0.5, 0.5)
-    scene.add(Body("Stick", [Box((0.4, 0.05, 0.05))], position=(-1.5, aside, 0.0), mass=2.0,
-                   linear_velocity=(speed, 0.0, 0.0), angular_velocity=(0.0, 0.0, spin * side)))  # fmt: skip
-    scene.add(Body("Post", [Box((0.3, 0.3, 0.3))], motion="static", position=(0.0, 0.0, -0.35 - gap)))
-    energy = np.array([r.kinetic_energy for r in simulate(scene, int(3 / speed * 48), 48.0, config=CPU).reports])
-    off = np.abs(energy / energy[0] - 1.0).max()
-    assert figure("stick past an edge, 48 fps", "energy off", off, 1e-6, "of itself") < 1e-6
