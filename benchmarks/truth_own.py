@@ -57,7 +57,6 @@ FILES = {
     "tests/physics/test_overlapping_starts.py": "Bodies that start inside each other",
     "tests/physics/test_rebound.py": "Rebound",
     "tests/physics/test_hits_in_flight.py": "Hits in flight",
-    "tests/physics/test_flight_without_rebound.py": "Hits in flight without a rebound",
     "tests/physics/test_jointed_slides.py": "Jointed bodies that slide",
     "tests/physics/test_turning_strikes.py": "Bats, hammers and rods that strike as they turn",
     "tests/physics/test_jointed_hits.py": "Rebound of jointed bodies",

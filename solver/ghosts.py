@@ -4,8 +4,7 @@
 A contact is a half-space, with the normal of the step's start.  Past an edge or a corner it reaches far beyond the
 other body: a pendulum whose bob passes a centimetre above an edge stopped in the air.  What is apart at the start of a
 step, is pushed, and is still farther apart at its end than the contact says, is solved once more without that contact.
-So is what free motion leads past: that it touches in the end proves nothing, as the push may have tilted it until it
-did.  If the two bodies then meet nowhere on their way, there was nothing to push.
+If the two bodies then meet nowhere on their way, there was nothing to push.
 """
 
 from functools import partial
@@ -29,7 +28,7 @@ FINEST = 1000  # looks in a step; what would take more is taken to meet
 
 def pushed_from_afar(assembly, solution, found, model, tolerance, halved=None):
     """((P,), (Q,)): numbers of the pairs of scene bodies that were apart at the start of a solved step and that its
-    contacts pushed: those that are apart at its end, and the others, which may touch there only as they were pushed.
+    contacts pushed: those that are apart at its end, and those that overlap there or did before they were held apart.
 
     found: ContactSet at the end pose; tolerance: [m] by which gaps may be off; halved: (n,) bool, bodies whose step is
     done again in halves, so that nobody asks for their pairs, or None.
@@ -56,9 +55,9 @@ def pushed_from_afar(assembly, solution, found, model, tolerance, halved=None):
     size = np.minimum(model.body_size[order[a[index]]], model.body_size[order[b[index]]])
     least = PairOverlap(found.body_a, found.body_b, found.gap, scene, most=np.inf)
     seen, pair, late = least.of(order[a[index]], order[b[index]]), pair[index], pair[count:]
-    apart = (seen > told + np.maximum(tolerance, APART * size)) & ~among(pair, distinct(late))
-    apart = distinct(pair[apart & (seen >= -tolerance)])
-    return apart, without(distinct(pair), apart)
+    apart = seen > told + np.maximum(tolerance, APART * size)
+    into = (seen < -tolerance) | among(pair, distinct(late))
+    return distinct(pair[apart & ~into]), distinct(pair[into])
 
 
 def met(pairs, assembly, end, collider, frames, free, tolerance):

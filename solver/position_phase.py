@@ -215,7 +215,7 @@ class PositionPhase:
     def _suspects(self, solved, first, real, free, flown, halved):
         """Numbers of the pairs of scene bodies that may have been pushed without meeting, but for ``real``.
 
-        Of those that touch at the end only what free motion leads past each other: the others would have met anyway.
+        Of those that overlap at the end only what free motion leads past each other: the others would have met anyway.
         flown: {pair: whether the free motion of the ``first`` solve lets it meet}, to which answers are added; halved:
         (n,) bool, bodies that are not asked for, or None.
         """

@@ -110,23 +110,3 @@ def test_a_ball_flies_through_a_window_aslant(speed, radius):
             )
             trajectory = simulate(scene, int(96.0 / speed) + 2, config=CPU)
             np.testing.assert_allclose(trajectory.linear_velocity[-1, 1], velocity, rtol=1e-9)
-
-
-TURNING = {
-    "disc": ([Cylinder(0.2, 0.05)], 5.0, 3.5, 0.01, 0.0),
-    "cross": ([Box((0.4, 0.05, 0.05)), Box((0.05, 0.4, 0.05))], 5.39, 4.27, 0.0092, -0.041),
-    "stick": ([Box((0.4, 0.05, 0.05))], 6.77, 2.62, 0.0149, 0.431),
-}
-
-
-@pytest.mark.parametrize("shape", TURNING)
-def test_what_turns_level_above_an_edge_flies_on(shape):
-    # The push itself tilted it until it touched the edge, and then seemed to be a hit: 71 to 95 % of the energy went.
-    shapes, spin, speed, gap, aside = TURNING[shape]
-    scene = Scene(gravity=(0.0, 0.0, 0.0))
-    scene.add(Body("Turning", shapes, position=(-1.5, aside, 0.0), mass=2.0, linear_velocity=(speed, 0.0, 0.0),
-                   angular_velocity=(0.0, 0.0, spin)))  # fmt: skip
-    scene.add(Body("Post", [Box((0.3, 0.3, 0.3))], motion="static", position=(0.0, 0.0, -0.35 - gap)))
-    energy = np.array([r.kinetic_energy for r in simulate(scene, int(72 / speed), config=CPU).reports])
-    off = np.abs(energy / energy[0] - 1.0).max()
-    assert figure(f"{shape} turns above an edge", "energy off", off, 1e-6, "of itself") < 1e-6
