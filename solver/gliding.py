@@ -27,12 +27,12 @@ from .falling import rebounding
 from .flags import places, some
 from .mesh_features import has_large_faces
 from .numbering import held
-from .reference.rotation import cross, dot, halfway
+from .reference.rotation import dot, halfway
 from .reference.rows import normals, parting_speeds
 from .rims_that_roll import with_others
 from .rotations import conjugate, rotate
 from .shapes import Box, ConvexHull, Plane, TriangleMesh
-from .sliding import slides
+from .sliding import arms, slides, speed_at
 from .vectors import length
 
 TURNS = 1e-4  # [rad] in a step: what keyframes turn by less carries as what stands
@@ -160,9 +160,8 @@ def _pivots(touches, index, bodies, sides, rolls):
     out = np.zeros(len(own), bool)
     if len(found):
         near, own = touches.take(index[found]), own[found]
-        point = np.where((near.body_a == own)[:, None], near.point_a, near.point_b)
-        arm = rotate(bodies.orientation[own], point)
-        out[found] = length(_speed_at(bodies, own, arm)) <= STANDS * length(bodies.velocity[own, 3:]) * length(arm)
+        arm = arms(near, bodies, own)
+        out[found] = length(speed_at(bodies, own, arm)) <= STANDS * length(bodies.velocity[own, 3:]) * length(arm)
     return out
 
 
@@ -294,15 +293,10 @@ def _touch_below(problem, index):
         body, there = getattr(touches, f"body_{own}")[k], getattr(touches, f"body_{other}")[k]
         turn, point = bodies.orientation[body], getattr(touches, f"point_{own}")
         arm = rotate(bodies.orientation[there], getattr(touches, f"point_{other}")[k])
-        past = _speed_at(bodies, there, arm) - _speed_at(bodies, body, rotate(turn, point[k]))
+        past = speed_at(bodies, there, arm) - speed_at(bodies, body, rotate(turn, point[k]))
         start = normals(touches.take(k), bodies.orientation)
         past -= dot(past, start)[:, None] * start
         point[k] += rotate(conjugate(turn), 0.5 * problem.step * past)
-
-
-def _speed_at(bodies, body, arm):
-    """(N, 3) velocity of places ``arm`` (N, 3) from the middles of bodies (N,)."""
-    return bodies.velocity[body, :3] + cross(bodies.velocity[body, 3:], arm)
 
 
 def _along_curve(touches, bodies, along, known, curved):

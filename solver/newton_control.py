@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from .arrays import INNER, ISLANDS, OUTER, SWEEP, IslandArrays
+from .unhindered import SLIDES as SLIDES_FREELY
 
 MODULE = "axion_control"
 islands_slot = wp.constant(ISLANDS)
@@ -19,7 +20,7 @@ sweep_slot = wp.constant(SWEEP)
 SLIP_SHARE = wp.constant(wp.float64(0.7))  # with all of it pieces that slide between others swing for ever
 SLOW = wp.constant(wp.float64(0.5))  # of the residual, which a round of a mechanism must not leave
 MOST_MIXES = wp.constant(10)
-SLIDES = wp.constant(2)  # unhindered.py
+SLIDES = wp.constant(SLIDES_FREELY)
 FARTHEST = wp.constant(wp.float64(30.0))
 EASY = wp.constant(3)  # Newton iterations of a step, at most, after which islands at rest go on with a smaller eps
 EPS_ITERATED = wp.constant(wp.float64(1.0e-4))  # at least, to start from, where conjugate gradients solve

@@ -32,14 +32,24 @@ def slides(touches, index, problem, links, sides, is_round):
         return may
     near, body = touches.take(index[found]), own[found]
     normal, velocity, spin = normals(near, bodies.orientation), bodies.velocity[body, :3], bodies.velocity[body, 3:]
-    point = np.where((near.body_a == body)[:, None], near.point_a, near.point_b)
-    slip = velocity + cross(spin, rotate(bodies.orientation[body], point))
+    slip = speed_at(bodies, body, arms(near, bodies, body))
     group = links.group[body]
     slides, goes = (_fastest(length(_along(speed, normal)), group) for speed in (slip, velocity))
     stays = problem.step * length(_along(spin, normal)) <= TILTS
     far = GOES / problem.step
     may[found] = stays & (slides > far) | is_round[found] & (np.maximum(slides, goes) > far)
     return may
+
+
+def arms(contacts, bodies, body):
+    """(N, 3) places of contacts from the middles of ``body`` (N,), of each one of its two."""
+    point = np.where((contacts.body_a == body)[:, None], contacts.point_a, contacts.point_b)
+    return rotate(bodies.orientation[body], point)
+
+
+def speed_at(bodies, body, arm):
+    """(N, 3) velocity of places ``arm`` (N, 3) from the middles of bodies (N,)."""
+    return bodies.velocity[body, :3] + cross(bodies.velocity[body, 3:], arm)
 
 
 def _along(vector, normal):

@@ -22,8 +22,6 @@ import warp as wp
 from .arrays import CONTACTS, DYNAMIC, STEP, IslandArrays, structs
 from .constraints.contact import contact_kernels
 from .lanes import begin, end, end_of_all, island_at, item, turns
-from .mathx.real import real_types
-from .mathx.rotation import rotation_functions
 
 FAINT = wp.constant(wp.float64(0.01))  # of the tolerance: what stops nothing
 FRESH, SLIDING = 1, 2  # IslandArrays.unload: all that pushes, or what slides with room to spare
@@ -32,21 +30,14 @@ FRESH, SLIDING = 1, 2  # IslandArrays.unload: all that pushes, or what slides wi
 @cache
 def squeeze_kernels(real):
     """The kernels by name: come_deep, look, free_bodies and let_go."""
-    exact, arrays = real_types(wp.float64), structs(real)
-    scalar, vec6 = exact.scalar, exact.vec6
+    scalar, arrays = wp.float64, structs(real)
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
-    gap, point_velocity = contact_kernels(real).gap, rotation_functions(exact).point_velocity
+    gap, slip = contact_kernels(real).gap, contact_kernels(real).slip
     name = f"axion_squeezes_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
     step_slot = wp.constant(STEP)
     fresh, sliding = wp.constant(FRESH), wp.constant(SLIDING)
-
-    @wp.func(module=name)
-    def slip(con: ContactArrays, c: int, of_a: vec6, of_b: vec6):
-        """Speed along a contact [m/s], of bodies with these velocities."""
-        v = point_velocity(of_a, con.arm_a[c]) - point_velocity(of_b, con.arm_b[c]) + con.surface_velocity[c]
-        return wp.length(v - wp.dot(con.n[c], v) * con.n[c])
 
     @kernel
     def come_deep(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, isl: IslandArrays):

@@ -17,8 +17,6 @@ import warp as wp
 from .arrays import CONTACTS, DYNAMIC, ISLANDS, IslandArrays, structs
 from .constraints.contact import contact_kernels
 from .lanes import begin, end, island_at, item, turns
-from .mathx.real import real_types
-from .mathx.rotation import rotation_functions
 
 STILL, SLIDES, HINDERED = 1, 2, 3  # IslandArrays.free: what free motion does
 FAINT = 0.01  # of ``gap_noise``: what gravity closes in a step is far more
@@ -27,11 +25,11 @@ FAINT = 0.01  # of ``gap_noise``: what gravity closes in a step is far more
 @cache
 def unhindered_kernels(real):
     """The kernels by name: hope, hinder, free_bodies and free_contacts."""
-    arrays, gap = structs(real), contact_kernels(real).gap
+    arrays, gap, slip = structs(real), contact_kernels(real).gap, contact_kernels(real).slip
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
     contacts_slot, dynamic_slot, islands_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC), wp.constant(ISLANDS)
-    faint, point_velocity = wp.constant(wp.float64(FAINT)), rotation_functions(real_types(wp.float64)).point_velocity
+    faint = wp.constant(wp.float64(FAINT))
     still, slides, hindered = wp.constant(STILL), wp.constant(SLIDES), wp.constant(HINDERED)
 
     @kernel
@@ -55,9 +53,7 @@ def unhindered_kernels(real):
                 if not (left >= con.allowed[c] - faint * con.gap_noise[c]):
                     wp.atomic_max(isl.free, k, hindered)
                     break
-                v = point_velocity(bodies.u_free[a], con.arm_a[c]) - point_velocity(bodies.u_free[b], con.arm_b[c])
-                v += con.surface_velocity[c]
-                if wp.float64(wp.length(v - wp.dot(con.n[c], v) * con.n[c])) > isl.tolerance[k]:
+                if slip(con, c, bodies.u_free[a], bodies.u_free[b]) > isl.tolerance[k]:
                     wp.atomic_max(isl.free, k, slides)
 
     @kernel

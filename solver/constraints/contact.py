@@ -87,6 +87,12 @@ def contact_kernels(real):
         return wp.dot(n, apart) - con.margin_a[c] - con.margin_b[c]
 
     @wp.func(module=f"axion_contact_{real.name}")
+    def slip(con: ContactArrays, c: int, of_a: vec6, of_b: vec6):
+        """Speed along a contact [m/s], of bodies with these velocities."""
+        v = point_velocity(of_a, con.arm_a[c]) - point_velocity(of_b, con.arm_b[c]) + con.surface_velocity[c]
+        return wp.length(v - wp.dot(con.n[c], v) * con.n[c])
+
+    @wp.func(module=f"axion_contact_{real.name}")
     def lever(con: ContactArrays, c: int, bodies: BodyArrays, i: int, point: vec3, outward: vec3):
         """From the centre of body i to a point of it: at the start, half way to the free pose, or the mean of the way.
 
@@ -379,6 +385,7 @@ def contact_kernels(real):
         components=components,
         world=world,
         gap=gap,
+        slip=slip,
         lever=lever,
         rolled_on=rolled_on,
     )
