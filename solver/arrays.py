@@ -79,6 +79,7 @@ def structs(real):
     @wp.struct
     class ContactArrays:
         island: wp.array(dtype=wp.int32)
+        tied: wp.array(dtype=wp.int32)  # 1: joints tie the two bodies to each other
         a: wp.array(dtype=wp.int32)
         b: wp.array(dtype=wp.int32)
         point_a: wp.array(dtype=vec3)
@@ -198,7 +199,7 @@ class IslandArrays:
     law: wp.array(dtype=wp.int32)  # 1: cone (new contacts at first, and where 0 cycles), 0: disc of lagged radius
     unload: wp.array(dtype=wp.int32)  # 1: the next centre has no impulses of normals and joints; 2: see squeezes.py
     free: wp.array(dtype=wp.int32)  # what free motion does; 2: it is the answer (unhindered.py)
-    squeezed: wp.array(dtype=wp.int32)  # 1: what the first round found on cones would do, if nothing else does
+    squeezed: wp.array(dtype=wp.int32)  # what was unloaded and would do, if nothing else does; 0: there is none such
     trouble: wp.array(dtype=wp.int32)
     convex: wp.array(dtype=wp.int32)  # 1: only the positive part of the stiffness of joints
     soften: wp.array(dtype=wp.int32)  # 1: that part alone after all, because the whole made H indefinite

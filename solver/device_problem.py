@@ -43,7 +43,7 @@ TOPOLOGY = {
     "bodies": {"island": "body_island"}
     | {f"{each}_{part}": f"body_{each}_{part}" for each in ("contact", "row") for part in ("start", "index")}
     | {name: name for name in ("neighbour_start", "neighbour_body", "neighbour_pair")},
-    "contacts": {"island": "contact_island"},
+    "contacts": {"island": "contact_island", "tied": "contact_tied"},
     "rows": {"island": "row_island"},
     "pairs": {
         name: f"pair_{name}" for name in ("island", "i", "j", "contact_start", "contact_end", "row_start", "row_index")

@@ -42,7 +42,7 @@ class Limits:
     cone_sweeps: wp.int32  # as ``sweeps``, for islands on the cone law
     search: wp.int32  # line-search trials
     unloaded: wp.int32  # outer round by which what squeezes itself on cones must have found another answer
-    squeezed: wp.int32  # the same of what slides on joints, in single precision (squeezes.py); 0: nobody looks
+    squeezed: wp.int32  # the same of what slides on joints (squeezes.py)
     inner_reduction: wp.float64  # gradient reduction per proximal centre
     eps_largest: wp.float64
     eps_smallest: wp.float64
@@ -291,7 +291,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         settled = isl.newton_count[k] <= EASY and isl.eps[k] < limits.eps_settled
         if settled and isl.jointed[k] + isl.sweeps_allowed[k] == 0 and isl.direct[k] == 1:
             isl.eps[k] = isl.eps[k] * wp.float64(0.3)  # to hand on: as long as it is large, contacts are springs
-        if finite and (value < isl.best[k] or isl.squeezed[k] == 1):
+        if finite and (value < isl.best[k] or isl.squeezed[k] > 0):
             isl.best[k] = value
             isl.keep[k] = 1
         else:
@@ -302,10 +302,12 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         isl.keep[k] = 1
         if met:
             isl.best[k] = value
-            isl.squeezed[k] = 1
+            isl.squeezed[k] = isl.unload[k]
+            if isl.unload[k] == 2:
+                isl.law[k] = 0  # on cones friction changes the slip, and that the gap speed by mu times as much
         return
-    if isl.squeezed[k] == 1:
-        if round < wp.where(isl.jointed[k] == 1, wp.max(limits.unloaded, limits.squeezed), limits.unloaded):
+    if isl.squeezed[k] > 0:
+        if round < wp.where(isl.squeezed[k] == 2, limits.squeezed, limits.unloaded):
             wp.atomic_max(flags, outer_slot, 1)
         else:
             isl.outer_active[k] = 0

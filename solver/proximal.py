@@ -79,7 +79,7 @@ class ProximalSolver:
         self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
         self._assembly, self._stiffness = assembly_kernels(real, ropes), stiffness_kernel(real)
         self._cg = cg_kernel(real)
-        self._squeezes = squeeze_kernels(real) if precision == "float32" else None
+        self._squeezes, self._single = squeeze_kernels(real), precision == "float32"
         self._unhindered = unhindered_kernels(real)
         sweep = sweep_kernels(real)
         self._sweep = sweep.coloured if self.device.is_cuda else sweep.in_order
@@ -92,7 +92,7 @@ class ProximalSolver:
         self._limits.stalled, self._limits.cone_late, self._limits.cone_sweeps = 10, 4, 20
         self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 20, 40, 1.0e-4
         self._limits.unloaded = 3
-        self._limits.squeezed = 0 if precision == "float64" else 10
+        self._limits.squeezed = 10
         self._limits.eps_largest = 0.1
         self._limits.eps_smallest, self._limits.eps_settled = 1.0e-5, 1.0e-3
         self._limits.eps_joint_smallest = 1.0e-7 if precision == "float64" else 1.0e-5
@@ -166,8 +166,8 @@ class ProximalSolver:
         p.bodies.stiffness.zero_()  # only islands with joints have any, and only where directions turn
         self._over_bodies(self._motion.prepare_bodies, p.bodies)
         self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts, p.islands)
-        squeezes = self._squeezes if position else None
-        if squeezes is not None:
+        squeezes, single, tied = self._squeezes, position and self._single, position and p.launched["rows"]
+        if single:
             self._over_contacts(squeezes.come_deep, p.bodies, p.contacts, p.islands)
         self._over_rows(self._joint.prepare_rows, p.bodies, p.rows)
         if position and p.launched["contacts"]:
@@ -196,7 +196,7 @@ class ProximalSolver:
             if position:
                 self._over_rows(self._joint.carry_impulses, active, p.rows, p.islands)
             self._residual()
-            if squeezes is not None and p.launched["rows"]:
+            if tied:
                 self._over_contacts(squeezes.look, p.settings, p.contacts, p.islands)
             self._over_islands(control.outer_check, flags, self._limits, p.islands)
             self._over_bodies(self._motion.keep_bodies, p.bodies, p.islands)
@@ -204,8 +204,9 @@ class ProximalSolver:
             self._over_rows(self._joint.keep_rows, p.rows, p.islands)
             if p.launched["rows"]:
                 self._by_teams(self._mix, p.bodies, p.islands)
-            if squeezes is not None:
+            if single:
                 self._over_bodies(squeezes.free_bodies, p.bodies, p.islands)
+            if single or tied:
                 self._over_contacts(squeezes.let_go, p.contacts, p.islands)
             self._linearise(position, p.islands.restore)
             self._stiffen(position)

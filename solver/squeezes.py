@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What single precision does in a fit: no load, speed or overlap squeezes what slides there, but rounding does.
+"""What squeezes in a fit for no reason: no load, speed or overlap does, but what cones and joints leave, and rounding.
 
 Two walls that push against each other hold that up, from round to round and from step to step, and the friction on it
-brakes, in frames that have converged.  Double precision makes 1e-9 of what stops a body.  Single precision makes
+brakes, in frames that have converged.  What joints tie together, or to what stands, is squeezed in any precision:
+
+    on cones          slip changes with friction, and shift by mu times as much: 1 % of a squeeze goes in a round
+    at joints         1e-9 m in double precision, some 1e-5 m in single: they are not as stiff
+
+So a solve goes on while such a contact carries load, slides and has room to spare, or joints are off by as much: what
+has room carries nothing into the next round, and once all else is met that is on discs.  The best round is kept.
+Single precision squeezes more, and there it is done for all contacts of islands with joints:
 
     in each gap       some 1e-7 of the levers
     after cones       1e-7 of the speed over eps: they stop all that slides, and the next round starts there
-    at joints         1e-5 m, for they are not as stiff
 
-So contacts that are held and slide may come half of ``gap_noise`` deep, as those of what hangs on joints do in any
-precision, and deeper ones stay at the gap that the solver itself measures; the round after cones starts from free
-motion; and where joints hold, a solve goes on while such a contact carries load though it has room to spare, or joints
-are off by as much: what has room carries nothing into the next round.
+So contacts that are held and slide may come half of ``gap_noise`` deep there, as those of what hangs on joints do in
+any precision, and deeper ones stay at the gap that the solver itself measures; the round after cones starts from free
+motion.
 """
 
 from functools import cache
@@ -38,6 +43,7 @@ def squeeze_kernels(real):
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
     step_slot = wp.constant(STEP)
     fresh, sliding = wp.constant(FRESH), wp.constant(SLIDING)
+    single = wp.constant(int(real.scalar is wp.float32))
 
     @kernel
     def come_deep(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, isl: IslandArrays):
@@ -59,7 +65,9 @@ def squeeze_kernels(real):
 
     @wp.func(module=name)
     def brakes(con: ContactArrays, isl: IslandArrays, c: int, k: int):
-        """Whether a contact that is held slides under load."""
+        """Whether a contact that is held slides under load; in double precision between what joints tie together."""
+        if single + con.tied[c] == 0:
+            return False
         v = con.v[c]
         flush = wp.abs(con.start_gap[c]) <= con.gap_noise[c]
         slides = wp.sqrt(v[1] * v[1] + v[2] * v[2]) > isl.tolerance[k]
@@ -106,7 +114,7 @@ def squeeze_kernels(real):
             if isl.outer_active[k] == 0 or isl.unload[k] == 0:
                 continue
             for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
-                if isl.unload[k] == fresh and isl.jointed[k] == 0:
+                if single == 1 and isl.unload[k] == fresh and isl.jointed[k] == 0:
                     isl.restore[k] = 1  # so that the geometry is read again
                 elif isl.unload[k] != sliding or not (brakes(con, isl, c, k) and has_room(con, c)):
                     continue

@@ -30,6 +30,7 @@ class Topology:
     looped: np.ndarray  # (islands,) bool: its joints close a loop, so that some of their rows may be redundant
     contact_order: np.ndarray  # (C,) sorts the problem's contacts by island, then by body pair
     contact_island: np.ndarray  # (C,) after sorting
+    contact_tied: np.ndarray  # (C,) bool, after sorting: joints tie the two bodies to each other, the ground among them
     row_island: np.ndarray  # (R,)
     island_contact_start: np.ndarray
     island_row_start: np.ndarray
@@ -107,13 +108,34 @@ def loops(count, a, b):
     Bodies from number ``count`` on do not move: they are one, the ground.  A group with one loop has as many joints as
     bodies, the ground among them.
     """
+    return _loops(_groups(count, a, b), a, b)
+
+
+def _groups(count, a, b):
+    """(count,) int: moving bodies that joints between bodies a and b (E,) link to each other share a number."""
     linked = (a < count) & (b < count)
-    label = connected_components(count, a[linked], b[linked])
-    of_joint = label[np.minimum(a, b)]
+    return connected_components(count, a[linked], b[linked])
+
+
+def _loops(label, a, b):
+    """(E,) bool of ``loops``; label: of ``_groups``."""
+    of_joint, grounded = label[np.minimum(a, b)], np.maximum(a, b) >= len(label)
     groups = int(label.max(initial=-1)) + 1
     bodies, joints = np.bincount(label, minlength=groups), np.bincount(of_joint, minlength=groups)
-    bodies[np.unique(of_joint[~linked])] += 1
+    bodies[np.unique(of_joint[grounded])] += 1
     return (joints >= bodies)[of_joint]
+
+
+def _tied(label, joints, contacts):
+    """(C,) bool: contacts whose bodies joints tie to each other, what does not move being one body, the ground.
+
+    label: of ``_groups``; joints, contacts: both bodies of each.
+    """
+    count, (a, b) = len(label), contacts
+    group = np.append(label, -1)  # of the ground
+    own, other = group[np.minimum(a, b)], group[np.minimum(np.maximum(a, b), count)]
+    grounded = np.append(groups_with(label, np.minimum(*joints)[np.maximum(*joints) >= count], count), False)
+    return np.where(other < 0, grounded[own], own == other)
 
 
 @lru_cache(maxsize=KEPT)
@@ -126,10 +148,13 @@ def _topology(n, total, *sides):
     of_bodies, contacts, rows, of_pairs = _lists.of(n, total, (ca, cb), (ra, rb))
     islands, runs, pairs, linked = of_bodies.count[4:].tolist()
     starts, row_island = islands + 1, rows.island[: len(ra)].copy()
-    looped = np.zeros(islands, bool)
+    looped, tied, order = np.zeros(islands, bool), np.zeros(len(ca), bool), contacts.order[: len(ca)].copy()
     if len(ra):
         first_row = np.unique(joint, return_index=True)[1]
-        looped[row_island[first_row[loops(n, ra[first_row], rb[first_row])]]] = True
+        joints = ra[first_row], rb[first_row]
+        group = _groups(n, *joints)
+        looped[row_island[first_row[_loops(group, *joints)]]] = True
+        tied = _tied(group, joints, (ca[order], cb[order]))
     constrained = of_bodies.constrained[:islands].copy()
     pair_row_start = of_pairs.row_start[: pairs + 1].copy()
     topology = Topology(
@@ -139,8 +164,9 @@ def _topology(n, total, *sides):
         constrained_index=places(constrained).astype(np.int32),
         jointed=of_bodies.jointed[:islands].copy(),
         looped=looped,
-        contact_order=contacts.order[: len(ca)].copy(),
+        contact_order=order,
         contact_island=contacts.island[: len(ca)].copy(),
+        contact_tied=tied,
         row_island=row_island,
         island_contact_start=of_bodies.island_contact_start[:starts].copy(),
         island_row_start=of_bodies.island_row_start[:starts].copy(),

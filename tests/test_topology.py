@@ -142,3 +142,15 @@ def test_equal_structures_are_one_read_only_object():
 )
 def test_loops_of_joints(a, b, closed):
     assert loops(5, np.array(a, int), np.array(b, int)).tolist() == closed
+
+
+def test_which_contacts_are_between_what_joints_tie_together():
+    # 0-1-2 hang on the ground, which 5 and 6 are; 3-4 fly.
+    pairs = [(0, 2), (1, 6), (5, 2), (3, 4), (2, 3), (4, 5)]
+    problem = random_problem(0, 5, 2, len(pairs), 4)
+    problem.contacts.body_a, problem.contacts.body_b = np.array(pairs, np.int32).T
+    problem.joints.body_a, problem.joints.body_b = np.array([(5, 0), (0, 1), (1, 2), (3, 4)], np.int32).T
+    t = build_topology(problem)
+    assert t.contact_tied[np.argsort(t.contact_order)].tolist() == [True, True, True, True, False, False]
+    problem.joints = JointRows.empty()
+    assert not build_topology(problem).contact_tied.any()

@@ -3,6 +3,8 @@
 on.  Coulomb's law admits a squeeze there; the least one is none.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from axion.solver import (
@@ -129,8 +131,9 @@ def test_a_pendulum_swings_along_a_wall(gap):
     assert figure(f"pendulum along a wall, {gap:g} m", "kept in 3 s", kept, 1.0, "of its swing") > 0.985
 
 
-def test_a_car_with_wheels_flush_with_it_rolls_on():
-    """It braked at mu g."""
+@pytest.mark.parametrize("substeps, frames", [(1, 96), (4, 8), (8, 4)])
+def test_a_car_with_wheels_flush_with_it_rolls_on(substeps, frames):
+    """It braked at mu g; later it lost 12 % of its speed in the first frame of several steps."""
     scene = Scene()
     scene.add(Body("Ground", [Plane()], motion="static", friction=0.9))
     speed = {"linear_velocity": (5.0, 0.0, 0.0)}
@@ -146,14 +149,16 @@ def test_a_car_with_wheels_flush_with_it_rolls_on():
         )  # fmt: skip
         scene.add(wheel)
         scene.add(Joint(f"Axle {k}", "hinge", f"Hub {k}", f"Wheel {k}", place, turned("x", -np.pi / 2)))
-    trajectory = simulate(scene, 96, config=CPU)
+    trajectory = simulate(scene, frames, config=replace(CPU, substeps=substeps))
     assert all(report.converged for report in trajectory.reports)
     kept = trajectory.linear_velocity[-1, 1, 0] / 5.0
-    assert figure("car with wheels flush with it", "speed kept in 4 s", kept, 1.0, "of itself") > 0.98
+    name = f"car with wheels flush with it, {substeps} steps a frame"
+    assert figure(name, f"speed kept in {frames} frames", kept, 1.0, "of itself") > 0.998
 
 
-def test_wheels_flush_with_what_they_hang_on_spin_on():
-    # 20 rad/s became 0.2 in a quarter of a second.
+@pytest.mark.parametrize("least", [0.999])
+def test_wheels_flush_with_what_they_hang_on_spin_on(least):
+    # 20 rad/s became 0.2 in a quarter of a second; later a sixth of it went in the first frames.
     scene = Scene(gravity=(0.0, 0.0, 0.0))
     scene.add(Body("Body", [Box((0.5, 0.25, 0.1))], mass=100.0))
     for side in (-1.0, 1.0):
@@ -166,7 +171,7 @@ def test_wheels_flush_with_what_they_hang_on_spin_on():
     trajectory = simulate(scene, 48, config=CPU)
     assert all(report.converged for report in trajectory.reports)
     kept = trajectory.angular_velocity[-1, [2, 4], 1].min() / 20.0
-    assert figure("wheels flush with a body", "spin kept in 2 s", kept, 1.0, "of itself") > 0.8
+    assert figure("wheels flush with a body", "spin kept in 2 s", kept, 1.0, "of itself") > least
 
 
 def shelf(make, friction, speed):

@@ -33,11 +33,11 @@ def test_a_pendulum_swings_along_a_wall():
 
 
 def test_a_car_with_wheels_flush_with_it_rolls_on():
-    test_fits.test_a_car_with_wheels_flush_with_it_rolls_on()
+    test_fits.test_a_car_with_wheels_flush_with_it_rolls_on(1, 96)
 
 
 def test_wheels_flush_with_what_they_hang_on_spin_on():
-    test_fits.test_wheels_flush_with_what_they_hang_on_spin_on()
+    test_fits.test_wheels_flush_with_what_they_hang_on_spin_on(0.8)
 
 
 @pytest.mark.parametrize("gap", [0.0, 1e-5])
