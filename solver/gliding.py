@@ -115,6 +115,8 @@ def _near(problem, contacts, links, noise, curved, rims):
     a, b = touches.body_a.take(closed), touches.body_b.take(closed)
     own, other = np.minimum(a, b), np.maximum(a, b)
     may = turns.take(other) & (touches.face.take(closed) >= 0)
+    if links.as_one is not None:  # edges that touch turn with both then
+        may |= (other < n) & (links.as_one.take(own) == links.as_one.take(other))
     is_round = _is_round(touches, closed, own)
     if rims is not None:
         is_round |= rims[1][closed]

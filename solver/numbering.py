@@ -7,7 +7,7 @@ import numpy as np
 
 from .components import connected_components
 from .flags import places, some
-from .problem import frozen
+from .problem import Coordinate, frozen
 from .rims_that_roll import NumberedRims
 from .topology import whole_groups
 
@@ -46,6 +46,7 @@ class Links:
     wheels: np.ndarray  # (B + 1,) bool: bodies that one joint holds, without limits, and no other
     flat: np.ndarray  # (B + 1,) bool: bodies without curves, on which wheels roll (gliding.py)
     rims: NumberedRims | None  # round ends of the bodies
+    as_one: np.ndarray | None  # (B + 1,) bodies that joints let turn only as one share a number; None: there are none
 
     @classmethod
     def of(cls, fixed, alive, number, springs=(), limits=(), flat=False, rims=None):
@@ -75,7 +76,16 @@ class Links:
         wheels, limited = held_by == 1, np.isin(np.flatnonzero(holds), limits)
         wheels[a[limited]] = wheels[b[limited]] = False
         rims = None if rims is None else rims.numbered(number, np.append(a, b))
-        return cls(a, b, joint, loose, None if take.all() else take, group, count, sprung, wheels, flat, rims)
+        take = None if take.all() else take
+        as_one = _as_one(fixed.coordinate[holds], joint, (a, b), number) if len(fixed) else None
+        return cls(a, b, joint, loose, take, group, count, sprung, wheels, flat, rims, as_one)
+
+
+def _as_one(coordinate, joint, sides, number):
+    """``Links.as_one``; coordinate, joint: (rows,) of each row; sides: both bodies of it."""
+    locks = np.bincount(joint[coordinate == Coordinate.DOT], minlength=int(joint.max(initial=-1)) + 1)
+    a, b = (side[locks[joint] == 3] for side in sides)
+    return connected_components(len(number.scene), a, b) if len(a) else None
 
 
 def held(links, contacts, pressed, passed, glides=None):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which bodies rigid joints glue to one piece, and that detection looks at the inside of those that touch something."""
+"""Which bodies rigid joints glue to one piece, and that detection looks at the inside of those that touch something and
+may break.
+"""
 
 import numpy as np
 import pytest
@@ -90,14 +92,35 @@ def test_inside_of_what_touches_nothing_is_not_looked_at():
     assert (collider.pieces == pieces(row())).all()
 
 
-def test_inside_of_what_touches_is():
-    found, collider, _ = collided(row())
+def test_inside_of_what_touches_and_may_break_is():
+    found, collider, _ = collided(row(break_force=1e6))
     assert between(found) == {(1, 2), (2, 3), (3, 4)}
     assert collider.pieces is None
 
 
+def test_inside_of_what_touches_and_cannot_break_is_not():
+    found, collider, _ = collided(row())
+    assert between(found) == {(2, 3)}
+    assert (collider.pieces == pieces(row())).all()
+
+
+def test_of_what_touches_what_cannot_break_is_left_out():
+    # The first pair cannot break; the second can, and a lid lies on it.
+    scene = row()
+    scene.joints[1].break_torque = 1e6
+    scene.add(Body("Lid", [Box((SIZE / 4, SIZE / 4, 0.01))], position=(3 * SIZE, 0.0, 1.0 + SIZE / 2 + 0.0099)))
+    for away, inside in ((0.0, {(2, 3), (3, 4), (4, 5)}), (-1.0, {(3, 4), (4, 5)})):
+        found, collider, (glue, place, turn, still) = collided(scene, moves=(away, 0.0, 0.0))
+        assert between(found) == inside
+        assert collider.pieces[1] == collider.pieces[2] >= 0 and (collider.pieces[3:] == -1).all()
+        collider.accept(found)
+        known = collider.pieces
+        assert between(glue.collide(collider, found, place, turn, still, still, 1 / 24)) == inside
+        assert collider.pieces is not None and (collider.pieces == known).all()
+
+
 def test_pieces_that_part_or_meet_between_steps():
-    found, collider, (glue, place, turn, still) = collided(row())
+    found, collider, (glue, place, turn, still) = collided(row(break_force=1e6))
     collider.accept(found)
     apart = place - [(1.0, 0.0, 0.0) if k in (1, 2) else (0.0, 0.0, 0.0) for k in range(5)]
     flying = glue.collide(collider, found, apart, turn, still, still, 1 / 24)

@@ -145,3 +145,58 @@ def test_glued_bricks_spin_on_beside_a_wall_that_they_do_not_touch(gap):
     turning = simulate(scene, FRAMES, config=CPU).angular_velocity[-1, :6, 1]
     off = np.abs(turning / 8.0 - 1.0).max()
     assert figure(f"glued bricks {gap} m beside a wall", "spin off", off, 1e-3, "of itself") < 1e-3
+
+
+def slab(scene, side, height, turn, places, **options):
+    """Add bricks at ``places`` (N, 2), glued where they are side by side, that turn about the vertical by ``turn``."""
+    middles = {tuple(at): np.array((*at, 0.0)) * side for at in places}
+    for at, middle in middles.items():
+        velocity = np.cross((0.0, 0.0, turn), middle)
+        scene.add(Body(f"Brick {at}", [Box((side / 2, side / 2, height / 2))], position=middle + (0, 0, height / 2),
+                       mass=1.0, linear_velocity=velocity, angular_velocity=(0.0, 0.0, turn)))  # fmt: skip
+    for x, y in middles:
+        for other in ((x + 1, y), (x, y + 1)):
+            if other in middles:
+                seam = (middles[x, y] + middles[other]) / 2 + (0, 0, height / 2)
+                names = f"Brick {x, y}", f"Brick {other}"
+                scene.add(Joint(f"Glue {x, y} {other}", "fixed", *names, seam, **options))
+    return scene
+
+
+GLUE = pytest.mark.parametrize("glue", [{}, {"break_force": 1e6}], ids=["glued", "may break"])
+
+
+@GLUE
+def test_a_glued_slab_spins_on_on_ice(glue):
+    # Bricks that touch along an edge pressed on each other: 8 rad/s became 4.4 in a second.
+    scene = Scene()
+    scene.add(Body("Ice", [Plane()], motion="static", friction=0.0))
+    scene.friction_combine = "min"
+    slab(scene, SIZE, SIZE, 8.0, [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1)], **glue)
+    trajectory = simulate(scene, FRAMES, config=CPU)
+    kept = trajectory.angular_velocity[-1, 1:, 2] / 8.0
+    assert all(report.converged for report in trajectory.reports)
+    name = "glued slab on ice" + (", may break" if glue else "")
+    assert figure(name, "spin kept in 1 s", kept.min(), 1.0, "of itself") == pytest.approx(1.0, abs=1e-3)
+
+
+@GLUE
+def test_glued_crosses_turn_past_each_other(glue):
+    # They do not touch, but are foreseen to: their arms pressed on each other, and a fifth of the energy went.
+    scene = Scene(gravity=(0.0, 0.0, 0.0))
+    cross = [(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)]
+    slab(scene, 0.4, 0.2, 12.0, cross, **glue)
+    other = slab(Scene(), 0.4, 0.2, 12.0, cross, **glue)
+    for each in (*other.bodies, *other.joints):
+        each.position = np.array(each.position) + (2.0, -1.5, 0.0)
+        each.name = "Other " + each.name
+        if isinstance(each, Joint):
+            each.body_a, each.body_b = "Other " + each.body_a, "Other " + each.body_b
+        else:
+            each.linear_velocity = np.array(each.linear_velocity) - (4.0, 0.0, 0.0)
+        scene.add(each)
+    trajectory = simulate(scene, 28, config=CPU)
+    energy = np.array([report.kinetic_energy for report in trajectory.reports])
+    name = "glued crosses that pass each other" + (", may break" if glue else "")
+    kept = energy[-1] / energy[0]
+    assert figure(name, "energy kept in 28 frames", kept, 1.0, "of itself") == pytest.approx(1.0, abs=5e-3)
