@@ -84,7 +84,6 @@ def crests(assembly, solution, collider, frames, found, fast, free):
     over, too_long = np.zeros((2, n), bool)
     too_long[own[index[good & (turn > LONG)]]] = True
     good &= ~too_long[own[index]]
-    too_long &= ~assembly.island_jointed[assembly.island]  # carts are not to be cut at each stone
     over[own[index[good]]] = True
     return Crests(over, too_long, _on_chords(assembly, frames, index[good], middle[good], end[good]))
 

@@ -127,7 +127,6 @@ class PositionPhase:
         short = found.moves & (found.turn() <= COARSE)
         cut = curve & far | found.moves | ~curve & ~kink & (assembly.problem.step > KINK)
         too_long[found.body[~short & cut]] = True
-        too_long &= ~assembly.island_jointed[assembly.island]  # carts are not to be cut at each stone
         curve = (curve & ~found.moves | kink) & ~far
         smooth[found.body[curve]] = True
         smooth[found.body[~curve]] = False  # what meets a kink, too, takes its share by law
@@ -142,7 +141,7 @@ class PositionPhase:
                 solved, kinks = trial, found.take(kink & smooth[found.body])
                 solved.fine = smooth & (np.bincount(found.body[~fine], minlength=n) == 0)
                 break
-            too_long |= missed & smooth & ~assembly.island_jointed[assembly.island]
+            too_long |= missed & smooth
             smooth &= ~missed
         bent, kinks = whole_groups(assembly.island, bent), kinks.largest() if len(kinks.body) else None
         bent |= False if solved.bent is None else solved.bent
