@@ -16,7 +16,8 @@ the frames per second, by which forces are divided, and its ``length`` and ``for
 its units; for SI leave all three at 1.
 
 Forces are taken at the place in mid-step.  What brakes, c v, becomes a damping of c / m per second, so that a strong
-drag or flow is as stable as a weak one; a magnet turns the velocity and keeps its length.
+drag or flow is as stable as a weak one; c is that of drag's mean speed in the step.  A magnet turns the velocity and
+keeps its length.
 """
 
 from collections.abc import Sequence
@@ -28,12 +29,14 @@ import numpy as np
 
 from . import coerce, rotations
 from .noise import default_permutation, turbulence
+from .reference.free_motion import reach
 
 KINDS = ("wind", "force", "vortex", "magnet", "harmonic", "turbulence", "drag")
 SHAPES = ("point", "line", "plane")
 FALLOFFS = ("sphere", "tube", "cone")
 SIDES = ("both", "positive", "negative")
 STRONGEST_DRAG = 2.0
+PARTS = 8  # of a step, over which the speed that a drag goes by is averaged
 
 
 @dataclass(eq=False)
@@ -96,17 +99,18 @@ class ForceField(coerce.Coerced):
         "excludes": coerce.sequence,
     }
 
-    def act(self, time, position, velocity, mass, step, carrier=None):
+    def act(self, time, position, velocity, mass, step, carrier=None, others=(0.0, 0.0)):
         """What the field does to n bodies in a step from ``time`` [s].
 
         position (n, 3) [m] of the centres of mass, velocity (n, 3) [m/s], mass (n,) [kg], step [s]; carrier: (position
-        (3,), orientation (4,)) of the frame of the body that carries it.
+        (3,), orientation (4,)) of the frame of the body that carries it; others: (acceleration, (n, 3) or one [m/s^2],
+        and rate, (n,) or one [1/s]) by all else, which drag goes by.
 
         Returns:
             acceleration (n, 3) [m/s^2] without, and rate (n,) [1/s] of what brakes.
         """
         origin, axis = self._place(time + 0.5 * step, carrier)
-        x, v = (position + 0.5 * step * velocity) / self.length, velocity / self.length
+        x = (position + 0.5 * step * velocity) / self.length
         apart = x - origin / self.length
         r, distance = self._apart(apart, axis)
         f = self._falloff(apart, axis, np.linalg.norm(r, axis=1))
@@ -132,8 +136,11 @@ class ForceField(coerce.Coerced):
         elif self.kind == "turbulence":
             push = sf * self._turbulence(x if self.global_coordinates else apart + axis) / self.rate
         else:
-            speed = np.linalg.norm(v, axis=1)
-            brake = f * (min(s, STRONGEST_DRAG) * speed * self.rate + min(d, STRONGEST_DRAG))
+            by_speed, constant = f * min(s, STRONGEST_DRAG) * self.rate, f * min(d, STRONGEST_DRAG)
+            to_rate = self.force / self.length / mass
+            slope = by_speed * to_rate / self.length
+            speed = _mean_speed(velocity, others[0], slope, others[1] + constant * to_rate, step) / self.length
+            brake = by_speed * speed + constant
         if self.kind not in ("harmonic", "drag"):
             brake = brake + self.flow * f
         push, brake = np.where(f[:, None] > 0.0, push, 0.0), np.where(f > 0.0, brake, 0.0)
@@ -189,7 +196,9 @@ class ForceTable:
     """All fields of one scene, and whom they act on."""
 
     def __init__(self, scene, frames):
-        self.fields, self.frames = scene.fields, frames
+        self.frames, self.gravity = frames, np.asarray(scene.gravity, float)
+        self.fields = sorted(scene.fields, key=lambda field: field.kind == "drag")  # which goes by what the others do
+        self.damping = np.array([body.linear_damping for body in scene.bodies], float)
         number = {body.name: i for i, body in enumerate(scene.bodies)}
         self._carrier = [None if field.body is None else number[field.body] for field in self.fields]
         self._acts = [
@@ -207,12 +216,27 @@ class ForceTable:
                 pose = found[0][carrier], found[1][carrier]
             takes = acts[bodies]
             some = bodies[takes]
+            others = self.gravity + acceleration[takes], damping[takes] + self.damping[some]
             a, rate = field.act(
-                state.time, state.position[some], state.velocity[some, :3], mass[takes], step, carrier=pose
+                state.time, state.position[some], state.velocity[some, :3], mass[takes], step, pose, others
             )
             acceleration[takes] += a
             damping[takes] += rate
         return acceleration, damping
+
+
+def _mean_speed(velocity, pushed, slope, damping, step):
+    """(n,) mean speed [m/s] in a step in which v' = pushed - (slope |v| + damping) v; velocity (n, 3) at its start."""
+    part, mean = step / PARTS, np.zeros(len(velocity))
+    slope, damping = np.maximum(slope, 0.0), np.maximum(damping, 0.0)
+    for _ in range(PARTS):  # implicit mid-step: exact where pushes and drag are in balance, and stable
+        rate = slope * np.linalg.norm(velocity, axis=1) + damping
+        half = (velocity + 0.5 * part * pushed) / (1.0 + 0.5 * part * rate)[:, None]
+        speed = np.linalg.norm(half, axis=1)
+        rate = slope * speed + damping
+        velocity = velocity * np.exp(-part * rate)[:, None] + pushed * reach(rate, part)[:, None]
+        mean += speed / PARTS
+    return mean
 
 
 def _at(series, time):

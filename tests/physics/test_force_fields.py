@@ -36,6 +36,25 @@ def test_terminal_speed_of_quadratic_drag():
     assert -trajectory.linear_velocity[-1, 0, 2] == pytest.approx(np.sqrt(19.62 / 0.5), rel=1e-6)
 
 
+@pytest.mark.parametrize(("mass", "within"), [(2.0, 3e-4), (0.2, 3e-3)])
+def test_quadratic_drag_brakes_by_the_law_from_any_speed(mass, within):
+    # m v' = -S v^2: v = v0 / (1 + k v0 t), k = S / m; at the start's speed 24 frames a second brake 3 % too much.
+    trajectory = fly(ForceField("Drag", "drag", 0.5), mass=mass, linear_velocity=(20, 0, 0))
+    want = 20.0 / (1.0 + 0.5 / mass * 20.0 * trajectory.times)
+    assert trajectory.linear_velocity[:, 0, 0] == pytest.approx(want, rel=within)
+
+
+@pytest.mark.parametrize("start", [0.0, -25.0])
+def test_quadratic_drag_and_weight_come_to_terminal_speed_by_the_law(start):
+    # v = v_t tanh(t g / v_t) from rest, coth from above.
+    trajectory = fly(ForceField("Drag", "drag", 0.5), gravity=(0, 0, -9.81), linear_velocity=(0, 0, start))
+    terminal = np.sqrt(19.62 / 0.5)
+    angle = trajectory.times * 9.81 / terminal
+    angle += np.arctanh(terminal / 25.0) if start else 0.0
+    want = terminal * (1.0 / np.tanh(angle) if start else np.tanh(angle))
+    assert -trajectory.linear_velocity[:, 0, 2] == pytest.approx(want, rel=2e-3)
+
+
 def test_linear_drag_is_a_damping():
     trajectory = fly(ForceField("Drag", "drag", 0.0, damping=1.5), linear_velocity=(4, 0, 0))
     assert trajectory.linear_velocity[:, 0, 0] == pytest.approx(4 * np.exp(-0.75 * trajectory.times), abs=1e-9)
