@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .rotations import matrices
+from .shapes import Box
 from .vectors import inner
 
 AT_ONCE = 1 << 17  # pairs and looks that are compared together: each takes some hundred numbers
@@ -30,6 +31,7 @@ class BodyBoxes:
     half: np.ndarray  # (B, 3) [m]
     radius: np.ndarray  # (B,) [m]
     plane: np.ndarray  # (B,) bool: all below ``middle``, along its third axis
+    exact: np.ndarray | None = None  # (B,) bool: the body is that box; None of those that are placed
 
     def placed(self, bodies, position, orientation, wider=0.0):
         """The BodyBoxes (L, N) in the world of ``bodies`` (N,) at poses of their frames (L, N, 3), (L, N, 4).
@@ -54,13 +56,14 @@ def body_boxes(model):
     count = len(model.names)
     boxes = BodyBoxes(
         np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), np.full((count, 3), np.inf), np.zeros(count),
-        np.zeros(count, bool),
+        np.zeros(count, bool), np.zeros(count, bool),
     )  # fmt: skip
     shapes = np.bincount(model.shape_body, minlength=count)
     s = np.flatnonzero(shapes[model.shape_body] == 1)
     body, endless, radius = model.shape_body[s], np.isinf(model.shape_half[s]).all(axis=1), model.shape_rounding[s]
     boxes.axes[body], boxes.plane[body] = model.shape_rotation[s], endless
     boxes.middle[body] = np.where(endless[:, None], model.shape_position[s], model.shape_middle[s])
+    boxes.exact[body] = [isinstance(model.shapes[k], Box) for k in s]
     boxes.half[body], boxes.radius[body] = model.shape_half[s] - radius[:, None], np.where(endless, 0.0, radius)
     for body in np.flatnonzero(shapes > 1):
         shapes = np.flatnonzero(model.shape_body == body)

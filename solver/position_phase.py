@@ -6,8 +6,6 @@ is where contacts carry load otherwise than thought, because load chooses the in
 backward Euler to the end of the step; what nothing holds takes its joints' directions in mid-step and keeps its energy.
 """
 
-from types import SimpleNamespace
-
 import numpy as np
 
 from .arrays import usual_room
@@ -19,16 +17,15 @@ from .curves import COARSE, KINK, MOST, bends, curves, pose_at
 from .eased import SHARES, eased
 from .effort import Effort, adds_up, hanging
 from .flags import some
-from .ghosts import NO_PAIRS, met, pushed_from_afar
+from .ghosts import NO_PAIRS, met_without, of_pairs, suspects
 from .gliding import whole_impulses
 from .handed_eps import start_eps
 from .kept_solves import keep, unchanged
 from .leaning import leaning
 from .missed_hits import missed_hits
-from .ordered import among, distinct, union, without
+from .ordered import union, without
 from .overreach import overreached
 from .passing import scene_poses
-from .plausible import pair_number
 from .problem import joined, world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end, unchecked
@@ -192,59 +189,30 @@ class PositionPhase:
         """
         best, solves, real, free, flown = first, first.solves, NO_PAIRS, first.check.free, {}
         halved = None if last or first.too_long is None else whole_groups(first.assembly.island, first.too_long)
+        where = self.collider, self.frames, AIM * self.fast
         for _ in range(GHOSTS):
-            suspects = self._suspects(best, first, real, free, flown, halved)
-            pairs = without(union(best.left_out, suspects), real)
+            pairs = without(union(best.left_out, suspects(best, first, real, flown, halved, *where)), real)
             if np.array_equal(pairs, best.left_out):
                 break
             trial = self._without(first, pairs, state, last)
-            meet = self._met(pairs, trial.assembly, trial.solution, free)
+            meet = met_without(pairs, trial, free, flown, *where)
             if not some(meet):
                 seen, trial = trial.solution, self._repeat(trial, state, last)
                 if not np.all(trial.statistics.residual <= np.maximum(first.statistics.residual, self.fast)):
                     break
                 if trial.solution is not seen:
-                    meet = self._met(pairs, trial.assembly, trial.solution, free)
+                    meet = met_without(pairs, trial, free, flown, *where)
             solves += trial.solves - first.solves
             real = union(real, pairs[meet])
             if not some(meet):
                 best = trial
         return tumbled_off(replace(best, solves=solves), real, self.collider.model, AIM * self.fast, last)
 
-    def _suspects(self, solved, first, real, free, flown, halved):
-        """Numbers of the pairs of scene bodies that may have been pushed without meeting, but for ``real``.
-
-        Of those that overlap at the end only what free motion leads past each other: the others would have met anyway.
-        flown: {pair: whether the free motion of the ``first`` solve lets it meet}, to which answers are added; halved:
-        (n,) bool, bodies that are not asked for, or None.
-        """
-        if not solved.seen:
-            return NO_PAIRS
-        judged = solved.check.found, self.collider.model, AIM * self.fast, halved
-        apart, into = (without(pairs, real) for pairs in pushed_from_afar(solved.assembly, solved.solution, *judged))
-        new = np.array([pair for pair in into.tolist() if pair not in flown], np.int64)
-        if len(new):
-            bodies = first.assembly.problem.bodies
-            end = SimpleNamespace(
-                position=bodies.free_position, orientation=bodies.free_orientation, velocity=bodies.free_velocity
-            )
-            meet = met(new, first.assembly, end, self.collider, self.frames, free, AIM * self.fast)
-            flown.update(zip(new.tolist(), meet.tolist(), strict=True))
-        return union(apart, np.array([pair for pair in into.tolist() if not flown[pair]], np.int64))
-
-    def _met(self, pairs, assembly, end, free):
-        """(P,) bool: which ``pairs`` of scene bodies meet on the way to ``end``, or had to be held apart there."""
-        late, order = slice(len(assembly.contacts), None), assembly.numbering.scene
-        contacts = assembly.problem.contacts
-        found = pair_number(order[contacts.body_a[late]], order[contacts.body_b[late]], len(free))
-        meet = met(pairs, assembly, end, self.collider, self.frames, free, AIM * self.fast)
-        return meet | among(pairs, distinct(found))
-
     def _without(self, solved, pairs, state, last):
         """The Solved step without contacts between ``pairs`` (P,) of scene bodies."""
         assembly, problem, order = solved.assembly, solved.assembly.problem, solved.assembly.numbering.scene
         contacts, count = problem.contacts, len(assembly.contacts)
-        out = among(pair_number(order[contacts.body_a], order[contacts.body_b], len(order) - 1), pairs)
+        out = of_pairs(pairs, assembly)
         changed = np.zeros(len(order), bool)
         for side in (contacts.body_a, contacts.body_b):
             changed[side[out]] = True

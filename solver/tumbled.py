@@ -38,7 +38,7 @@ def tumbled_off(solved, pairs, model, tolerance, last):
     off = (solution.contact_impulse[:, 0] > 0.0) & (tumbles[a] | tumbles[b])
     if not some(off):
         return solved
-    apart = pushed_from_afar(assembly, solution, solved.check.found, model, tolerance)[0]
+    apart = pushed_from_afar(assembly, solution, solved.check.found, model, tolerance, least=tolerance)[0]
     off &= among(pair_number(order[a], order[b], len(order) - 1), apart[among(apart, pairs)])
     if not some(off):
         return solved

@@ -107,4 +107,4 @@ def met_on_the_way(contacts, assembly, solution, collider, frames, free):
     pair, size = pair_number(contacts.body_a, contacts.body_b, len(free)), collider.model.body_size
     pairs = distinct(pair)
     deep = DEEP * float(np.minimum(size[contacts.body_a], size[contacts.body_b]).min())
-    return among(pair, pairs[met(pairs, assembly, solution, collider, frames, free, deep)])
+    return among(pair, pairs[met(pairs, assembly, solution, collider, frames, free, -deep)])

@@ -132,3 +132,9 @@ def test_many_pairs_are_compared_a_part_at_a_time(monkeypatch):
     np.testing.assert_array_equal(near_on_the_way(*asked), near)
     assert near.any() and not near.all()
     assert max(sizes) == 6 and sum(sizes) == len(first)
+
+
+def test_only_a_box_is_its_box():
+    one, two = Box((0.1, 0.2, 0.3)), Sphere(0.1)
+    scene = Scene(bodies=[Body("a", [one]), Body("b", [two]), Body("c", [one, two]), Body("d", [Capsule(0.1, 0.2)])])
+    assert body_boxes(build_model(scene)).exact.tolist() == [True, False, False, False]
