@@ -37,6 +37,7 @@ from .contact_set import carry_impulses, no_contacts
 from .copies import replace
 from .crushed import crushed, in_vain
 from .flags import some
+from .flight_parts import collide, unsteady
 from .force_recorder import ForceRecorder
 from .given_up import deliver
 from .glued import Glue
@@ -174,7 +175,10 @@ class Stepper:
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
         if depth < self.deepest:
-            parts = (find(attempt, self.position_phase) for find in (launch, landing, take_off, halt, strike))
+            parts = (
+                find(attempt, self.position_phase)
+                for find in (launch, landing, take_off, halt, strike, collide, unsteady)
+            )
             if (split := next(filter(None, parts), None)) is not None:
                 attempt.split(*split)
         if self.joints.break_overloaded(assembly, solution, end.phase, state.time + step, attempt.sound):

@@ -9,8 +9,10 @@ from .copies import replace
 from .energy_limit import EnergyLimit, held_to
 from .facets import taken_by_facets
 from .flags import every, some
+from .free_momentum import keep_angular_momentum
 from .handed_eps import EPS_SMALLEST
 from .hits_first import after_hits
+from .hits_in_flight import in_flight, unheld
 from .joint_damping import damp_joints
 from .kept_energy import keep_energy
 from .proximal import SolveOptions
@@ -39,6 +41,8 @@ class EndVelocity:
     beyond: np.ndarray | None = None  # (n,) see State.beyond; None: as it was
     ruled: np.ndarray | bool = False  # (n,) see State.ruled and State.owed
     owed: np.ndarray | float = 0.0
+    spun: np.ndarray | None = None  # (n,) see free_momentum.py; None: nothing to tell
+    hits: np.ndarray | tuple = ()  # (K,) contacts of hits_in_flight.py
     phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
 
 
@@ -61,10 +65,17 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     for asks in (solved.leans, rolling(assembly, solution)):
         if asks is not None:
             need = need | groups_with(assembly.island, asks, len(need))
+    loose, off = unheld(assembly, solution), solved.off
+    hits = in_flight(assembly.problem, solution, loose, phase.fast)
+    if len(hits):
+        need[assembly.island[assembly.problem.contacts.body_a[hits]]] = True
+        off = np.zeros(len(assembly.problem.contacts), bool) if off is None else off.copy()
+        off[hits] = True
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)), gained[assembly.island])
+    out.hits = hits
     if some(need):
         mask = need[assembly.island]
-        problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask, solved.off)
+        problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask, off)
         bodies, until = problem.bodies, state.time + assembly.problem.step
         led = phase.assembler.hand_over.led(until, state, assembly.numbering, bodies.velocity, bodies.orientation)
         bodies.velocity, bodies.free_velocity[n:] = led, led[n:]
@@ -112,6 +123,10 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
         out.phase = problem, result, taken
         out.gained = limit.exceeded(out.velocity)[assembly.island]
+    if len(loose):
+        kept = keep_angular_momentum(out.velocity, assembly, solution, loose, out.gained)
+        out.velocity, out.spun, sound = kept
+        out.gained = out.gained & ~sound
     return out
 
 
