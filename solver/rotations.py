@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .reference.rotation import cross, turned
+from .reference.rotation import arctan2, cross, turned
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 _CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
@@ -40,7 +40,7 @@ def logarithm(q):
     q = np.asarray(q, float)
     q = np.where(q[..., 3:] < 0.0, -q, q)
     sine = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
-    angle = 2.0 * np.arctan2(sine, q[..., 3:])
+    angle = 2.0 * arctan2(sine, q[..., 3:])
     return q[..., :3] * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 2.0)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from .flags import places, some
 from .manifold import along_runs
 from .problem import tangents
-from .reference.rotation import cross
+from .reference.rotation import arctan2, cross
 from .touching import halves, twice
 from .vectors import inner, length
 
@@ -182,7 +182,7 @@ def _shared_corners(found, moved, sides, normal, most):
 def _ringed(points):
     """Corners (N, 2) of a convex polygon, counter-clockwise."""
     arm = points - points.mean(axis=0)
-    return points[np.argsort(np.arctan2(arm[:, 1], arm[:, 0]))]
+    return points[np.argsort(arctan2(arm[:, 1], arm[:, 0]))]
 
 
 def _clipped(polygon, by):

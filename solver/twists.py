@@ -15,7 +15,7 @@ import numpy as np
 from . import rotations
 from .flags import places, some
 from .problem import Coordinate
-from .reference.rotation import conjugate, dot, multiply
+from .reference.rotation import arctan2, conjugate, dot, multiply
 from .reference.rows import OVER, SWUNG
 
 
@@ -109,7 +109,7 @@ def _past(rows, twists, first, last):
     least = np.minimum(np.where(lowest, mean - np.hypot(half, bend), np.inf), square.min(axis=0))
     change = 2.0 * np.arctan2(at[0] * to[1] - at[1] * to[0], (at * to).sum(axis=0))
     fades = places(least < SWUNG * SWUNG)
-    seen = change, np.sqrt(np.maximum(least, 0.0)), 2.0 * np.arctan2(s[1], w[1]), np.sqrt(square[1])
+    seen = change, np.sqrt(np.maximum(least, 0.0)), 2.0 * arctan2(s[1], w[1]), np.sqrt(square[1])
     return over[fades], _Seen(*(each[fades] for each in seen))
 
 

@@ -21,6 +21,13 @@ def dot(a, b):
     return np.einsum("...i,...i->...", a, b)
 
 
+def arctan2(y, x):
+    """``numpy.arctan2`` of arrays in one piece: of columns it takes its vector form, which differs in the last bit, or
+    does not, by where in memory its result comes to lie.
+    """
+    return np.arctan2(np.ascontiguousarray(y), np.ascontiguousarray(x))
+
+
 def skew(a):
     """Matrix (..., 3, 3) of the cross product with ``a``: its product with b is a x b."""
     a = np.asarray(a, float)

@@ -42,7 +42,7 @@ more the speed about a's own axis.  Hinges have r = 1.
 import numpy as np
 
 from ..problem import Coordinate, tangents
-from .rotation import conjugate, cross, dot, halfway, multiply, rotate
+from .rotation import arctan2, conjugate, cross, dot, halfway, multiply, rotate
 
 SWUNG = 0.5  # r of a TWIST below which it fades, at a swing of 120 degrees,
 OVER = float(np.cos(np.radians(80.0)))  # and below which it is gone, at 160
@@ -114,7 +114,7 @@ def coordinates(rows, position, orientation, near=None):
         value[i] = dot(a, rotate(orientation[rows.body_b[i]], rows.axis_b[i]))
     if (i := kinds.get(Coordinate.TWIST)) is not None:
         turned, sine = (values[i] for values in _twist(rows, orientation))
-        angle = 2.0 * np.arctan2(sine, turned[:, 3])
+        angle = 2.0 * arctan2(sine, turned[:, 3])
         value[i] = angle - 2.0 * np.pi * np.round((angle - near[i]) / (2.0 * np.pi))
         over = np.flatnonzero((r := np.hypot(turned[:, 3], sine)) < SWUNG)
         if len(over):
@@ -243,8 +243,8 @@ def _angles_before(rows, end, turned, sine):
     """(R,) angles of TWIST rows, less their offsets, where ``turned`` and ``sine`` are, by the way to the ``end``."""
     last, s = _twist(rows, end)
     sense, w = np.where(dot(last, turned) < 0.0, -1.0, 1.0), last[:, 3]
-    angle = 2.0 * np.arctan2(s, w) - rows.offset
-    back = 2.0 * np.arctan2(sense * (w * sine - s * turned[:, 3]), sense * (w * turned[:, 3] + s * sine))
+    angle = 2.0 * arctan2(s, w) - rows.offset
+    back = 2.0 * arctan2(sense * (w * sine - s * turned[:, 3]), sense * (w * turned[:, 3] + s * sine))
     return angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi)) + back
 
 
@@ -255,7 +255,7 @@ def _fading(rows, turned, sine, whole, near):
     v, w, s, k = turned[:, :3], turned[:, 3:], sine[:, None], np.asarray(rows.axis_a, float)
     r = np.hypot(turned[:, 3], sine)
     part, slope = (each[:, None] for each in fade(r))
-    angle = 2.0 * np.arctan2(sine, turned[:, 3]) - rows.offset
+    angle = 2.0 * arctan2(sine, turned[:, 3]) - rows.offset
     turns = np.round((angle - near) / (2.0 * np.pi))
     off = (angle - 2.0 * np.pi * turns - rows.centre)[:, None]
     of_sine, of_cosine = w * k + cross(v, k), -v  # twice the derivatives of s and w
