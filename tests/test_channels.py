@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from axion.axion_blender.writers import channels
+from columns import columns_taken
 
 ANGLES = np.linspace(0.0, 6.0 * np.pi, 400)
 AXES = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "skew": (1, -2, 3)}
@@ -142,3 +143,10 @@ def test_eulers_of_all_frames_at_once_are_those_found_frame_by_frame(order, step
     assert (np.abs(wanted[..., j]) > 0.5 * np.pi).any(), "both forms must occur"
     # The arc sine loses half the digits at its ends.
     assert np.abs(channels.continuous_eulers(rotation, order, start) - wanted).max() < 1e-7
+
+
+def test_the_bits_of_keys_do_not_go_by_where_in_memory_they_are(monkeypatch):
+    columns, rotation = columns_taken(monkeypatch), np.ascontiguousarray(random_rotations(300))
+    channels.continuous_eulers(rotation, "XYZ", np.zeros((1, 3)))
+    channels.continuous_axis_angles(rotation, [[0.0, 1.0, 0.0, 0.0]])
+    assert not columns

@@ -8,6 +8,7 @@ from axion.solver.attempt import Attempt
 from axion.solver.parts import Carried
 from axion.solver.rotations import exponential, multiply
 from axion.solver.state import State
+from columns import columns_taken
 from scenes import GRAVITY, chain, ground
 
 CPU = SolverConfig(device="cpu", record_forces=True, substeps=1)
@@ -136,6 +137,12 @@ def test_what_is_pressed_on_while_carried_is_done_again_with_those_that_press(mo
     first, apart = trajectory.names[told[0][0]], np.abs(trajectory.position - plain.position).max(axis=(0, 2))
     assert first == "Slider 0" and 1e-4 < apart[told[0][0]] < 0.5 * GRAVITY * STEP**2
     assert all(way < FRAMES * SLOW for name, way in zip(trajectory.names, apart, strict=True) if name[:4] == "Link")
+
+
+def test_the_bits_of_parts_do_not_go_by_where_in_memory_they_are(monkeypatch):
+    seen, columns = halve_the_wall(monkeypatch), columns_taken(monkeypatch)
+    simulate(scene_of(wall, others), 4, config=CPU)
+    assert seen and not columns
 
 
 def test_a_part_that_is_the_larger_one_is_halved_with_all():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from axion.solver import Axis, Body, Box, Joint, Scene, SolverConfig, simulate
 from axion.solver.reference.rows import OVER, SWUNG, fade
+from columns import columns_taken
 from figures import figure
 from judges import energies
 from scenes import GRAVITY
@@ -43,6 +44,12 @@ def stored(trajectory, axis, stiffness, rest=0.0):
     angle -= 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
     part = fade(r)[0]
     return 0.5 * stiffness * (part * angle + (1.0 - part) * 2.0 * r * np.sin(0.5 * angle)) ** 2
+
+
+def test_the_bits_of_half_turns_do_not_go_by_where_in_memory_they_are(monkeypatch):
+    columns, free = columns_taken(monkeypatch), Axis()
+    baked(swinging(0.1, rz=Axis(lower=-0.5, upper=0.5), rx=free, ry=Axis(stiffness=5.0, damping=0.1)), 24, 1.0)
+    assert not columns
 
 
 @pytest.mark.parametrize("fps", [24, 96])
