@@ -9,7 +9,7 @@ Only forces from outside turn a group as a whole.  Where those of a step are the
 not, and the group turns on as one rigid body by what the solve left of its angular momentum: contacts, friction and
 joints inside it do not feel that.  What would need more energy than there is is taken from the motion inside.  Where
 much is left, the levers were wrong by as much: the step is done again in halves (flight_parts.py).  Not where something
-rebounds: that parts by the law of impact, and keeps the way it goes.
+rebounds: that parts by the law of impact, and keeps the way it goes.  Nor does a ball without friction spin with it.
 """
 
 import numpy as np
@@ -24,13 +24,13 @@ MUCH = 0.002  # of the momenta in a group, times their levers: less is made up f
 STEADY = 1e-6  # of these: forces that turn a group by more in a step are not the same pull on all masses
 
 
-def keep_angular_momentum(velocity, assembly, solution, loose, gained):
+def keep_angular_momentum(velocity, assembly, solution, loose, gained, balls):
     """(n, 6) velocity at the step's end with the angular momentum of groups that nothing outside holds; (n,) how
     much of it the solve left, as a share of the momenta in the group times their levers; and (n,) bool, which of the
     bodies ``gained`` end with no more energy than there is now.
 
     loose: numbers (K,) of the loaded contacts inside such groups, at least one; gained: (n,) bool, bodies that the
-    solve gave more energy than there is.
+    solve gave more energy than there is; balls: (n,) bool.
     """
     problem, (one, other) = assembly.problem, assembly.joint_links
     contacts, bodies, n = problem.contacts, problem.bodies, problem.bodies.dynamic_count
@@ -40,12 +40,16 @@ def keep_angular_momentum(velocity, assembly, solution, loose, gained):
     ours[a] = True
     ours = places(whole_groups(label, ours))
     group = np.unique(label[ours], return_inverse=True)[1]
-    mass, inertia, free = bodies.mass[ours], bodies.inertia[ours], assembly.end_velocity[ours]
+    spins, rough = ~balls, contacts.friction[loose] > 0.0
+    for turned in (a[rough], b[rough], one[linked], other[linked]):
+        spins[turned] = True
+    spins = spins[ours]
+    mass, inertia, free = bodies.mass[ours], bodies.inertia[ours] * spins[:, None], assembly.end_velocity[ours]
     start, end = bodies.velocity[ours], velocity[ours]
     first = _Group(group, mass, inertia, bodies.position[ours], bodies.orientation[ours])
     last = _Group(group, mass, inertia, solution.position[ours], solution.orientation[ours])
     flown = _Group(group, mass, inertia, bodies.position[ours], bodies.free_orientation[ours])
-    before, after, radius = first.momentum(start), last.momentum(end), np.sqrt(inertia.max(axis=1) / mass)
+    before, after, radius = first.momentum(start), last.momentum(end), np.sqrt(bodies.inertia[ours].max(axis=1) / mass)
     scale = first.total(mass * (length(first.beyond(start)[:, :3]) + radius * length(start[:, 3:])) * radius)
     left = length(before - after) / np.maximum(scale, 1e-300)
     known = (scale > 0.0) & (length(flown.momentum(free) - before) <= STEADY * scale)
@@ -63,6 +67,7 @@ def keep_angular_momentum(velocity, assembly, solution, loose, gained):
         known &= ~first.any(sent[ours])
     known, out, share = known[group], velocity.copy(), np.zeros(n)
     kept = end - last.beyond(end) + rigid + part[group, None] * within
+    kept[~spins, 3:] = end[~spins, 3:]
     out[ours] = np.where(known[:, None], kept, end)
     share[ours] = np.where(known, left[group], 0.0)
     solved = np.zeros(n, bool)
@@ -109,5 +114,6 @@ class _Group:
         """
         square = np.einsum("ki,ki->k", self.arm, self.arm)[:, None, None] * np.eye(3)
         square = self.mass[:, None, None] * (square - self.arm[:, :, None] * self.arm[:, None, :])
-        spin = np.linalg.solve(self.total(self.own + square), momentum[..., None])[self.group, :, 0]
+        inverse = np.linalg.pinv(self.total(self.own + square), hermitian=True)  # balls in a row do not resist
+        spin = np.einsum("gij,gj->gi", inverse, momentum)[self.group]
         return np.hstack([cross(spin, self.arm), spin])

@@ -124,7 +124,8 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         out.phase = problem, result, taken
         out.gained = limit.exceeded(out.velocity)[assembly.island]
     if len(loose):
-        kept = keep_angular_momentum(out.velocity, assembly, solution, loose, out.gained)
+        balls = phase.collider.model.balls[assembly.numbering.scene[:n]]
+        kept = keep_angular_momentum(out.velocity, assembly, solution, loose, out.gained, balls)
         out.velocity, out.spun, sound = kept
         out.gained = out.gained & ~sound
     return out
