@@ -9,6 +9,9 @@ the end finds more of a gap than the contact says, the step was too long for tha
 Meshes may touch in one place and be held in another, where nothing is: the tips of two teeth have the line between them
 for a normal, and pass on either side of it, while the next tooth drives the wheel.  So with meshes the gap that counts
 is that found near the contact, whichever of the two turned.
+
+Nor needs a face to turn where jointed bodies pass an edge or a corner: the plane of a contact there reaches on beyond
+it, and threw carts into the air whose wheels were over a slot when a step began.
 """
 
 import numpy as np
@@ -23,7 +26,8 @@ from .vectors import length
 
 TURNS = 0.02, 0.05
 BEYOND = 2.0  # of the tolerance, by which a contact may be farther off than it says,
-SHARE = 0.01  # and of the smaller half extent
+SHARE = 0.01  # and of the smaller half extent,
+PASSING = 0.1  # or this much of it where nothing turned
 NEAR = 0.25  # of the smaller half extent: contacts at the end that are no farther from one tell of the same place
 
 
@@ -42,10 +46,10 @@ def overreached(assembly, solution, found, collider, frames, tolerance):
     turns[:n] = (turned[:n] > TURNS[1]) & jointed[:n]
     a, b = order[contacts.body_a], order[contacts.body_b]
     meshes = model.body_mesh[a] | model.body_mesh[b]
-    suspect = (contacts.face >= 0) & turns[contacts.face]
+    turning = (contacts.face >= 0) & turns[contacts.face]
     apart = (contacts.start_gap > tolerance) & (jointed[contacts.body_a] | jointed[contacts.body_b])
-    suspect |= meshes & (apart | turns[contacts.body_a] | turns[contacts.body_b])
-    index = places(suspect & (solution.contact_impulse[:, 0] > 0.0))
+    turning |= meshes & (apart | turns[contacts.body_a] | turns[contacts.body_b])
+    index = places((turning | apart) & (solution.contact_impulse[:, 0] > 0.0))
     if not len(index):
         return None
     near, a, b, meshes = contacts.take(index), a[index], b[index], meshes[index]
@@ -55,7 +59,8 @@ def overreached(assembly, solution, found, collider, frames, tolerance):
     if meshes.any():
         at = places(meshes)
         seen[at] = _gap_near(near.take(at), solution, found, order, frames, NEAR * size[at])
-    far = seen > told + np.maximum(BEYOND * tolerance, SHARE * size)
+    share = np.where(turning[index], SHARE, PASSING)
+    far = seen > told + np.maximum(BEYOND * tolerance, share * size)
     if not far.any():
         return None
     out = np.zeros(n + 1, bool)
