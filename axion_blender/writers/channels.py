@@ -8,8 +8,10 @@ T frames, N objects; quaternions here are Blender's, (w, x, y, z); angles in rad
 
 import numpy as np
 
-from ...solver import rotations
+from ...solver import reference
 from .. import conventions
+
+arctan2 = reference.rotation.arctan2
 
 # Blender's rotation modes: the axes in the order in which they turn, and whether that order is an odd permutation.
 EULER_ORDERS = {
@@ -92,17 +94,15 @@ def continuous_eulers(rotation, order, start):
     start = parity * np.asarray(start, float)
     cosine = np.hypot(r[..., i, i], r[..., j, i])
     first = np.moveaxis(np.empty((3, *r.shape[:2])), 0, -1)  # angle by angle in memory
-    first[..., i] = rotations.arctan2(r[..., k, j], r[..., k, k])
-    first[..., j] = rotations.arctan2(-r[..., k, i], cosine)
+    first[..., i] = arctan2(r[..., k, j], r[..., k, k])
+    first[..., j] = arctan2(-r[..., k, i], cosine)
     sine, other = r[..., k, j], r[..., k, k]  # of the first angle, times a length
-    first[..., k] = rotations.arctan2(
-        sine * r[..., i, k] - other * r[..., i, j], other * r[..., j, j] - sine * r[..., j, k]
-    )
+    first[..., k] = arctan2(sine * r[..., i, k] - other * r[..., i, j], other * r[..., j, j] - sine * r[..., j, k])
     locked = cosine < 1e-7
     angles = _followed_freely(first, j, start)
     stuck = np.flatnonzero(locked.any(axis=0))
     if len(stuck):
-        tied = rotations.arctan2(-r[:, stuck, j, k], r[:, stuck, j, j])
+        tied = arctan2(-r[:, stuck, j, k], r[:, stuck, j, j])
         angles[:, stuck] = _followed(first[:, stuck], (i, j, k), start[stuck], locked[:, stuck], tied)
     return parity * angles
 
@@ -172,7 +172,7 @@ def continuous_axis_angles(rotation, start):
     start = np.asarray(start, float)
     q = quaternions(rotation)
     length = np.linalg.norm(q[..., 1:], axis=-1)
-    angle = 2.0 * rotations.arctan2(length, q[..., 0])
+    angle = 2.0 * arctan2(length, q[..., 0])
     norm = np.linalg.norm(start[:, 1:], axis=-1, keepdims=True)
     before = np.where(norm > 0.0, start[:, 1:] / np.where(norm > 0.0, norm, 1.0), [0.0, 0.0, 1.0])
     turned = length > 1e-9  # without a rotation the axis is undetermined: it stays
