@@ -147,7 +147,7 @@ def test_what_tumbles_on_rough_ground_does_not_sink_in():
         body = Body(f"Body {k}", [shapes[k % 4]], position=place, orientation=turn / np.linalg.norm(turn), friction=0.6)
         body.linear_velocity, body.angular_velocity = rng.normal(size=3), 5.0 * rng.normal(size=3)
         scene.add(body)
-    trajectory = simulate(scene, 36, 24, CPU)
+    trajectory = simulate(scene, 30, 24, CPU)
     x, y, z = np.moveaxis(trajectory.position[:, 1:], -1, 0)
     above = (z - rough(x, y))[np.maximum(np.abs(x), np.abs(y)) < 2.9]
     assert figure("cans on rough ground", "lowest middle above it", above.min(), 0.0, "m") > 0.0

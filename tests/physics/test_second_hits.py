@@ -60,7 +60,7 @@ def test_a_gas_of_balls_keeps_its_energy():
     assert np.diff(energy).max() < 1e-4 * energy[0]
 
 
-@pytest.mark.parametrize(("seeds", "count", "walls"), [(40, 4, False), (20, 8, False), (60, 2, True), (60, 3, True)])
+@pytest.mark.parametrize(("seeds", "count", "walls"), [(24, 4, False), (12, 8, False), (36, 2, True), (36, 3, True)])
 def test_hits_that_follow_each_other_in_a_frame_cost_no_energy(seeds, count, walls):
     lost = []
     for seed in range(seeds):

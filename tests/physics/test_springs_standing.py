@@ -88,10 +88,10 @@ def test_what_stands_on_springs_swings_on(make):
 @pytest.mark.parametrize("stiffness", [2e3, 1e4])
 def test_a_pogo_stick_jumps_as_high_as_with_short_steps(stiffness):
     """It jumped a sixth as high: on the ground it was damped, and as its foot came down."""
-    share = np.array([jumped(stiffness, height) / jumped(stiffness, height, 192) for height in (0.5, 0.8, 1.1)])
+    share = np.array([jumped(stiffness, height) / jumped(stiffness, height, 192) for height in (0.5, 1.1)])
     name = f"pogo stick on a spring of {stiffness:.0f} N/m, 24 fps: height over that at 192 fps"
-    assert figure(name, "least of 3", share.min(), "> 0.97", "") > 0.97
-    assert figure(name, "most of 3", share.max(), "< 1.01", "") < 1.01
+    assert figure(name, "least of 2", share.min(), "> 0.97", "") > 0.97
+    assert figure(name, "most of 2", share.max(), "< 1.01", "") < 1.01
 
 
 def jumped(stiffness, height, fps=24):

@@ -61,7 +61,7 @@ def test_two_ragdolls_part_without_speed(apart):
 @pytest.mark.slow
 def test_four_ragdolls_in_one_place_part_and_fall():
     scene, title = ragdolls(4, 0.05, 9.81), "four ragdolls 0.05 m apart"
-    trajectory = simulate(scene, 48, config=CPU)
+    trajectory = simulate(scene, 36, config=CPU)
     parted(title, scene, trajectory, 4)
     # Pushing each other apart does not lift their middle, so energy only falls from the start on.
     energy = energies(scene, trajectory)
