@@ -20,18 +20,23 @@ FAST = 0.1  # [m/s] at which they meet; slower they come to lie on each other
 
 
 def unheld(assembly, solution):
-    """Numbers (K,) of loaded contacts of two bodies that move, in islands that nothing holds which moves otherwise."""
+    """Numbers of loaded contacts of two bodies that move, in islands that touch nothing which moves otherwise (K,), and
+    those of them in islands that no joint holds to it, either (F,).
+    """
     contacts, n = assembly.problem.contacts, assembly.problem.bodies.dynamic_count
     loaded = places(solution.contact_impulse[:, 0] > 0.0)
     own, other = (side[loaded] for side in moving_first(contacts))
     among = other < n
     if not some(among):
-        return loaded[:0]
+        return loaded[:0], loaded[:0]
     held, (one, far) = np.zeros(n + 1, bool), assembly.joint_links
     held[own[~among]] = True
-    if len(one):
-        held[np.minimum(np.minimum(one, far), n)[np.maximum(one, far) >= n]] = True
-    return loaded[among][~whole_groups(assembly.island, held[:n])[own[among]]]
+    loaded, own = loaded[among], own[among]
+    touched = ~whole_groups(assembly.island, held[:n])[own]
+    if not len(one):
+        return loaded[touched], loaded[touched]
+    held[np.minimum(np.minimum(one, far), n)[np.maximum(one, far) >= n]] = True
+    return loaded[touched], loaded[~whole_groups(assembly.island, held[:n])[own]]
 
 
 def in_flight(problem, solution, index, close):

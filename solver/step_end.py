@@ -65,8 +65,8 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     for asks in (solved.leans, rolling(assembly, solution)):
         if asks is not None:
             need = need | groups_with(assembly.island, asks, len(need))
-    loose, off = unheld(assembly, solution), solved.off
-    hits = in_flight(assembly.problem, solution, loose, phase.fast)
+    (flying, loose), off = unheld(assembly, solution), solved.off
+    hits = in_flight(assembly.problem, solution, flying, phase.fast)
     if len(hits):
         need[assembly.island[assembly.problem.contacts.body_a[hits]]] = True
         off = np.zeros(len(assembly.problem.contacts), bool) if off is None else off.copy()
