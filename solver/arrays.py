@@ -193,12 +193,12 @@ class IslandArrays:
     inner_active: wp.array(dtype=wp.int32)
     direct_active: wp.array(dtype=wp.int32)
     sweep_active: wp.array(dtype=wp.int32)
-    rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses; 2: from those of the centre
+    rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses
     assumed: wp.array(dtype=wp.int32)  # 1: this Newton step takes contacts to go on as in the proximal centre
     assumes: wp.array(dtype=wp.int32)  # 1: each round begins with a step that assumes: no joints, nothing to push apart
     law: wp.array(dtype=wp.int32)  # 1: cone (new contacts at first, and where 0 cycles), 0: disc of lagged radius
     unload: wp.array(dtype=wp.int32)  # 1: the next centre has no impulses of normals and joints; 2: see squeezes.py
-    free: wp.array(dtype=wp.int32)  # what free motion does; 2: it is the answer, 4: passes by (unhindered.py)
+    free: wp.array(dtype=wp.int32)  # what free motion does; 2: it is the answer (unhindered.py)
     squeezed: wp.array(dtype=wp.int32)  # what was unloaded and would do, if nothing else does; 0: there is none such
     trouble: wp.array(dtype=wp.int32)
     convex: wp.array(dtype=wp.int32)  # 1: only the positive part of the stiffness of joints
@@ -216,7 +216,6 @@ class IslandArrays:
     sweep_count: wp.array(dtype=wp.int32)
     sweep_left: wp.array(dtype=wp.int32)
     tolerance: wp.array(dtype=wp.float64)  # [m/s]: metres over the step
-    lost: wp.array(dtype=wp.float64)  # [m/s] what Newton must not leave of momentum in a fit (unhindered.py)
     slip_share: wp.array(dtype=wp.float64)  # how much of the change of slip the next round on cones takes over
     eps: wp.array(dtype=wp.float64)
     eps_joint: wp.array(dtype=wp.float64)

@@ -52,7 +52,6 @@ def figure_kernels(real):
             isl.sweeps_allowed[k] = 0
             isl.outer_active[k] = 0
             isl.free[k] = 0
-            isl.lost[k] = wp.float64(wp.inf)
             isl.convex[k] = 1
             isl.law[k] = 1
 

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import warp as wp
 
 from .arrays import INNER, ISLANDS, OUTER, SWEEP, IslandArrays
-from .unhindered import PASSES as PASSES_FREELY
 from .unhindered import SLIDES as SLIDES_FREELY
 
 MODULE = "axion_control"
@@ -21,7 +20,7 @@ sweep_slot = wp.constant(SWEEP)
 SLIP_SHARE = wp.constant(wp.float64(0.7))  # with all of it pieces that slide between others swing for ever
 SLOW = wp.constant(wp.float64(0.5))  # of the residual, which a round of a mechanism must not leave
 MOST_MIXES = wp.constant(10)
-SLIDES, PASSES = wp.constant(SLIDES_FREELY), wp.constant(PASSES_FREELY)
+SLIDES = wp.constant(SLIDES_FREELY)
 FARTHEST = wp.constant(wp.float64(30.0))
 EASY = wp.constant(3)  # Newton iterations of a step, at most, after which islands at rest go on with a smaller eps
 EPS_ITERATED = wp.constant(wp.float64(1.0e-4))  # at least, to start from, where conjugate gradients solve
@@ -126,7 +125,6 @@ def goes_on(limits: Limits, isl: IslandArrays, k: int):
     done = isl.gradient[k] < share * isl.tolerance[k]
     if isl.inner_count[k] > 0 and isl.gradient[k] < limits.inner_reduction * isl.gradient0[k]:
         done = True
-    done = done and isl.gradient[k] < isl.lost[k]
     # The velocity at the start may pass within the tolerance of a short step, and with it the step's impulses be lost.
     if (isl.outer_count[k] == 0 and isl.inner_count[k] == 0) or isl.assumed[k] == 1:
         done = False
@@ -155,19 +153,15 @@ def iteration_ends(limits: Limits, isl: IslandArrays, k: int):
 
 
 @kernel
-def settle(counts: wp.array(dtype=wp.int32), limits: Limits, isl: IslandArrays):
+def settle(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
     """Which islands take their velocities from their impulses once Newton has stopped.
 
     Not those with joints: their directions turn with the pose, and stiff joints would answer with errors of length.
-    The next round may try the whole stiffness of joints again.  In a fit, see unhindered.py, sweeps begin where Newton
-    did.
+    The next round may try the whole stiffness of joints again.
     """
     k = wp.tid()
     if k < counts[islands_slot]:
         isl.rebuild[k] = isl.outer_active[k] * (1 - isl.jointed[k])
-        swept = isl.sweeps_allowed[k] > 0 or isl.outer_count[k] >= limits.stalled
-        if isl.rebuild[k] == 1 and isl.free[k] == PASSES and swept and struggles(limits, isl, k):
-            isl.rebuild[k] = 2
         isl.soften[k] = 0
 
 
@@ -180,7 +174,6 @@ def request_sweeps(
     if k >= counts[islands_slot]:
         return
     isl.sweep_active[k] = 0
-    isl.rebuild[k] = wp.min(isl.rebuild[k], 1)
     if isl.outer_active[k] == 0:
         return
     late = wp.where(isl.law[k] == 1, limits.cone_late, limits.late)
@@ -286,8 +279,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     # On cones what slides wants to part by mu times its slip.  Where it cannot, it is squeezed for that, and sticks.
     # The next round tells whether it would without.
     if round == 0 and law == 1 and isl.pull[k] > wp.float64(0.0) and isl.sweep_count[k] == 0:
-        anew = met or isl.jointed[k] == 1 or isl.sweeps_allowed[k] > 0 or isl.free[k] == PASSES
-        isl.unload[k] = wp.where(anew, 1, 0)
+        isl.unload[k] = wp.where(met or isl.jointed[k] == 1 or isl.sweeps_allowed[k] > 0, 1, 0)
     elif squeezed:
         isl.unload[k] = 2
     if round == 0:

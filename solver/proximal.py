@@ -221,7 +221,6 @@ class ProximalSolver:
         self._over_contacts(kernels.hinder, p.bodies, p.contacts, p.islands)
         self._over_bodies(kernels.free_bodies, p.bodies, p.islands)
         self._over_contacts(kernels.free_contacts, p.contacts, p.islands)
-        self._over_contacts(kernels.part, p.settings, p.bodies, p.contacts, p.islands)
 
     def _settle(self):
         """Newton leaves a little momentum unaccounted for, step after step of the same sign.
@@ -229,7 +228,7 @@ class ProximalSolver:
         It goes into gaps instead, which the next step sees and mends.
         """
         p = self.problem
-        self._over_islands(self._control.settle, self._limits, p.islands)
+        self._over_islands(self._control.settle, p.islands)
         self._over_contacts(self._contact.contact_forces, p.islands.outer_active, p.contacts, p.islands)
         self._rebuild(p.islands.rebuild)
 

@@ -7,16 +7,6 @@ make of slip or from that of the last step, need not come to it.  Coulomb's law 
 there is; the least is none.
 
 Only where something slides: elsewhere no friction brakes, and the solve has it as ever.
-
-What is hindered in a fit is squeezed as little: one wall of a shaft that leans carries what slides in it, the others
-nothing.  Three things would make a squeeze there, which the next rounds and steps keep:
-
-    cones       slip parts what slides from the wall that carries it and presses it on the other: the first round goes
-                without the contacts that free motion opens or keeps, and normals start from nothing after it
-    gaps        what Newton leaves of momentum goes into them; the next step sees walls nearer than the fit has room,
-                and eps makes a load of every 1e-5 m/s: it leaves less than gaps are known to
-    trouble     where Newton goes in circles its last impulses are of all walls against each other, and sweeps keep
-                that: they begin with the proximal centre
 """
 
 from functools import cache
@@ -24,24 +14,23 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import CONTACTS, DYNAMIC, ISLANDS, STEP, IslandArrays, structs
-from .constraints.contact import APART, contact_kernels
+from .arrays import CONTACTS, DYNAMIC, ISLANDS, IslandArrays, structs
+from .constraints.contact import contact_kernels
 from .lanes import begin, end, island_at, item, turns
 
-STILL, SLIDES, HINDERED, PASSES = 1, 2, 3, 4  # IslandArrays.free: what free motion does
+STILL, SLIDES, HINDERED = 1, 2, 3  # IslandArrays.free: what free motion does
 FAINT = 0.01  # of ``gap_noise``: what gravity closes in a step is far more
 
 
 @cache
 def unhindered_kernels(real):
-    """The kernels by name: hope, hinder, free_bodies, free_contacts and part."""
+    """The kernels by name: hope, hinder, free_bodies and free_contacts."""
     arrays, gap, slip = structs(real), contact_kernels(real).gap, contact_kernels(real).slip
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
     contacts_slot, dynamic_slot, islands_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC), wp.constant(ISLANDS)
-    step_slot = wp.constant(STEP)
-    faint, apart = wp.constant(wp.float64(FAINT)), wp.constant(wp.float64(APART))
-    still, slides, hindered, passes = (wp.constant(kind) for kind in (STILL, SLIDES, HINDERED, PASSES))
+    faint = wp.constant(wp.float64(FAINT))
+    still, slides, hindered = wp.constant(STILL), wp.constant(SLIDES), wp.constant(HINDERED)
 
     @kernel
     def hope(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
@@ -88,37 +77,4 @@ def unhindered_kernels(real):
             for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
                 con.p[c] = wp.vec3d()
 
-    @kernel
-    def part(
-        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=wp.float64), bodies: BodyArrays, con: ContactArrays,
-        isl: IslandArrays,
-    ):  # fmt: skip
-        """Contacts of what is hindered that free motion slides by: the first round on cones goes without them.
-
-        In later steps those with what does not move freely, as near as a step may be off.
-        """
-        at = wp.tid()
-        for turn in range(turns(counts, contacts_slot, at)):
-            k = island_at(isl, con.island, turn, at)
-            if isl.free[k] < hindered:
-                continue
-            for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
-                a = con.a[c]
-                b = con.b[c]
-                noise = con.gap_noise[c]
-                reach = isl.tolerance[k] * settings[step_slot]
-                fits = wp.max(a, b) >= counts[dynamic_slot] and con.start_gap[c] <= reach
-                if isl.law[k] == 0 and not fits:
-                    continue
-                if slip(con, c, bodies.u_free[a], bodies.u_free[b]) <= isl.tolerance[k]:
-                    continue
-                left = gap(con, c, bodies.x_free[a], bodies.q_free[a], bodies.x_free[b], bodies.q_free[b])
-                if not (left >= con.allowed[c] - faint * noise):
-                    continue
-                isl.free[k] = passes
-                if fits and noise > wp.float64(0.0):
-                    wp.atomic_min(isl.lost, k, faint * noise / settings[step_slot])
-                if isl.law[k] == 1:
-                    con.shift[c] = apart
-
-    return SimpleNamespace(hope=hope, hinder=hinder, free_bodies=free_bodies, free_contacts=free_contacts, part=part)
+    return SimpleNamespace(hope=hope, hinder=hinder, free_bodies=free_bodies, free_contacts=free_contacts)

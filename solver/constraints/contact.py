@@ -31,8 +31,6 @@ from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 from .friction import contact_law
 
-APART = 1.0e9  # [m/s] shift of a contact that does not act
-
 
 @cache
 def contact_kernels(real):
@@ -45,7 +43,7 @@ def contact_kernels(real):
     impulse, curvature, next_dual, going_on = law.impulse, law.curvature, law.next_dual, law.going_on
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
-    step_slot, push_out_slot, apart = wp.constant(STEP), wp.constant(PUSH_OUT), wp.constant(wp.float64(APART))
+    step_slot, push_out_slot = wp.constant(STEP), wp.constant(PUSH_OUT)
 
     @wp.func(module=f"axion_contact_{real.name}")
     def components(n: vec3, w: vec3):
@@ -189,8 +187,6 @@ def contact_kernels(real):
                     isl.assumes[k] = 0  # what takes several steps to push apart does not go on as it did
                 if isl.outer_count[k] > 0:
                     v = con.v[c]
-                    if con.shift[c] == apart:
-                        con.shift[c] = scalar(0.0)
                     change = con.mu[c] * wp.sqrt(v[1] * v[1] + v[2] * v[2]) - con.shift[c]
                     if isl.law[k] == 1:
                         change = isl.slip_share[k] * change
@@ -245,7 +241,7 @@ def contact_kernels(real):
                 )
                 bias = -con.rebound_speed[c]
                 if con.loaded[c] == 0:
-                    bias = apart
+                    bias = scalar(1.0e9)
                 running = components(n, con.surface_velocity[c])
                 con.bias[c] = vec3(bias, running[1], running[2])
                 con.v[c] = ju + con.bias[c]
@@ -280,8 +276,6 @@ def contact_kernels(real):
             if islands[k] == 0:
                 continue
             for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
-                if isl.rebuild[k] == 2:
-                    con.p[c] = con.p_centre[c]
                 con.force[c] = world(con.n[c], con.p[c])
 
     @wp.func(module=f"axion_contact_{real.name}")

@@ -71,26 +71,6 @@ def test_a_box_falls_through_a_shaft_whose_faces_lie_along_no_axis(turn, gap, ro
     assert figure(name, "speed after a second", speed, 9.81, "m/s") == pytest.approx(9.81, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    "axis, lean, gap, substeps",
-    [("x", 0.3, 0.0, "auto"), ("x", 0.3, 1e-7, 4), ("y", 0.3, 0.0, 4), ("y", 0.3, 1e-6, "auto"), ("x", 0.05, 1e-6, 4)],
-)
-def test_a_box_slides_down_a_shaft_that_leans(axis, lean, gap, substeps):
-    # It stopped in the air or came to 7.7 m/s.  One wall carries it, and no other pushes.
-    frame, friction = turned(axis, lean), 0.5
-    scene = Scene()
-    sides = [((0.05, 0.4, 9.0), (0.3 + gap, 0.0, 0.0)), ((0.4, 0.05, 9.0), (0.0, 0.3 + gap, 0.0))]
-    for k, (half, place) in enumerate((half, sign * np.array(place)) for half, place in sides for sign in (-1.0, 1.0)):
-        stands = {"motion": "static", "friction": friction, "orientation": frame}
-        scene.add(Body(f"Wall {k}", [Box(half)], position=tuple(rotations.rotate(frame, place)), **stands))
-    scene.add(Body("Box", [Box((0.25, 0.25, 0.25))], orientation=frame, friction=friction))
-    trajectory = simulate(scene, 24, config=replace(CPU, substeps=substeps))
-    assert all(report.converged for report in trajectory.reports)
-    law, speed = 9.81 * (np.cos(lean) - friction * np.sin(lean)), np.linalg.norm(trajectory.linear_velocity[-1, 4])
-    name = f"box in a shaft that leans by {lean:g} about {axis}, {gap:g} m, {substeps} steps"
-    assert figure(name, "speed after a second", speed, law, "m/s") == pytest.approx(law, rel=2e-3)
-
-
 @GAPS
 def test_a_drawer_slides_as_far_as_its_floor_lets_it(gap):
     # It stopped after 2 mm.  What slides is half a step ahead of the textbook.
