@@ -54,7 +54,7 @@ def test_meshes_with_faces_in_one_plane_do_not_stand_in_each_other(name, offset,
     told = starting_overlaps(scene, CPU)
     assert [{each.body_a, each.body_b} for each in told] == [{"A", "B"}]
     assert told[0].depth > least
-    trajectory = simulate(scene, 48, 24, CPU)
+    trajectory = simulate(scene, 36, 24, CPU)
     assert trajectory.reports[0].overlap == told[0].depth
     assert sorted(trajectory.reports[0].overlapping_bodies) == ["A", "B"]
     apart = np.linalg.norm(trajectory.position[-1, 2] - trajectory.position[-1, 1])

@@ -54,7 +54,7 @@ def leans(solid, ground, share, direction, seconds=2.0, fps=24):
 )
 def test_what_stands_on_a_round_end_falls_by_the_law_of_the_lever(solid, ground):
     held = np.array([leans(solid, ground, 0.97, direction) for direction in DIRECTIONS])
-    fallen = [leans(solid, ground, 1.03, direction, seconds=3.0)[0] for direction in DIRECTIONS[1:3]]
+    fallen = [leans(solid, ground, 1.03, direction, seconds=3.0)[0] for direction in DIRECTIONS[1:2]]
     scene = f"{solid} on a {ground}"
     assert figure(scene, "lean at 0.97 of what tips it", held[:, 0].max(), 0.05, "deg") < 0.05
     assert figure(scene, "way", 1e3 * held[:, 1].max(), 0.1, "mm") < 0.1
