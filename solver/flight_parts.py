@@ -13,7 +13,7 @@ from .copies import replace
 from .flags import some
 from .free_momentum import MUCH
 from .reference.rows import gaps, parting_speeds
-from .stops import joint_groups, may_break, solved_otherwise
+from .stops import joint_groups, may_break, met_at, solved_otherwise
 from .turning_strikes import FAR
 from .vectors import length
 
@@ -63,12 +63,7 @@ def _met(problem, hits, free):
     start, contacts = problem.bodies, problem.contacts.take(hits)
     poses = (start.position, start.orientation), (free.position, free.orientation)
     first, last = (gaps(contacts, *pose) for pose in poses)
-    rate = problem.step * parting_speeds(contacts, start.velocity, *poses[0])
-    # The way bends evenly: first + rate s + bend s^2 = 0, its first root.
-    bend = last - first - rate
-    root = np.sqrt(np.maximum(rate**2 - 4.0 * bend * first, 0.0))
-    share = 2.0 * first / np.maximum(root - rate, 1e-300)
-    return np.where(last < 0.0, np.minimum(share, 1.0), 1.0)
+    return met_at(first, problem.step * parting_speeds(contacts, start.velocity, *poses[0]), last)
 
 
 def unsteady(attempt, phase):

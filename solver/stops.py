@@ -181,6 +181,13 @@ def shares(problem, stops, free):
     first, last = (np.concatenate([_room(limits, *pose), gaps(hit, *pose)]) for pose in poses)
     rate = _sense(limits) * coordinate_rates(limits, start.velocity, *poses[0])
     rate = problem.step * np.concatenate([rate, parting_speeds(hit, start.velocity, *poses[0])])
+    return met_at(first, rate, last)
+
+
+def met_at(first, rate, last):
+    """(K,) share of the step after which a room of ``first`` (K,) is used up, that changes by ``rate`` (K,) a step at
+    its start and is ``last`` (K,) at its end; 1: never.
+    """
     # The way bends evenly: first + rate s + bend s^2 = 0, its first root, also where bend is 0.
     bend = last - first - rate
     root = np.sqrt(np.maximum(rate**2 - 4.0 * bend * first, 0.0))

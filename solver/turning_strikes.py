@@ -21,7 +21,7 @@ from .ordered import among, distinct
 from .plausible import pair_number
 from .reference.rows import contact_jacobians, gaps, parting_speeds, start_gaps
 from .rotations import rotate
-from .stops import joint_groups, may_break, solved_otherwise
+from .stops import joint_groups, may_break, met_at, solved_otherwise
 from .vectors import inner, length
 
 FAR = 0.2  # [rad] by which what hits may turn in a step, before the hit or after it
@@ -119,12 +119,7 @@ def _met(problem, hits, free, close):
     for pose in poses:
         rows = contact_jacobians(contacts, *pose)
         own.append([np.abs(inner(j[:, 0, 3:], start.velocity[body, 3:])) for j, body in zip(rows, sides, strict=True)])
-    # The way bends evenly: first + rate s + bend s^2 = 0, its first root.
-    rate = h * begins
-    bend = last - first - rate
-    root = np.sqrt(np.maximum(rate**2 - 4.0 * bend * first, 0.0))
-    share = 2.0 * first / np.maximum(root - rate, 1e-300)
-    share = np.where(last < 0.0, np.minimum(share, 1.0), 1.0)
+    share = met_at(first, h * begins, last)
     by_turning, turn = np.maximum(*own), np.zeros(len(hits))
     for side, body in zip(by_turning, sides, strict=True):
         spin, brings = start.velocity[body, 3:], side > np.maximum(HIT, SHARE * np.abs(begins))
