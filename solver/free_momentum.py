@@ -16,7 +16,7 @@ import numpy as np
 
 from .components import connected_components
 from .flags import places
-from .reference.rotation import cross, world_inertia
+from .rigid_groups import RigidGroups
 from .topology import whole_groups
 from .vectors import length
 
@@ -46,9 +46,9 @@ def keep_angular_momentum(velocity, assembly, solution, loose, gained, balls):
     spins = spins[ours]
     mass, inertia, free = bodies.mass[ours], bodies.inertia[ours] * spins[:, None], assembly.end_velocity[ours]
     start, end = bodies.velocity[ours], velocity[ours]
-    first = _Group(group, mass, inertia, bodies.position[ours], bodies.orientation[ours])
-    last = _Group(group, mass, inertia, solution.position[ours], solution.orientation[ours])
-    flown = _Group(group, mass, inertia, bodies.position[ours], bodies.free_orientation[ours])
+    first = RigidGroups(group, mass, inertia, bodies.position[ours], bodies.orientation[ours])
+    last = RigidGroups(group, mass, inertia, solution.position[ours], solution.orientation[ours])
+    flown = RigidGroups(group, mass, inertia, bodies.position[ours], bodies.free_orientation[ours])
     before, after, radius = first.momentum(start), last.momentum(end), np.sqrt(bodies.inertia[ours].max(axis=1) / mass)
     scale = first.total(mass * (length(first.beyond(start)[:, :3]) + radius * length(start[:, 3:])) * radius)
     left = length(before - after) / np.maximum(scale, 1e-300)
@@ -73,47 +73,3 @@ def keep_angular_momentum(velocity, assembly, solution, loose, gained, balls):
     solved = np.zeros(n, bool)
     solved[ours] = known
     return out, share, solved & gained
-
-
-class _Group:
-    """Groups of bodies in one pose, about their centres of mass."""
-
-    def __init__(self, group, mass, inertia, position, orientation):
-        self.group, self.count, self.mass = group, int(group.max()) + 1, mass
-        self.own, self.whole = world_inertia(orientation, inertia), self.total(mass)
-        self.arm = position - (self.total(mass[:, None] * position) / self.whole[:, None])[group]
-
-    def total(self, values):
-        """(G, ...) sums over the bodies of each group."""
-        out = np.zeros((self.count, *values.shape[1:]))
-        np.add.at(out, self.group, values)
-        return out
-
-    def any(self, flags):
-        """(G,) bool: groups that have one of the bodies ``flags`` (K,) bool."""
-        return np.bincount(self.group, flags, self.count) > 0.0
-
-    def beyond(self, velocity):
-        """(K, 6) velocities beyond that of the centre of mass."""
-        mean = self.total(self.mass[:, None] * velocity[:, :3]) / self.whole[:, None]
-        return np.hstack([velocity[:, :3] - mean[self.group], velocity[:, 3:]])
-
-    def momentum(self, velocity):
-        """(G, 3) angular momenta."""
-        spin = np.einsum("kij,kj->ki", self.own, velocity[:, 3:])
-        return self.total(spin + self.mass[:, None] * cross(self.arm, self.beyond(velocity)[:, :3]))
-
-    def energy(self, velocity):
-        """(G,) kinetic energies beyond that of the centre of mass."""
-        spin = np.einsum("ki,kij,kj->k", velocity[:, 3:], self.own, velocity[:, 3:])
-        return self.total(0.5 * (spin + self.mass * length(self.beyond(velocity)[:, :3]) ** 2))
-
-    def turning(self, momentum):
-        """(K, 6) velocities of each group as one rigid body with angular ``momentum`` (G, 3) about its centre of mass,
-        beyond that of the centre.
-        """
-        square = np.einsum("ki,ki->k", self.arm, self.arm)[:, None, None] * np.eye(3)
-        square = self.mass[:, None, None] * (square - self.arm[:, :, None] * self.arm[:, None, :])
-        inverse = np.linalg.pinv(self.total(self.own + square), hermitian=True)  # balls in a row do not resist
-        spin = np.einsum("gij,gj->gi", inverse, momentum)[self.group]
-        return np.hstack([cross(spin, self.arm), spin])

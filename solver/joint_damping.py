@@ -12,7 +12,8 @@ word.  Exponential in time: the rate does not depend on the step.
 import numpy as np
 
 from .components import connected_components
-from .reference.rotation import cross, world_inertia
+from .reference.rotation import cross
+from .rigid_groups import RigidGroups
 
 
 def damp_joints(velocity, bodies, links, pose, decay):
@@ -38,7 +39,7 @@ def group_motion(velocity, bodies, links, pose):
     jointed = np.zeros(count, bool)
     for side in links:
         jointed[group[side[side < n]]] = True
-    reference = _rigid_motion(velocity, bodies, group, count, position[:n], pose[1][:n])
+    reference = _rigid_motion(velocity, bodies, group, position[:n], pose[1][:n])
     inner, outer = np.minimum(a, b), np.maximum(a, b)
     held = (inner < n) & (outer >= n)
     anchored = np.bincount(group[inner[held]], minlength=count)[group] > 0
@@ -46,25 +47,13 @@ def group_motion(velocity, bodies, links, pose):
     return reference, jointed[group]
 
 
-def _rigid_motion(velocity, bodies, group, count, position, orientation):
+def _rigid_motion(velocity, bodies, group, position, orientation):
     """(n, 6) of each body, were its group one rigid body of the momentum it has."""
     n = len(group)
-    mass, inertia = bodies.mass[:n], world_inertia(orientation, bodies.inertia[:n])
-
-    def total(values):
-        out = np.zeros((count, *values.shape[1:]))
-        np.add.at(out, group, values)
-        return out
-
-    whole = total(mass)
-    centre = total(mass[:, None] * position) / whole[:, None]
-    mean = total(mass[:, None] * velocity[:, :3]) / whole[:, None]
-    arm = position - centre[group]
-    spin = np.einsum("nij,nj->ni", inertia, velocity[:, 3:])
-    momentum = total(spin + mass[:, None] * cross(arm, velocity[:, :3] - mean[group]))
-    square = np.einsum("ni,ni->n", arm, arm)[:, None, None] * np.eye(3) - arm[:, :, None] * arm[:, None, :]
-    turn = np.linalg.solve(total(inertia + mass[:, None, None] * square), momentum[..., None])[..., 0]
-    return np.hstack([mean[group] + cross(turn[group], arm), turn[group]])
+    groups = RigidGroups(group, bodies.mass[:n], bodies.inertia[:n], position, orientation)
+    motion = groups.turning(groups.momentum(velocity))
+    motion[:, :3] += groups.mean(velocity)
+    return motion
 
 
 def _anchor_motion(bodies, group, count, position, inner, outer):
