@@ -102,23 +102,19 @@ def same_blocks(first, second):
     return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)
 
 
-def loops(count, a, b):
-    """(E,) bool: joints between bodies a and b (E,) of a group that closes a loop.
+def groups(count, a, b):
+    """(count,) int: moving bodies that joints between bodies a and b (E,) link to each other share a number.
 
-    Bodies from number ``count`` on do not move: they are one, the ground.  A group with one loop has as many joints as
-    bodies, the ground among them.
+    Bodies from number ``count`` on do not move: they are one, the ground.
     """
-    return _loops(_groups(count, a, b), a, b)
-
-
-def _groups(count, a, b):
-    """(count,) int: moving bodies that joints between bodies a and b (E,) link to each other share a number."""
     linked = (a < count) & (b < count)
     return connected_components(count, a[linked], b[linked])
 
 
-def _loops(label, a, b):
-    """(E,) bool of ``loops``; label: of ``_groups``."""
+def loops(label, a, b):
+    """(E,) bool: joints between bodies a and b (E,) of a group, with a number in ``label`` of ``groups``, that closes a
+    loop: it has as many joints as bodies, the ground among them.
+    """
     of_joint, grounded = label[np.minimum(a, b)], np.maximum(a, b) >= len(label)
     groups = int(label.max(initial=-1)) + 1
     bodies, joints = np.bincount(label, minlength=groups), np.bincount(of_joint, minlength=groups)
@@ -129,7 +125,7 @@ def _loops(label, a, b):
 def _tied(label, joints, contacts):
     """(C,) bool: contacts whose bodies joints tie to each other, what does not move being one body, the ground.
 
-    label: of ``_groups``; joints, contacts: both bodies of each.
+    label: of ``groups``; joints, contacts: both bodies of each.
     """
     count, (a, b) = len(label), contacts
     group = np.append(label, -1)  # of the ground
@@ -152,8 +148,8 @@ def _topology(n, total, *sides):
     if len(ra):
         first_row = np.unique(joint, return_index=True)[1]
         joints = ra[first_row], rb[first_row]
-        group = _groups(n, *joints)
-        looped[row_island[first_row[_loops(group, *joints)]]] = True
+        group = groups(n, *joints)
+        looped[row_island[first_row[loops(group, *joints)]]] = True
         tied = _tied(group, joints, (ca[order], cb[order]))
     constrained = of_bodies.constrained[:islands].copy()
     pair_row_start = of_pairs.row_start[: pairs + 1].copy()

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from axion.solver.components import connected_components
 from axion.solver.problem import Contacts, JointRows
-from axion.solver.topology import build_topology, loops
+from axion.solver.topology import build_topology, groups, loops
 from step_problems import random_problem
 
 SIZES = [(1, 1, 0, 0), (1, 1, 1, 0), (6, 2, 0, 5), (6, 2, 5, 0), (12, 3, 9, 6), (40, 2, 30, 20), (5, 1, 40, 40)]
@@ -141,7 +141,8 @@ def test_equal_structures_are_one_read_only_object():
     ],
 )
 def test_loops_of_joints(a, b, closed):
-    assert loops(5, np.array(a, int), np.array(b, int)).tolist() == closed
+    a, b = np.array(a, int), np.array(b, int)
+    assert loops(groups(5, a, b), a, b).tolist() == closed
 
 
 def test_which_contacts_are_between_what_joints_tie_together():
