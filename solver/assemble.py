@@ -312,7 +312,7 @@ class Assembler:
         n, order = number.dynamic_count, number.scene
         acceleration, inert = self.acceleration(order[:n]), self._inertness(step, number)
         if self.force_fields is not None:
-            pushed, braked = self.force_fields.on(order[:n], state, step)
+            pushed, braked = self.force_fields.on(order[:n], state, step, acceleration, self.linear_damping)
             acceleration, inert = acceleration + pushed, self._inert_of(step, number, braked)
         position, orientation, velocity, end_position, end_orientation, flow = self._motion.run(
             (state.position, state.orientation), state.velocity, order, inert.moments, acceleration,

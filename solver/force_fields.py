@@ -196,19 +196,21 @@ class ForceTable:
     """All fields of one scene, and whom they act on."""
 
     def __init__(self, scene, frames):
-        self.frames, self.gravity = frames, np.asarray(scene.gravity, float)
+        self.frames = frames
         self.fields = sorted(scene.fields, key=lambda field: field.kind == "drag")  # which goes by what the others do
-        self.damping = np.array([body.linear_damping for body in scene.bodies], float)
         number = {body.name: i for i, body in enumerate(scene.bodies)}
         self._carrier = [None if field.body is None else number[field.body] for field in self.fields]
         self._acts = [
             np.array([body.name not in field.excludes for body in scene.bodies], bool) for field in self.fields
         ]
 
-    def on(self, bodies, state, step):
-        """(acceleration (n, 3) [m/s^2], damping (n,) [1/s]) of ``bodies`` (n,) in a step of ``step`` seconds."""
+    def on(self, bodies, state, step, pulled=0.0, damped=0.0):
+        """(acceleration (n, 3) [m/s^2], damping (n,) [1/s]) of ``bodies`` (n,) in a step of ``step`` seconds.
+
+        pulled: (n, 3) or (3,), and damped: (B,) of the scene: the same by all but fields, which drag goes by.
+        """
         acceleration, damping = np.zeros((len(bodies), 3)), np.zeros(len(bodies))
-        mass = self.frames.mass[bodies]
+        mass, own = self.frames.mass[bodies], np.broadcast_to(damped, len(self.frames.mass))[bodies]
         for field, carrier, acts in zip(self.fields, self._carrier, self._acts, strict=True):
             pose = None
             if carrier is not None:
@@ -216,9 +218,9 @@ class ForceTable:
                 pose = found[0][carrier], found[1][carrier]
             takes = acts[bodies]
             some = bodies[takes]
-            others = self.gravity + acceleration[takes], damping[takes] + self.damping[some]
+            by_others = (pulled + acceleration)[takes], damping[takes] + own[takes]
             a, rate = field.act(
-                state.time, state.position[some], state.velocity[some, :3], mass[takes], step, pose, others
+                state.time, state.position[some], state.velocity[some, :3], mass[takes], step, pose, by_others
             )
             acceleration[takes] += a
             damping[takes] += rate
