@@ -34,7 +34,8 @@ def _hit(restitution, tilt, offset, away):
 def test_spin_of_a_hit_without_rebound(tilt, away):
     """One impulse on smooth bodies goes with 1 + e: with e = 0 it is two thirds of that with e = 1/2."""
     spin, rebound = (_hit(restitution, tilt, 0.25, away) for restitution in (0.0, 0.5))
-    assert spin == pytest.approx(rebound / 1.5, rel=0.02)
+    off = np.abs(1.5 * spin / rebound - 1.0).max()  # 0.12 to 0.43 by the levers of the step's end
+    assert figure(f"boxes turned by {tilt} that hit, from {away} m", "spin off the law", off, 0.02) < 0.02
 
 
 @pytest.mark.parametrize("speed", [1.0, 4.0])
