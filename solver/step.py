@@ -58,6 +58,7 @@ from .turning_strikes import strike
 from .twists import count_turns
 
 DEEPEST = 4  # a step is halved at most this often
+SECOND_HITS = 2  # and this often more for what hits again on its rebound
 PATIENCE = 3  # frames given up on before steps are halved less
 
 
@@ -112,15 +113,27 @@ class Stepper:
             if depth < self.deepest:
                 if self._in_vain(attempt):
                     return self._after(attempt.spent, self._advance(step, self.deepest))
-                if few(self, attempt):
-                    return halve_part(self, step, depth, attempt)
-                return self.halves(step, depth, attempt.spent, attempt.share)
+                return self._again(step, depth, attempt)
             self._look_for_room(attempt)
             self._without_room = self._without_room | attempt.crushed.bodies
         self._accept(attempt)
         if self.recorder is not None:
             self.records.append((attempt, None))
         return [attempt.outcome()]
+
+    def _again(self, step, depth, attempt):
+        """The outcomes of the step with what failed in halves; of what hits again on its rebound shorter ones than of
+        others, for a hit that is lost takes its energy along.
+        """
+        deepest = self.deepest
+        if attempt.hit_again and depth + 1 == deepest <= DEEPEST:
+            self.deepest += SECOND_HITS
+        try:
+            if few(self, attempt):
+                return halve_part(self, step, depth, attempt)
+            return self.halves(step, depth, attempt.spent, attempt.share)
+        finally:
+            self.deepest = deepest
 
     def _in_vain(self, attempt):
         """Whether shorter steps would miss, too: what missed is crushed, and was when halving had come to its end."""
@@ -164,8 +177,9 @@ class Stepper:
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
         attempt.tolerance = np.where((judged.speed > SLOW) | solved.statistics.held, self.fast, solved.tolerance)
         attempt.bent = solved.bent
-        if depth < min(curves.DEEPEST, self.deepest) and solved.too_long is not None:
-            attempt.too_long = of_islands(assembly, solved.too_long)
+        halved = solved.halved if depth < curves.DEEPEST else solved.hit_again
+        if depth < self.deepest and halved is not None:
+            attempt.too_long, attempt.hit_again = of_islands(assembly, halved), some(solved.hit_again)
         thrown = throws(assembly, solution, judged, self.position_phase.slow) if depth < self.deepest else None
         if thrown is not None:
             attempt.too_long = of_islands(assembly, thrown) | (attempt.too_long is not None and attempt.too_long)

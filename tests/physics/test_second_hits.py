@@ -27,7 +27,7 @@ def add_walls(scene, half, **material):
 
 def gas(count):
     """Balls that fly about in a room."""
-    scene, rng = Scene(gravity=(0, 0, 0)), np.random.default_rng(3)
+    scene, rng = Scene(gravity=(0, 0, 0)), np.random.default_rng(4)
     add_walls(scene, 1.0, **BALL)
     places = np.stack(np.meshgrid(*[np.linspace(-0.7, 0.7, 4)] * 3), -1).reshape(-1, 3)
     for k in range(count):
@@ -55,7 +55,8 @@ def room(seed, count, walls):
 def test_a_gas_of_balls_keeps_its_energy():
     scene = gas(40)
     energy = energies(scene, run(scene, 72))
-    lost, most = 1.0 - energy[-1] / energy[0], 0.03  # 0.28 where second hits take place at the end of the step
+    # 0.28 where second hits take place at the end of the step, 0.07 where they do at that of a sixteenth of it
+    lost, most = 1.0 - energy[-1] / energy[0], 0.003
     assert figure("40 balls in a room, restitution 1", "energy lost in 3 s", lost, most) < most
     assert np.diff(energy).max() < 1e-4 * energy[0]
 
