@@ -11,23 +11,26 @@ for a normal, and pass on either side of it, while the next tooth drives the whe
 is that found near the contact, whichever of the two turned.
 
 Nor needs a face to turn where jointed bodies pass an edge or a corner: the plane of a contact there reaches on beyond
-it, and threw carts into the air whose wheels were over a slot when a step began.
+it, and threw carts into the air whose wheels were over a slot when a step began.  The limbs of a ragdoll on stairs pass
+edges all the time: their steps are too long only where such pushes do some of the work that moves what hangs together.
 """
 
 import numpy as np
 
+from .energy import kinetic_energies
 from .flags import places
 from .ordered import among, distinct
 from .passing import scene_poses
 from .plausible import PairOverlap, pair_number, speeds
-from .reference.rotation import rotate
-from .reference.rows import gaps, normals
+from .reference.rotation import dot, rotate
+from .reference.rows import contact_jacobians, gaps, normals
 from .vectors import length
 
 TURNS = 0.02, 0.05
 BEYOND = 2.0  # of the tolerance, by which a contact may be farther off than it says,
 SHARE = 0.01  # and of the smaller half extent,
-PASSING = 0.1  # or this much of it where nothing turned
+PASSING = 0.1  # or this much of it where nothing turned,
+WORK = 0.01  # if that takes or gives this much of the energy of motion
 NEAR = 0.25  # of the smaller half extent: contacts at the end that are no farther from one tell of the same place
 
 
@@ -61,12 +64,28 @@ def overreached(assembly, solution, found, collider, frames, tolerance):
         seen[at] = _gap_near(near.take(at), solution, found, order, frames, NEAR * size[at])
     share = np.where(turning[index], SHARE, PASSING)
     far = seen > told + np.maximum(BEYOND * tolerance, share * size)
+    passing = places(far & ~turning[index])
+    if len(passing):
+        far[passing] = _moves(assembly, solution, near.take(passing), solution.contact_impulse[index[passing], 0])
     if not far.any():
         return None
     out = np.zeros(n + 1, bool)
     for side in (near.body_a, near.body_b):
         out[np.minimum(side[far], n)] = True
     return out[:n]
+
+
+def _moves(assembly, solution, contacts, impulse):
+    """(C,) bool: Contacts, with the normal ``impulse`` (C,) [N s], that do much of the work on their island."""
+    bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
+    sides = contact_jacobians(contacts, bodies.position, bodies.orientation)
+    u = 0.5 * (bodies.velocity + solution.velocity)
+    rate = sum(dot(j[:, 0], u[body]) for j, body in zip(sides, (contacts.body_a, contacts.body_b), strict=True))
+    own = assembly.island[np.minimum(contacts.body_a, contacts.body_b)]
+    energy = np.zeros(assembly.island.max() + 1)
+    work = np.bincount(own, np.abs(impulse * rate), len(energy))
+    np.add.at(energy, assembly.island[:n], kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n]))
+    return (work > WORK * energy)[own]
 
 
 def _gap_near(contacts, solution, found, order, frames, reach):
