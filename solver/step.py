@@ -50,10 +50,12 @@ from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
 from .row_work import throws
+from .second_hits import in_crowds
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
 from .stops import launch
 from .take_offs import take_off
+from .topology import whole_groups
 from .turning_strikes import strike
 from .twists import count_turns
 
@@ -177,9 +179,8 @@ class Stepper:
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
         attempt.tolerance = np.where((judged.speed > SLOW) | solved.statistics.held, self.fast, solved.tolerance)
         attempt.bent = solved.bent
-        halved = solved.halved if depth < curves.DEEPEST else solved.hit_again
-        if depth < self.deepest and halved is not None:
-            attempt.too_long, attempt.hit_again = of_islands(assembly, halved), some(solved.hit_again)
+        if depth < self.deepest and solved.halved is not None:
+            self._tell_too_long(attempt, solved, depth)
         thrown = throws(assembly, solution, judged, self.position_phase.slow) if depth < self.deepest else None
         if thrown is not None:
             attempt.too_long = of_islands(assembly, thrown) | (attempt.too_long is not None and attempt.too_long)
@@ -202,6 +203,18 @@ class Stepper:
         if (left := self.joints.left(assembly.row_number, step)) is not None:
             tell(attempt.residuals, assembly.problem.joints, left, attempt.error, self.fast)
         return attempt
+
+    def _tell_too_long(self, attempt, solved, depth):
+        """Tell an Attempt, of that depth, which islands its step is too long for."""
+        halved, again, assembly = solved.halved, solved.hit_again, attempt.assembly
+        if again is not None and depth + 1 >= DEEPEST:
+            size = np.append(self.model.body_size, np.inf)[assembly.numbering.scene]
+            again = again & ~whole_groups(assembly.island, in_crowds(assembly.problem, size))
+            attempt.hit_again = some(again)
+        if depth >= curves.DEEPEST:
+            halved = again
+        if halved is not None:
+            attempt.too_long = of_islands(assembly, halved)
 
     @staticmethod
     def _after(spent, outcomes):
