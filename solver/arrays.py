@@ -103,6 +103,7 @@ def structs(real):
         arm_a: wp.array(dtype=vec3)
         arm_b: wp.array(dtype=vec3)
         allowed: wp.array(dtype=scalar)  # gap at which the contact acts: overlap that may stay (negative), or a rebound
+        spared: wp.array(dtype=scalar)  # the same of what is left out (passing_by.py)
         w: wp.array(dtype=scalar)
         w_normal: wp.array(dtype=scalar)
         w_tangent: wp.array(dtype=scalar)
@@ -198,7 +199,7 @@ class IslandArrays:
     assumes: wp.array(dtype=wp.int32)  # 1: each round begins with a step that assumes: no joints, nothing to push apart
     law: wp.array(dtype=wp.int32)  # 1: cone (new contacts at first, and where 0 cycles), 0: disc of lagged radius
     unload: wp.array(dtype=wp.int32)  # 1: the next centre has no impulses of normals and joints; 2: see squeezes.py
-    free: wp.array(dtype=wp.int32)  # what free motion does; 2: it is the answer (unhindered.py)
+    free: wp.array(dtype=wp.int32)  # what free motion does; 2: it is the answer (unhindered.py), 4: see passing_by.py
     squeezed: wp.array(dtype=wp.int32)  # what was unloaded and would do, if nothing else does; 0: there is none such
     trouble: wp.array(dtype=wp.int32)
     convex: wp.array(dtype=wp.int32)  # 1: only the positive part of the stiffness of joints
@@ -229,6 +230,7 @@ class IslandArrays:
     residual_normal: wp.array(dtype=wp.float64)
     residual_tangent: wp.array(dtype=wp.float64)
     residual_joint: wp.array(dtype=wp.float64)
+    missed: wp.array(dtype=wp.float64)  # [m/s] by how much what was left out should have counted (passing_by.py)
     pull: wp.array(dtype=wp.float64)  # [m/s] residual that the proximal term of contacts leaves
     previous: wp.array(dtype=wp.float64)
     best: wp.array(dtype=wp.float64)

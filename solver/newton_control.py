@@ -219,6 +219,7 @@ def residual_begin(counts: wp.array(dtype=wp.int32), isl: IslandArrays):
     isl.gradient[k] = zero
     isl.residual_normal[k] = zero
     isl.residual_tangent[k] = zero
+    isl.missed[k] = zero
     isl.pull[k] = zero
     isl.residual_joint[k] = zero
     isl.unload[k] = 0
@@ -262,6 +263,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     value = wp.max(
         wp.max(isl.gradient[k], isl.residual_joint[k]), wp.max(isl.residual_normal[k], isl.residual_tangent[k])
     )
+    value = wp.max(value, isl.missed[k])
     finite = value == value and value < wp.float64(1.0e30)
     round = isl.outer_count[k]
     struggled = struggles(limits, isl, k)

@@ -35,6 +35,7 @@ from .mathx.real import real_types
 from .motion import motion_kernels
 from .newton_control import Limits, control_kernels
 from .newton_iteration import gradient_kernel
+from .passing_by import passing_kernels
 from .problem import StepSolution
 from .recording import recorded
 from .secant import secant_kernel
@@ -80,7 +81,7 @@ class ProximalSolver:
         self._assembly, self._stiffness = assembly_kernels(real, ropes), stiffness_kernel(real)
         self._cg = cg_kernel(real)
         self._squeezes, self._single = squeeze_kernels(real), precision == "float32"
-        self._unhindered = unhindered_kernels(real)
+        self._unhindered, self._passing = unhindered_kernels(real), passing_kernels(real)
         sweep = sweep_kernels(real)
         self._sweep = sweep.coloured if self.device.is_cuda else sweep.in_order
         self._gradient_kernel = gradient_kernel(real, ropes)
@@ -196,6 +197,8 @@ class ProximalSolver:
             if position:
                 self._over_rows(self._joint.carry_impulses, active, p.rows, p.islands)
             self._residual()
+            if position and p.launched["contacts"]:
+                self._over_contacts(self._passing.bring_back, p.settings, p.bodies, p.contacts, p.islands)
             if tied:
                 self._over_contacts(squeezes.look, p.settings, p.contacts, p.islands)
             self._over_islands(control.outer_check, flags, self._limits, p.islands)
@@ -221,6 +224,7 @@ class ProximalSolver:
         self._over_contacts(kernels.hinder, p.bodies, p.contacts, p.islands)
         self._over_bodies(kernels.free_bodies, p.bodies, p.islands)
         self._over_contacts(kernels.free_contacts, p.contacts, p.islands)
+        self._over_contacts(self._passing.leave_out, p.settings, p.bodies, p.contacts, p.islands)
 
     def _settle(self):
         """Newton leaves a little momentum unaccounted for, step after step of the same sign.

@@ -18,7 +18,7 @@ from .arrays import CONTACTS, DYNAMIC, ISLANDS, IslandArrays, structs
 from .constraints.contact import contact_kernels
 from .lanes import begin, end, island_at, item, turns
 
-STILL, SLIDES, HINDERED = 1, 2, 3  # IslandArrays.free: what free motion does
+STILL, SLIDES, HINDERED, PASSES = 1, 2, 3, 4  # IslandArrays.free: what free motion does; 4: see passing_by.py
 FAINT = 0.01  # of ``gap_noise``: what gravity closes in a step is far more
 
 

@@ -71,6 +71,79 @@ def test_a_box_falls_through_a_shaft_whose_faces_lie_along_no_axis(turn, gap, ro
     assert figure(name, "speed after a second", speed, 9.81, "m/s") == pytest.approx(9.81, rel=1e-3)
 
 
+def leaning_shaft(frame, gap, friction, half=(0.25, 0.25, 0.25), gravity=(0.0, 0.0, -9.81)):
+    """A box at rest in a shaft of four walls with that clearance; its number is 4."""
+    scene = Scene(gravity=gravity)
+    sides = [((0.05, 0.4, 9.0), (0.3 + gap, 0.0, 0.0)), ((0.4, 0.05, 9.0), (0.0, 0.3 + gap, 0.0))]
+    for k, (size, place) in enumerate((size, sign * np.array(place)) for size, place in sides for sign in (-1.0, 1.0)):
+        stands = {"motion": "static", "friction": friction, "orientation": frame}
+        scene.add(Body(f"Wall {k}", [Box(size)], position=tuple(rotations.rotate(frame, place)), **stands))
+    scene.add(Body("Box", [Box(half)], orientation=frame, friction=friction))
+    return scene
+
+
+@pytest.mark.parametrize(
+    "axis, lean, gap, substeps",
+    [
+        ("x", 0.3, 0.0, "auto"),
+        ("x", 0.3, 1e-7, 4),
+        ("y", 0.3, 1e-6, "auto"),
+        ("x", 0.05, 1e-6, 4),
+        ("x", 0.6, 1e-5, "auto"),
+        ("x", 0.05, 1e-5, "auto"),
+    ],
+)
+def test_a_box_slides_down_a_shaft_that_leans(axis, lean, gap, substeps):
+    # It stopped in the air, or lost 4 % in the first frame.  One wall carries it, and no other pushes.
+    friction = 0.5
+    scene = leaning_shaft(turned(axis, lean), gap, friction)
+    trajectory = simulate(scene, 24, config=replace(CPU, substeps=substeps))
+    assert all(report.converged for report in trajectory.reports)
+    law, speed = 9.81 * (np.cos(lean) - friction * np.sin(lean)), np.linalg.norm(trajectory.linear_velocity[-1, 4])
+    name = f"box in a shaft that leans by {lean:g} about {axis}, {gap:g} m, {substeps} steps"
+    assert figure(name, "speed after a second", speed, law, "m/s") == pytest.approx(law, rel=1e-3)
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-6])
+def test_a_box_slides_down_a_shaft_that_leans_on_its_edge(gap):
+    # It came to 4.9 and 3.1 m/s.  Two walls carry it.
+    lean, friction, towards = 0.05, 0.5, np.array([np.cos(0.6), np.sin(0.6)])
+    pull = 9.81 * np.array([*np.sin(lean) * towards, -np.cos(lean)])
+    scene = leaning_shaft(ALONG_NO_AXIS[0], gap, friction, gravity=tuple(rotations.rotate(ALONG_NO_AXIS[0], pull)))
+    trajectory = simulate(scene, 24, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    law = 9.81 * (np.cos(lean) - friction * np.sin(lean) * towards.sum())
+    speed = np.linalg.norm(trajectory.linear_velocity[-1, 4])
+    name = f"box in a shaft that leans on its edge, {gap:g} m"
+    assert figure(name, "speed after a second", speed, law, "m/s") == pytest.approx(law, rel=1e-3)
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-5])
+def test_a_box_slides_down_a_shaft_that_keyframes_speed_up_sideways(gap):
+    # It stopped in the air.  One wall pushes, and friction takes mu times what it gives.
+    friction, times = 0.5, np.arange(49) / 24.0
+    scene, still = leaning_shaft(rotations.IDENTITY, gap, friction), np.tile(rotations.IDENTITY, (49, 1))
+    for k, wall in enumerate(scene.bodies[:4]):
+        ways = np.outer(1.5 * times**2, (1.0, 0.0, 0.0)) + wall.position
+        scene.bodies[k] = replace(wall, motion="kinematic", path=MotionPath(times, ways, still))
+    trajectory = simulate(scene, 24, config=CPU)
+    assert all(report.converged for report in trajectory.reports)
+    aside, _, down = trajectory.linear_velocity[-1, 4]
+    law = 9.81 - friction * aside
+    name = f"box in a shaft that is speeded up sideways, {gap:g} m"
+    assert figure(name, "speed after a second", -down, law, "m/s") == pytest.approx(law, rel=5e-3)
+
+
+def test_a_plate_that_friction_tips_in_a_shaft_is_held_by_the_wall_opposite():
+    # Nothing else keeps it from turning over: what free motion passes by counts as soon as it is met.
+    lean, gap, half = 0.1, 1e-4, 0.1
+    trajectory = simulate(leaning_shaft(turned("x", lean), gap, 0.9, (0.25, 0.25, half)), 24, config=CPU)
+    assert all(report.converged and report.penetration < 1e-4 for report in trajectory.reports)
+    turn = rotations.multiply(turned("x", -lean), trajectory.orientation[-1, 4])
+    tilt = 2.0 * np.linalg.norm(turn[:3])
+    assert tilt < (gap + 1e-4) / half
+
+
 @GAPS
 def test_a_drawer_slides_as_far_as_its_floor_lets_it(gap):
     # It stopped after 2 mm.  What slides is half a step ahead of the textbook.
