@@ -34,7 +34,7 @@ def passing_kernels(real):
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     gap, slip, components = contact.gap, contact.slip, contact.components
     point_velocity = rotation_functions(exact).point_velocity
-    name = f"axion_passing_by_{real.name}"
+    name = f"axion_contact_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)
     contacts_slot, dynamic_slot, step_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC), wp.constant(STEP)
     faint, out, opposite = (wp.constant(wp.float64(value)) for value in (FAINT, OUT, OPPOSITE))

@@ -38,7 +38,7 @@ def squeeze_kernels(real):
     scalar, arrays = wp.float64, structs(real)
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     gap, slip = contact_kernels(real).gap, contact_kernels(real).slip
-    name = f"axion_squeezes_{real.name}"
+    name = f"axion_contact_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
     step_slot = wp.constant(STEP)
