@@ -50,7 +50,7 @@ class Collider:
     ``collide`` never changes what is remembered; only ``accept`` does.  So a step may be halved or retried freely.
     """
 
-    jointed = None  # (B,) bool: bodies that joints hold, which do not fly freely; None: none are
+    jointed = None  # straight_flight.Held: bodies that joints hold; None: none are
     pieces = None  # (B,) int: bodies with the same number, but for -1, are one now (glued.py); None: none are
     alive = None  # (joints,) bool: which hold, and may keep bodies from colliding; None: all do
     sunk = None  # (Q,) int64 numbers of pairs of meshes that started inside each other (sunk.py); None: nobody looked

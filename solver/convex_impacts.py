@@ -46,8 +46,9 @@ class ConvexImpacts:
     def change(self, found, flight, jointed=None):
         """The ContactSet ``found``, what touches first in the step as it does then; flight: FreeFlight.
 
-        What would have stopped the two before, or along another normal, is left out.  ``jointed`` (B,) bool: bodies
-        whose contacts stay as they are, for they do not fly freely; None: there are none.
+        What would have stopped the two before, or along another normal, is left out; what comes past each other has the
+        places and the normal of the step's end, where joints hold one of them.  ``jointed``: straight_flight.Held; of
+        what they turn aside contacts stay as they are, for it does not fly freely.
         """
         runs = self._runs(found, jointed)
         if runs is None:
@@ -59,10 +60,39 @@ class ConvexImpacts:
             return found
         runs, sides = runs.take(near), sides.take(twice(near, len(runs.start)))
         sides.pull = flight.unheld[self._model.shape_body[sides.shape]]
-        touch, apart, hit = self._fly(runs, sides, flight.step)
-        if not hit.any():
+        touch, apart, how = self._fly(runs, sides, flight.step)
+        hit = how == 1
+        told = places(hit if jointed is None else hit | self._passed_by(found, runs, touch, how, flight, jointed.body))
+        if not len(told):
             return found
-        return self._tell(found, runs.take(hit), touch.take(hit), apart[hit])
+        return self._tell(found, runs.take(told), touch.take(told), apart[told], hit[told])
+
+    def _passed_by(self, found, runs, touch, how, flight, jointed):
+        """(N,) bool: what free flight leads past each other, though contacts of the step's start would stop it.
+
+        Not what others stop: that goes elsewhere; and of those that joints hold, ``jointed`` (B,) bool, alone: of
+        single bodies ghosts.py tells, but for the last millimetre.  how: (N,) of FlightArrays.touches.
+        """
+        body = self._model.shape_body
+        first, second = body[runs.first], body[runs.second]
+        out, past = np.zeros(len(how), bool), places((how == 2) & (jointed[first] | jointed[second]))
+        if not len(past):
+            return out
+        near = runs.take(past)
+        run, offset = along_runs(near.count)
+        contact = near.start[run] + offset
+        gap = touch.take(past).of_contacts(found.take(contact), run, near.sign[run])[0]
+        past = past[np.logical_or.reduceat(gap < -TOLD * near.size[run], np.cumsum(near.count) - near.count)]
+        if not len(past):
+            return out
+        others = np.ones(len(found), bool)
+        run, offset = along_runs(runs.count[past])
+        others[runs.start[past][run] + offset] = False
+        stopped, hit = flight.stopped(found.take(others), self._model), how == 1
+        stopped[first[hit]] = stopped[second[hit]] = True
+        stopped &= self._model.movable
+        out[past] = ~(stopped[first[past]] | stopped[second[past]])
+        return out
 
     def _runs(self, found, jointed):
         """Runs of contacts of two convex shapes that are apart, of bodies that fly freely or stand, or None."""
@@ -75,7 +105,7 @@ class ConvexImpacts:
         size = np.minimum(model.shape_size[a], model.shape_size[b])
         good = self._convex[a] & self._convex[b] & (gap > AS_IT_IS * size)
         if jointed is not None:
-            good &= ~(jointed[model.shape_body[a]] | jointed[model.shape_body[b]])
+            good &= ~(jointed.aside[model.shape_body[a]] | jointed.aside[model.shape_body[b]])
         if not good.any():
             return None
         count = run_lengths(start, len(found))
@@ -107,7 +137,7 @@ class ConvexImpacts:
         return (way > runs.gap) & (time * aside > STRAIGHT * runs.size) & ~turning_plane
 
     def _fly(self, runs, sides, step):
-        """Run the kernel: the Touching, how far apart the shapes are then (N,) [m], whether they touch at all (N,)."""
+        """Run the kernel: the Touching, how far apart the shapes are then (N,) [m], (N,) FlightArrays.touches."""
         count = len(runs.start)
         v = self._flights.reserve(2 * count)
         v.count[0], v.step[0] = count, step
@@ -120,10 +150,12 @@ class ConvexImpacts:
         one, other = slice(0, 2 * count, 2), slice(1, 2 * count, 2)
         points = np.concatenate([v.point[one], v.point[other]])
         touching = Touching(self._model, sides, v.time[one].copy(), points, v.normal[one].copy())
-        return touching, v.apart[one].copy(), v.touches[one] == 1
+        return touching, v.apart[one].copy(), v.touches[one].copy()
 
-    def _tell(self, found, hits, touch, apart):
-        """``found`` with the N Touches of Runs ``hits``, of those of which it has none; apart: (N,) [m] then."""
+    def _tell(self, found, hits, touch, apart, first):
+        """``found`` with the N Touches of Runs ``hits``, of those of which it has none; apart: (N,) [m] then; first:
+        (N,) bool, those that do touch.
+        """
         run, offset = along_runs(hits.count)
         contact, begin = hits.start[run] + offset, np.cumsum(hits.count) - hits.count
         gap, aside, normal = touch.of_contacts(found.take(contact), run, hits.sign[run])
@@ -138,11 +170,12 @@ class ConvexImpacts:
             room = hits.count[new]
             of, touch = meeting_places(self._cores.views, touch.take(new), hits.size[new], room)
             columns = touch.columns(hits.sign[new][of], hits.size[new][of])
-            first = np.searchsorted(of, np.arange(len(new)))
-            good = np.logical_and.reduceat(columns["gap"] > 0.0, first)
+            columns["first"][~first[new][of]] = 0
+            front = np.searchsorted(of, np.arange(len(new)))
+            good = np.logical_and.reduceat(columns["gap"] > 0.0, front)
             lowest = contact[np.lexsort((gap, run))]  # they give way first
             put = places(good[of])
-            place = lowest[begin[new[of[put]]] + put - first[of[put]]]
+            place = lowest[begin[new[of[put]]] + put - front[of[put]]]
             renewed = np.isin(run, new[good])
             keep[contact[renewed]] = (like & (gap > -close))[renewed]
             keep[place] = True

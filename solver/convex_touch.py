@@ -61,7 +61,7 @@ class FlightArrays:
     normal: wp.array(dtype=wp.vec3d)  # out: world, from b to a; of the pair at side a, as all that follows
     time: wp.array(dtype=wp.float64)  # out
     apart: wp.array(dtype=wp.float64)  # out: distance then
-    touches: wp.array(dtype=wp.int32)  # out: 1 where they do within the step
+    touches: wp.array(dtype=wp.int32)  # out: 1 where they do within the step; 2 where they are apart at its end
 
 
 module = "axion_touch"
@@ -280,14 +280,17 @@ def follow_pairs(f: FlightArrays, cores: CoreArrays):
             normal = way / length
             past = velocity(f, i, q_a, p_a, time) - velocity(f, j, q_b, p_b, time)
             closing = -wp.dot(normal, past)
-            if apart <= CLOSE * size:
+            near = apart <= CLOSE * size
+            if near or time >= step:
                 going = False
                 f.point[i] = p_a
                 f.point[j] = p_b
                 f.normal[i] = normal
                 f.time[i] = time
                 f.apart[i] = apart
-                if time > zero and closing > GRAZING * wp.length(past):
+                if not near:
+                    f.touches[i] = 2
+                elif time > zero and closing > GRAZING * wp.length(past):
                     f.touches[i] = 1
             else:
                 low = time
@@ -297,9 +300,7 @@ def follow_pairs(f: FlightArrays, cores: CoreArrays):
                 gain = apart / fastest
                 if closing > GRAZING * fastest:
                     gain = wp.min(apart / closing, AHEAD * apart / fastest)
-                if low >= step:
-                    going = False
-                elif low + gain < high:
+                if low + gain < high:
                     time = low + gain
                 elif high >= step:
                     time = step

@@ -6,9 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
+from .reference.rotation import cross
+from .rotations import rotate
 from .vectors import inner
 
 HELD_BY = 3  # rounds: things that hold a body, or stand on each other
+INTO = 1e-3  # of the smaller half extent, by which free flight leads into what stops it
 
 
 @dataclass
@@ -41,3 +44,15 @@ class FreeFlight:
                 one = into == most[body]  # of several with one normal
                 pull[body[one]] -= into[one, None] * out[one]
         return pull
+
+    def stopped(self, found, model):
+        """(B,) bool: bodies that contacts of a ContactSet stop in the step, or throw back: they go elsewhere."""
+        (position, orientation), (linear, angular), speed = self.poses, self.velocity, []
+        for body, point in ((found.body_a, found.point_a), (found.body_b, found.point_b)):
+            arm = rotate(orientation[body], point - model.center_of_mass[body])
+            speed.append(linear[body] + 0.5 * self.step * self.unheld[body] + cross(angular[body], arm))
+        size = np.minimum(model.body_size[found.body_a], model.body_size[found.body_b])
+        into = found.gap + self.step * inner(found.normal, speed[0] - speed[1]) < -INTO * size
+        out = np.zeros(len(position), bool)
+        out[found.body_a[into]] = out[found.body_b[into]] = True
+        return out

@@ -9,6 +9,7 @@ import numpy as np
 
 from .contact_geometry import ALIKE
 from .copies import replace
+from .flags import places
 from .rotations import rotate
 from .touch_time import EDGE_RADIUS, Side, may_meet, round_touch, solid_touch, touch_in_flight
 from .vectors import inner
@@ -21,7 +22,8 @@ def with_impacts(found, model, flight):
     """The ContactSet ``found``, what balls and capsules meet in the step as they do then; gaps are along normals.
 
     That is each other, boxes and hulls, and balls meet meshes as well: of what has edges each ball or capsule meets the
-    first one only, for what comes after it is met on another way.  flight: FreeFlight.
+    first one only, for what comes after it is met on another way.  What comes past has the line between the two at the
+    step's end, if that of its start would stop it.  flight: FreeFlight.
     """
     if not (model.shape_rounding > 0.0).any():
         return found
@@ -37,7 +39,7 @@ def with_impacts(found, model, flight):
     for kind, touch, one in ((near & ~solid, round_touch, False), (near & solid, solid_touch(model), True)):
         if kind.any():
             sides = [Side.of(model, shape[kind], flight, flight.unheld) for shape in (first, second)]
-            _change(changed, found, model, some[kind], sign[kind], sides, touch, one, flight.step)
+            _change(changed, found, model, some[kind], sign[kind], sides, touch, one, flight)
     return replace(found, **changed)
 
 
@@ -63,7 +65,7 @@ def _pairs(found, model):
     return some, np.where(sign > 0.0, a, b), np.where(sign > 0.0, b, a), sign
 
 
-def _change(changed, found, model, some, sign, sides, touch, one, step):
+def _change(changed, found, model, some, sign, sides, touch, one, flight):
     """Put what touches in the step into the columns ``changed``, in place.
 
     some: (N,) contacts; sign, sides: of them, the first side round; touch: see ``touch_in_flight``; one: whether of
@@ -73,7 +75,7 @@ def _change(changed, found, model, some, sign, sides, touch, one, step):
     ends = found.point_a[some], found.point_b[some]
     start = sign[:, None] * found.normal[some]
     contact = [np.where(on_a, *ends), np.where(on_a, *ends[::-1])], start, found.gap[some]
-    time, at, good = touch_in_flight(sides, touch, contact, step)
+    time, at, good, apart = touch_in_flight(sides, touch, contact, flight.step)
     on_face, body = at.face.any(axis=1), model.shape_body[sides[1].shape]
     # The normal of a face turns with its body, as contacts have it anyway.
     normal = np.where(on_face[:, None], rotate(sides[1].turn, at.face), at.normal)
@@ -86,6 +88,16 @@ def _change(changed, found, model, some, sign, sides, touch, one, step):
         earliest = np.full(len(model.shape_body), np.inf)
         np.minimum.at(earliest, sides[0].shape[good], time[good])
         good &= time <= earliest[sides[0].shape]
+    if len(past := places(apart & (gap > 0.0))):
+        past = past[_after(flight.step, [side.take(past) for side in sides], contact, past) < 0.0]
+        if len(past):
+            here, others = some[past], np.ones(len(found), bool)
+            others[here] = False
+            stopped = flight.stopped(found.take(others), model)
+            for side in (found.body_a, found.body_b):
+                stopped[side[some[good]]] = True
+            stopped &= model.movable
+            good[past] = ~(stopped[found.body_a[here]] | stopped[found.body_b[here]])
     good &= ~(on_face & (inner(normal, start) > ALIKE))
     turns = on_face & (model.movable[body] | sides[1].angular.any(axis=1))
     values = {
@@ -100,3 +112,14 @@ def _change(changed, found, model, some, sign, sides, touch, one, step):
     }
     for name, column in values.items():
         changed[name][some[good]] = column[good]
+
+
+def _after(step, sides, contact, index):
+    """(K,) gaps [m] that contacts ``index`` (K,) of the step's start come to in free flight.
+
+    sides: of them; contact: as of ``touch_in_flight``, of all.
+    """
+    points, normal, gap = contact
+    way = [side.after(np.full(len(index), step)).place(point[index]) - side.now().place(point[index])
+           for side, point in zip(sides, points, strict=True)]  # fmt: skip
+    return gap[index] + inner(normal[index], way[0] - way[1])

@@ -54,6 +54,7 @@ from .second_hits import in_crowds
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
 from .stops import launch
+from .straight_flight import StraightFlight
 from .take_offs import take_off
 from .topology import whole_groups
 from .turning_strikes import strike
@@ -74,6 +75,7 @@ class Stepper:
         self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
         slow, self.fast = config.tolerances()
         self.glue = Glue(scene.joints, model.names, model.movable, self.fast)
+        self.straight = StraightFlight(joints, model.body_size)
         self.rest = Rest(self.assembler, joints, model, config.tolerances(), solver.stirring * slow)
         self.state, self.joint_damping, self.deepest, self.failures = None, config.joint_damping, DEEPEST, 0
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
@@ -244,7 +246,8 @@ class Stepper:
         position, orientation = self.frames.to_body(state.position, state.orientation)
         free = self.assembler.free(self.state.time)
         self.collider.deform(state.time, step)
-        self.collider.jointed, self.collider.alive = self._jointed(), self.joints.alive
+        self.collider.alive = self.joints.alive
+        self.collider.jointed = self.straight.look(free, state.orientation, velocity[:, 3:], step)
         poses = position, orientation, velocity[:, :3], velocity[:, 3:]
         contacts = self.glue.collide(self.collider, state.contacts, *poses, step, free)
         if (old := state.contacts) is None:
@@ -255,15 +258,6 @@ class Stepper:
         if state.late is not None:
             impulses += step * state.late.laid_on(contacts, len(state.way))
         return contacts, impulses
-
-    def _jointed(self):
-        """(B,) bool: bodies that joints hold now, or None."""
-        rows, alive = self.joints.fixed, self.joints.alive
-        if not some(alive):
-            return None
-        held, holds = np.zeros(len(self.model.names) + 1, bool), alive[rows.joint]
-        held[rows.body_a[holds]] = held[rows.body_b[holds]] = True
-        return held[:-1]
 
     def touching(self):
         """The ContactSet of the present state."""

@@ -173,7 +173,8 @@ def may_meet(sides, normal, gap, step):
 
 
 def touch_in_flight(sides, touch, contact, step):
-    """(time (N,) [s] at which both sides touch, the Touch then, (N,) bool: whether that is within the step).
+    """(time (N,) [s] at which both sides touch, the Touch then, (N,) bool: whether that is within the step, (N,) bool:
+    whether they come through it apart, so that the Touch is that of its end).
 
     Args:
         touch: ``round_touch`` or like it.
@@ -194,7 +195,7 @@ def touch_in_flight(sides, touch, contact, step):
             break
         low, high = np.where(ahead, time, low), np.where(ahead, high, time)
         time = np.where(near, time, _advanced(time, found.apart, rate, low, high))
-    return time, found, near & (time > 0.0) & (rate < -GRAZING * speed)
+    return time, found, near & (time > 0.0) & (rate < -GRAZING * speed), ahead & ~near & (time >= step)
 
 
 def _advanced(time, apart, rate, low, high):
