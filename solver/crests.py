@@ -7,6 +7,7 @@ goes along the chord instead, square to the normal half way between those of bot
 keeps its energy: half of what it loses on the tangent of the start it would gain on that of the end.
 
 Where the pull does not suffice to hold it on the chord, it leaves it: contacts do not pull.
+What is apart at the start and comes to it in the step hits it, as wheels do the far edge of a slot.
 """
 
 from dataclasses import dataclass
@@ -62,7 +63,8 @@ def crests(assembly, solution, collider, frames, found, fast, free):
     start = outwards(contacts, contacts.normal)[index]
     past = passing(contacts, bodies)[index]
     speed = length(past)
-    good = np.abs(inner(start, past)) <= ALONG * speed
+    rate = inner(start, past)
+    good = (np.abs(rate) <= ALONG * speed) & (near[index] | (-problem.step * rate <= fast))  # others are hit
     index, start, past = index[good], start[good], past[good]
     if not len(index):
         return None
