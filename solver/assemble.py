@@ -22,7 +22,7 @@ from .knock_on import KnockOn
 from .manifold import NOISE
 from .materials import COEFFICIENTS, Materials
 from .mean_turn import take_mean_turns
-from .missed_hits import taken_to_hit
+from .missed_hits import foreseen
 from .numbering import Links, Numbering
 from .outline import Outlines
 from .overlaps import overlapping, without_friction
@@ -215,11 +215,11 @@ class Assembler:
                 touches.rebound_speed = touches.rebound_speed - touches.surface_drift
             return pressed, None
         slowest = 2.0 * self.noise / step
-        foreseen = problem if struck is None else taken_to_hit(problem, struck, end_velocity)
-        rebounds = self._impacts.rebounds(foreseen, end_velocity, slowest)
-        rebounds = self._knock_on.rebounds(foreseen, end_velocity, rebounds, slowest, self.noise)
+        told, unknown = foreseen(problem, struck, end_velocity, len(contacts))
+        rebounds = self._impacts.rebounds(told, end_velocity, slowest)
+        rebounds = self._knock_on.rebounds(told, end_velocity, rebounds, slowest, self.noise)
         touches.rebound_gap, touches.rebound_speed, hits = rebounds
-        touches.rebound_gap[len(contacts) :] = 0.0  # found at the end of the step: nobody knows when they hit
+        touches.rebound_gap[unknown] = 0.0
         bounces = None
         if self.flights is not None and some(touches.rebound_speed != 0.0):
             flying = *flying, self.linear_damping, self.angular_damping

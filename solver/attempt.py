@@ -64,8 +64,7 @@ class Attempt:
     spurious: np.ndarray | None = None  # (n,) bool: energy out of nothing
     sound: np.ndarray | None = None  # (n,) bool: within the loose tolerance
     failed: np.ndarray | None = None  # (B,) bool: scene bodies of islands with a body that missed
-    too_long: np.ndarray | None = None  # (B,) bool: see Solved.halved; None: nobody asked
-    hit_again: bool = False  # whether some of these hit something on their rebound
+    too_long: np.ndarray | None = None  # (B,) bool: see Solved.too_long; None: nobody asked
     bent: np.ndarray | None = None  # (n,) bool: see Solved.bent; None: none
     share: float | None = None  # of the step, at which it is to be split (stops.py); None: half way
     crushed: object = None  # Crushed, where somebody looked

@@ -13,7 +13,8 @@ import numpy as np
 from .copies import replace
 from .flags import some
 from .reference.impact import approach
-from .reference.rows import start_gaps
+from .reference.knock_on import central, reflections
+from .reference.rows import gaps, start_gaps
 from .vectors import length
 
 TURNS = 0.01  # [rad] in the step: what turns by less comes along its tangent
@@ -65,11 +66,31 @@ def strikes(problem, least=TURNS):
     return turns & ~(stands[contacts.body_a] | stands[contacts.body_b])
 
 
-def taken_to_hit(problem, struck, end_velocity):
-    """The StepProblem with the gaps from which free motion takes contacts ``struck`` (C,) bool to a hit at its end.
+def foreseen(problem, struck, end_velocity, count):
+    """The StepProblem with gaps as rebounds are foreseen from, and numbers of contacts that hit nobody knows when.
 
-    end_velocity: (n, 6) free velocity of those that move at the step's end.
+    Those from ``count`` on only show at the end of the step, and there they touch.  Balls do so along the line between
+    them whenever they meet: their gap at the start is known.
+
+    struck: (C,) bool, contacts that free motion is to take to a hit, or None; end_velocity: (n, 6) free velocity of
+    those that move at the step's end.
     """
+    if struck is not None:
+        problem = _taken_to_hit(problem, struck, end_velocity)
+    late = np.arange(count, len(problem.contacts))
+    if not len(late):
+        return problem, late
+    found = problem.contacts.take(late)
+    if not some(found.restitution > 0.0):
+        return problem, late
+    known = central(reflections(replace(problem, contacts=found)))
+    gap = start_gaps(problem).copy()
+    gap[late[known]] = np.maximum(0.0, gaps(found, problem.bodies.position, problem.bodies.orientation)[known])
+    return replace(problem, contacts=replace(problem.contacts, start_gap=gap)), late[~known]
+
+
+def _taken_to_hit(problem, struck, end_velocity):
+    """The StepProblem with the gaps from which free motion takes contacts ``struck`` (C,) bool to a hit at its end."""
     index, gap = np.flatnonzero(struck), start_gaps(problem).copy()
     way = _closing(problem, index, end_velocity)[0]
     gap[index] = np.where(way > 0.0, np.minimum(gap[index], (1.0 - HAIR) * way), gap[index])

@@ -94,8 +94,8 @@ class PositionPhase:
             missed = None if check is None else _of_others(check.missed, bad)
             again = None if last else hit_again(assembly, solution, missed, bad)
             if again is not None:  # their step is halved anyway
-                solved = replace(solved, hit_again=again if solved.hit_again is None else again | solved.hit_again)
-                missed = _of_others(missed, whole_groups(assembly.island, solved.halved))
+                solved = solved.too_long_for(again)
+                missed = _of_others(missed, whole_groups(assembly.island, solved.too_long))
             pressed = self.assembler.wrongly_pressed(assembly, solution, others=repeat >= CHANGES)
             struck = missed_hits(assembly, solution, self.fast)
             if repeat == REPEATS or (missed is None and pressed is None and struck is None):
@@ -188,7 +188,7 @@ class PositionPhase:
         It tells what met and tumbled off.
         """
         best, solves, real, free, flown = first, first.solves, NO_PAIRS, first.check.free, {}
-        halved = None if last or first.halved is None else whole_groups(first.assembly.island, first.halved)
+        halved = None if last or first.too_long is None else whole_groups(first.assembly.island, first.too_long)
         where = self.collider, self.frames, AIM * self.fast
         for _ in range(GHOSTS):
             pairs = without(union(best.left_out, suspects(best, first, real, flown, halved, *where)), real)

@@ -10,15 +10,12 @@ goes with the restitution, for it is the rebound that goes astray.
 import numpy as np
 
 from .flags import some
-from .ordered import distinct
-from .plausible import pair_number
 from .reference.rows import start_gaps
 from .vectors import inner, length
 from .velocity_phase import moves
 
 TURNED = 0.035  # [rad] by which a normal may turn in a step before a body on its rebound meets it, at restitution 1
 SLOW = 0.5  # [m/s] rebounds that are slower may go astray
-CROWD = 0.1  # of the smaller half extent: bodies that are nearer stand in a crowd
 
 
 def hit_again(assembly, solution, missed, bad):
@@ -57,23 +54,6 @@ def hit_again(assembly, solution, missed, bad):
         hit = (np.maximum(hits[a], hits[b]) > 0) & (missed.restitution * speed > SLOW)
         again[a[hit]] = again[b[hit]] = True
     return again[:n]
-
-
-def in_crowds(problem, size):
-    """(n,) bool: dynamic bodies with two others that move as near as touching.
-
-    What is handed on through many at once is known as a whole (knock_on.py), and a step that ends amidst it takes it
-    apart: the break of a rack of billiard balls lost up to 65 % of its energy.
-
-    size: (B,) [m] of the solver bodies.
-    """
-    contacts, n = problem.contacts, problem.bodies.dynamic_count
-    a, b = contacts.body_a, contacts.body_b
-    near = start_gaps(problem) < CROWD * np.minimum(size[a], size[b])
-    near &= (a < n) & (b < n)
-    pairs = distinct(pair_number(a[near], b[near], len(size)))
-    one, other = np.divmod(pairs, len(size))
-    return np.bincount(np.append(one, other), minlength=n)[:n] > 1
 
 
 def _sent_off(problem, solution, sent):

@@ -21,8 +21,7 @@ class Solved:
     check: object = None  # EndCheck or None
     done: object = None  # (n,) bool: bodies that go the same way as when ``check`` was made; None: before that
     bent: object = None  # (n,) bool: bodies carried along a curve; None: none
-    too_long: object = None  # (n,) bool: those whose step is too long for it; None: none
-    hit_again: object = None  # (n,) bool: those that hit something on their rebound, see second_hits.py; None: none
+    too_long: object = None  # (n,) bool: those whose step is too long for it, or for what they hit on their rebound
     kinks: object = None  # curves.Bends at which balls were hit, or None
     fine: object = None  # (n,) bool: bodies carried along a curve of facets that turn by little; None: none
     off: object = None  # (C,) bool: contacts of what hit and tumbled on past it, see tumbled.py; None: none
@@ -38,10 +37,3 @@ class Solved:
         if bodies is None:
             return self
         return replace(self, too_long=bodies if self.too_long is None else bodies | self.too_long)
-
-    @property
-    def halved(self):
-        """(n,) bool: bodies whose step is done again in halves whatever is found out about it; None: none."""
-        if self.too_long is None or self.hit_again is None:
-            return self.too_long if self.hit_again is None else self.hit_again
-        return self.too_long | self.hit_again

@@ -50,18 +50,15 @@ from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase
 from .rest import KINDS, Rest, Sleep
 from .row_work import throws
-from .second_hits import in_crowds
 from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
 from .stops import launch
 from .straight_flight import StraightFlight
 from .take_offs import take_off
-from .topology import whole_groups
 from .turning_strikes import strike
 from .twists import count_turns
 
 DEEPEST = 4  # a step is halved at most this often
-SECOND_HITS = 2  # and this often more for what hits again on its rebound
 PATIENCE = 3  # frames given up on before steps are halved less
 
 
@@ -117,27 +114,15 @@ class Stepper:
             if depth < self.deepest:
                 if self._in_vain(attempt):
                     return self._after(attempt.spent, self._advance(step, self.deepest))
-                return self._again(step, depth, attempt)
+                if few(self, attempt):
+                    return halve_part(self, step, depth, attempt)
+                return self.halves(step, depth, attempt.spent, attempt.share)
             self._look_for_room(attempt)
             self._without_room = self._without_room | attempt.crushed.bodies
         self._accept(attempt)
         if self.recorder is not None:
             self.records.append((attempt, None))
         return [attempt.outcome()]
-
-    def _again(self, step, depth, attempt):
-        """The outcomes of the step with what failed in halves; of what hits again on its rebound shorter ones than of
-        others, for a hit that is lost takes its energy along.
-        """
-        deepest = self.deepest
-        if attempt.hit_again and depth + 1 == deepest <= DEEPEST:
-            self.deepest += SECOND_HITS
-        try:
-            if few(self, attempt):
-                return halve_part(self, step, depth, attempt)
-            return self.halves(step, depth, attempt.spent, attempt.share)
-        finally:
-            self.deepest = deepest
 
     def _in_vain(self, attempt):
         """Whether shorter steps would miss, too: what missed is crushed, and was when halving had come to its end."""
@@ -181,8 +166,8 @@ class Stepper:
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
         attempt.tolerance = np.where((judged.speed > SLOW) | solved.statistics.held, self.fast, solved.tolerance)
         attempt.bent = solved.bent
-        if depth < self.deepest and solved.halved is not None:
-            self._tell_too_long(attempt, solved, depth)
+        if depth < min(curves.DEEPEST, self.deepest) and solved.too_long is not None:
+            attempt.too_long = of_islands(assembly, solved.too_long)
         thrown = throws(assembly, solution, judged, self.position_phase.slow) if depth < self.deepest else None
         if thrown is not None:
             attempt.too_long = of_islands(assembly, thrown) | (attempt.too_long is not None and attempt.too_long)
@@ -205,18 +190,6 @@ class Stepper:
         if (left := self.joints.left(assembly.row_number, step)) is not None:
             tell(attempt.residuals, assembly.problem.joints, left, attempt.error, self.fast)
         return attempt
-
-    def _tell_too_long(self, attempt, solved, depth):
-        """Tell an Attempt, of that depth, which islands its step is too long for."""
-        halved, again, assembly = solved.halved, solved.hit_again, attempt.assembly
-        if again is not None and depth + 1 >= DEEPEST:
-            size = np.append(self.model.body_size, np.inf)[assembly.numbering.scene]
-            again = again & ~whole_groups(assembly.island, in_crowds(assembly.problem, size))
-            attempt.hit_again = some(again)
-        if depth >= curves.DEEPEST:
-            halved = again
-        if halved is not None:
-            attempt.too_long = of_islands(assembly, halved)
 
     @staticmethod
     def _after(spent, outcomes):

@@ -55,7 +55,8 @@ def room(seed, count, walls):
 def test_a_gas_of_balls_keeps_its_energy():
     scene = gas(40)
     energy = energies(scene, run(scene, 72))
-    # 0.28 where second hits take place at the end of the step, 0.07 where they do at that of a sixteenth of it
+    # 0.28 where second hits take place at the end of the step, 0.07 where they do at that of a sixteenth of it,
+    # to which it is halved: what is hit there was taken to touch from the start
     lost, most = 1.0 - energy[-1] / energy[0], 0.003
     assert figure("40 balls in a room, restitution 1", "energy lost in 3 s", lost, most) < most
     assert np.diff(energy).max() < 1e-4 * energy[0]
