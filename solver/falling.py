@@ -64,8 +64,9 @@ def _leaves(problem, index, end_velocity, gain, noise):
     contacts, step = problem.contacts, problem.step
     out, pull = np.zeros(len(index), bool), np.zeros((len(problem.bodies.mass), 3))
     pull[: len(gain)] = step * gain
-    pull = pull[contacts.body_a[index]] - pull[contacts.body_b[index]]
-    free = places((inner(contacts.normal[index], pull) >= -noise) & pull.any(axis=1))
+    pull = pull.take(contacts.body_a.take(index), 0) - pull.take(contacts.body_b.take(index), 0)
+    free = places(inner(contacts.normal.take(index, 0), pull) >= -noise)
+    free = free[pull.take(free, 0).any(axis=1)] if len(free) else free
     if len(free):
         near = contacts.take(index[free])
         speed, more = approach(problem.bodies, near, end_velocity)

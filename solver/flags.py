@@ -5,7 +5,7 @@ from numpy import asarray, count_nonzero
 
 
 def some(flags):
-    """Whether any of an array of bool is set."""
+    """Whether any of an array of bool is set, or of numbers is not 0."""
     return count_nonzero(flags) > 0
 
 

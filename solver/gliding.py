@@ -147,7 +147,7 @@ def _rolls(bodies, links, sides, is_round, step):
     if links.sprung is not None:
         slow = step * length(bodies.velocity[own, 3:]) <= ROLLS
         rolls |= links.sprung.take(links.group.take(own)) & (is_round | slow)
-    return rolls & (other >= n) & ~bodies.velocity.any(axis=1)[other]
+    return rolls & (other >= n) & bodies.still().take(other)
 
 
 def _pivots(touches, index, bodies, sides, rolls):
@@ -161,8 +161,8 @@ def _pivots(touches, index, bodies, sides, rolls):
     found = places(turning[own] & ~rolls & (other >= bodies.dynamic_count))
     out = np.zeros(len(own), bool)
     if len(found):
-        near, own = touches.take(index[found]), own[found]
-        arm = arms(near, bodies, own)
+        own = own[found]
+        arm = arms(touches, bodies, own, index[found])
         out[found] = length(speed_at(bodies, own, arm)) <= STANDS * length(bodies.velocity[own, 3:]) * length(arm)
     return out
 
@@ -187,16 +187,12 @@ def _able(problem, may, count, noise, curved):
 
 def _bent(touches, bodies, curved):
     """(C,) bool: contacts with what stands still of bodies that curves carry."""
-    if curved is None:
+    carried, n = np.zeros(len(bodies.mass), bool), bodies.dynamic_count
+    if curved is None or not some(curved):
         return np.zeros(len(touches), bool)
-    own = np.minimum(moving_first(touches)[0], bodies.dynamic_count)
-    return np.append(curved > 0, False)[own] & _still(touches, bodies)
-
-
-def _still(touches, bodies):
-    """(C,) bool: contacts with what neither moves freely nor by keyframes."""
-    other = moving_first(touches)[1]
-    return (other >= bodies.dynamic_count) & ~bodies.velocity.any(axis=1)[other]
+    carried[:n] = curved > 0
+    own, other = moving_first(touches)
+    return carried.take(own) & (other >= n) & bodies.still().take(other)
 
 
 def _at_start(touches, bodies, index):

@@ -53,7 +53,7 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
     island, bodies, n = assembly.island, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     if not some(ours):
         return velocity, np.zeros((n, 2))
-    keeps, takes = (ours & each for each in _conservative(assembly, solution, near))
+    keeps, takes = _conservative(assembly, solution, near, ours)
     keeps[island[~sound]] = False
     noise = np.zeros(len(keeps))
     if some(unknown := keeps & groups_with(island, ~ruled, len(keeps))):
@@ -157,17 +157,18 @@ def _holds(assembly, solution, locks, near):
     return holds
 
 
-def _conservative(assembly, solution, near):
-    """(islands,) bool twice: those whose rows and contacts neither take nor give energy, and that at most take it."""
+def _conservative(assembly, solution, near, ours):
+    """(islands,) bool twice: those of ``ours`` (islands,) bool whose rows and contacts neither take nor give energy, and
+    that at most take it.
+    """
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
-    keeps = ~groups_with(assembly.island, problem.bodies.midpoint[:n] < 1.0, len(assembly.island_jointed))
-    takes = keeps.copy()
-    if assembly.rigid is None:  # else all rows hold
-        _of_rows(assembly, solution, near, (keeps, takes))
+    keeps = ours & ~groups_with(assembly.island, problem.bodies.midpoint[:n] < 1.0, len(assembly.island_jointed))
     if len(problem.contacts) and some(touched := solution.contact_impulse.any(axis=1)):
         contacts = problem.contacts
-        touched = assembly.island[np.minimum(contacts.body_a, contacts.body_b)[touched]]
-        keeps[touched] = takes[touched] = False
+        keeps[assembly.island[np.minimum(contacts.body_a, contacts.body_b)[touched]]] = False
+    takes = keeps.copy()
+    if assembly.rigid is None and some(keeps):  # else all rows hold, or nobody asks
+        _of_rows(assembly, solution, near, (keeps, takes))
     return keeps, takes
 
 

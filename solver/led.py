@@ -17,9 +17,7 @@ MOST = 2.0  # times the speed of what a led surface strikes: others may strike i
 
 def led_bodies(bodies):
     """(B,) bool: which of problem.Bodies move as they are prescribed to."""
-    led = bodies.velocity.any(axis=1)
-    led[: bodies.dynamic_count] = False
-    return led
+    return ~bodies.still()
 
 
 def led_speed(problem):

@@ -60,7 +60,7 @@ def strikes(problem, least=TURNS):
     turns = problem.step * length(bodies.velocity[:, 3:]) > least
     if not some(turns):
         return np.zeros(len(contacts), bool)
-    stands = ~bodies.velocity.any(axis=1)
+    stands = bodies.still()
     stands[: bodies.dynamic_count] = False
     turns = turns[contacts.body_a] | turns[contacts.body_b]
     return turns & ~(stands[contacts.body_a] | stands[contacts.body_b])

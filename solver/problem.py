@@ -66,6 +66,12 @@ class Bodies:
         """(B, 3) principal moments against which constraints change the spin [kg m^2]."""
         return self.inertia if self.lever_inertia is None else self.inertia + self.lever_inertia
 
+    def still(self):
+        """(B,) bool: of the bodies that do not move freely those without a velocity; of others nothing is said."""
+        out, n = np.ones(len(self.mass), bool), self.dynamic_count
+        np.logical_not(self.velocity[n:].any(axis=1), out=out[n:])
+        return out
+
     def velocity_at_start(self):
         """(B, 6) velocity of all bodies at the step's start."""
         return self.velocity if self.start_velocity is None else self.start_velocity
@@ -261,5 +267,6 @@ def frozen(values):
 
 def _taken(table, index):
     """A dataclass of arrays of one length, cut down to ``index``."""
-    index = numbers(index)
-    return type(table)(**{name: None if c is None else c.take(index, 0) for name, c in vars(table).items()})
+    index, out = numbers(index), object.__new__(type(table))  # not through ``__init__``, which takes as long
+    out.__dict__ = {name: None if c is None else c.take(index, 0) for name, c in vars(table).items()}
+    return out

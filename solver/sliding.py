@@ -26,13 +26,14 @@ def slides(touches, index, problem, links, sides, is_round):
     bodies, (own, other) = problem.bodies, sides
     n, jointed = bodies.dynamic_count, np.zeros(len(bodies.mass), bool)
     jointed[links.a] = jointed[links.b] = True
-    may = (own < n) & (other >= n) & jointed[own] & links.flat[other] & ~bodies.velocity.any(axis=1)[other]
+    may = (own < n) & (other >= n) & jointed[own] & links.flat[other] & bodies.still().take(other)
     found = places(may)
     if not len(found):
         return may
-    near, body = touches.take(index[found]), own[found]
-    normal, velocity, spin = normals(near, bodies.orientation), bodies.velocity[body, :3], bodies.velocity[body, 3:]
-    slip = speed_at(bodies, body, arms(near, bodies, body))
+    near, body = index[found], own[found]
+    normal, velocity = normals(touches, bodies.orientation, near), bodies.velocity.take(body, 0)
+    velocity, spin = velocity[:, :3], velocity[:, 3:]
+    slip = speed_at(bodies, body, arms(touches, bodies, body, near))
     group = links.group[body]
     slides, goes = (_fastest(length(_along(speed, normal)), group) for speed in (slip, velocity))
     stays = problem.step * length(_along(spin, normal)) <= TILTS
@@ -41,15 +42,17 @@ def slides(touches, index, problem, links, sides, is_round):
     return may
 
 
-def arms(contacts, bodies, body):
-    """(N, 3) places of contacts from the middles of ``body`` (N,), of each one of its two."""
-    point = np.where((contacts.body_a == body)[:, None], contacts.point_a, contacts.point_b)
-    return rotate(bodies.orientation[body], point)
+def arms(contacts, bodies, body, index):
+    """(N, 3) places of contacts ``index`` (N,) from the middles of ``body`` (N,), of each one of its two."""
+    on_a = contacts.body_a.take(index) == body
+    point = np.where(on_a[:, None], contacts.point_a.take(index, 0), contacts.point_b.take(index, 0))
+    return rotate(bodies.orientation.take(body, 0), point)
 
 
 def speed_at(bodies, body, arm):
     """(N, 3) velocity of places ``arm`` (N, 3) from the middles of bodies (N,)."""
-    return bodies.velocity[body, :3] + cross(bodies.velocity[body, 3:], arm)
+    velocity = bodies.velocity.take(body, 0)
+    return velocity[:, :3] + cross(velocity[:, 3:], arm)
 
 
 def _along(vector, normal):

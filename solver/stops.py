@@ -83,9 +83,10 @@ def _stops(assembly, solution, fast):
     apart = (ground >= n) & jointed[own] & (start_gaps(problem) > fast)
     hit = places(apart & (solution.contact_impulse[:, 0] > 0.0))
     limits = (rows.beta == 1.0) & ((rows.lower == 0.0) | (rows.upper == 0.0)) & (solution.joint_impulse != 0.0)
-    if some(limits):
-        limits &= _room(rows, problem.bodies.position, problem.bodies.orientation) > fast
     limits = places(limits)
+    if len(limits):
+        room = _room(rows.take(limits), problem.bodies.position, problem.bodies.orientation)
+        limits = limits[room > fast]
     if not len(hit) and not len(limits):
         return None
     label = joint_groups(assembly.joint_links, n)

@@ -7,7 +7,7 @@ import numpy as np
 
 from .closest_on_mesh import nearest_place
 from .closest_shares import closest_shares
-from .flags import numbers
+from .flags import numbers, some
 from .reference.impact import time_to_zero
 from .reference.rotation import cross
 from .rotations import conjugate, exponential, multiply, rotate
@@ -60,10 +60,16 @@ class Side:
 
     def after(self, time):
         """The Moved bodies after ``time`` (N,)."""
+        if self.stand():
+            return self.now()
         time = time[:, None]
         turn = multiply(exponential(time * self.angular), self.turn)
         heart = self.heart + time * (self.linear + 0.5 * time * self.pull)
         return Moved(self, heart, turn, self.linear + time * self.pull)
+
+    def stand(self):
+        """Whether none of the bodies moves."""
+        return not (some(self.linear) or some(self.angular) or some(self.pull))
 
     def now(self):
         """The Moved bodies where they are."""

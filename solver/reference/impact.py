@@ -12,7 +12,7 @@ rebound: it rests.
 
 import numpy as np
 
-from .rows import contact_jacobians, start_gaps
+from .rows import normal_jacobians, start_gaps
 
 MOST_HITS = 16  # of one contact within one step; one that still hits is taken to rest
 
@@ -24,15 +24,14 @@ def approach(bodies, contacts, end_velocity):
     """
     if not len(contacts):
         return np.zeros(0), np.zeros(0)
-    j_a, j_b = contact_jacobians(contacts, bodies.position, bodies.orientation)
+    j_a, j_b = normal_jacobians(contacts, bodies.orientation)
     gain = np.zeros_like(bodies.velocity)
     n = bodies.dynamic_count
     gain[:n, :3] = end_velocity[:, :3] - bodies.velocity[:n, :3]
 
     def along_normal(velocity):
-        return np.einsum("ci,ci->c", j_a[:, 0], velocity[contacts.body_a]) + np.einsum(
-            "ci,ci->c", j_b[:, 0], velocity[contacts.body_b]
-        )
+        on_a, on_b = (velocity.take(body, 0) for body in (contacts.body_a, contacts.body_b))
+        return np.einsum("ci,ci->c", j_a, on_a) + np.einsum("ci,ci->c", j_b, on_b)
 
     drift = 0.0 if contacts.surface_drift is None else contacts.surface_drift
     return along_normal(bodies.velocity) + drift, along_normal(gain)

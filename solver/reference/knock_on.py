@@ -15,7 +15,7 @@ import numpy as np
 
 from .impact import approach, time_to_zero
 from .rotation import conjugate, rotate
-from .rows import contact_jacobians, start_gaps
+from .rows import normal_jacobians, start_gaps
 
 ROUNDS = 16  # reflections for each contact of a group: what still hits then is taken to rest
 SWEEPS = 50  # Gauss-Seidel over the contacts that are reflected together
@@ -28,7 +28,7 @@ def reflections(problem):
     impulse gives them.
     """
     bodies, contacts = problem.bodies, problem.contacts
-    rows = [j[:, 0] for j in contact_jacobians(contacts, bodies.position, bodies.orientation)]
+    rows = normal_jacobians(contacts, bodies.orientation)
     return *rows, *(answer(bodies, side, j) for side, j in zip((contacts.body_a, contacts.body_b), rows, strict=True))
 
 

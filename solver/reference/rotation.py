@@ -8,6 +8,7 @@ q(t + h) = exp(h w) q(t).
 import numpy as np
 
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
+_CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def cross(a, b):
@@ -46,7 +47,7 @@ def multiply(p, q):
 
 def conjugate(q):
     """Inverse rotation of a unit quaternion."""
-    return np.asarray(q, float) * (-1.0, -1.0, -1.0, 1.0)
+    return np.asarray(q, float) * _CONJUGATE
 
 
 def rotate(q, a):

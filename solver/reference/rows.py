@@ -297,12 +297,19 @@ def contact_places(contacts, body, point, turn, outward):
     return place
 
 
-def normals(contacts, orientation):
-    """World normals (C, 3) at the given orientations (B, 4): those of faces turn with their bodies."""
-    if contacts.face is None:
-        return np.asarray(contacts.normal, float)
-    turned = rotate(np.asarray(orientation, float)[contacts.face], contacts.face_normal)
-    return np.where((contacts.face >= 0)[:, None], turned, contacts.normal)
+def normals(contacts, orientation, index=None):
+    """World normals (C, 3) at the given orientations (B, 4): those of faces turn with their bodies.
+
+    index: (K,) numbers of the contacts whose normals they are; default: all.
+    """
+    columns = contacts.normal, contacts.face, contacts.face_normal
+    if index is not None:
+        columns = (None if column is None else column.take(index, 0) for column in columns)
+    normal, face, face_normal = columns
+    if face is None:
+        return np.asarray(normal, float)
+    turned = rotate(np.asarray(orientation, float).take(face, 0, mode="wrap"), face_normal)
+    return np.where((face >= 0)[:, None], turned, normal)
 
 
 def contact_jacobians(contacts, position, orientation, free=None):
@@ -321,9 +328,24 @@ def contact_jacobians(contacts, position, orientation, free=None):
     """
     if not len(contacts):
         return np.zeros((0, 3, 6)), np.zeros((0, 3, 6))
-    orientation = np.asarray(orientation, float)
     n = np.asarray(contacts.normal, float).reshape(-1, 3)
     axes = np.stack([n, *tangents(n)], axis=1)
+    r_a, r_b = _levers(contacts, n, orientation, free)
+    j_a = np.concatenate([axes, cross(r_a[:, None, :], axes)], axis=2)
+    j_b = -np.concatenate([axes, cross(r_b[:, None, :], axes)], axis=2)
+    return j_a, j_b
+
+
+def normal_jacobians(contacts, orientation, free=None):
+    """J_a (C, 6), J_b (C, 6): those of ``contact_jacobians`` along the normals alone."""
+    n = np.asarray(contacts.normal, float).reshape(-1, 3)
+    r_a, r_b = _levers(contacts, n, orientation, free)
+    return np.concatenate([n, cross(r_a, n)], axis=1), -np.concatenate([n, cross(r_b, n)], axis=1)
+
+
+def _levers(contacts, n, orientation, free):
+    """r_a (C, 3), r_b (C, 3) of ``contact_jacobians``, which end on the surfaces; n: (C, 3) normals."""
+    orientation = np.asarray(orientation, float)
     sides = (contacts.body_a, contacts.point_a, -n), (contacts.body_b, contacts.point_b, n)
     r_a, r_b = (contact_places(contacts, body, point, orientation[body], out) for body, point, out in sides)
     if free is not None and contacts.glides is not None:
@@ -335,10 +357,7 @@ def contact_jacobians(contacts, position, orientation, free=None):
             levers.append(np.where(kind == 0, r, np.where(kind == 2, mean, half)))
         r_a, r_b = levers
     r_a = r_a - n * np.reshape(contacts.margin_a, (-1, 1))
-    r_b = r_b + n * np.reshape(contacts.margin_b, (-1, 1))
-    j_a = np.concatenate([axes, cross(r_a[:, None, :], axes)], axis=2)
-    j_b = -np.concatenate([axes, cross(r_b[:, None, :], axes)], axis=2)
-    return j_a, j_b
+    return r_a, r_b + n * np.reshape(contacts.margin_b, (-1, 1))
 
 
 def coordinate_rates(rows, velocity, *pose):
@@ -354,7 +373,7 @@ def parting_speeds(contacts, velocity, *pose):
 
     pose: position (B, 3), orientation (B, 4) and, as in ``contact_jacobians``, ``free``.
     """
-    j_a, j_b = (j[:, 0] for j in contact_jacobians(contacts, *pose))
+    j_a, j_b = normal_jacobians(contacts, *pose[1:])
     return dot(j_a, velocity[contacts.body_a]) + dot(j_b, velocity[contacts.body_b])
 
 
