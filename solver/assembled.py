@@ -8,6 +8,7 @@ import numpy as np
 
 from .flags import places
 from .numbering import Numbering
+from .plausible import pair_number
 from .problem import JointRows, StepProblem
 
 
@@ -44,6 +45,17 @@ class Assembly:
     rigid: JointRows | None  # the rows as the velocity phase takes them, where they are the same in every step
     row_end: object  # springs.EndLaw of the rows, or None where nothing is damped
     falls: np.ndarray | None  # (n,) int: groups that fall by mid-step, as ``falling`` tells them
+
+    @cached_property
+    def sides(self):
+        """Scene numbers (C,) and (C,) of both bodies of the problem's contacts."""
+        contacts, order = self.problem.contacts, self.numbering.scene
+        return order.take(contacts.body_a), order.take(contacts.body_b)
+
+    @cached_property
+    def pairs(self):
+        """(C,) ``pair_number`` of the scene bodies of the problem's contacts."""
+        return pair_number(*self.sides, len(self.numbering.scene) - 1)
 
     @cached_property
     def springs(self):

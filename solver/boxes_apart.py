@@ -90,15 +90,14 @@ def apart(one, other):
     far = inner(way, way)
     reach = inner(np.abs(way), half_a) + inner(np.abs(back), half_b)
     found |= far > reach + radius[:, 0] * np.sqrt(far)
+    # along the cross products of each edge of one and each edge of the other
+    (next_way, after_way), (next_a, after_a) = ((x.take(NEXT, -1), x.take(AFTER, -1)) for x in (way, half_a))
     next_b, after_b = half_b.take(NEXT, -1), half_b.take(AFTER, -1)
-    for i in range(3):  # along the cross products of edge i of one and each edge of the other
-        j, k = (i + 1) % 3, (i + 2) % 3
-        between = np.abs(way[..., k, None] * turn[..., j, :] - way[..., j, None] * turn[..., k, :])
-        reach = half_a[:, j, None] * size[..., k, :] + half_a[:, k, None] * size[..., j, :]
-        side = size[..., i, :]
-        reach += next_b * side.take(AFTER, -1) + after_b * side.take(NEXT, -1)
-        reach += radius * np.sqrt(np.maximum(1.0 - turn[..., i, :] ** 2, 0.0))
-        found |= (between > reach).any(axis=-1)
+    between = np.abs(after_way[..., None] * turn.take(NEXT, -2) - next_way[..., None] * turn.take(AFTER, -2))
+    reach = next_a[..., None] * size.take(AFTER, -2) + after_a[..., None] * size.take(NEXT, -2)
+    reach += next_b[:, None] * size.take(AFTER, -1) + after_b[:, None] * size.take(NEXT, -1)
+    reach += radius[:, None] * np.sqrt(np.maximum(1.0 - turn**2, 0.0))
+    found |= (between > reach).any(axis=(-2, -1))
     above = way[..., 2] > np.einsum("...j,...j->...", size[..., 2, :], half_b) + radius[:, 0]
     below = -back[..., 2] > np.einsum("...i,...i->...", size[..., :, 2], half_a) + radius[:, 0]
     off_plane = one.plane & bounded_b & above | other.plane & bounded_a & below

@@ -7,11 +7,12 @@ from .arrays import host_view, staging, upload
 
 
 class ColumnSet:
-    """Columns of a table that are taken over together: pairs (name on the device, name in the table), two or more."""
+    """Columns of a table that are taken over together: pairs (name on the device, name in the table)."""
 
     def __init__(self, *pairs):
         self.pairs, self.names = pairs, tuple(name for name, _ in pairs)
-        self.of = operator.attrgetter(*(source for _, source in pairs))
+        of = operator.attrgetter(*(source for _, source in pairs))
+        self.of = of if len(pairs) > 1 else lambda table: (of(table),)
 
 
 class Columns:

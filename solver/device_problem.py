@@ -39,7 +39,7 @@ ROW_COLUMNS = ColumnSet(
 )  # fmt: skip
 
 COUNTED = "contacts", "rows", "pairs", "islands", "bodies", "parts", "constrained"  # slots of ``counts`` after DYNAMIC
-TOPOLOGY = {
+_TOPOLOGY = {
     "bodies": {"island": "body_island"}
     | {f"{each}_{part}": f"body_{each}_{part}" for each in ("contact", "row") for part in ("start", "index")}
     | {name: name for name in ("neighbour_start", "neighbour_body", "neighbour_pair")},
@@ -52,6 +52,7 @@ TOPOLOGY = {
     | {f"{each}_start": f"island_{each}_start" for each in ("contact", "run", "pair")}
     | {name: name for name in ("jointed", "constrained", "constrained_index", "looped")},
 }  # what is taken over from a Topology: the names on the device, and its own
+TOPOLOGY = {kind: ColumnSet(*columns.items()) for kind, columns in _TOPOLOGY.items()}
 
 
 class DeviceProblem:
@@ -223,8 +224,7 @@ class DeviceProblem:
     def _upload_topology(self, topology):
         """The indices that no kernel writes."""
         for kind, columns in TOPOLOGY.items():
-            for name, source in columns.items():
-                self._into[kind].put(name, getattr(topology, source))
+            self._into[kind].put_all(topology, columns)
         self._laid = topology
 
     def _upload_bodies(self, problem, plan, options):

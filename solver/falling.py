@@ -12,7 +12,7 @@ import numpy as np
 
 from .components import connected_components
 from .copies import replace
-from .flags import places, some
+from .flags import every, places, some
 from .reference.impact import approach, time_to_zero
 from .reference.rows import start_gaps
 from .topology import whole_groups
@@ -37,19 +37,21 @@ def falling(problem, links, pressed, middle, end_velocity, noise, bounces=None):
         still = hits & ~_pulled(gain, contacts.body_a) & ~_pulled(gain, contacts.body_b)
         index = pressed & (still | ~hits)
     index = places(index)
-    i, j = np.append(contacts.body_a[index], links.a), np.append(contacts.body_b[index], links.b)
+    i = np.concatenate([contacts.body_a.take(index), links.a])
+    j = np.concatenate([contacts.body_b.take(index), links.b])
     lower = np.minimum(i, j)
     tied = np.maximum(i, j) < count
     holding, outside = ~tied, places(~tied[: len(index)])
     if len(outside):
         holding[outside] = ~_leaves(problem, index[outside], end_velocity, gain, noise)
-    holds = np.zeros(count, bool) if bounces is None else bounces.flown.copy()
-    held = lower[holding]
-    holds[held[held < count]] = True
+    holds = np.zeros(len(middle), bool)
+    if bounces is not None:
+        holds[:count] = bounces.flown
+    holds[lower[holding]] = True
     if still is not None:
-        for held in (contacts.body_a[still], contacts.body_b[still]):
-            holds[held[held < count]] = True
-    if (holds | ~ends).all():
+        holds[contacts.body_a[still]] = holds[contacts.body_b[still]] = True
+    holds = holds[:count]
+    if every(holds | ~ends):
         return None
     label = connected_components(count, i[tied], j[tied])
     flies = ends & ~whole_groups(label, holds)

@@ -17,7 +17,7 @@ from .boxes_apart import near_on_the_way
 from .flags import every, places
 from .ordered import among, distinct, union, without
 from .passing import NO_PAIRS, on_the_way, scene_poses
-from .plausible import PairOverlap, pair_number
+from .plausible import PairOverlap
 from .pushed_back import end_without
 from .reference.rows import gaps
 from .vectors import length
@@ -57,8 +57,7 @@ def suspects(solved, first, real, flown, halved, collider, frames, tolerance):
 
 def of_pairs(pairs, assembly):
     """(C,) bool: the contacts of an Assembly's problem that are of ``pairs`` (P,) of scene bodies."""
-    contacts, order = assembly.problem.contacts, assembly.numbering.scene
-    return among(pair_number(order[contacts.body_a], order[contacts.body_b], len(order) - 1), pairs)
+    return among(assembly.pairs, pairs)
 
 
 def _pushed_by_others(assembly, solution, pairs):
@@ -79,9 +78,8 @@ def met_without(pairs, solved, free, touched, collider, frames, tolerance):
     Those among ``touched``, which touched with them, must come through without a touch, others without overlap; both
     known to the ``tolerance`` [m].
     """
-    assembly, order = solved.assembly, solved.assembly.numbering.scene
-    contacts, late = assembly.problem.contacts, slice(len(assembly.contacts), None)
-    found = pair_number(order[contacts.body_a[late]], order[contacts.body_b[late]], len(free))
+    assembly = solved.assembly
+    found = assembly.pairs[len(assembly.contacts) :]
     clear = tolerance * np.array([1.0 if pair in touched else -1.0 for pair in pairs.tolist()])
     return met(pairs, assembly, solved.solution, collider, frames, free, clear) | among(pairs, distinct(found))
 
@@ -106,13 +104,13 @@ def pushed_from_afar(assembly, solution, found, model, tolerance, halved=None, l
     a, b = contacts.body_a, contacts.body_b
     if least > 0.0:
         index = index[problem.step * push[index] * (1.0 / mass[a[index]] + 1.0 / mass[b[index]]) > least]
-    pair = pair_number(order[a], order[b], scene)
+    pair = assembly.pairs
     known = pair[:count]
     apart = without(distinct(known), distinct(known[touched]))
-    index = index[among(pair[index], apart)]
+    index = index[among(pair.take(index), apart)]
     if not len(index):
         return NO_PAIRS, NO_PAIRS
-    a, b, pair, late = a[index], b[index], pair[index], distinct(pair[count:])
+    a, b, pair, late = a.take(index), b.take(index), pair.take(index), distinct(pair[count:])
     told = gaps(contacts.take(index), solution.position, solution.orientation)
     size = np.minimum(model.body_size[order[a]], model.body_size[order[b]])
     seen = PairOverlap(found.body_a, found.body_b, found.gap, scene, most=np.inf).of(order[a], order[b])

@@ -107,7 +107,7 @@ def _near(problem, contacts, links, noise, curved, rims):
     if not count or touches.face is None:
         return None
     closed = places(np.abs(contacts.gap) <= noise)
-    bend = curved is not None and curved.any()
+    bend = curved is not None and some(curved)
     if not len(closed) and not bend:
         return None
     found, turns = np.zeros(len(touches), bool), np.ones(len(problem.bodies.mass), bool)
@@ -141,11 +141,13 @@ def _rolls(bodies, links, sides, is_round, step):
     (own, other), n = sides, bodies.dynamic_count
     alone, wheels = np.ones(len(bodies.mass), bool), links.wheels[:-1].copy()
     alone[links.a] = alone[links.b] = False
+    moving = places(other < n)
     for side in sides:
-        alone[side[other < n]] = wheels[side[other < n]] = False
-    rolls = is_round & (alone[own] | wheels[own] & links.flat[other])
+        moved = side.take(moving)
+        alone[moved] = wheels[moved] = False
+    rolls = is_round & (alone.take(own) | wheels.take(own) & links.flat.take(other))
     if links.sprung is not None:
-        slow = step * length(bodies.velocity[own, 3:]) <= ROLLS
+        slow = step * length(bodies.velocity[:, 3:].take(own, 0)) <= ROLLS
         rolls |= links.sprung.take(links.group.take(own)) & (is_round | slow)
     return rolls & (other >= n) & bodies.still().take(other)
 
@@ -157,6 +159,8 @@ def _pivots(touches, index, bodies, sides, rolls):
     sides: as in ``_rolls``.
     """
     (own, other), turning = sides, np.zeros(len(bodies.mass), bool)
+    if not some(rolls):
+        return turning[own]
     turning[own[rolls]] = True
     found = places(turning[own] & ~rolls & (other >= bodies.dynamic_count))
     out = np.zeros(len(own), bool)
@@ -272,8 +276,8 @@ def _take_mean_spin(bodies, which):
 
 def _is_round(touches, index, own):
     """(K,) bool: whether bodies ``own`` (K,) are round where contacts ``index`` (K,) touch them."""
-    margin = np.where(touches.body_a[index] == own, touches.margin_a[index], touches.margin_b[index])
-    return margin > 0.0
+    on_a = touches.body_a.take(index) == own
+    return np.where(on_a, touches.margin_a.take(index), touches.margin_b.take(index)) > 0.0
 
 
 def _touch_below(problem, index):

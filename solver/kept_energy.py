@@ -158,8 +158,8 @@ def _holds(assembly, solution, locks, near):
 
 
 def _conservative(assembly, solution, near, ours):
-    """(islands,) bool twice: those of ``ours`` (islands,) bool whose rows and contacts neither take nor give energy, and
-    that at most take it.
+    """(islands,) bool twice: those of ``ours`` (islands,) bool whose rows and contacts neither take nor give energy,
+    and those that at most take it.
     """
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
     keeps = ours & ~groups_with(assembly.island, problem.bodies.midpoint[:n] < 1.0, len(assembly.island_jointed))

@@ -27,10 +27,11 @@ NO_PAIRS = np.zeros(0, np.int64)
 OPPOSED = -0.1  # cosine of two normals that point to different sides
 
 
-def came_through(problem, found, order):
+def came_through(problem, found, order, pairs=None):
     """(K,) bool: contacts of ``found`` whose normals oppose all that their two bodies had at the start, still apart.
 
-    problem: StepProblem; found: ContactSet at the end pose; order: scene number of each solver body.
+    problem: StepProblem; found: ContactSet at the end pose; order: scene number of each solver body; pairs: (C,)
+    ``Assembly.pairs`` of the problem, or None.
     """
     contacts = problem.contacts
     through = np.zeros(len(found), bool)
@@ -38,7 +39,7 @@ def came_through(problem, found, order):
     if not len(deep) or not len(contacts):
         return through
     a, b = order.take(contacts.body_a), order.take(contacts.body_b)
-    start = pair_number(a, b, len(order))
+    start = pair_number(a, b, len(order)) if pairs is None else pairs
     by_pair = start.argsort(kind="stable")
     start, pair = start.take(by_pair), pair_number(found.body_a.take(deep), found.body_b.take(deep), len(order))
     first, last = start.searchsorted(pair), start.searchsorted(pair, "right")

@@ -82,14 +82,14 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     scene_way = np.zeros(len(order))
     scene_way[order] = way
     start = start_gaps(problem)
-    known = PairOverlap(order[problem.contacts.body_a], order[problem.contacts.body_b], start, len(order))
+    known = PairOverlap(*assembly.sides, start, len(order))
     found = plausible(found, known, scene_way, model, collider.sunk)
     at_end = found
     stuck = _untold(stuck, found, known, collider, frames, problem, order, tolerance)
     through, pairs = np.zeros(len(order), bool), NO_PAIRS
     if not last:
         through[stuck[0]] = through[stuck[1]] = True
-        opposed = came_through(problem, found, order)
+        opposed = came_through(problem, found, order, assembly.pairs)
         if some(opposed):
             through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
         known_pairs = None if before is None else (before[0].passed, before[1])

@@ -83,7 +83,8 @@ def from_matrix(m):
 def normalised(q):
     """Q scaled to unit length.  (..., 4)."""
     q = np.asarray(q, float)
-    return q / np.sqrt(np.sum(q * q, axis=-1, keepdims=True))
+    square = q * q
+    return q / np.sqrt(square[..., 0] + square[..., 1] + square[..., 2] + square[..., 3])[..., None]
 
 
 def slerp(a, b, t):

@@ -26,7 +26,7 @@ def slides(touches, index, problem, links, sides, is_round):
     bodies, (own, other) = problem.bodies, sides
     n, jointed = bodies.dynamic_count, np.zeros(len(bodies.mass), bool)
     jointed[links.a] = jointed[links.b] = True
-    may = (own < n) & (other >= n) & jointed[own] & links.flat[other] & bodies.still().take(other)
+    may = (own < n) & (other >= n) & jointed.take(own) & links.flat.take(other) & bodies.still().take(other)
     found = places(may)
     if not len(found):
         return may

@@ -80,8 +80,7 @@ def unforeseen(assembly, solution, collider, frames, way, free, bad, left_out):
     velocity, faster = np.empty((count, 6)), np.zeros(count, bool)
     velocity[order], faster[order] = end, far
     place, turn = frames.to_body(*scene_poses(order, bodies.position, bodies.orientation))
-    present = pair_number(order[problem.contacts.body_a], order[problem.contacts.body_b], count)
-    known = union(distinct(present), left_out)
+    known = union(distinct(assembly.pairs), left_out)
 
     def unheld(a, b):
         return (faster[a] | faster[b]) & ~among(pair_number(a, b, count), known)
