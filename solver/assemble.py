@@ -33,6 +33,7 @@ from .rims_that_roll import Rims
 from .spinning import fast_spins
 from .topology import build_topology
 from .twists import expect_turns
+from .vectors import length
 
 NO_ROWS = JointRows.empty()
 _NONE = {"start_gap": np.zeros(0), "gap_noise": np.zeros(0)}
@@ -291,9 +292,9 @@ class Assembler:
         contacts, bodies, n = problem.contacts, problem.bodies, len(end_velocity)
         sides, (gain, jointed) = (contacts.body_a, contacts.body_b), np.zeros((2, len(bodies.mass)))
         jointed[links.a] = jointed[links.b] = 1.0
-        gain[:n] = jointed[:n] * np.linalg.norm(end_velocity[:, :3] - bodies.velocity[:n, :3], axis=1)
+        gain[:n] = jointed[:n] * length(end_velocity[:, :3] - bodies.velocity[:n, :3])
         weight, gain = sum(1.0 / bodies.mass[side] for side in sides), np.maximum(*(gain[side] for side in sides))
-        return np.linalg.norm(impulse, axis=1) * weight > np.minimum(self.noise / problem.step, LIGHT * gain)
+        return length(impulse) * weight > np.minimum(self.noise / problem.step, LIGHT * gain)
 
     def _links(self, number):
         """The Links of the joints that hold now."""
@@ -384,8 +385,7 @@ class Assembler:
         return Contacts(
             body_a, body_b, point_a, point_b, contacts.margin_a, contacts.margin_b, contacts.normal, friction,
             restitution, impulses, gap,
-            face=face,
-            face_normal=face_normal,
+            face=face, face_normal=face_normal,
             surface_velocity=self._surface_velocity(a, b, orientation, number, drift),
             surface_drift=None if drift is None else np.einsum("ci,ci->c", contacts.normal, drift),
             gap_noise=np.minimum(NOISE * size, HELD * self.slow),

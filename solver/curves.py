@@ -181,7 +181,7 @@ def square_to(normal, past):
     """(K, 3) normals (K, 3) turned square to velocities (K, 3): those of what carried a body so, facets or not."""
     share = inner(normal, past) / np.maximum(inner(past, past), 1e-300)
     square = normal - share[:, None] * past
-    return square / np.linalg.norm(square, axis=1, keepdims=True)
+    return square / length(square)[:, None]
 
 
 def nearest(own, normal, carries, held):

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .flags import places
 from .hidden_edges import with_faces
 from .manifold import along_runs, turn
 from .ordered import among, run_lengths, segments
@@ -54,29 +55,34 @@ def without_flush_edges(contacts, model, position, orientation):
     index, on_a = _each_side(contacts, model)
     if len(index) < 2:
         return contacts
-    shape_b, shape_a = np.divmod(contacts.pair[index], shapes)
+    shape_b, shape_a = np.divmod(contacts.pair.take(index), shapes)
     mover, still = np.where(on_a, shape_a, shape_b), np.where(on_a, shape_b, shape_a)
     # what stands belongs together; what moves is one with its own parts alone
-    owner = np.where(movable[model.shape_body[still]], model.shape_body[still], -1)
+    body = model.shape_body.take(still)
+    owner = np.where(movable.take(body), body, -1)
     group = mover.astype(np.int64) * (len(movable) + 1) + owner + 1
-    several = _touch_several(group, still)
-    if not several.any():
+    several = places(_touch_several(group, still))
+    if not len(several):
         return contacts
-    index, on_a, mover, still, group = (each[several] for each in (index, on_a, mover, still, group))
-    rotation = matrices(orientation)
-    order = np.argsort(group, kind="stable")
-    touch = _touches(contacts, model, [each[order] for each in (index, on_a, mover, still)], (position, rotation))
-    mover, still = touch.mover, touch.still
+    index, on_a, mover, still, group = (each.take(several) for each in (index, on_a, mover, still, group))
+    order = group.argsort(kind="stable")
+    index, on_a, mover, still = columns = [each.take(order) for each in (index, on_a, mover, still)]
+    normal = np.where(on_a, 1.0, -1.0)[:, None] * contacts.normal.take(index, 0)
     # every contact (edge) with every other of the same shape that moves (plane)
-    start = segments(group[order])[0]
+    start = segments(group.take(order))[0]
     count = run_lengths(start, len(mover))
     run, offset = along_runs(count * count)
-    edge, plane = start[run] + offset // count[run], start[run] + offset % count[run]
-    cosine = np.einsum("ki,ki->k", touch.normal[edge], touch.normal[plane])
-    other = (still[edge] != still[plane]) & (cosine < ALIKE)
-    edge, plane, cosine = edge[other], plane[other], cosine[other]
-    if not len(edge):
+    start, count = start.take(run), count.take(run)
+    edge, plane = start + offset // count, start + offset % count
+    other = places(still.take(edge) != still.take(plane))
+    edge, plane = edge.take(other), plane.take(other)
+    cosine = np.einsum("ki,ki->k", normal.take(edge, 0), normal.take(plane, 0))
+    other = places(cosine < ALIKE)
+    if not len(other):
         return contacts
+    edge, plane, cosine = edge.take(other), plane.take(other), cosine.take(other)
+    rotation = matrices(orientation)
+    touch = _touches(contacts, model, columns, normal, (position, rotation))
     room = FLUSH * model.shape_size[mover]
     keeps = _before(contacts, model, touch, np.unique(plane), room, (position, rotation))[plane]
     if not keeps.all():
@@ -109,11 +115,10 @@ def _before(contacts, model, touch, planes, room, poses):
     return before
 
 
-def _touches(contacts, model, columns, poses):
-    """Touches of contacts; columns: its first four, poses: position (B, 3) and rotation (B, 3, 3)."""
+def _touches(contacts, model, columns, normal, poses):
+    """Touches of contacts; columns: its first four; normal: the fifth; poses: position (B, 3), rotation (B, 3, 3)."""
     index, on_a, _, still = columns
     position, rotation = poses
-    normal = np.where(on_a, 1.0, -1.0)[:, None] * contacts.normal[index]
     point = np.where(on_a[:, None], contacts.point_b[index], contacts.point_a[index])
     margin = np.where(on_a, contacts.margin_b[index], contacts.margin_a[index])
     body = model.shape_body[still]

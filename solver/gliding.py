@@ -320,7 +320,7 @@ def _along_curve(touches, bodies, along, known, curved):
     before = square_to(start[carrier], past[carrier])
     smooth = dot(end[held], before) >= np.cos(MOST)  # beside a curve there may be a wall
     middle = end[held[smooth]] + before[smooth]
-    middle /= np.linalg.norm(middle, axis=1, keepdims=True)
+    middle /= length(middle)[:, None]
     touches.normal[held[smooth]] = np.where((touches.body_a == own)[held[smooth], None], middle, -middle)
 
 

@@ -53,8 +53,9 @@ def as_they_hit(at_end, assembly, solution, needed, off=None):
     late, way, parted = _balls(near, solution, np.flatnonzero(time > h))
     time[late[parted]] = 0.0
     late, way = late[~parted], way[~parted]
-    kept = near.take(late)
-    _put(changed, some[late], solution, kept, *_between(kept, way))
+    if len(late):
+        kept = near.take(late)
+        _put(changed, some[late], solution, kept, *_between(kept, way))
     hit, every, when = time <= h, some, time
     some, contacts, time = some[hit], near.take(hit), time[hit, None]
     poses = []
@@ -93,9 +94,9 @@ def _balls(contacts, solution, index):
     Whatever pushes smooth balls goes through their middles: while they touch, along the line between these; and where
     they have parted, as those of a rack that was struck, along that of the start.
     """
+    index = index[contacts.friction.take(index) == 0.0]
+    index = index[_centred(contacts.take(index))]
     near = contacts.take(index)
-    centred = _centred(near) & (near.friction == 0.0)
-    index, near = index[centred], near.take(centred)
     way = solution.position[near.body_a] - solution.position[near.body_b]
     apart = length(way) - near.margin_a - near.margin_b
     return index, way, apart > PARTED * np.minimum(near.margin_a, near.margin_b)
@@ -103,7 +104,7 @@ def _balls(contacts, solution, index):
 
 def _between(contacts, way):
     """Normals (K, 3) along ``way`` (K, 3) from balls b to a, and the levers of both to half way between them."""
-    normal = way / np.linalg.norm(way, axis=1, keepdims=True)
+    normal = way / length(way)[:, None]
     lever = 0.5 * (normal * (contacts.margin_b - contacts.margin_a)[:, None] - way)
     return normal, lever, lever + way
 

@@ -36,7 +36,11 @@ def segments(values):
 
 def run_lengths(start, count):
     """(N,) how long the runs are that begin at ``start`` (N,), the last of which ends at ``count``."""
-    return np.append(start[1:], count)[: len(start)] - start
+    length = np.empty_like(start)
+    if len(start):
+        np.subtract(start[1:], start[:-1], out=length[:-1])
+        length[-1] = count - start[-1]
+    return length
 
 
 def distinct(values):

@@ -4,6 +4,7 @@
 import numpy as np
 
 from .reference.rotation import arctan2, cross, turned
+from .vectors import length
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 _CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
@@ -31,7 +32,7 @@ def rotate(q, v):
 def exponential(w):
     """Quaternion of the rotation vector w [rad].  (..., 3) -> (..., 4)."""
     w = np.asarray(w, float)
-    half = 0.5 * np.linalg.norm(w, axis=-1, keepdims=True)
+    half = 0.5 * length(w)[..., None]
     return np.concatenate([0.5 * np.sinc(half / np.pi) * w, np.cos(half)], axis=-1)
 
 
@@ -39,7 +40,7 @@ def logarithm(q):
     """Rotation vector [rad], of length at most pi.  (..., 4) -> (..., 3)."""
     q = np.asarray(q, float)
     q = np.where(q[..., 3:] < 0.0, -q, q)
-    sine = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
+    sine = length(q[..., :3])[..., None]
     angle = 2.0 * arctan2(sine, q[..., 3:])
     return q[..., :3] * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 2.0)
 

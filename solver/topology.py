@@ -135,21 +135,32 @@ def _tied(label, joints, contacts):
 
 
 @lru_cache(maxsize=KEPT)
+def _of_joints(n, *sides):
+    """Both bodies of each joint, ``groups`` of n dynamic bodies, and first rows of the joints that close ``loops``.
+
+    sides: bytes of the rows' bodies and of the rows' joints.
+    """
+    a, b, joint = (np.frombuffer(side, np.int32) for side in sides)
+    first_row = np.unique(joint, return_index=True)[1]
+    joints = a[first_row], b[first_row]
+    group = groups(n, *joints)
+    return joints, group, first_row[loops(group, *joints)]
+
+
+@lru_cache(maxsize=KEPT)
 def _topology(n, total, *sides):
     """The Topology of ``total`` bodies, n of them dynamic.
 
     sides: bytes of the contacts' bodies, of the rows' bodies and of the rows' joints.
     """
-    ca, cb, ra, rb, joint = (np.frombuffer(side, np.int32) for side in sides)
+    ca, cb, ra, rb = (np.frombuffer(side, np.int32) for side in sides[:4])
     of_bodies, contacts, rows, of_pairs = _lists.of(n, total, (ca, cb), (ra, rb))
     islands, runs, pairs, linked = of_bodies.count[4:].tolist()
     starts, row_island = islands + 1, rows.island[: len(ra)].copy()
     looped, tied, order = np.zeros(islands, bool), np.zeros(len(ca), bool), contacts.order[: len(ca)].copy()
     if len(ra):
-        first_row = np.unique(joint, return_index=True)[1]
-        joints = ra[first_row], rb[first_row]
-        group = groups(n, *joints)
-        looped[row_island[first_row[loops(group, *joints)]]] = True
+        joints, group, closing = _of_joints(n, *sides[2:])
+        looped[row_island[closing]] = True
         tied = _tied(group, joints, (ca[order], cb[order]))
     constrained = of_bodies.constrained[:islands].copy()
     pair_row_start = of_pairs.row_start[: pairs + 1].copy()

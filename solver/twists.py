@@ -18,6 +18,8 @@ from .problem import Coordinate
 from .reference.rotation import arctan2, conjugate, dot, multiply
 from .reference.rows import OVER, SWUNG
 
+HAIR = 1e-6  # more than rounding makes of r
+
 
 def expect_turns(rows, bodies, step):
     """Unwrap twists around the angle that the present velocity leads to, so that fast wheels are not miscounted.
@@ -90,14 +92,21 @@ def _counted(rows, seen, forgets):
 def _past(rows, twists, first, last):
     """(places (F,) in ``twists`` of those rows that fade between orientations (B, 4), their _Seen)."""
     over = places(rows.swings[twists])
-    index, poses = twists[over], np.stack([first, last])
-    relative = multiply(conjugate(poses[:, rows.body_a[index]]), poses[:, rows.body_b[index]])
-    turned = multiply(relative, conjugate(rows.reference[index]))
+    if not len(over):
+        return over, None
+    index, poses = twists.take(over), np.stack([first, last])
+    a, b, reference = rows.body_a.take(index), rows.body_b.take(index), rows.reference.take(index, 0)
+    relative = multiply(conjugate(poses.take(a, 1)), poses.take(b, 1))
+    # w alone is no more than r, and tells of most
+    cosine = np.minimum(np.abs(dot(relative[0], relative[1])), 1.0)
+    if np.abs(dot(relative, reference)).min() - 0.5 * np.arccos(cosine.min()) > SWUNG + HAIR:
+        return over[:0], None
+    turned = multiply(relative, conjugate(reference))
     w, s = turned[..., 3], dot(turned[..., :3], rows.axis_a[index])
     apart, square = dot(turned[0], turned[1]), w * w + s * s
     cosine = np.minimum(np.abs(apart), 1.0)
     # r changes by no more than the way from the nearer end, which is half of all of it at most
-    if not len(over) or np.sqrt(square.min()) - 0.5 * np.arccos(cosine.min()) > SWUNG:
+    if np.sqrt(square.min()) - 0.5 * np.arccos(cosine.min()) > SWUNG:
         return over[:0], None
     # (w, v . k) goes from ``at`` to ``to`` along at cos(t) + side sin(t), t up to that of ``cosine``
     at, to = np.stack([w[0], s[0]]), np.where(apart < 0.0, -1.0, 1.0) * np.stack([w[1], s[1]])
