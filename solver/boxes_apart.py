@@ -110,15 +110,14 @@ def near_on_the_way(model, frames, order, way, first, second, wider=None):
     order: (B,) scene number of each solver body; way: of N solver bodies the positions (L, N, 3) and orientations
     (L, N, 4) at L looks; wider: (B,) by how much the boxes of the solver's bodies are wider [m].
     """
-    body, place = np.unique((first, second), return_inverse=True)
-    one, other = place.reshape(2, -1)
-    solver = np.argsort(order)[body]
+    body, count = np.concatenate([first, second]), len(first)
+    solver = order.argsort().take(body)
     poses = frames.to_body(*way(which=solver), body)
     boxes = model.body_boxes.placed(body, *poses, 0.0 if wider is None else wider[solver])
     looks = len(poses[0])
-    near = np.empty((looks, len(one)), bool)
+    near = np.empty((looks, count), bool)
     size = max(1, AT_ONCE // max(1, looks))
-    for begin in range(0, len(one), size):
-        part = slice(begin, begin + size)
-        near[:, part] = ~apart(boxes.take(one[part]), boxes.take(other[part]))
+    for begin in range(0, count, size):
+        end = min(begin + size, count)
+        near[:, begin:end] = ~apart(boxes.take(slice(begin, end)), boxes.take(slice(count + begin, count + end)))
     return near

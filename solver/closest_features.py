@@ -11,8 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .closest_shares import closest_shares
+from .flags import places
 from .manifold import along_runs
+from .ordered import segments
 from .shapes import Box, ConvexHull
+from .vectors import inner
+from .vectors import length as length_of
 
 SLACK = 1e-5  # of a shape's radius: a place that much beside a triangle is still on it
 COPLANAR = 1e-12  # less than 1 by that is the cosine between faces which no edge parts
@@ -108,7 +112,7 @@ def nearest_feature(model, shape, start, way):
         return Nearest(*(np.concatenate(pair) for pair in zip(*(vars(part).values() for part in parts), strict=True)))
     place, normal, height = _on_face(model, shape, start)
     found = Nearest(np.zeros(len(shape)), place, normal, height, np.isfinite(height))
-    capsule = (way * way).sum(axis=1) > 0.0
+    capsule = inner(way, way) > 0.0
     some = np.flatnonzero(capsule)
     if len(some):
         _take_nearer(found, some, np.ones(len(some)), *_on_face(model, shape[some], start[some] + way[some]), True)
@@ -132,40 +136,42 @@ def _on_face(model, shape, point):
     Inside, that is the one it is the least below.
     """
     table = model.solids
-    first = table.first_triangle[shape]
-    run, offset = along_runs(table.first_triangle[shape + 1] - first)
-    face, begin = first[run] + offset, np.flatnonzero(offset == 0)
-    arm = point[run, None] - table.tip[face]
-    height = (table.normal[face] * arm[:, 0]).sum(axis=1)
-    over = (table.inward[face] * arm).sum(axis=2).min(axis=1) >= -SLACK * model.shape_radius[shape[run]]
+    first = table.first_triangle.take(shape)
+    run, offset = along_runs(table.first_triangle.take(shape + 1) - first)
+    face, begin = first.take(run) + offset, places(offset == 0)
+    arm = point.take(run, 0)[:, None] - table.tip.take(face, 0)
+    height = inner(table.normal.take(face, 0), arm[:, 0])
+    beside = inner(table.inward.take(face, 0), arm)
+    beside = np.minimum(np.minimum(beside[:, 0], beside[:, 1]), beside[:, 2])
+    over = beside >= -SLACK * model.shape_radius.take(shape).take(run)
     inside = np.maximum.reduceat(height, begin) < 0.0
-    far = np.where(inside[run], -height, np.where(over & (height >= 0.0), height, np.inf))
+    far = np.where(inside.take(run), -height, np.where(over & (height >= 0.0), height, np.inf))
     least = np.minimum.reduceat(far, begin)
-    best = np.minimum.reduceat(np.where(far == least[run], face, len(table.tip)), begin)
+    best = np.minimum.reduceat(np.where(far == least.take(run), face, len(table.tip)), begin)
     length = np.where(inside, -least, least)
-    normal = table.normal[best]
+    normal = table.normal.take(best, 0)
     return point - np.where(np.isfinite(length), length, 0.0)[:, None] * normal, normal, length
 
 
 def _on_edge(edges, shape, start, way):
     """(share (N,), place (N, 3), normal (N, 3), length (N,), as of a face (N,)) of the edge nearest to axes."""
-    first = edges.first[shape]
-    run, offset = along_runs(edges.first[shape + 1] - first)
-    edge = first[run] + offset
+    first = edges.first.take(shape)
+    run, offset = along_runs(edges.first.take(shape + 1) - first)
+    edge = first.take(run) + offset
     # The two middles are no nearer than the nearest places: most edges are too far from theirs.
-    apart = (start + 0.5 * way)[run] - edges.middle[edge]
-    far = np.sqrt((apart * apart).sum(axis=1))
-    reach = np.minimum.reduceat(far, np.flatnonzero(offset == 0)) + 0.5 * np.sqrt((way * way).sum(axis=1))
-    near = far - edges.half[edge] <= reach[run] * (1.0 + HAIR)
-    run, edge = run[near], edge[near]
-    begin = np.flatnonzero(np.diff(run, prepend=-1))
-    own, along = closest_shares(start[run], way[run], edges.start[edge], edges.way[edge], PARALLEL)
-    place = edges.start[edge] + along[:, None] * edges.way[edge]
-    apart = start[run] + own[:, None] * way[run] - place
-    square = (apart * apart).sum(axis=1)
+    far = length_of((start + 0.5 * way).take(run, 0) - edges.middle.take(edge, 0))
+    reach = np.minimum.reduceat(far, places(offset == 0)) + 0.5 * length_of(way)
+    near = places(far - edges.half.take(edge) <= reach.take(run) * (1.0 + HAIR))
+    run, edge = run.take(near), edge.take(near)
+    begin = segments(run)[0]
+    axis, side = (start.take(run, 0), way.take(run, 0)), (edges.start.take(edge, 0), edges.way.take(edge, 0))
+    own, along = closest_shares(*axis, *side, PARALLEL)
+    place = side[0] + along[:, None] * side[1]
+    apart = axis[0] + own[:, None] * axis[1] - place
+    square = inner(apart, apart)
     least = np.minimum.reduceat(square, begin)
-    best = np.minimum.reduceat(np.where(square == least[run], np.arange(len(run)), len(run)), begin)
+    best = np.minimum.reduceat(np.where(square == least.take(run), np.arange(len(run)), len(run)), begin)
     length = np.sqrt(np.maximum(least, 1e-300))
     normal = apart[best] / length[:, None]
-    level = (edges.beside[edge[best]] * normal[:, None]).sum(axis=2).max(axis=1) > 1.0 - LEVEL
+    level = inner(edges.beside[edge[best]], normal[:, None]).max(axis=1) > 1.0 - LEVEL
     return own[best], place[best], normal, length, level

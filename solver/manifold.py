@@ -88,8 +88,8 @@ def locate(wanted, available):
 
 def along_runs(count):
     """(run, offset) of runs that are ``count`` (N,) long: the run of each of their elements, and its place in it."""
-    run = np.repeat(np.arange(len(count)), count)
-    return run, np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count)
+    run = np.arange(len(count)).repeat(count)
+    return run, np.arange(len(run)) - (count.cumsum() - count).take(run)
 
 
 def _blocks(first_start, first_count, second_start, second_count):

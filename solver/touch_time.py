@@ -41,21 +41,21 @@ class Side:
     @classmethod
     def of(cls, model, shape, flight, pull):
         """Those of ``shape`` (N,) in a FreeFlight with the accelerations ``pull`` (B, 3)."""
-        body, (position, orientation) = model.shape_body[shape], flight.poses
-        radius, center = model.shape_rounding[shape], model.center_of_mass[body]
-        half = np.where(radius > 0.0, model.shape_half[shape, 2] - radius, 0.0)
+        body, (position, orientation) = model.shape_body.take(shape), flight.poses
+        radius, center = model.shape_rounding.take(shape), model.center_of_mass.take(body, 0)
+        half, turn = np.where(radius > 0.0, model.shape_half[shape, 2] - radius, 0.0), orientation.take(body, 0)
         return cls(
             shape=shape,
-            middle=model.shape_middle[shape],
-            axis=half[:, None] * model.shape_rotation[shape][:, :, 2],
-            reach=np.where(radius > 0.0, half, model.shape_radius[shape]),
+            middle=model.shape_middle.take(shape, 0),
+            axis=half[:, None] * model.shape_rotation[shape, :, 2],
+            reach=np.where(radius > 0.0, half, model.shape_radius.take(shape)),
             radius=radius,
             center=center,
-            heart=position[body] + rotate(orientation[body], center),
-            turn=orientation[body],
-            linear=flight.velocity[0][body],
-            angular=flight.velocity[1][body],
-            pull=pull[body],
+            heart=position.take(body, 0) + rotate(turn, center),
+            turn=turn,
+            linear=flight.velocity[0].take(body, 0),
+            angular=flight.velocity[1].take(body, 0),
+            pull=pull.take(body, 0),
         )
 
     def after(self, time):
@@ -110,6 +110,8 @@ class Moved:
 
     def speed(self, point):
         """(N, 3) velocity of points in the bodies' frames."""
+        if self.side.stand():
+            return self.linear
         return self.linear + cross(self.side.angular, rotate(self.turn, point - self.side.center))
 
     def inside(self, place):

@@ -124,9 +124,9 @@ def _past(rows, twists, first, last):
 
 def _rate(rows, twists, orientation, velocity):
     """(T,) how fast the rows ``twists`` turn where the step starts.  velocity: (B, 6)."""
-    a, b = rows.body_a[twists], rows.body_b[twists]
-    axis = rotations.rotate(orientation[a], rows.axis_a[twists])
-    return np.einsum("ri,ri->r", axis, velocity[b, 3:] - velocity[a, 3:])
+    a, b = rows.body_a.take(twists), rows.body_b.take(twists)
+    axis = rotations.rotate(orientation.take(a, 0), rows.axis_a.take(twists, 0))
+    return np.einsum("ri,ri->r", axis, (velocity.take(b, 0) - velocity.take(a, 0))[:, 3:])
 
 
 def _rigid(rows, k):

@@ -51,14 +51,14 @@ OVER = float(np.cos(np.radians(80.0)))  # and below which it is gone, at 160
 def _anchors(rows, position, orientation):
     """Levers r_a, r_b and separation d of all rows, in world axes (R, 3)."""
     a, b = rows.body_a, rows.body_b
-    r_a = rotate(orientation[a], rows.anchor_a)
-    r_b = rotate(orientation[b], rows.anchor_b)
-    return r_a, r_b, position[b] + r_b - position[a] - r_a
+    r_a = rotate(orientation.take(a, 0), rows.anchor_a)
+    r_b = rotate(orientation.take(b, 0), rows.anchor_b)
+    return r_a, r_b, position.take(b, 0) + r_b - position.take(a, 0) - r_a
 
 
 def _twist(rows, orientation):
     """Relative rotation (R, 4) in a's frame since the reference, and v . k (R,)."""
-    relative = multiply(conjugate(orientation[rows.body_a]), orientation[rows.body_b])
+    relative = multiply(conjugate(orientation.take(rows.body_a, 0)), orientation.take(rows.body_b, 0))
     turned = multiply(relative, conjugate(rows.reference))
     return turned, dot(turned[:, :3], np.asarray(rows.axis_a, float))
 
@@ -275,8 +275,8 @@ def gaps(contacts, position, orientation):
     position, orientation = np.asarray(position, float), np.asarray(orientation, float)
     a, b = contacts.body_a, contacts.body_b
     n = normals(contacts, orientation)
-    x_a = position[a] + contact_places(contacts, a, contacts.point_a, orientation[a], -n)
-    x_b = position[b] + contact_places(contacts, b, contacts.point_b, orientation[b], n)
+    x_a = position.take(a, 0) + contact_places(contacts, a, contacts.point_a, orientation.take(a, 0), -n)
+    x_b = position.take(b, 0) + contact_places(contacts, b, contacts.point_b, orientation.take(b, 0), n)
     return dot(n, x_a - x_b) - contacts.margin_a - contacts.margin_b
 
 
@@ -347,7 +347,7 @@ def _levers(contacts, n, orientation, free):
     """r_a (C, 3), r_b (C, 3) of ``contact_jacobians``, which end on the surfaces; n: (C, 3) normals."""
     orientation = np.asarray(orientation, float)
     sides = (contacts.body_a, contacts.point_a, -n), (contacts.body_b, contacts.point_b, n)
-    r_a, r_b = (contact_places(contacts, body, point, orientation[body], out) for body, point, out in sides)
+    r_a, r_b = (contact_places(contacts, body, point, orientation.take(body, 0), out) for body, point, out in sides)
     if free is not None and contacts.glides is not None:
         kind, free = contacts.lever_kind[:, None], np.asarray(free, float)
         middle, levers = halfway(orientation, free), []
@@ -374,7 +374,7 @@ def parting_speeds(contacts, velocity, *pose):
     pose: position (B, 3), orientation (B, 4) and, as in ``contact_jacobians``, ``free``.
     """
     j_a, j_b = normal_jacobians(contacts, *pose[1:])
-    return dot(j_a, velocity[contacts.body_a]) + dot(j_b, velocity[contacts.body_b])
+    return dot(j_a, velocity.take(contacts.body_a, 0)) + dot(j_b, velocity.take(contacts.body_b, 0))
 
 
 def surface_slip(contacts):
