@@ -33,7 +33,7 @@ from .rims_that_roll import Rims
 from .spinning import fast_spins
 from .topology import build_topology
 from .twists import expect_turns
-from .vectors import length
+from .vectors import length, moved
 
 NO_ROWS = JointRows.empty()
 _NONE = {"start_gap": np.zeros(0), "gap_noise": np.zeros(0)}
@@ -288,7 +288,7 @@ class Assembler:
         energy in a swing as if one held the other.  end_velocity: (n, 6) free velocity at the step's end.
         """
         if not len(links.a):
-            return impulse.any(axis=1)
+            return moved(impulse)
         contacts, bodies, n = problem.contacts, problem.bodies, len(end_velocity)
         sides, (gain, jointed) = (contacts.body_a, contacts.body_b), np.zeros((2, len(bodies.mass)))
         jointed[links.a] = jointed[links.b] = 1.0

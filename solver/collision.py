@@ -209,7 +209,8 @@ class Collider:
             wp.capture_launch(self._graphs.choose)
         source, normal, gap, previous, face, face_normal = stage.read_chosen(len(manifolds))
         if len(source) < len(manifolds):
-            near, deforms, shift, drift = manifolds.take(source), deforms[source], shift[source], drift[source]
+            near = manifolds.take(source)
+            deforms, shift, drift = (values.take(source, 0) for values in (deforms, shift, drift))
         else:
             near = manifolds
         found = ContactSet(

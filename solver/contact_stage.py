@@ -14,7 +14,7 @@ NumPy sees the results only.  Where meshes are about, the host works on what was
 import numpy as np
 import warp as wp
 
-from .arrays import download, download_all, fetch, of_arrays, upload, usual_room
+from .arrays import download, fetch, of_arrays, upload, usual_room
 from .contact_arrays import (
     ADDED,
     CORNERS,
@@ -363,10 +363,9 @@ class ContactStage:
         """Of ``count`` points: which are chosen (C,), and of those normal, gap, previous, face and its normal."""
         chosen = self.chosen
         columns = chosen.near, chosen.normal, chosen.gap, chosen.previous, chosen.face, chosen.face_normal
-        near, *out = download_all(*((values, count) for values in columns))
+        near, *out = fetch(*((values, count) for values in columns))
         source = places(near)
-        if len(source) < count:
-            out = [values[source] for values in out]
+        out = [values.take(source, 0) for values in out]
         out[2] = out[2].astype(np.intp)
         return source, *out
 

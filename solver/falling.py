@@ -16,7 +16,7 @@ from .flags import every, places, some
 from .reference.impact import approach, time_to_zero
 from .reference.rows import start_gaps
 from .topology import whole_groups
-from .vectors import inner
+from .vectors import inner, moved
 
 
 def falling(problem, links, pressed, middle, end_velocity, noise, bounces=None):
@@ -68,7 +68,7 @@ def _leaves(problem, index, end_velocity, gain, noise):
     pull[: len(gain)] = step * gain
     pull = pull.take(contacts.body_a.take(index), 0) - pull.take(contacts.body_b.take(index), 0)
     free = places(inner(contacts.normal.take(index, 0), pull) >= -noise)
-    free = free[pull.take(free, 0).any(axis=1)] if len(free) else free
+    free = free[moved(pull.take(free, 0))] if len(free) else free
     if len(free):
         near = contacts.take(index[free])
         speed, more = approach(problem.bodies, near, end_velocity)
@@ -81,7 +81,7 @@ def _leaves(problem, index, end_velocity, gain, noise):
 
 def _pulled(gain, body):
     """(C,) bool: whether free motion changes the velocity of each ``body`` (C,); gain: (n, 3)."""
-    return (body < len(gain)) & gain.any(axis=1).take(body, mode="clip")
+    return (body < len(gain)) & moved(gain).take(body, mode="clip")
 
 
 def rebounding(contacts):

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .flags import some
 from .reference.rotation import cross
 from .rotations import rotate
 from .vectors import inner
@@ -32,11 +33,11 @@ class FreeFlight:
         """
         found, step, linear = self.contacts, self.step, self.velocity[0]
         pull, a, b, normal = self.pull.copy(), found.body_a, found.body_b, found.normal
-        rate = np.abs(inner(normal, linear[a] - linear[b]))
+        rate = np.abs(inner(normal, linear.take(a, 0) - linear.take(b, 0)))
         for _ in range(HELD_BY):
-            fall = -0.5 * step * inner(normal, pull[a] - pull[b])
+            fall = -0.5 * step * inner(normal, pull.take(a, 0) - pull.take(b, 0))
             holds = (rate < fall) & (found.gap < step * fall)
-            if not holds.any():
+            if not some(holds):
                 break
             for body, out in ((a[holds], normal[holds]), (b[holds], -normal[holds])):
                 into, most = np.minimum(inner(pull[body], out), 0.0), np.zeros(len(pull))

@@ -26,7 +26,7 @@ from .reference.rotation import cross, rotate, world_inertia
 from .reference.rows import coordinate_rates, coordinates, dot
 from .row_work import leading, work_at_end, work_of_way
 from .topology import groups_with
-from .vectors import length
+from .vectors import length, moved
 
 LEAST = 1e-3  # of the most energy that a group has had of late, which may be off: what is less waits for more,
 HIGH = 0.25  # and for the group to have that part of it: near rest it would be half of the speed
@@ -163,7 +163,7 @@ def _conservative(assembly, solution, near, ours):
     """
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
     keeps = ours & ~groups_with(assembly.island, problem.bodies.midpoint[:n] < 1.0, len(assembly.island_jointed))
-    if len(problem.contacts) and some(touched := solution.contact_impulse.any(axis=1)):
+    if len(problem.contacts) and some(touched := moved(solution.contact_impulse)):
         contacts = problem.contacts
         keeps[assembly.island[np.minimum(contacts.body_a, contacts.body_b)[touched]]] = False
     takes = keeps.copy()

@@ -49,8 +49,11 @@ def leaning(assembly, solution, fast):
     turns &= ~assembly.island_jointed[assembly.island]
     if not len(pushes) or not some(turns):
         return None
-    own, other = (side[pushes] for side in moving_first(problem.contacts))
-    turns[own[other < n]] = turns[other[other < n]] = False  # in heaps others hold it
+    own, other = (side.take(pushes) for side in moving_first(problem.contacts))
+    both = places(other < n)
+    turns[own.take(both)] = turns[other.take(both)] = False  # in heaps others hold it
+    if not some(turns):
+        return None
     inertia = bodies.inertia[:n]
     local = rotate(conjugate(solution.orientation[:n]), spin)
     rate = local * gives_way(inertia)

@@ -173,7 +173,7 @@ def carry(values, old, new, link):
     result = np.zeros((len(link), values.shape[1]))
     matched = places(link >= 0)
     followed = link[matched]
-    result[matched] = values[followed]
+    result[matched] = values.take(followed, 0)
     loose = values.any(axis=1)
     loose[followed] = False
     index = places(loose)

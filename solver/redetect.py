@@ -94,20 +94,24 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
             through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
         known_pairs = None if before is None else (before[0].passed, before[1])
         pairs = passed(assembly, solution, collider, frames, assembler, free, bad, known_pairs)
-        through[np.concatenate(np.divmod(pairs, len(order)))] = True
-        through &= free  # what they went through may hold others up
-        found = found.take(~(through[found.body_a] | through[found.body_b])) if some(through) else found
+        if len(pairs):
+            through[np.concatenate(np.divmod(pairs, len(order)))] = True
+        if some(through):
+            through &= free  # what they went through may hold others up
+            found = found.take(~(through[found.body_a] | through[found.body_b]))
     index = places(found.gap < 0.0)
-    had = known.of(found.body_a[index], found.body_b[index])
+    sides, depth = (found.body_a.take(index), found.body_b.take(index)), -found.gap.take(index)
+    had = known.of(*sides)
     may_stay = np.maximum(0.0, -had - problem.push_out_speed * h)  # of what the pair started with
-    beyond = -found.gap[index] - may_stay
+    beyond = depth - may_stay
     deepest, excess = np.zeros((2, len(order)))
-    for side in (found.body_a[index], found.body_b[index]):
-        np.maximum.at(deepest, side, -found.gap[index])
+    for side in sides:
+        np.maximum.at(deepest, side, depth)
         np.maximum.at(excess, side, beyond)
-    for side in stuck[:2]:
-        np.maximum.at(deepest, side, stuck[2])
-        np.maximum.at(excess, side, stuck[2])
+    if len(stuck[2]):
+        for side in stuck[:2]:
+            np.maximum.at(deepest, side, stuck[2])
+            np.maximum.at(excess, side, stuck[2])
     excess[through] = np.inf
     overlap, unsolved = float(deepest.max(initial=0.0)), float(excess.max(initial=0.0))
     rest = deepest, excess, free, pairs, at_end

@@ -10,6 +10,11 @@ def inner(a, b):
     return 0.0 + product[..., 0] + product[..., 1] + product[..., 2]  # 0.0: that of three -0.0 is none
 
 
+def moved(a):
+    """(...) bool: vectors (..., 3) that are not 0; ``any`` along an axis takes five times as long."""
+    return (a[..., 0] != 0.0) | (a[..., 1] != 0.0) | (a[..., 2] != 0.0)
+
+
 def length(a):
     """(...) lengths of vectors (..., 3)."""
     square = a * a
