@@ -21,10 +21,14 @@ def closest_shares(p, d, q, e, parallel=PARALLEL):
     safe_a, safe_e = np.where(long_d, a, 1.0), np.where(long_e, e2, 1.0)
     cross = a * e2 - b * b
     skew = cross > parallel * a * e2
-    s = np.where(skew, np.clip((b * f - c * e2) / np.where(skew, cross, 1.0), 0.0, 1.0), 0.5 * long_d)
+    s = np.where(skew, _between_ends((b * f - c * e2) / np.where(skew, cross, 1.0)), 0.5 * long_d)
     t = np.where(long_e, (b * s + f) / safe_e, 0.0)
-    held = np.clip(t, 0.0, 1.0)
-    again = np.where(long_d, np.clip((b * held - c) / safe_a, 0.0, 1.0), 0.0)
+    held = _between_ends(t)
+    again = np.where(long_d, _between_ends((b * held - c) / safe_a), 0.0)
     s = np.where(held != t, again, s)
-    s = np.where(long_e, s, np.where(long_d, np.clip(-c / safe_a, 0.0, 1.0), 0.0))
+    s = np.where(long_e, s, np.where(long_d, _between_ends(-c / safe_a), 0.0))
     return s, held
+
+
+def _between_ends(share):
+    return np.minimum(np.maximum(share, 0.0), 1.0)

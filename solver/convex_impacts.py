@@ -13,7 +13,7 @@ import numpy as np
 from .convex_touch import FlightArrays, follow_pairs
 from .copies import replace
 from .cores import core_table
-from .flags import numbers, places
+from .flags import numbers, places, some
 from .host import HostKernel, HostTable
 from .manifold import along_runs
 from .ordered import run_lengths, segments
@@ -102,23 +102,26 @@ class ConvexImpacts:
         start, pair = segments(found.pair)
         b, a = np.divmod(pair, len(model.shapes))
         gap = np.minimum.reduceat(found.gap, start)
-        size = np.minimum(model.shape_size[a], model.shape_size[b])
-        good = self._convex[a] & self._convex[b] & (gap > AS_IT_IS * size)
+        size = np.minimum(model.shape_size.take(a), model.shape_size.take(b))
+        good = self._convex.take(a) & self._convex.take(b) & (gap > AS_IT_IS * size)
         if jointed is not None:
-            good &= ~(jointed.aside[model.shape_body[a]] | jointed.aside[model.shape_body[b]])
-        if not good.any():
+            body, aside = model.shape_body, jointed.aside
+            good &= ~(aside.take(body.take(a)) | aside.take(body.take(b)))
+        if not some(good):
             return None
         count = run_lengths(start, len(found))
-        good &= ~self._as_round(a, b, count)
-        start, count, a, b, gap, size = (each[good] for each in (start, count, a, b, gap, size))
-        above = self._plane[a]
+        good = places(good & ~self._as_round(a, b, count))
+        start, count, a, b, gap, size = (each.take(good) for each in (start, count, a, b, gap, size))
+        above = self._plane.take(a)
         first, second = np.where(above, b, a), np.where(above, a, b)
-        sign = np.where(model.shape_body[first] == found.body_a[start], 1.0, -1.0)
+        sign = np.where(model.shape_body.take(first) == found.body_a.take(start), 1.0, -1.0)
         return Runs(start, count, first, second, sign, gap, size) if len(start) else None
 
     def _as_round(self, a, b, count):
         """(N,) bool: pairs that ``round_impacts`` is for, or that have one normal for good, as a ball and a plane."""
         is_round = self._model.shape_rounding > 0.0
+        if not some(is_round):
+            return is_round.take(a)
         known = is_round | self._edges
         one = (is_round[a] & known[b]) | (is_round[b] & known[a])
         return ((count == 1) & one) | (self._plane[a] & is_round[b]) | (self._plane[b] & is_round[a])

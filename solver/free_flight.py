@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .flags import some
+from .flags import places, some
 from .reference.rotation import cross
 from .rotations import rotate
 from .vectors import inner
@@ -39,7 +39,9 @@ class FreeFlight:
             holds = (rate < fall) & (found.gap < step * fall)
             if not some(holds):
                 break
-            for body, out in ((a[holds], normal[holds]), (b[holds], -normal[holds])):
+            holds = places(holds)
+            upward = normal.take(holds, 0)
+            for body, out in ((a.take(holds), upward), (b.take(holds), -upward)):
                 into, most = np.minimum(inner(pull[body], out), 0.0), np.zeros(len(pull))
                 np.minimum.at(most, body, into)
                 one = into == most[body]  # of several with one normal

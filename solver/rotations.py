@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from .reference.rotation import arctan2, cross, turned
-from .vectors import length
+from .reference.rotation import arctan2, turned, vector_cross
+from .vectors import inner, length
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 _CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
@@ -14,8 +14,8 @@ def multiply(a, b):
     """Hamilton product a b.  (..., 4), (..., 4) -> (..., 4)."""
     a, b = np.asarray(a, float), np.asarray(b, float)
     av, aw, bv, bw = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
-    vector = aw * bv + bw * av + cross(av, bv)
-    return np.concatenate([vector, aw * bw - np.sum(av * bv, axis=-1, keepdims=True)], axis=-1)
+    vector = aw * bv + bw * av + vector_cross(a, b)
+    return np.concatenate([vector, aw * bw - inner(av, bv)[..., None]], axis=-1)
 
 
 def conjugate(q):
@@ -52,7 +52,8 @@ def unwrapped(angle, near):
 
 def matrices(q):
     """Rotation matrices.  (..., 4) -> (..., 3, 3)."""
-    x, y, z, w = np.moveaxis(np.asarray(q, float), -1, 0)
+    q = np.asarray(q, float)
+    x, y, z, w = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
     xx, yy, zz, xy, xz, yz, xw, yw, zw = x * x, y * y, z * z, x * y, x * z, y * z, x * w, y * w, z * w
     out = np.empty((*np.shape(x), 3, 3))
     out[..., 0, 0], out[..., 0, 1], out[..., 0, 2] = 1 - 2 * (yy + zz), 2 * (xy - zw), 2 * (xz + yw)

@@ -90,7 +90,8 @@ def _stops(assembly, solution, fast):
     if not len(hit) and not len(limits):
         return None
     label = joint_groups(assembly.joint_links, n)
-    hit = places(apart & np.isin(label[np.minimum(own, n)], label[own[hit]]))  # its other corners would hold it up
+    if len(hit):  # its other corners would hold it up
+        hit = places(apart & np.isin(label[np.minimum(own, n)], label[own[hit]]))
     sides = (label[np.minimum(side[limits], n)] for side in (rows.body_a, rows.body_b))
     return Stops(limits, hit, np.concatenate([*sides, label[own[hit]]]), label)
 

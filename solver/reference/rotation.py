@@ -17,6 +17,11 @@ def cross(a, b):
     return a.take(_NEXT, -1) * b.take(_AFTER, -1) - a.take(_AFTER, -1) * b.take(_NEXT, -1)
 
 
+def vector_cross(p, q):
+    """``cross`` of the vector parts of quaternions (..., 4), arrays of float."""
+    return p.take(_NEXT, -1) * q.take(_AFTER, -1) - p.take(_AFTER, -1) * q.take(_NEXT, -1)
+
+
 def dot(a, b):
     """Scalar product along the last axis."""
     return np.einsum("...i,...i->...", a, b)
@@ -41,7 +46,7 @@ def multiply(p, q):
     """Quaternion product p q: first q, then p."""
     p, q = np.asarray(p, float), np.asarray(q, float)
     pv, pw, qv, qw = p[..., :3], p[..., 3:], q[..., :3], q[..., 3:]
-    vector = pw * qv + qw * pv + cross(pv, qv)
+    vector = pw * qv + qw * pv + vector_cross(p, q)
     return np.concatenate([vector, pw * qw - dot(pv, qv)[..., None]], axis=-1)
 
 
@@ -58,7 +63,7 @@ def rotate(q, a):
 
 def turned(q, a):
     """``rotate`` for arrays of float: a + 2 (w + v x) (v x a) with (v, w) = q, each part of v put in order once."""
-    after, before = q[..., :3].take(_NEXT, -1), q[..., :3].take(_AFTER, -1)
+    after, before = q.take(_NEXT, -1), q.take(_AFTER, -1)
     t = 2.0 * (after * a.take(_AFTER, -1) - before * a.take(_NEXT, -1))
     return a + q[..., 3:] * t + (after * t.take(_AFTER, -1) - before * t.take(_NEXT, -1))
 
