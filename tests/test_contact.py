@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from axion.solver.problem import tangents
 from axion.solver.reference.rotation import conjugate, rotate, world_inertia
-from axion.solver.reference.rows import contact_jacobians, gaps, surface_slip
+from axion.solver.reference.rows import contact_jacobians, gaps, normal_jacobians, normals, surface_slip
 from step_problems import Stages, random_problem
 
 ACCURACY = {"float64": 1e-12, "float32": 2e-5}
@@ -110,3 +110,19 @@ def test_residual_is_the_natural_map():
         worst = np.zeros(p.topology.island_count)
         np.maximum.at(worst, island, values)
         assert getattr(p.islands, name).numpy()[: len(worst)] == pytest.approx(worst, rel=1e-12)
+
+
+@pytest.mark.parametrize("glides", [False, True])
+def test_rows_along_normals_alone_are_the_first_of_three(glides):
+    problem, rng = random_problem(3, contacts=20), np.random.default_rng(3)
+    bodies, contacts = problem.bodies, problem.contacts
+    contacts.glides = np.arange(20) % 2 == 0 if glides else None
+    whole = contact_jacobians(contacts, bodies.position, bodies.orientation, bodies.free_orientation)
+    alone = normal_jacobians(contacts, bodies.orientation, bodies.free_orientation)
+    for rows, row in zip(whole, alone, strict=True):
+        np.testing.assert_array_equal(rows[:, 0], row)
+    contacts.face = np.choose(rng.integers(0, 3, 20), [np.full(20, -1), contacts.body_a, contacts.body_b])
+    contacts.face_normal = rotate(conjugate(bodies.orientation[contacts.face]), contacts.normal)
+    index = np.array([3, 0, 17])
+    taken = normals(contacts.take(index), bodies.free_orientation)
+    np.testing.assert_array_equal(normals(contacts, bodies.free_orientation, index), taken)
