@@ -86,7 +86,9 @@ def normalised(q):
     """Q scaled to unit length.  (..., 4)."""
     q = np.asarray(q, float)
     square = q * q
-    total = sum(square[..., k] for k in range(q.shape[-1]))  # in a third of the time of ``numpy.sum`` along an axis
+    total = square[..., 0] + square[..., 1]
+    for k in range(2, q.shape[-1]):  # in a third of the time of ``numpy.sum`` along an axis
+        total = total + square[..., k]
     return q / np.sqrt(total)[..., None]
 
 

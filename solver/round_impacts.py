@@ -34,12 +34,15 @@ def with_impacts(found, model, flight):
     near = may_meet(sides, sign[:, None] * found.normal[some], found.gap[some], flight.step)
     if not near.any():
         return found
+    for side in sides:
+        side.pull = flight.unheld.take(model.shape_body.take(side.shape), 0)
     changed = {name: getattr(found, name).copy() for name in CHANGED}
     solid = model.shape_rounding[second] == 0.0
     for kind, touch, one in ((near & ~solid, round_touch, False), (near & solid, solid_touch(model), True)):
-        if kind.any():
-            sides = [Side.of(model, shape[kind], flight, flight.unheld) for shape in (first, second)]
-            _change(changed, found, model, some[kind], sign[kind], sides, touch, one, flight)
+        kind = places(kind)
+        if len(kind):
+            ours = [side.take(kind) for side in sides]
+            _change(changed, found, model, some[kind], sign[kind], ours, touch, one, flight)
     return replace(found, **changed)
 
 
