@@ -40,5 +40,5 @@ def test_a_cart_passes_a_slot(speed):
         turns.append(abs(trajectory.angular_velocity[-1, cart, 1]))
         assert sum(report.substeps for report in trajectory.reports) < 10 * len(energy)
     name = f"cart over a slot of 0.15 m at {speed:g} m/s, 24 fps"
-    assert figure(name, "energy left", min(left), "> 0.92") > 0.92
-    assert figure(name, "turns", max(turns), "< 4.5", "rad/s") < 4.5
+    assert figure(name, "energy left", min(left), "> 0.96") > 0.96
+    assert figure(name, "turns", max(turns), "< 1.5", "rad/s") < 1.5
