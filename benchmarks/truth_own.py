@@ -62,6 +62,7 @@ FILES = {
     "tests/physics/test_hits_in_flight.py": "Hits in flight",
     "tests/physics/test_flight_without_rebound.py": "Hits in flight without a rebound",
     "tests/physics/test_fits.py": "Fits: shafts, drawers and doors with little or no clearance",
+    "tests/physics/test_grippers.py": "Grippers",
     "tests/physics/test_jointed_slides.py": "Jointed bodies that slide",
     "tests/physics/test_turning_strikes.py": "Bats, hammers and rods that strike as they turn",
     "tests/physics/test_jointed_hits.py": "Rebound of jointed bodies",
