@@ -48,6 +48,7 @@ from .late_forces import LateForces
 from .parts import ReachedError, kept_forces, of_islands, pressed
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase
+from .pressed_along import go_along
 from .rest import KINDS, Rest, Sleep
 from .row_work import throws
 from .state import State
@@ -119,6 +120,8 @@ class Stepper:
                 return self.halves(step, depth, attempt.spent, attempt.share)
             self._look_for_room(attempt)
             self._without_room = self._without_room | attempt.crushed.bodies
+            if some(attempt.crushed.bodies):
+                go_along(attempt, self.fast)
         self._accept(attempt)
         if self.recorder is not None:
             self.records.append((attempt, None))
