@@ -44,7 +44,7 @@ def test_what_is_gripped_comes_along_from_the_force_of_coulombs_law_on(kind):
 
 
 def keyed_jaws(count, overlap, turns):
-    """The Trajectory of ``count`` boxes that jaws close on by keyframes, to ``overlap`` [m] each, lift by 0.4 m, turn by
+    """The Trajectory of ``count`` boxes that keyed jaws close on, to ``overlap`` [m] each, lift by 0.4 m, turn by
     ``turns`` [rad], and let go after 32 frames.
     """
     frames = np.arange(41)
