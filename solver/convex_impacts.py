@@ -85,12 +85,9 @@ class ConvexImpacts:
         past = past[np.logical_or.reduceat(gap < -TOLD * near.size[run], np.cumsum(near.count) - near.count)]
         if not len(past):
             return out
-        others = np.ones(len(found), bool)
         run, offset = along_runs(runs.count[past])
-        others[runs.start[past][run] + offset] = False
-        stopped, hit = flight.stopped(found.take(others), self._model), how == 1
-        stopped[first[hit]] = stopped[second[hit]] = True
-        stopped &= self._model.movable
+        hits = places(how == 1)
+        stopped = flight.stopped(found, runs.start[past][run] + offset, (first[hits], second[hits]), self._model)
         out[past] = ~(stopped[first[past]] | stopped[second[past]])
         return out
 

@@ -48,8 +48,14 @@ class FreeFlight:
                 pull[body[one]] -= into[one, None] * out[one]
         return pull
 
-    def stopped(self, found, model):
-        """(B,) bool: bodies that contacts of a ContactSet stop in the step, or throw back: they go elsewhere."""
+    def stopped(self, found, but, hits, model):
+        """(B,) bool: bodies that go elsewhere in the step, for contacts stop them or throw them back.
+
+        found: ContactSet; but: numbers of its contacts that do not count; hits: arrays of bodies that hit something.
+        """
+        others = np.ones(len(found), bool)
+        others[but] = False
+        found = found.take(others)
         (position, orientation), (linear, angular), speed = self.poses, self.velocity, []
         for body, point in ((found.body_a, found.point_a), (found.body_b, found.point_b)):
             arm = rotate(orientation[body], point - model.center_of_mass[body])
@@ -57,5 +63,6 @@ class FreeFlight:
         size = np.minimum(model.body_size[found.body_a], model.body_size[found.body_b])
         into = found.gap + self.step * inner(found.normal, speed[0] - speed[1]) < -INTO * size
         out = np.zeros(len(position), bool)
-        out[found.body_a[into]] = out[found.body_b[into]] = True
-        return out
+        for body in (found.body_a[into], found.body_b[into], *hits):
+            out[body] = True
+        return out & model.movable

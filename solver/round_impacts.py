@@ -94,12 +94,8 @@ def _change(changed, found, model, some, sign, sides, touch, one, flight):
     if len(past := places(apart & (gap > 0.0))):
         past = past[_after(flight.step, [side.take(past) for side in sides], contact, past) < 0.0]
         if len(past):
-            here, others = some[past], np.ones(len(found), bool)
-            others[here] = False
-            stopped = flight.stopped(found.take(others), model)
-            for side in (found.body_a, found.body_b):
-                stopped[side[some[good]]] = True
-            stopped &= model.movable
+            here, hits = some[past], some[good]
+            stopped = flight.stopped(found, here, (found.body_a[hits], found.body_b[hits]), model)
             good[past] = ~(stopped[found.body_a[here]] | stopped[found.body_b[here]])
     good &= ~(on_face & (inner(normal, start) > ALIKE))
     turns = on_face & (model.movable[body] | sides[1].angular.any(axis=1))
