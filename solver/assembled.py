@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .energy import kinetic_energies
 from .flags import places
 from .numbering import Numbering
 from .plausible import pair_number
@@ -56,6 +57,12 @@ class Assembly:
     def pairs(self):
         """(C,) ``pair_number`` of the scene bodies of the problem's contacts."""
         return pair_number(*self.sides, len(self.numbering.scene) - 1)
+
+    @cached_property
+    def island_energy(self):
+        """(islands,) kinetic energy [J] as the step starts."""
+        bodies, n = self.problem.bodies, self.problem.bodies.dynamic_count
+        return np.bincount(self.island, kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n]))
 
     @cached_property
     def springs(self):

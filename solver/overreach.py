@@ -17,13 +17,12 @@ edges all the time: their steps are too long only where such pushes do some of t
 
 import numpy as np
 
-from .energy import kinetic_energies
 from .flags import places
 from .ordered import among, distinct
 from .passing import scene_poses
 from .plausible import PairOverlap, pair_number, speeds
-from .reference.rotation import dot, rotate
-from .reference.rows import contact_jacobians, gaps, normals
+from .reference.rotation import rotate
+from .reference.rows import gaps, normals, parting_speeds
 from .vectors import length
 
 TURNS = 0.02, 0.05
@@ -77,14 +76,11 @@ def overreached(assembly, solution, found, collider, frames, tolerance):
 
 def _moves(assembly, solution, contacts, impulse):
     """(C,) bool: Contacts, with the normal ``impulse`` (C,) [N s], that do much of the work on their island."""
-    bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
-    sides = contact_jacobians(contacts, bodies.position, bodies.orientation)
-    u = 0.5 * (bodies.velocity + solution.velocity)
-    rate = sum(dot(j[:, 0], u[body]) for j, body in zip(sides, (contacts.body_a, contacts.body_b), strict=True))
+    bodies, energy = assembly.problem.bodies, assembly.island_energy
+    mean = 0.5 * (bodies.velocity + solution.velocity)
+    rate = parting_speeds(contacts, mean, bodies.position, bodies.orientation)
     own = assembly.island[np.minimum(contacts.body_a, contacts.body_b)]
-    energy = np.zeros(assembly.island.max() + 1)
     work = np.bincount(own, np.abs(impulse * rate), len(energy))
-    np.add.at(energy, assembly.island[:n], kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n]))
     return (work > WORK * energy)[own]
 
 

@@ -13,7 +13,6 @@ is only what its law asks to within the tolerance: that is a length, which is mu
 import numpy as np
 
 from .constraints.breaking import impulse_share
-from .energy import kinetic_energies
 from .flags import places, some
 from .problem import Coordinate
 from .reference.rotation import dot
@@ -81,11 +80,10 @@ def throws(assembly, solution, judged, noise):
         springs = springs[np.all([by_middle[side] for side in sides], axis=0) | np.isin(springs, judged.fading)]
     if not len(springs):
         return None
-    rows, bodies = problem.joints.take(springs), problem.bodies
+    rows = problem.joints.take(springs)
     stiffness, off, way, more = _swings(problem, judged, springs, _mean_rates(problem, rows, solution))
     before = off - way - more
-    energy = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
-    energy = np.bincount(assembly.island, energy)[assembly.island[np.minimum(rows.body_a, rows.body_b)]]
+    energy = assembly.island_energy[assembly.island[np.minimum(rows.body_a, rows.body_b)]]
     most = THROWN * (energy + 0.5 * stiffness * before**2)
     far = (np.abs(more) > noise) & (stiffness * np.maximum(np.abs(before), np.abs(off)) * np.abs(more) > most)
     if not some(far):
