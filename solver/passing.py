@@ -27,21 +27,19 @@ NO_PAIRS = np.zeros(0, np.int64)
 OPPOSED = -0.1  # cosine of two normals that point to different sides
 
 
-def came_through(problem, found, order, pairs=None):
+def came_through(assembly, found):
     """(K,) bool: contacts of ``found`` whose normals oppose all that their two bodies had at the start, still apart.
 
-    problem: StepProblem; found: ContactSet at the end pose; order: scene number of each solver body; pairs: (C,)
-    ``Assembly.pairs`` of the problem, or None.
+    assembly: Assembly of the step; found: ContactSet at the end pose.
     """
-    contacts = problem.contacts
+    contacts = assembly.problem.contacts
     through = np.zeros(len(found), bool)
     deep = np.nonzero(found.gap < 0.0)[0]
     if not len(deep) or not len(contacts):
         return through
-    a, b = order.take(contacts.body_a), order.take(contacts.body_b)
-    start = pair_number(a, b, len(order)) if pairs is None else pairs
+    (a, b), start, bodies = assembly.sides, assembly.pairs, len(assembly.numbering.scene) - 1
     by_pair = start.argsort(kind="stable")
-    start, pair = start.take(by_pair), pair_number(found.body_a.take(deep), found.body_b.take(deep), len(order))
+    start, pair = start.take(by_pair), pair_number(found.body_a.take(deep), found.body_b.take(deep), bodies)
     first, last = start.searchsorted(pair), start.searchsorted(pair, "right")
     touching = np.zeros(len(start) + 1, np.intp)
     np.cumsum(contacts.start_gap.take(by_pair) <= 0.0, out=touching[1:])
@@ -73,7 +71,7 @@ def passed(assembly, solution, collider, frames, assembler, free, bad, before=No
     spinning = places(turn > TURN)
     if not len(spinning) and (before is None or not len(before[0])):
         return NO_PAIRS
-    touching = _pairs(problem.contacts, order)[problem.contacts.start_gap <= 0.0]
+    touching = assembly.pairs[problem.contacts.start_gap <= 0.0]
     reach = np.where(model.body_radius[order] == 0.0, np.inf, model.body_radius[order])  # planes are always near
     first, second = _near_others(bodies.position[:-1], reach, velocity, h, spinning)
     if before is not None:
@@ -102,7 +100,7 @@ def passed(assembly, solution, collider, frames, assembler, free, bad, before=No
             size = found.manifolds.size[found.source]
             # what is only just in each other at one look may have passed by the next
             met = (found.gap > -DEEP * size) & (gaps(nearby, *there) < -DEEP * size)
-            through.append(_pairs(nearby, order)[met])
+            through.append(pair_number(order[nearby.body_a[met]], order[nearby.body_b[met]], len(order)))
         here = there
     return np.setdiff1d(np.concatenate(through), touching)
 
@@ -125,11 +123,6 @@ def scene_poses(order, position, orientation):
     place, tilt = np.empty((len(order), 3)), np.empty((len(order), 4))
     place[order], tilt[order] = position[:-1], orientation[:-1]
     return place, tilt
-
-
-def _pairs(contacts, order):
-    """(C,) int64, a number for each pair of bodies of solver Contacts."""
-    return pair_number(order[contacts.body_a], order[contacts.body_b], len(order))
 
 
 def _near_others(position, reach, velocity, step, spinning):

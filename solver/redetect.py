@@ -89,7 +89,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     through, pairs = np.zeros(len(order), bool), NO_PAIRS
     if not last:
         through[stuck[0]] = through[stuck[1]] = True
-        opposed = came_through(problem, found, order, assembly.pairs)
+        opposed = came_through(assembly, found)
         if some(opposed):
             through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
         known_pairs = None if before is None else (before[0].passed, before[1])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from axion.solver import Body, Box, Capsule, Scene, SolverConfig, Sphere, redetect, simulate
 from axion.solver.passing import came_through
+from axion.solver.plausible import pair_number
 from axion.solver.problem import JointRows, StepProblem
 from judges import energies, largest_rise
 from step_problems import bodies_of, contacts_of
@@ -26,6 +27,13 @@ def one_above_another(gap):
     return StepProblem(STEP, bodies, contacts, JointRows.empty())
 
 
+def assembly_of(contacts, bodies):
+    """What of an Assembly is asked for, of bodies that have the numbers of the scene."""
+    sides, numbering = (contacts.body_a, contacts.body_b), SimpleNamespace(scene=np.append(np.arange(bodies), -1))
+    pairs = pair_number(*sides, bodies)
+    return SimpleNamespace(problem=SimpleNamespace(contacts=contacts), sides=sides, pairs=pairs, numbering=numbering)
+
+
 class Found(SimpleNamespace):
     def __len__(self):
         return len(self.gap)
@@ -42,12 +50,12 @@ class Found(SimpleNamespace):
     ],
 )
 def test_what_points_to_the_far_side_came_through(start, normal, swap, through):
-    problem = one_above_another(start)
+    assembly = assembly_of(one_above_another(start).contacts, 2)
     first, second = ([1], [0]) if swap else ([0], [1])
     end = Found(
         gap=np.array([-0.05]), normal=np.array([normal], float), body_a=np.array(first), body_b=np.array(second)
     )
-    assert came_through(problem, end, np.array([0, 1])).tolist() == [through]
+    assert came_through(assembly, end).tolist() == [through]
 
 
 def test_pairs_are_told_apart_and_every_contact_of_the_start_counts():
@@ -65,7 +73,7 @@ def test_pairs_are_told_apart_and_every_contact_of_the_start_counts():
         contacts = contacts_of(*before.T, zero, zero, normal[:count])
         contacts.start_gap = start
         end = Found(gap=gap, normal=normal[count:], body_a=after[:, 0], body_b=after[:, 1])
-        told = came_through(SimpleNamespace(contacts=contacts), end, np.arange(bodies))
+        told = came_through(assembly_of(contacts, bodies), end)
         expected = np.zeros(count, bool)
         for k in np.flatnonzero(gap < 0.0):
             same = [j for j in range(count) if set(before[j]) == set(after[k])]
