@@ -36,7 +36,7 @@ class StraightFlight:
 
     def __init__(self, joints, size):
         """joints: JointTable or like it; size: (B,) smallest half extent of each body [m]."""
-        self._joints, self._size, self._known = joints, size, (None, None, None, None)
+        self._joints, self._size, self._known = joints, size, (None, None)
 
     def look(self, free, orientation, spin, step):
         """The Held bodies of now, and which of them joints turn aside in a step [s]; None: they hold none.
@@ -71,12 +71,11 @@ class StraightFlight:
         roped = fixed.coordinate[holds] == Coordinate.DISTANCE
         tied = np.concatenate([a[~linked], b[~linked], a[roped], b[roped]])
         tied = groups_with(group, tied[moves[tied]], count)
-        ends = np.hstack(
-            [np.concatenate([a, b])[:, None], np.concatenate([fixed.anchor_a[holds], fixed.anchor_b[holds]])]
-        )
-        places = np.tile(fixed.coordinate[holds] == Coordinate.LINEAR, 2)
+        anchors = np.concatenate([fixed.anchor_a[holds], fixed.anchor_b[holds]])
+        ends = np.hstack([np.concatenate([a, b])[:, None], anchors])
+        linear = np.tile(fixed.coordinate[holds] == Coordinate.LINEAR, 2)
         loose = np.where(np.append(tied, True)[group] | ~held | ~moves, -1, group)[:-1]
-        ends = np.unique(ends[places & (np.append(loose, -1)[ends[:, 0].astype(int)] >= 0)], axis=0)
+        ends = np.unique(ends[linear & (np.append(loose, -1)[ends[:, 0].astype(int)] >= 0)], axis=0)
         if not (loose >= 0).any():
             loose = None
         self._known = key, (held[:-1], loose, ends[:, 0].astype(int), ends[:, 1:])
