@@ -8,9 +8,6 @@ Everything scales with body size; there is no fixed length.  (Of a body of 1 m, 
 The newton call is recorded once as a graph; buffers grow and the call is repeated when a count exceeds its capacity.
 """
 
-import inspect
-import sys
-from functools import cache
 from types import SimpleNamespace
 
 import newton
@@ -30,6 +27,7 @@ from .mesh_corners import pairs_with_corners
 from .mesh_detection import with_meshes
 from .mesh_sides import Sides
 from .model import sample_pairs
+from .newton_kernels import compile_narrow_phase, share_kernels
 from .piercing import no_piercing, piercing
 from .plausible import SLACK, pair_number
 from .recording import recorded
@@ -38,9 +36,6 @@ from .round_impacts import with_impacts
 from .sunk import sunk_contacts, sunk_pairs
 
 TRIANGLE_PAIRS = 1 << 16  # first capacity for mesh triangles near other shapes; grows
-SHARED_PARTS = "collision_convex", "mpr", "multicontact", "simplex_solver"
-"""Modules of newton with functions that are put together from others."""
-UNROLLED = 4  # rounds of newton's narrow phase: more take the CPU's compiler half as long again, and run no faster
 FARTHEST = 16.0  # of newton's units: bodies farther from the origin move it
 
 
@@ -299,7 +294,7 @@ class Collider:
     def _allocate(self):
         """Allocate a pipeline at the present capacities, which has yet to be recorded."""
         model = self.model
-        _make_kernels_once()
+        share_kernels()
         pairs = model.pairs if model.pairs is not None else sample_pairs(model, self._stage.pair_room())
         self._pipeline = newton.CollisionPipeline(
             model.newton_model,
@@ -320,10 +315,8 @@ class Collider:
         self._contacts, self._graphs = self._pipeline.contacts(), None
         narrow = self._pipeline.narrow_phase
         narrow.mesh_mesh_contacts_kernel = None  # edge_contacts.py is for these
-        for kernel in (narrow.narrow_phase_kernel, narrow.primitive_kernel, narrow.mesh_triangle_contacts_kernel):
-            if kernel is not None and self._stage.device.is_cpu and not kernel.module.execs:
-                kernel.module.options["max_unroll"] = UNROLLED
-                kernel.module.mark_modified()
+        if self._stage.device.is_cpu:
+            compile_narrow_phase(narrow)
 
     def _record(self):
         """Record one detection as graphs; each runs once before, because recording must not compile kernels."""
@@ -356,22 +349,6 @@ class Collider:
             if count >= self._triangle_capacity or lost:
                 self._triangle_capacity, grown = max(4 * self._triangle_capacity, count), True
         return grown
-
-
-@cache
-def _make_kernels_once():
-    """Let newton keep the kernels of its narrow phase, and the functions that it puts them together from.
-
-    Made anew for each pipeline, Warp hashes their modules anew; and one kernel holds several functions twice, which the
-    compiler works through twice.  newton names no public way to share them; where its functions get other names, the
-    first bake starts a second later and each other one 0.1 s, no more.
-    """
-    narrow = inspect.getmodule(newton.geometry.NarrowPhase)
-    package = narrow.__name__.rpartition(".")[0]
-    for module in (narrow, *(sys.modules.get(f"{package}.{name}") for name in SHARED_PARTS)):
-        for name, made in inspect.getmembers(module, inspect.isfunction):
-            if name.startswith("create_"):
-                setattr(module, name, cache(made))
 
 
 def _among(pairs, count):

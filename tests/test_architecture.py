@@ -16,8 +16,8 @@ PRODUCT = [path for path in FILES if path.relative_to(ROOT).parts[0] in ("__init
 SOLVER = [path for path in PRODUCT if path.is_relative_to(ROOT / "solver")]
 BLENDER = [path for path in PRODUCT if path.is_relative_to(ROOT / "axion_blender")]
 LINE_LIMIT = 400
-NEWTON_USERS = {"solver/model.py", "solver/shapes.py", "solver/collision.py", "solver/newton_solver.py"}
-"""The first three build Newton's model and collide with it; the last one is Newton's own solver interface."""
+NEWTON_USERS = {f"solver/{name}.py" for name in ("model", "shapes", "collision", "newton_kernels", "newton_solver")}
+"""The first four build Newton's model and collide with it; the last one is Newton's own solver interface."""
 
 
 def name(path):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import warp as wp
 from axion.solver import Joint, SolverConfig, simulate, starting_overlaps
+from axion.solver.newton_kernels import INLINED, LAUNCHED, PACKAGE
 from axion.solver.proximal import ProximalSolver
 from axion.solver.residual_kernels import JOINT_MODULE
 from axion.solver.scene import Body, Scene
@@ -186,6 +187,16 @@ def test_what_detection_waits_for_is_loaded_before_all_else(monkeypatch):
     assert "first" in loaded
     team.finish()
     assert set(loaded) == {"new", "known", "first", "later"} and len(loaded) == 4
+
+
+def test_newtons_modules_are_compiled_quickly_and_the_solvers_to_run_fast():
+    """All that a detection of boxes launches of newton's is there under its name: none of them is left out."""
+    simulate(stack(2), frames=1, config=SolverConfig(device="cpu"))
+    loaded = {name: module for name, module in wp._src.context.user_modules.items() if module.execs}
+    flags = {name: module.options["cpu_compiler_flags"] for name, module in loaded.items()}
+    assert {flags[PACKAGE + name] for name in LAUNCHED} == {INLINED}
+    assert {flag for name, flag in flags.items() if name.startswith("narrow_phase")} == {INLINED}
+    assert {flag for name, flag in flags.items() if name.startswith("axion")} == {None}
 
 
 def test_a_compiler_that_fails_ends_the_bake_with_its_words(monkeypatch):
