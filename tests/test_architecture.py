@@ -66,62 +66,79 @@ def test_reading_of_imports():
     assert {"axion_blender.extract.e", "axion_blender.g.h.i"} <= modules(found)
 
 
-@pytest.mark.parametrize("path", FILES, ids=name)
-def test_file_has_licence_docstring_and_measure(path):
-    text = path.read_text(encoding="utf-8")
-    if not text.strip() and path.name == "__init__.py":
-        pytest.fail(
-            f"{name(path)} is empty: it needs the licence line and a docstring that says what the package holds"
-        )
-    assert text.startswith("# SPDX-License-Identifier: GPL-3.0-or-later\n"), "the first line names the licence"
-    assert ast.get_docstring(ast.parse(text)), "a docstring says what the file is for"
-    lines = len(text.splitlines())
-    assert lines < LINE_LIMIT, f"{lines} lines, the limit is {LINE_LIMIT}: split it by purpose"
+def faults(paths, rule):
+    """{file: what ``rule(path)`` finds wrong with it} of the files that break a rule, which returns it or None.
+
+    One test for all files: there are hundreds, and a test of each costs more than reading them.
+    """
+    found = {name(path): rule(path) for path in paths}
+    assert found
+    return {path: fault for path, fault in found.items() if fault}
 
 
-@pytest.mark.parametrize("path", PRODUCT, ids=name)
-def test_imports_inside_are_relative(path):
+def test_files_have_licence_docstring_and_measure():
+    def rule(path):
+        text = path.read_text(encoding="utf-8")
+        lines = len(text.splitlines())
+        if not text.startswith("# SPDX-License-Identifier: GPL-3.0-or-later\n"):
+            return "the first line names the licence"
+        if not ast.get_docstring(ast.parse(text)):
+            return "a docstring says what the file is for, or what the package holds"
+        return f"{lines} lines, the limit is {LINE_LIMIT}: split it by purpose" if lines >= LINE_LIMIT else None
+
+    assert faults(FILES, rule) == {}
+
+
+def test_imports_inside_are_relative():
     # Inside Blender the package is called bl_ext.<repository>.axion_blender, so an absolute name breaks there.
     own = {"axion", "axion_blender", "solver", "bl_ext"}
-    assert not top_level(imports_of(path)) & own
+    assert faults(PRODUCT, lambda path: top_level(imports_of(path)) & own) == {}
 
 
-@pytest.mark.parametrize("path", SOLVER, ids=name)
-def test_solver_knows_nothing_of_blender(path):
-    found = imports_of(path)
-    assert not top_level(found) & {"bpy", "bpy_extras", "bmesh", "mathutils", "gpu", "blf", "addon_utils"}
-    assert not {module for module in modules(found) if module.startswith("axion_blender")}
+def test_solver_knows_nothing_of_blender():
+    blenders = {"bpy", "bpy_extras", "bmesh", "mathutils", "gpu", "blf", "addon_utils"}
+
+    def rule(path):
+        found = imports_of(path)
+        bridge = {module for module in modules(found) if module.startswith("axion_blender")}
+        return top_level(found) & blenders | bridge
+
+    assert faults(SOLVER, rule) == {}
 
 
-@pytest.mark.parametrize("path", SOLVER, ids=name)
-def test_newton_is_met_in_few_places(path):
-    found = imports_of(path)
-    assert not {module for module in modules(found) if module.startswith("newton._src")}, "only Newton's public names"
-    if name(path) not in NEWTON_USERS:
-        assert "newton" not in top_level(found)
+def test_newton_is_met_in_few_places_by_its_public_names():
+    def rule(path):
+        found = imports_of(path)
+        private = {module for module in modules(found) if module.startswith("newton._src")}
+        return private | (top_level(found) & {"newton"} if name(path) not in NEWTON_USERS else set())
+
+    assert faults(SOLVER, rule) == {}
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "solver/reference").glob("*.py")), ids=name)
-def test_reference_needs_numpy_alone(path):
-    found = imports_of(path)
-    outside = top_level(found) - {"numpy"} - sys.stdlib_module_names
-    assert not outside
-    inside = {module for module, _, relative in found if relative and not module.startswith("solver.reference")}
+def test_reference_needs_numpy_alone():
     allowed = {"solver.problem", "solver.scene"}
-    assert inside <= allowed | {"solver"}
-    from_solver = modules([entry for entry in found if entry[0] == "solver"]) - {"solver"}
-    assert from_solver <= allowed
+
+    def rule(path):
+        found = imports_of(path)
+        inside = {module for module, _, relative in found if relative and not module.startswith("solver.reference")}
+        from_solver = modules([entry for entry in found if entry[0] == "solver"]) - {"solver"}
+        outside = top_level(found) - {"numpy"} - sys.stdlib_module_names
+        return outside | (inside - allowed - {"solver"}) | (from_solver - allowed)
+
+    assert faults(sorted((ROOT / "solver/reference").glob("*.py")), rule) == {}
 
 
-@pytest.mark.parametrize("path", BLENDER, ids=name)
-def test_bridge_uses_public_names_of_the_solver_only(path):
+def test_bridge_uses_public_names_of_the_solver_only():
     public = public_names()
-    for module, names, relative in imports_of(path):
-        if relative and (module == "solver" or module.startswith("solver.")):
-            assert module == "solver", f"{module} is internal: import from ..solver"
-            assert set(names) <= public
-        if relative and module == "" and "solver" in names:
-            pytest.fail("import the names needed from ..solver, so that this test can read them")
+
+    def rule(path):
+        found = [entry for entry in imports_of(path) if entry[2]]
+        internal = {module for module, _, _ in found if module.startswith("solver.")}
+        private = {taken for module, names, _ in found if module == "solver" for taken in set(names) - public}
+        unread = {"solver" for module, names, _ in found if module == "" and "solver" in names}  # and no names of it
+        return internal | private | unread
+
+    assert faults(BLENDER, rule) == {}
 
 
 def public_names():
