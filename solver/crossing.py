@@ -11,8 +11,7 @@ import numpy as np
 
 from .closest_points import closest_points, first_hits
 from .contact_set import ContactSet, no_contacts, still_surface
-from .manifold import turn
-from .mesh_contacts import gaps_of
+from .manifold import gaps_of, turn
 from .mesh_sides import center, within
 from .pierced import planes
 from .shape_pairs import ShapePairs

@@ -78,6 +78,12 @@ def relative_place(contacts, position, rotation):
     return turn_back(rotation[contacts.body_b], offset + turn(rotation[contacts.body_a], contacts.point_a))
 
 
+def gaps_of(found, position, rotation):
+    """(K,) signed distance of each contact of Manifolds [m], at poses as above."""
+    apart = relative_place(found, position, rotation) - found.point_b
+    return np.einsum("ki,ki->k", found.normal, apart) - found.margin_a - found.margin_b
+
+
 def locate(wanted, available):
     """Index of each wanted value in the sorted ``available``, or -1."""
     if not len(available):

@@ -17,7 +17,7 @@ it sorts before the above can be repaired, and may keep a false contact in place
 import numpy as np
 
 from .closest_points import closest_points
-from .manifold import relative_place, turn, turn_back
+from .manifold import gaps_of, relative_place, turn, turn_back
 from .mesh_edges import ASKEW, TINY
 from .mesh_features import PLANE, features
 from .mesh_sides import center, faces_middle
@@ -219,12 +219,6 @@ def _seen_from_middle(model, shape, radius, point, middle, normal, beside):
     extent = np.abs(model.meshes.bounds[model.meshes.shape_mesh[shape]]).max(axis=(1, 2))
     nearest[index] = moved <= beside[index] * np.linalg.norm(step, axis=1) + NOISE * extent
     return seen, nearest
-
-
-def gaps_of(found, position, rotation):
-    """Signed distance of each contact [m]."""
-    apart = relative_place(found, position, rotation) - found.point_b
-    return np.einsum("ki,ki->k", found.normal, apart) - found.margin_a - found.margin_b
 
 
 def thin_out(model, found, position, rotation):

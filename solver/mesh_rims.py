@@ -12,8 +12,7 @@ from .closest_points import closest_points
 from .contact_faces import UP
 from .contact_set import no_manifolds
 from .face_corners import FLAT
-from .manifold import turn, turn_back
-from .mesh_contacts import gaps_of
+from .manifold import gaps_of, turn, turn_back
 from .mesh_features import features
 from .mesh_sides import faces_middle
 from .rims import PART, RIM

@@ -4,7 +4,7 @@
 import numpy as np
 
 from .closest_points import closest_points
-from .manifold import turn, turn_back
+from .manifold import gaps_of, turn, turn_back
 from .mesh_features import features
 
 TELLS_NO_SIDE = (
@@ -61,7 +61,7 @@ def _before(model, shape, other, position, rotation, contacts):
     height = _height(model, shape, middle)
     near = TELLS_NO_SIDE * np.minimum(model.shape_size[shape], model.shape_size[other])
     for k in sheet[np.abs(height[sheet]) < near[sheet]]:
-        height[k] = _remembered(model, shape[k], other[k], rotation, contacts, near[k]) or height[k]
+        height[k] = _remembered(model, shape[k], other[k], position, rotation, contacts, near[k]) or height[k]
     holds = table.shell[table.shape_mesh[shape]] & (model.shape_radius[other] > model.shape_radius[shape])
     return (height >= 0.0) | holds  # what is larger than a shell is not inside it, though its middle may be
 
@@ -73,15 +73,17 @@ def _height(model, shape, point):
     return np.einsum("ki,ki->k", normal, point - place)
 
 
-def _remembered(model, shape, other, rotation, contacts, near):
+def _remembered(model, shape, other, position, rotation, contacts, near):
     """Sum over the contacts of two shapes in a ContactSet, or None, of the cosines between their normals and the
-    surface's of mesh ``shape``, both outward; 0 without any.  Only those whose gap is less than ``near`` [m] either
-    way tell: what is far ahead looks at the surface from the side.
+    surface's of mesh ``shape``, both outward; 0 without any.  Only those whose gap by now is less than ``near`` [m]
+    either way tell: what is far ahead looks at the surface from the side, and what fell on was far ahead before.
     """
     if contacts is None:
         return 0.0
     number = np.int64(min(shape, other)) * len(model.shape_body) + max(shape, other)
-    found = np.flatnonzero((contacts.pair == number) & (np.abs(contacts.gap) < near))
+    found = np.flatnonzero(contacts.pair == number)
+    gap = gaps_of(contacts.manifolds.take(contacts.source[found]), position, rotation)
+    found = found[np.abs(gap) < near]
     if not len(found):
         return 0.0
     outward = contacts.manifolds.normal[contacts.source[found]]  # in the frame of the lower shape's body

@@ -11,8 +11,7 @@ every way, would hold them.
 import numpy as np
 
 from .closest_points import closest_points
-from .manifold import turn, turn_back
-from .mesh_contacts import gaps_of
+from .manifold import gaps_of, turn, turn_back
 from .mesh_features import features
 from .piercing import edges_inside
 from .plausible import SLACK, PairOverlap

@@ -151,12 +151,13 @@ def test_nothing_sinks_into_rough_ground(ground, kind, seed, speed, bound):
     assert figure(name, "deepest in each other", deepest, bound, "m") < bound
 
 
-@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_open_sheets_come_to_lie_on_open_ground(seed):
     """Bent leaves of triangles without thickness, that tumble down on waves and on each other.
 
     Fails where a middle tells the side, which neither has: 50 of 60 frames were missed, all from the first touch on.
-    Of 24 seeds one or two still end with a leaf below the ground.
+    And where contacts tell it by how far they were a step before: a leaf that came down by 9 cm in it had none that
+    touched, and noise told that it was below.  Two of 24 seeds fell through in float64 (1 and 11), three in float32.
     """
     random, z, scene = np.random.default_rng(seed), heights("waves", 0), Scene()
     leaf = grid(4, 0.2, lambda x, y: 0.1 * np.cos(6.0 * x) + 0.3 * y * y)
