@@ -49,7 +49,8 @@ def squeeze_kernels(real):
     def come_deep(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, isl: IslandArrays):
         """After ``prepare_contacts``: where contacts that are held end the step, without joints.
 
-        Those that slide, or would in free motion: what rests stays where it is.
+        Those that slide, or would in free motion: what rests stays where it is.  Of contacts that only showed at the
+        end pose the points say nothing of the start: there they are as deep as where the other shape bends away.
         """
         at = wp.tid()
         for c in range(begin(at, 0), end_of_all(at, counts[contacts_slot])):
@@ -61,7 +62,8 @@ def squeeze_kernels(real):
             fastest = wp.max(slip(con, c, bodies.u[a], bodies.u[b]), slip(con, c, bodies.u_free[a], bodies.u_free[b]))
             if fastest > isl.tolerance[k]:
                 start = gap(con, c, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b])
-                con.allowed[c] = con.rebound_gap[c] + wp.min(start, -scalar(0.5) * con.gap_noise[c])
+                if wp.abs(start - con.start_gap[c]) <= con.gap_noise[c]:
+                    con.allowed[c] = con.rebound_gap[c] + wp.min(start, -scalar(0.5) * con.gap_noise[c])
 
     @wp.func(module=name)
     def brakes(con: ContactArrays, isl: IslandArrays, c: int, k: int):
