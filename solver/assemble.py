@@ -13,12 +13,11 @@ from .copies import replace
 from .falling import fall_by_middle, falling, in_groups
 from .flags import some
 from .force_fields import ForceTable
+from .foresight import Foresight
 from .gliding import by_middle, carried, is_flat, take_middle
 from .hand_over import HandOver, Holding
 from .hanging import hangs, lever_inertia
-from .impact import Impacts
 from .jumps import spread
-from .knock_on import KnockOn
 from .manifold import NOISE
 from .materials import COEFFICIENTS, Materials
 from .mean_turn import take_mean_turns
@@ -85,7 +84,7 @@ class Assembler:
         """Take over BodyFrames, the table of joints and Holding; nothing is known of any step yet."""
         self.frames, self.joints, self.holding = frames, joints, holding
         self._motion, self._places = FreeMotion(), ContactFrames(frames)
-        self._impacts, self._knock_on = Impacts(), KnockOn()
+        self._foresight = Foresight()
         self._numbering, self._inert = (None, None), (None, None)
         self._linking, self._joined = (None, None), (None, None, None)
 
@@ -217,8 +216,7 @@ class Assembler:
             return pressed, None
         slowest = 2.0 * self.noise / step
         told, unknown = foreseen(problem, struck, end_velocity, len(contacts))
-        rebounds = self._impacts.rebounds(told, end_velocity, slowest)
-        rebounds = self._knock_on.rebounds(told, end_velocity, rebounds, slowest, self.noise)
+        rebounds = self._foresight.rebounds(told, end_velocity, slowest, self.noise)
         touches.rebound_gap, touches.rebound_speed, hits = rebounds
         touches.rebound_gap[unknown] = 0.0
         bounces = None

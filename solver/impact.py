@@ -43,6 +43,7 @@ class ImpactContacts:
     start_gap: wp.array(dtype=wp.float64)
     restitution: wp.array(dtype=wp.float64)
     drift: wp.array(dtype=wp.float64)
+    held: wp.array(dtype=wp.float64)  # what does not come to be of the gain of its gap velocity, with its sign changed
     gap: wp.array(dtype=wp.float64)  # out
     speed: wp.array(dtype=wp.float64)
     hits: wp.array(dtype=wp.int32)
@@ -86,7 +87,7 @@ def rebound_of(con: ImpactContacts, bodies: ImpactBodies, c: int):
         gain -= wp.dot(n, bodies.gain[b])
     gap = wp.max(con.start_gap[c], zero)
     left = h
-    pull = gain / h
+    pull = (gain + con.held[c]) / h
     slowest = wp.max(con.setting[SLOWEST], wp.float64(0.5) * wp.abs(gain))
     moving = bool(True)
     hits = int(0)
@@ -135,10 +136,11 @@ class Impacts:
         self._contacts, self._bodies = HostTable(ImpactContacts, MANY, count=2, setting=2), HostTable(ImpactBodies)
         self._kernel = HostKernel(rebound, self._contacts, self._bodies, alone=True)
 
-    def rebounds(self, problem, end_velocity, slowest):
+    def rebounds(self, problem, end_velocity, slowest, held=None):
         """Gap (C,) [m] and speed (C,) [m/s] a rebound ends the step with, and hits (C,) bool; see the reference.
 
-        problem: StepProblem; end_velocity: (n, 6) free velocity of those that move at the step's end; slowest: [m/s].
+        problem: StepProblem; end_velocity: (n, 6) free velocity of those that move at the step's end; slowest: [m/s];
+        held: (C,) of ``kept_up`` in foresight.py, or None.
         """
         contacts, bodies, count, n = problem.contacts, problem.bodies, len(problem.contacts), len(end_velocity)
         if not count:
@@ -152,6 +154,7 @@ class Impacts:
         v.normal[:count], v.start_gap[:count] = contacts.normal, start_gaps(problem)
         v.restitution[:count] = contacts.restitution
         v.drift[:count] = 0.0 if contacts.surface_drift is None else contacts.surface_drift
+        v.held[:count] = 0.0 if held is None else held
         w.q[:total], w.u[:total] = bodies.orientation, bodies.velocity
         np.subtract(end_velocity[:, :3], bodies.velocity[:n, :3], out=w.gain[:n])
         self._kernel.run()

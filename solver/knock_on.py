@@ -212,10 +212,10 @@ class KnockOn:
         self._changes = HostTable(Changes)
         self._kernel = HostKernel(play, self._groups, self._members, self._changes)
 
-    def rebounds(self, problem, end_velocity, alone, slowest, close):
+    def rebounds(self, problem, end_velocity, alone, slowest, close, held=None):
         """Gap (C,) [m], speed (C,) [m/s] and hits (C,) bool as ``Impacts.rebounds``, but of what hangs together.
 
-        problem, end_velocity, slowest: as there; alone: its result; close: gaps below this [m] touch.
+        problem, end_velocity, slowest, held: as there; alone: its result; close: gaps below this [m] touch.
         """
         gap, speed, hits = alone
         bounces = (gap > 0.0) | (speed != 0.0)
@@ -224,12 +224,13 @@ class KnockOn:
         taken, group, rows = groups_of(problem, len(end_velocity), bounces)
         if not len(taken):
             return alone
-        found = self._play(problem, end_velocity, taken, group, rows, bounces[taken], slowest, close)
+        held = None if held is None else held[taken]
+        found = self._play(problem, end_velocity, taken, group, rows, bounces[taken], slowest, close, held)
         gap[taken], speed[taken], found = found
         hits[taken] |= found
         return gap, speed, hits
 
-    def _play(self, problem, end_velocity, taken, group, rows, bounces, slowest, close):
+    def _play(self, problem, end_velocity, taken, group, rows, bounces, slowest, close, held):
         """Gap, speed and hits of the contacts ``taken``, which come group by group, with their ``rows``."""
         part = _Part(problem.bodies, problem.contacts.take(taken))
         contacts, size = part.contacts, len(taken)
@@ -245,7 +246,7 @@ class KnockOn:
         v.restitution[:size] = contacts.restitution
         v.slowest[:size] = slowest_hits(part, end_velocity, gain, bounces, slowest)
         v.gap[:size], v.speed[:size] = np.maximum(start_gaps(part), 0.0), speed
-        v.pull[:size] = gain / problem.step
+        v.pull[:size] = (gain if held is None else gain + held) / problem.step
         v.bounced[:size] = v.hits[:size] = 0
         v.apart[:size] = 0.0
         self._kernel.run()

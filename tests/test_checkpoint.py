@@ -266,7 +266,7 @@ MADE = {
     " leaps springs _swinging",
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow rims"
-    " noise flat _moving holding hand_over force_fields outlines _motion _impacts _knock_on _places _numbering _linking"
+    " noise flat _moving holding hand_over force_fields outlines _motion _foresight _places _numbering _linking"
     " _inert asleep carried _surfaces_run _joined flights hangs spinning until",
     "PositionPhase": "assembler collider frames joints solver slow fast judge effort",
     "Gyroscopes": "frames joints ball _known",

@@ -37,7 +37,7 @@ def approach(bodies, contacts, end_velocity):
     return along_normal(bodies.velocity) + drift, along_normal(gain)
 
 
-def rebounds(problem, end_velocity, slowest=0.0):
+def rebounds(problem, end_velocity, slowest=0.0, held=None):
     """What Newton's law of impact asks of each contact at the end of the step.
 
     Args:
@@ -45,6 +45,8 @@ def rebounds(problem, end_velocity, slowest=0.0):
         end_velocity: (n, 6) free velocity of the dynamic bodies at the step's end.
         slowest: approaches below this speed [m/s] do not rebound; half of what free motion gathers in the step counts
             too.
+        held: (C,) what does not come to be of the gain of gap velocities, with its sign changed [m/s], or None: all
+            does.
 
     Returns:
         gap (C,) [m] and separation speed (C,) [m/s] at the end of the step; a speed below zero is that of a body on its
@@ -53,7 +55,7 @@ def rebounds(problem, end_velocity, slowest=0.0):
     contacts, h = problem.contacts, problem.step
     speed, gain = approach(problem.bodies, contacts, end_velocity)
     gap, left = np.maximum(start_gaps(problem), 0.0), np.full(len(contacts), h)
-    pull = gain / h
+    pull = (gain if held is None else gain + held) / h
     slowest = np.maximum(slowest, 0.5 * np.abs(gain))
     moving, hits = np.ones(len(contacts), bool), np.zeros(len(contacts), bool)
     bounced = np.zeros(len(contacts), bool)

@@ -61,7 +61,7 @@ def slowest_hits(problem, end_velocity, gain, rebounds, slowest):
     return np.maximum(slowest, 0.5 * np.where(rebounds, np.abs(gain), weight))
 
 
-def knock_on(problem, end_velocity, group, rebounds, slowest=0.0, close=0.0):
+def knock_on(problem, end_velocity, group, rebounds, slowest=0.0, close=0.0, held=None):
     """Gap (C,) [m] and speed (C,) [m/s] at the end of the step, zero where nothing rebounded, and hits (C,) bool.
 
     Args:
@@ -69,10 +69,11 @@ def knock_on(problem, end_velocity, group, rebounds, slowest=0.0, close=0.0):
         group: (C,) int, contacts of one number that hang together by bodies that move; those below 0 are left out.
         rebounds: (C,) bool, contacts that rebound when each is taken alone.
         close: gaps below this [m] touch.
+        held: as for ``impact.rebounds``.
     """
     contacts, h = problem.contacts, problem.step
     speed, gain = approach(problem.bodies, contacts, end_velocity)
-    gap, pull = np.maximum(start_gaps(problem), 0.0), gain / h
+    gap, pull = np.maximum(start_gaps(problem), 0.0), (gain if held is None else gain + held) / h
     limits = slowest, slowest_hits(problem, end_velocity, gain, rebounds, slowest), close
     rows = reflections(problem)
     bounced, hits = np.zeros(len(contacts), bool), np.zeros(len(contacts), bool)
