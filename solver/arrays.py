@@ -28,13 +28,14 @@ STEP, PUSH_OUT = range(2)
 def structs(real):
     """The structs for one real type.  ``real``: RealTypes of mathx/real.py.
 
-    It is that of Newton's matrix, its factors and its directions alone, which is where the bytes are.  A state, what is
-    measured of it and what impulses make of it are float64 in any: gaps and joints are what is left of metres, and
-    impulses on a light body under a heavy one leave a ten-thousandth of themselves, whichever way their normals point.
+    It is that of what conjugate gradients read, which is where the bytes are.  A state, what is measured of it and what
+    impulses make of it are float64 in any: gaps and joints are what is left of metres, and impulses on a light body
+    under a heavy one leave a ten-thousandth of themselves, whichever way their normals point.  So is the matrix of
+    islands that are factored: beside joints as stiff as theirs single precision rounds a hundredth of a mass off.
     """
     exact = real_types(wp.float64)
     scalar, vec3, mat33, quat, vec6 = exact.scalar, exact.vec3, exact.mat33, exact.quat, exact.vec6
-    block33, block66, direction = real.mat33, real.mat66, real.vec6
+    block66, direction = real.mat66, real.vec6
 
     @wp.struct
     class BodyArrays:
@@ -59,12 +60,15 @@ def structs(real):
         u_best: wp.array(dtype=vec6)
         led: wp.array(dtype=vec6)  # u the last round ended with, and what it changed (secant.py)
         way: wp.array(dtype=vec6)
-        stiffness: wp.array(dtype=block33)
+        stiffness: wp.array(dtype=mat33)
         diagonal: wp.array(dtype=block66)
+        exact_diagonal: wp.array(dtype=exact.mat66)  # where a factor is asked for
         cholesky: wp.array(dtype=block66)
-        g: wp.array(dtype=direction)
-        d: wp.array(dtype=direction)
-        r: wp.array(dtype=direction)
+        g: wp.array(dtype=vec6)
+        d: wp.array(dtype=vec6)
+        r: wp.array(dtype=vec6)  # -g
+        found: wp.array(dtype=direction)  # by conjugate gradients so far of d, and what is left of r
+        left: wp.array(dtype=direction)
         z: wp.array(dtype=direction)
         s: wp.array(dtype=direction)  # (2 n,) direction of conjugate gradients, the present one and the last
         hs: wp.array(dtype=direction)
@@ -118,7 +122,7 @@ def structs(real):
         shift: wp.array(dtype=scalar)  # [m/s] mu |v_t|, added to the gap velocity in the cone law
         bias: wp.array(dtype=vec3)  # Gauss-Seidel and velocity phase: v = J u + bias
         force: wp.array(dtype=wp.vec3d)
-        curvature: wp.array(dtype=block33)
+        curvature: wp.array(dtype=mat33)
 
     @wp.struct
     class RowArrays:
@@ -152,7 +156,7 @@ def structs(real):
         p: wp.array(dtype=wp.float64)
         p_centre: wp.array(dtype=wp.float64)
         p_best: wp.array(dtype=wp.float64)
-        curvature: wp.array(dtype=real.scalar)
+        curvature: wp.array(dtype=scalar)
         turning: wp.array(dtype=scalar)  # stiffness of a DISTANCE that pulls, across its direction [kg]; else 0
 
     @wp.struct
@@ -165,6 +169,7 @@ def structs(real):
         row_start: wp.array(dtype=wp.int32)
         row_index: wp.array(dtype=wp.int32)
         block: wp.array(dtype=block66)
+        exact_block: wp.array(dtype=exact.mat66)
 
     return SimpleNamespace(
         BodyArrays=BodyArrays, ContactArrays=ContactArrays, RowArrays=RowArrays, PairArrays=PairArrays

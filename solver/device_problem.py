@@ -18,6 +18,7 @@ from .flags import places
 from .gauss_seidel import RunArrays
 from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
+from .mathx.real import real_types
 from .problem import Coordinate, JointRows, frozen
 from .reference.rows import start_gaps
 from .spinning import no_spin
@@ -66,7 +67,7 @@ class DeviceProblem:
         self.launched = {}  # the same, 0 where the problem has none: on the CPU a kernel in vain costs a microsecond
         self.generation = 0
         self.topology = None
-        self.factor = BlockFactor(device, real)
+        self.factor = BlockFactor(device, real_types(wp.float64))
         self._factor_generation = self.factor.generation
         self._grouped = None  # joint and coordinate of the rows whose groups lie in the arrays
         self._factored = self._laid = None  # the Topology that the factor is laid out for, and that in the arrays
@@ -81,15 +82,15 @@ class DeviceProblem:
         """Clear the loop flags (recorded, so that a replay starts like the first run)."""
         self.flags.zero_()
 
-    def begin(self, eps_joint):
+    def begin(self, eps_joint, eps_iterated=0.0):
         """Launch what comes first in a solve: islands take what is asked of their bodies.
 
-        eps_joint: proximal strength of joints to start from.
+        eps_joint: proximal strength of joints to start from, eps_iterated: at least, without a direct solve.
         """
         size, kernels, islands = self.launched, self._kernels, self.islands
         self.restart()
         self.teams.arrived.zero_()
-        self._launch(kernels.clear, size["islands"], wp.float64(eps_joint), islands)
+        self._launch(kernels.clear, size["islands"], wp.float64(eps_joint), wp.float64(eps_iterated), islands)
         self._launch(kernels.ask, size["bodies"], self.bodies, self.figures, islands)
         self._launch(kernels.warm, size["contacts"], self.contacts, islands)
 
@@ -194,6 +195,8 @@ class DeviceProblem:
         self.runs = allocate(RunArrays, runs, size["bodies"], self.device)
         self.rows = allocate(types.RowArrays, {}, size["rows"], self.device)
         self.pairs = allocate(types.PairArrays, pair_lists, size["pairs"], self.device)
+        if self.real is real_types(wp.float64):
+            self.bodies.exact_diagonal, self.pairs.exact_block = self.bodies.diagonal, self.pairs.block
         self.islands = allocate(IslandArrays, island_lists, size["islands"], self.device)
         self.figures = allocate(Figures, {}, size["bodies"], self.device)
         self.team_room = most_parts(size["islands"], size["bodies"])

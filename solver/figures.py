@@ -42,13 +42,13 @@ def figure_kernels(real):
     newton_slot, linear_slot, sweeps_slot = (wp.constant(slot) for slot in (MOST_NEWTON, MOST_LINEAR, MOST_SWEEPS))
 
     @kernel
-    def clear(counts: wp.array(dtype=wp.int32), eps_joint: wp.float64, isl: IslandArrays):
+    def clear(counts: wp.array(dtype=wp.int32), eps_joint: wp.float64, eps_iterated: wp.float64, isl: IslandArrays):
         """Nothing is asked yet; a cold start."""
         k = wp.tid()
         if k < counts[islands_slot]:
             isl.tolerance[k] = wp.float64(wp.inf)
             isl.eps[k] = wp.float64(0.0)
-            isl.eps_joint[k] = eps_joint
+            isl.eps_joint[k] = wp.where(isl.direct[k] == 1, eps_joint, wp.max(eps_joint, eps_iterated))
             isl.sweeps_allowed[k] = 0
             isl.outer_active[k] = 0
             isl.free[k] = 0

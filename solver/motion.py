@@ -21,7 +21,7 @@ from .mathx.rotation import rotation_functions
 def motion_kernels(real):
     """All kernels over bodies, for one real type."""
     exact, arrays = real_types(wp.float64), structs(real)
-    scalar, mat33, vec6 = exact.scalar, exact.mat33, exact.vec6
+    scalar, mat33 = exact.scalar, exact.mat33
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     math = rotation_functions(exact)
     exponential, linear, angular, six = math.exponential, math.linear, math.angular, math.six
@@ -92,16 +92,16 @@ def motion_kernels(real):
     @wp.func(module=f"axion_motion_{real.name}")
     def body_direction(bodies: BodyArrays, isl: IslandArrays, i: int, k: int):
         """(g . d, d . (M + K) d): slope and bend of the quadratic part of the merit function."""
-        d = vec6(bodies.d[i])
+        d = bodies.d[i]
         turn = angular(d)
         heavier = scalar(1.0) + isl.damping[k]
         bend = heavier * bodies.mass[i] * wp.dot(linear(d), linear(d))
-        bend += wp.dot(turn, (heavier * bodies.inertia[i] + mat33(bodies.stiffness[i])) * turn)
-        return wp.vec2d(wp.dot(d, vec6(bodies.g[i])), bend)
+        bend += wp.dot(turn, (heavier * bodies.inertia[i] + bodies.stiffness[i]) * turn)
+        return wp.vec2d(wp.dot(d, bodies.g[i]), bend)
 
     @wp.func(module=f"axion_motion_{real.name}")
     def body_update(bodies: BodyArrays, i: int, alpha: wp.float64):
-        bodies.u[i] = bodies.u[i] + alpha * vec6(bodies.d[i])
+        bodies.u[i] = bodies.u[i] + alpha * bodies.d[i]
 
     @kernel
     def velocity_from_impulses(

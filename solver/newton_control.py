@@ -47,6 +47,7 @@ class Limits:
     eps_largest: wp.float64
     eps_smallest: wp.float64
     eps_joint_smallest: wp.float64
+    eps_joint_iterated: wp.float64  # the same, also to start from, where conjugate gradients solve
     eps_settled: wp.float64  # below it islands at rest hand on less of it after an easy step
 
 
@@ -352,7 +353,8 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         if contact > slow and (value <= isl.previous[k] or contact >= isl.gradient[k]):
             isl.eps[k] = wp.min(isl.eps[k], wp.max(isl.eps[k] * wp.float64(0.3), limits.eps_smallest))
         if isl.residual_joint[k] > wp.float64(0.3) * value:
-            isl.eps_joint[k] = wp.max(isl.eps_joint[k] * wp.float64(0.1), limits.eps_joint_smallest)
+            least = wp.where(isl.direct[k] == 1, limits.eps_joint_smallest, limits.eps_joint_iterated)
+            isl.eps_joint[k] = wp.max(isl.eps_joint[k] * wp.float64(0.1), least)
     elif struggled and law == isl.law[k]:
         isl.eps[k] = wp.min(isl.eps[k] * wp.float64(2.0), limits.eps_largest)
     if isl.gradient[k] > wp.float64(0.3) * isl.previous[k] and isl.trouble[k] == 0:

@@ -96,21 +96,22 @@ class ProximalSolver:
         self._limits.squeezed = 10
         self._limits.eps_largest = 0.1
         self._limits.eps_smallest, self._limits.eps_settled = 1.0e-5, 1.0e-3
-        self._limits.eps_joint_smallest = 1.0e-7 if precision == "float64" else 1.0e-5
+        self._limits.eps_joint_smallest = 1.0e-7
+        # Beside 1 / eps the matrix of conjugate gradients rounds masses off in single precision.
+        self._limits.eps_joint_iterated = 1.0e-7 if precision == "float64" else 1.0e-5
         # What is left at rest is noise: contacts pass it on, and an arch of 51 stones makes 30 times as much of it.
         self.resting = 0.1  # of the tolerance, for contacts at rest
         self.stirring = 0.1  # of the tolerance, what one more step moves a heap at rest by
         # Eps handed on, at least, for contacts at rest.  One iteration a step, from the impulses of the last one, makes
-        # springs of them, as soft as eps: with 1e-4 thirty boxes swing by millimetres, and sixty buckle.  Below 1e-6
-        # the matrix rounds masses beside 1 / eps off in single precision.
-        self.eps_at_rest = 1.0e-7 if precision == "float64" else 1.0e-6
+        # springs of them, as soft as eps: with 1e-4 thirty boxes swing by millimetres, and sixty buckle.
+        self.eps_at_rest = 1.0e-7
         # Of what others aim at: what Newton leaves of joints is to one side step after step, and drives short waves.
         self.hanging = 0.005
         # Near a place where a mechanism could branch it is far more off than its anchors, and moves to one side.
         self.branching = 0.1
         # Likewise: momentum about an anchor is as far off as the anchor, to the same side step after step.
         self.spinning = 1.0e-3
-        self._eps_joint = 1.0e-6 if precision == "float64" else 1.0e-5
+        self._eps_joint = 1.0e-6
         self._graphs, self._loaded = {}, set()
         self._recorded = None
 
@@ -163,7 +164,7 @@ class ProximalSolver:
     def _launch(self, phase):
         position = phase == "position"
         p, control, flags, active = self.problem, self._control, self.problem.flags, self.problem.islands.outer_active
-        p.begin(self._eps_joint)
+        p.begin(self._eps_joint, self._limits.eps_joint_iterated)
         p.bodies.stiffness.zero_()  # only islands with joints have any, and only where directions turn
         self._over_bodies(self._motion.prepare_bodies, p.bodies)
         self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts, p.islands)
@@ -288,7 +289,7 @@ class ProximalSolver:
         p = self.problem
         self._assemble()
         if p.launched["direct"]:
-            p.factor.launch_factor(p.bodies.diagonal, p.pairs.block)
+            p.factor.launch_factor(p.bodies.exact_diagonal, p.pairs.exact_block)
             p.factor.launch_solve(p.bodies.r, p.bodies.d)
         self._by_teams(self._cg, p.cg_reduction, p.cg_most, p.bodies, p.pairs, p.islands)
         if p.launched["rows"]:

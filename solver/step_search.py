@@ -50,7 +50,7 @@ def trial_struct(real):
 def search_kernels(real):
     """Kernels of the search for one real type; those with two indices run over (trial, item)."""
     exact = real_types(wp.float64)
-    scalar, vec3, vec6 = exact.scalar, exact.vec3, exact.vec6
+    scalar, vec3 = exact.scalar, exact.vec3
     arrays, SchurArrays, TrialArrays = structs(real), schur_struct(real), trial_struct(real)
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     math, equations = rotation_functions(exact), equation_functions(real)
@@ -85,7 +85,7 @@ def search_kernels(real):
         trial.q[t, i] = bodies.q[i]
         if i >= counts[dynamic_slot]:
             return
-        u = bodies.u[i] + length(t) * vec6(bodies.d[i])
+        u = bodies.u[i] + length(t) * bodies.d[i]
         trial.u[t, i] = u
         if position == 1:
             h = settings[step_slot]
@@ -225,7 +225,7 @@ def search_kernels(real):
         """Move velocities and impulses by alpha; one index over bodies, contacts and joint rows."""
         k = wp.tid()
         if k < counts[dynamic_slot] and isl.outer_active[bodies.island[k]] == 1:
-            bodies.u[k] = bodies.u[k] + isl.alpha[bodies.island[k]] * vec6(bodies.d[k])
+            bodies.u[k] = bodies.u[k] + isl.alpha[bodies.island[k]] * bodies.d[k]
         if k < counts[contacts_slot] and isl.outer_active[con.island[k]] == 1:
             con.p[k] = con.p[k] + isl.alpha[con.island[k]] * vec3(sys.contact_step[k])
         if k < counts[rows_slot] and isl.outer_active[rows.island[k]] == 1:

@@ -133,6 +133,21 @@ def test_newton_system_is_that_of_dense_algebra(seed, precision):
     assert np.linalg.eigvalsh(stages.matrix()).min() > 0.0
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_in_single_precision_what_is_factored_is_exact(seed):
+    # Where joints are 1e6 times as stiff as a body is heavy, float32 leaves nothing of its mass.
+    found = {}
+    for precision in ("float64", "float32"):
+        stages, _, _ = assembled(random_problem(seed, contacts=10, rows=8), precision)
+        p = stages.device
+        p.factor.launch_factor(p.bodies.exact_diagonal, p.pairs.exact_block)
+        p.factor.launch_solve(p.bodies.r, p.bodies.d)
+        pairs = download(p.pairs.exact_block, len(p.topology.pair_i))
+        found[precision] = stages.bodies("exact_diagonal"), pairs, stages.bodies("g"), stages.bodies("d")
+    for double, single in zip(*found.values(), strict=True):
+        assert np.abs(single - double).max() <= 1e-11 * np.abs(double).max()
+
+
 def test_some_of_those_problems_have_ropes_that_pull():
     pulled = 0
     for seed in range(4):

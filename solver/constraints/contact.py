@@ -35,7 +35,7 @@ from .friction import contact_law
 @cache
 def contact_kernels(real):
     """All kernels that loop over contacts, for one real type."""
-    exact, block33, arrays = real_types(wp.float64), real.mat33, structs(real)
+    exact, arrays = real_types(wp.float64), structs(real)
     scalar, vec3, quat, vec6, zero = exact.scalar, exact.vec3, exact.quat, exact.vec6, wp.constant(wp.float64(0.0))
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     math, law = rotation_functions(exact), contact_law(exact)
@@ -264,7 +264,7 @@ def contact_kernels(real):
         axes = wp.matrix_from_cols(n, t1, wp.cross(n, t1))
         con.p[c] = p
         con.force[c] = world(n, p)
-        con.curvature[c] = block33(axes * (curve / sigma) * wp.transpose(axes))
+        con.curvature[c] = axes * (curve / sigma) * wp.transpose(axes)
 
     @kernel
     def contact_forces(
@@ -283,9 +283,9 @@ def contact_kernels(real):
         """Dv = J d is kept; p . dv of the line search's slope."""
         w = vec3(scalar(0.0))
         if con.a[c] < dynamic:
-            w += point_velocity(vec6(bodies.d[con.a[c]]), con.arm_a[c])
+            w += point_velocity(bodies.d[con.a[c]], con.arm_a[c])
         if con.b[c] < dynamic:
-            w -= point_velocity(vec6(bodies.d[con.b[c]]), con.arm_b[c])
+            w -= point_velocity(bodies.d[con.b[c]], con.arm_b[c])
         dv = components(con.n[c], w)
         con.dv[c] = dv
         return wp.dot(dv, con.p[c])

@@ -231,9 +231,9 @@ def joint_kernels(real):
         free = (sigma * rows.p_centre[r] - rows.v[r]) * stiff
         rows.along[r] = linear(rows.jac_b[r])
         rows.p[r] = clipped(free, rows, r)
-        rows.curvature[r] = real.scalar(0.0)
+        rows.curvature[r] = scalar(0.0)
         if inside(free, rows, r):
-            rows.curvature[r] = real.scalar(stiff)
+            rows.curvature[r] = stiff
 
     @wp.func(module=name)
     def row_direction(bodies: BodyArrays, rows: RowArrays, r: int, dynamic: int):
@@ -242,9 +242,9 @@ def joint_kernels(real):
         b = rows.b[r]
         dv = scalar(0.0)
         if a < dynamic:
-            dv += wp.dot(rows.jac_a[r], vec6(bodies.d[a]))
+            dv += wp.dot(rows.jac_a[r], bodies.d[a])
         if b < dynamic:
-            dv += wp.dot(rows.jac_b[r], vec6(bodies.d[b]))
+            dv += wp.dot(rows.jac_b[r], bodies.d[b])
         rows.dv[r] = dv
         return dv * rows.p[r]
 
@@ -255,9 +255,9 @@ def joint_kernels(real):
         b = rows.b[r]
         way = scalar(0.0)
         if a < dynamic:
-            way += wp.dot(sideways(rows, r, bodies, a, t), vec6(bodies.d[a]))
+            way += wp.dot(sideways(rows, r, bodies, a, t), bodies.d[a])
         if b < dynamic:
-            way += wp.dot(sideways(rows, r, bodies, b, t), vec6(bodies.d[b]))
+            way += wp.dot(sideways(rows, r, bodies, b, t), bodies.d[b])
         return rows.turning[r] * way * way
 
     @wp.func(module=name)

@@ -6,7 +6,8 @@
                                       d: damping, not zero after a round that had to be taken back
 
 H is symmetric positive definite whatever constraints are redundant, because impulses are not unknowns.  Each block is
-gathered by one thread from the constraints around its body or pair, so no two threads write to the same place.
+gathered by one thread from the constraints around its body or pair, so no two threads write to the same place.  In
+single precision H is rounded for conjugate gradients alone: what is factored is summed and kept in float64.
 
 K of joint anchors is made in stiffness.py.  Where a DISTANCE of length L pulls with T, K also has
 h (T / L) (1 - e e^T) of what its anchors move against each other: without it a bridge of short ropes does not converge.
@@ -30,8 +31,8 @@ def assembly_kernels(real, ropes):
 
     ropes: whether rows may pull across their direction; without, others take a fifth less time.
     """
-    scalar, mat33, mat66, direction, exact = real.scalar, real.mat33, real.mat66, real.vec6, real_types(wp.float64)
-    vec6, zero = exact.vec6, wp.constant(wp.float64(0.0))
+    exact, zero = real_types(wp.float64), wp.constant(wp.float64(0.0))
+    vec6, mat66, exact66, rounds = exact.vec6, real.mat66, exact.mat66, real is not exact
     arrays = structs(real)
     BodyArrays, ContactArrays, RowArrays, PairArrays = (
         arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays, arrays.PairArrays,
@@ -114,14 +115,95 @@ def assembly_kernels(real, ropes):
         turn = angular(bodies.u[i] - bodies.u_centre[i])
         damping = isl.damping[k]
         pull = damping * bodies.mass[i] * linear(bodies.u[i] - bodies.u_centre[i])
-        g += six(pull, exact.mat33(bodies.stiffness[i]) * turn + damping * (bodies.inertia[i] * turn))
+        g += six(pull, bodies.stiffness[i] * turn + damping * (bodies.inertia[i] * turn))
         if wp.static(ropes):
             for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
                 if rows.turning[bodies.row_index[m]] > zero:
                     g += turned(bodies, rows, bodies.row_index[m], i, dynamic)
-        bodies.g[i] = direction(g)
-        bodies.r[i] = -direction(g)
+        bodies.g[i] = g
+        bodies.r[i] = -g
         return measured(imbalance(g, bodies, i))
+
+    def of_contacts(kind):
+        """(own_block, pair_block) without joints, summed in one real type."""
+        scalar, mat33, mat66 = kind.scalar, kind.mat33, kind.mat66
+
+        @wp.func(module=name, name=f"own_block_{kind.name}")
+        def own_block(bodies: BodyArrays, con: ContactArrays, isl: IslandArrays, i: int, k: int):
+            """(1 + d) M + K of body i and what its contacts add."""
+            damping = scalar(isl.damping[k])
+            m = scalar(bodies.mass[i]) * (scalar(1.0) + damping)
+            top = wp.identity(n=3, dtype=scalar) * m
+            low = mat33(scalar(0.0))
+            last = mat33(bodies.inertia[i]) * (scalar(1.0) + damping) + mat33(bodies.stiffness[i])
+            for s in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
+                c = bodies.contact_index[s]
+                arm = con.arm_a[c]
+                if con.a[c] != i:
+                    arm = con.arm_b[c]
+                curve = mat33(con.curvature[c])
+                skew = mat33(wp.skew(arm))
+                sc = skew * curve
+                top += curve
+                low += sc
+                last -= sc * skew
+            block = mat66()
+            for p in range(3):
+                for q in range(3):
+                    block[p, q] = top[p, q]
+                    block[3 + p, q] = low[p, q]
+                    block[p, 3 + q] = low[q, p]
+                    block[3 + p, 3 + q] = last[p, q]
+            return block
+
+        @wp.func(module=name, name=f"pair_block_{kind.name}")
+        def pair_block(con: ContactArrays, pairs: PairArrays, n: int):
+            """What the contacts of pair n add."""
+            i = pairs.i[n]
+            ll = mat33(scalar(0.0))
+            la = mat33(scalar(0.0))
+            al = mat33(scalar(0.0))
+            aa = mat33(scalar(0.0))
+            for c in range(pairs.contact_start[n], pairs.contact_end[n]):
+                ri = con.arm_a[c]
+                rj = con.arm_b[c]
+                if con.a[c] != i:
+                    ri = con.arm_b[c]
+                    rj = con.arm_a[c]
+                curve = mat33(con.curvature[c])
+                si = mat33(wp.skew(ri))
+                cj = curve * mat33(wp.skew(rj))
+                ll -= curve
+                la += cj
+                al -= si * curve
+                aa += si * cj
+            block = mat66()
+            for p in range(3):
+                for q in range(3):
+                    block[p, q] = ll[p, q]
+                    block[p, 3 + q] = la[p, q]
+                    block[3 + p, q] = al[p, q]
+                    block[3 + p, 3 + q] = aa[p, q]
+            return block
+
+        return own_block, pair_block
+
+    own_exact, pair_exact = of_contacts(exact)
+    own_rounded, pair_rounded = of_contacts(real) if rounds else (own_exact, pair_exact)
+
+    @wp.func(module=name)
+    def own_block(bodies: BodyArrays, con: ContactArrays, isl: IslandArrays, i: int, k: int):
+        if wp.static(rounds):
+            if isl.direct[k] == 0:
+                return exact66(own_rounded(bodies, con, isl, i, k))
+        return own_exact(bodies, con, isl, i, k)
+
+    @wp.func(module=name)
+    def pair_block(con: ContactArrays, pairs: PairArrays, isl: IslandArrays, n: int, k: int):
+        if wp.static(rounds):
+            if isl.direct[k] == 0:
+                return exact66(pair_rounded(con, pairs, n))
+        return pair_exact(con, pairs, n)
 
     @kernel
     def assemble_bodies(
@@ -135,41 +217,22 @@ def assembly_kernels(real, ropes):
                 continue
             for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
                 i = item(isl.body_index, n)
-                damping = scalar(isl.damping[k])
-                m = scalar(bodies.mass[i]) * (scalar(1.0) + damping)
-                top = wp.identity(n=3, dtype=scalar) * m
-                low = mat33(scalar(0.0))
-                last = mat33(bodies.inertia[i]) * (scalar(1.0) + damping) + bodies.stiffness[i]
-                for s in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
-                    c = bodies.contact_index[s]
-                    arm = con.arm_a[c]
-                    if con.a[c] != i:
-                        arm = con.arm_b[c]
-                    curve = con.curvature[c]
-                    skew = mat33(wp.skew(arm))
-                    sc = skew * curve
-                    top += curve
-                    low += sc
-                    last -= sc * skew
-                block = mat66()
-                for p in range(3):
-                    for q in range(3):
-                        block[p, q] = top[p, q]
-                        block[3 + p, q] = low[p, q]
-                        block[p, 3 + q] = low[q, p]
-                        block[3 + p, 3 + q] = last[p, q]
+                block = own_block(bodies, con, isl, i, k)
                 for s in range(bodies.row_start[i], bodies.row_start[i + 1]):
                     r = bodies.row_index[s]
-                    jac = direction(rows.jac_b[r])
+                    jac = rows.jac_b[r]
                     if rows.a[r] == i:
-                        jac = direction(rows.jac_a[r])
+                        jac = rows.jac_a[r]
                     block += wp.outer(jac, jac) * rows.curvature[r]
                     if wp.static(ropes):
                         if rows.turning[r] > zero:
                             for t in range(2):
-                                side = direction(sideways(rows, r, bodies, i, t))
-                                block += wp.outer(side, side) * scalar(rows.turning[r])
-                bodies.diagonal[i] = block
+                                side = sideways(rows, r, bodies, i, t)
+                                block += wp.outer(side, side) * rows.turning[r]
+                bodies.diagonal[i] = mat66(block)
+                if wp.static(rounds):
+                    if isl.direct[k] == 1:
+                        bodies.exact_diagonal[i] = block
 
     @kernel
     def assemble_pairs(
@@ -184,44 +247,24 @@ def assembly_kernels(real, ropes):
                 continue
             for n in range(begin(at, isl.pair_start[k]), end(at, isl.pair_start[k + 1])):
                 i = pairs.i[n]
-                ll = mat33(scalar(0.0))
-                la = mat33(scalar(0.0))
-                al = mat33(scalar(0.0))
-                aa = mat33(scalar(0.0))
-                for c in range(pairs.contact_start[n], pairs.contact_end[n]):
-                    ri = con.arm_a[c]
-                    rj = con.arm_b[c]
-                    if con.a[c] != i:
-                        ri = con.arm_b[c]
-                        rj = con.arm_a[c]
-                    curve = con.curvature[c]
-                    si = mat33(wp.skew(ri))
-                    cj = curve * mat33(wp.skew(rj))
-                    ll -= curve
-                    la += cj
-                    al -= si * curve
-                    aa += si * cj
-                block = mat66()
-                for p in range(3):
-                    for q in range(3):
-                        block[p, q] = ll[p, q]
-                        block[p, 3 + q] = la[p, q]
-                        block[3 + p, q] = al[p, q]
-                        block[3 + p, 3 + q] = aa[p, q]
+                block = pair_block(con, pairs, isl, n, k)
                 for m in range(pairs.row_start[n], pairs.row_start[n + 1]):
                     r = pairs.row_index[m]
-                    own = direction(rows.jac_b[r])
-                    other = direction(rows.jac_a[r])
+                    own = rows.jac_b[r]
+                    other = rows.jac_a[r]
                     if rows.a[r] == i:
                         own, other = other, own
                     block += wp.outer(own, other) * rows.curvature[r]
                     if wp.static(ropes):
                         if rows.turning[r] > zero:
                             for t in range(2):
-                                side = direction(sideways(rows, r, bodies, i, t))
-                                across = direction(sideways(rows, r, bodies, pairs.j[n], t))
-                                block += wp.outer(side, across) * scalar(rows.turning[r])
-                pairs.block[n] = block
+                                side = sideways(rows, r, bodies, i, t)
+                                across = sideways(rows, r, bodies, pairs.j[n], t)
+                                block += wp.outer(side, across) * rows.turning[r]
+                pairs.block[n] = mat66(block)
+                if wp.static(rounds):
+                    if isl.direct[k] == 1:
+                        pairs.exact_block[n] = block
 
     return SimpleNamespace(
         body_residual=body_residual,

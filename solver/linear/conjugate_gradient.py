@@ -12,13 +12,14 @@ from functools import cache
 import warp as wp
 
 from ..arrays import PARTS, IslandArrays, structs
+from ..mathx.real import real_types
 from ..teams import TeamArrays, begin, leads, meet, stride, sums
 
 
 @cache
 def cg_kernel(real):
     """The kernel ``iterate``, for one real type."""
-    scalar, vec6, mat66 = real.scalar, real.vec6, real.mat66
+    scalar, vec6, mat66, whole = real.scalar, real.vec6, real.mat66, real_types(wp.float64).vec6
     arrays = structs(real)
     BodyArrays, PairArrays = arrays.BodyArrays, arrays.PairArrays
     name = f"axion_cg_{real.name}"
@@ -91,12 +92,14 @@ def cg_kernel(real):
             for m in range(first, end, step):
                 i = isl.body_index[m]
                 factor = cholesky(bodies.diagonal[i])
-                z = cholesky_solve(factor, bodies.r[i])
+                r = vec6(bodies.r[i])
+                z = cholesky_solve(factor, r)
                 bodies.cholesky[i] = factor
-                bodies.d[i] = vec6()
+                bodies.left[i] = r
+                bodies.found[i] = vec6()
                 bodies.z[i] = z
                 bodies.s[2 * i] = vec6()
-                part_of_sum += wp.float64(wp.dot(bodies.r[i], z))
+                part_of_sum += wp.float64(wp.dot(r, z))
             rz = sums(wp.vec2d(part_of_sum, zero), team, part)[0]
             enough = reduction * reduction * rz
             turn = scalar(0.0)
@@ -125,10 +128,10 @@ def cg_kernel(real):
                 part_of_sum = zero
                 for m in range(first, end, step):
                     i = isl.body_index[m]
-                    bodies.d[i] = bodies.d[i] + length * bodies.s[2 * i + last]
-                    r = bodies.r[i] - length * bodies.hs[i]
+                    bodies.found[i] = bodies.found[i] + length * bodies.s[2 * i + last]
+                    r = bodies.left[i] - length * bodies.hs[i]
                     z = cholesky_solve(bodies.cholesky[i], r)
-                    bodies.r[i] = r
+                    bodies.left[i] = r
                     bodies.z[i] = z
                     part_of_sum += wp.float64(wp.dot(r, z))
                 rz_new = sums(wp.vec2d(part_of_sum, zero), team, part)[0]
@@ -136,6 +139,8 @@ def cg_kernel(real):
                 going = rz_new > enough and rounds < most
                 turn = scalar(rz_new / rz)
                 rz = rz_new
+            for m in range(first, end, step):
+                bodies.d[isl.body_index[m]] = whole(bodies.found[isl.body_index[m]])
             if leader:
                 isl.linear_round[k] = rounds
                 isl.linear_count[k] = isl.linear_count[k] + rounds

@@ -3,8 +3,9 @@
 
 On the CPU one thread takes all islands, row by row; on a CUDA device a block of threads takes it, level by level
 (``ldlt_levels``).  Either way the result has the same bits on every run.  The factor is float64 whatever the real type
-of the solver: joints with small proximal terms under heavy bodies give condition numbers of 3e7 to 4e10, beyond what
-float32 with refinement can recover.  Formulas: ``reference.ordering``; Golub, Van Loan, "Matrix Computations", 4.2.
+of the matrix, which Newton hands over in float64, too: joints with small proximal terms under heavy bodies give
+condition numbers of 3e7 to 4e10, beyond what float32 with refinement can recover.  Formulas: ``reference.ordering``;
+Golub, Van Loan, "Matrix Computations", 4.2.
 """
 
 from functools import cache

@@ -23,6 +23,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from ..arrays import CONTACTS, DYNAMIC, ROWS, IslandArrays, structs
+from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 from .assembly import assembly_kernels
 
@@ -61,7 +62,7 @@ def schur_struct(real):
 @cache
 def schur_kernels(real):
     """Kernels of the system for one real type."""
-    scalar, vec3, vec6, mat33 = real.scalar, real.vec3, real.vec6, real.mat33
+    scalar, vec3, vec6, mat33, exact6 = real.scalar, real.vec3, real.vec6, real.mat33, real_types(wp.float64).vec6
     arrays, SchurArrays = structs(real), schur_struct(real)
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     math = rotation_functions(real)
@@ -80,8 +81,8 @@ def schur_kernels(real):
         i = wp.tid()
         if i >= counts[dynamic_slot]:
             return
-        bodies.g[i] = vec6(momentum(bodies, con, rows, i))
-        sys.inverse_block[i] = wp.inverse(mat33(bodies.inertia[i]) + bodies.stiffness[i])
+        bodies.g[i] = momentum(bodies, con, rows, i)
+        sys.inverse_block[i] = wp.inverse(mat33(bodies.inertia[i]) + mat33(bodies.stiffness[i]))
 
     @wp.func(module=name)
     def impulse(sys: SchurArrays, x: wp.array(dtype=scalar), slot: int, which: int):
@@ -125,8 +126,8 @@ def schur_kernels(real):
             gl += p * linear(jac)
             ga += p * angular(jac)
         if which != step_only:
-            gl -= linear(bodies.g[i])
-            ga -= angular(bodies.g[i])
+            gl -= linear(vec6(bodies.g[i]))
+            ga -= angular(vec6(bodies.g[i]))
         sys.velocity[i] = six(gl * scalar(bodies.inverse_mass[i]), sys.inverse_block[i] * ga)
 
     @wp.func(module=name)
@@ -277,9 +278,9 @@ def schur_kernels(real):
         i = wp.tid()
         if i >= counts[dynamic_slot]:
             return
-        bodies.d[i] = vec6()
+        bodies.d[i] = exact6()
         if isl.outer_active[bodies.island[i]] == 1:
-            bodies.d[i] = sys.velocity[i]
+            bodies.d[i] = exact6(sys.velocity[i])
 
     @kernel
     def read_impulses(counts: wp.array(dtype=wp.int32), con: ContactArrays, sys: SchurArrays):

@@ -89,6 +89,6 @@ def stiffness_kernel(real):
                 share = scalar(1.0) - scalar(0.5) * bodies.midpoint[i]
                 if wp.length_sq(bodies.spin[i]) > scalar(0.0):
                     share = scalar(0.0)  # its levers are those of the start
-                bodies.stiffness[i] = real.mat33(out * settings[step_slot] * share)
+                bodies.stiffness[i] = out * settings[step_slot] * share
 
     return joint_stiffness
