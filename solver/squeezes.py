@@ -5,11 +5,11 @@ Two walls that push against each other hold that up, from round to round and fro
 brakes, in frames that have converged.  What joints tie together, or to what stands, is squeezed in any precision:
 
     on cones          slip changes with friction, and shift by mu times as much: 1 % of a squeeze goes in a round
-    at joints         1e-9 m in double precision, some 1e-5 m in single: they are not as stiff
+    at joints         1e-9 m; some 1e-5 m where conjugate gradients solve in single precision: they are not as stiff
 
 So a solve goes on while such a contact carries load, slides and has room to spare, or joints are off by as much: what
 has room carries nothing into the next round, and once all else is met that is on discs.  The best round is kept.
-Single precision squeezes more, and there it is done for all contacts of islands with joints:
+Conjugate gradients in single precision squeeze more, and there it is done for all contacts of islands with joints:
 
     in each gap       some 1e-7 of the levers
     after cones       1e-7 of the speed over eps: they stop all that slides, and the next round starts there
@@ -45,6 +45,11 @@ def squeeze_kernels(real):
     fresh, sliding = wp.constant(FRESH), wp.constant(SLIDING)
     single = wp.constant(int(real.scalar is wp.float32))
 
+    @wp.func(module=name)
+    def rounded(isl: IslandArrays, k: int):
+        """1 where Newton's matrix and directions are in single precision."""
+        return single * (1 - isl.direct[k])
+
     @kernel
     def come_deep(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, isl: IslandArrays):
         """After ``prepare_contacts``: where contacts that are held end the step, without joints.
@@ -55,7 +60,7 @@ def squeeze_kernels(real):
         at = wp.tid()
         for c in range(begin(at, 0), end_of_all(at, counts[contacts_slot])):
             k = con.island[c]
-            if isl.jointed[k] == 1 or wp.abs(con.start_gap[c]) > con.gap_noise[c]:
+            if rounded(isl, k) * (1 - isl.jointed[k]) == 0 or wp.abs(con.start_gap[c]) > con.gap_noise[c]:
                 continue
             a = con.a[c]
             b = con.b[c]
@@ -67,8 +72,8 @@ def squeeze_kernels(real):
 
     @wp.func(module=name)
     def brakes(con: ContactArrays, isl: IslandArrays, c: int, k: int):
-        """Whether a contact that is held slides under load; in double precision between what joints tie together."""
-        if single + con.tied[c] == 0:
+        """Whether a contact that is held slides under load; where all is float64, between what joints tie together."""
+        if rounded(isl, k) + con.tied[c] == 0:
             return False
         v = con.v[c]
         flush = wp.abs(con.start_gap[c]) <= con.gap_noise[c]
@@ -101,7 +106,7 @@ def squeeze_kernels(real):
         at = wp.tid()
         for turn in range(turns(counts, dynamic_slot, at)):
             k = island_at(isl, bodies.island, turn, at)
-            if isl.unload[k] != fresh or isl.jointed[k] == 1:
+            if isl.unload[k] != fresh or rounded(isl, k) * (1 - isl.jointed[k]) == 0:
                 continue
             for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
                 i = item(isl.body_index, n)
@@ -116,7 +121,7 @@ def squeeze_kernels(real):
             if isl.outer_active[k] == 0 or isl.unload[k] == 0:
                 continue
             for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
-                if single == 1 and isl.unload[k] == fresh and isl.jointed[k] == 0:
+                if isl.unload[k] == fresh and rounded(isl, k) * (1 - isl.jointed[k]) == 1:
                     isl.restore[k] = 1  # so that the geometry is read again
                 elif isl.unload[k] != sliding or not (brakes(con, isl, c, k) and has_room(con, c)):
                     continue
