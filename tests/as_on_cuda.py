@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lets the CPU solve as CUDA does where contacts alone hold: by conjugate gradients, whatever the factor costs."""
+"""Lets the CPU solve as CUDA does where contacts alone hold: what is no column takes conjugate gradients."""
 
-import numpy as np
-from axion.solver.linear.elimination import Eliminator
+import pytest
+from axion.solver import device_problem
 
 
 def iterate_without_joints(monkeypatch):
-    """Factor islands with joints alone."""
-    analyse = Eliminator.analyse
+    """Factor islands with joints and columns alone."""
+    monkeypatch.setattr(device_problem, "columns_alone", lambda device: True)
 
-    def of_joints(self, topology, most):
-        return analyse(self, topology, np.where(topology.jointed, most, 0.0))
 
-    monkeypatch.setattr(Eliminator, "analyse", of_joints)
+@pytest.fixture
+def as_on_cuda(monkeypatch):
+    """For a file whose simulations all run so."""
+    iterate_without_joints(monkeypatch)

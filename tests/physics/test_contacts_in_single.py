@@ -5,8 +5,10 @@ import pytest
 import test_crests
 import test_handed_on
 import test_rough_ground
+from as_on_cuda import as_on_cuda  # noqa: F401  a fixture
 from axion.solver import SolverConfig
 
+pytestmark = pytest.mark.usefixtures("as_on_cuda")
 SINGLE = SolverConfig(device="cpu", precision="float32")
 
 

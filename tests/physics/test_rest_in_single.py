@@ -8,12 +8,14 @@ load shook the chain that it hung on.
 
 import numpy as np
 import pytest
+from as_on_cuda import as_on_cuda  # noqa: F401  a fixture
 from axion.solver import Body, Box, Scene, SolverConfig, rotations, simulate
 from figures import figure
 from judges import farthest_moved, rms_speed
 from scenes import chain, ground, turned
 from test_stacks_aside import ASIDE, stack_aside
 
+pytestmark = pytest.mark.usefixtures("as_on_cuda")
 SINGLE = SolverConfig(device="cpu", precision="float32")
 TILT = rotations.multiply(turned("x", 0.35), turned("y", 0.2))
 
