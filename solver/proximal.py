@@ -80,7 +80,7 @@ class ProximalSolver:
         self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
         self._assembly, self._stiffness = assembly_kernels(real, ropes), stiffness_kernel(real)
         self._cg = cg_kernel(real)
-        self._squeezes, self._single = squeeze_kernels(real), precision == "float32"
+        self._squeezes = squeeze_kernels(real)
         self._unhindered, self._passing = unhindered_kernels(real), passing_kernels(real)
         sweep = sweep_kernels(real)
         self._sweep = sweep.coloured if self.device.is_cuda else sweep.in_order
@@ -168,9 +168,7 @@ class ProximalSolver:
         p.bodies.stiffness.zero_()  # only islands with joints have any, and only where directions turn
         self._over_bodies(self._motion.prepare_bodies, p.bodies)
         self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts, p.islands)
-        squeezes, single, tied = self._squeezes, position and self._single, position and p.launched["rows"]
-        if single:
-            self._over_contacts(squeezes.come_deep, p.bodies, p.contacts, p.islands)
+        squeezes, tied = self._squeezes, position and p.launched["rows"]
         self._over_rows(self._joint.prepare_rows, p.bodies, p.rows)
         if position and p.launched["contacts"]:
             self._leave_unhindered()
@@ -208,9 +206,7 @@ class ProximalSolver:
             self._over_rows(self._joint.keep_rows, p.rows, p.islands)
             if p.launched["rows"]:
                 self._by_teams(self._mix, p.bodies, p.islands)
-            if single:
-                self._over_bodies(squeezes.free_bodies, p.bodies, p.islands)
-            if single or tied:
+            if tied:
                 self._over_contacts(squeezes.let_go, p.contacts, p.islands)
             self._linearise(position, p.islands.restore)
             self._stiffen(position)

@@ -3,7 +3,7 @@
 
 Rounding squeezed it: in a shaft with 1e-5 m of clearance a box fell at 4.1 m/s after a second, and a car with wheels
 flush with it came to 0.08 m/s from 5, in frames that had converged.  What is factored is float64 in any precision, so
-islands without joints iterate, as on CUDA.
+islands without joints iterate here.
 """
 
 import pytest
