@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import warp as wp
 from axion.solver import Joint, SolverConfig, simulate, starting_overlaps
-from axion.solver.newton_kernels import INLINED, LAUNCHED, PACKAGE
 from axion.solver.proximal import ProximalSolver
 from axion.solver.residual_kernels import JOINT_MODULE
 from axion.solver.scene import Body, Scene
@@ -189,16 +188,6 @@ def test_what_detection_waits_for_is_loaded_before_all_else(monkeypatch):
     assert set(loaded) == {"new", "known", "first", "later"} and len(loaded) == 4
 
 
-def test_newtons_modules_are_compiled_quickly_and_the_solvers_to_run_fast():
-    """All that a detection of boxes launches of newton's is there under its name: none of them is left out."""
-    simulate(stack(2), frames=1, config=SolverConfig(device="cpu"))
-    loaded = {name: module for name, module in wp._src.context.user_modules.items() if module.execs}
-    flags = {name: module.options["cpu_compiler_flags"] for name, module in loaded.items()}
-    assert {flags[PACKAGE + name] for name in LAUNCHED} == {INLINED}
-    assert {flag for name, flag in flags.items() if name.startswith("narrow_phase")} == {INLINED}
-    assert {flag for name, flag in flags.items() if name.startswith("axion")} == {None}
-
-
 def test_a_compiler_that_fails_ends_the_bake_with_its_words(monkeypatch):
     def fail(device, modules):
         raise Exception("no clang here")
@@ -236,7 +225,15 @@ def test_a_cuda_device_has_all_modules_before_anything_is_recorded(loaded, monke
     assert {"axion_sweep_f32", "axion_cg_f32"} <= set(loaded) and "axion_joints_f32" not in loaded
 
 
-IN_A_FRESH_PROCESS = """
+def in_a_fresh_process(code):
+    """Lines that a Python prints that holds no kernels yet."""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parent, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+COMPILED_AHEAD = """
 import importlib, warp as wp
 import conftest, scenes
 wp.config.quiet = True
@@ -257,8 +254,22 @@ print([module.name for module, known in ahead.items() if set(module.kernels) != 
 
 def test_no_module_gets_a_kernel_after_it_was_compiled():
     """It would be compiled once more, in the middle of the first bake: 2 s for the springs of a mechanism."""
-    folder = Path(__file__).parent
-    command = [sys.executable, "-c", IN_A_FRESH_PROCESS]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert in_a_fresh_process(COMPILED_AHEAD)[-1] == "[]"
+
+
+QUICKLY = """
+import conftest, scenes, warp as wp
+from axion.solver import SolverConfig, simulate
+from axion.solver.newton_kernels import INLINED, LAUNCHED, PACKAGE
+simulate(scenes.stack(2), frames=1, config=SolverConfig(device="cpu"))
+loaded = {name: module for name, module in wp._src.context.user_modules.items() if module.execs}
+flags = {name: module.options["cpu_compiler_flags"] for name, module in loaded.items()}
+assert {flags[PACKAGE + name] for name in LAUNCHED} == {INLINED}, flags
+assert {flag for name, flag in flags.items() if not name.startswith("axion")} == {INLINED}, flags
+assert {flag for name, flag in flags.items() if name.startswith("axion")} == {None}, flags
+"""
+
+
+def test_newtons_modules_are_compiled_quickly_and_the_solvers_to_run_fast():
+    """In a process that nobody else loaded newton's kernels in: none that a detection of boxes launches is left out."""
+    in_a_fresh_process(QUICKLY)
