@@ -27,7 +27,7 @@ from .mesh_corners import pairs_with_corners
 from .mesh_detection import with_meshes
 from .mesh_sides import Sides
 from .model import sample_pairs
-from .newton_kernels import compile_narrow_phase, share_kernels
+from .newton_kernels import share_kernels, unroll_less
 from .piercing import no_piercing, piercing
 from .plausible import SLACK, pair_number
 from .recording import recorded
@@ -316,7 +316,7 @@ class Collider:
         narrow = self._pipeline.narrow_phase
         narrow.mesh_mesh_contacts_kernel = None  # edge_contacts.py is for these
         if self._stage.device.is_cpu:
-            compile_narrow_phase(narrow)
+            unroll_less(narrow)
 
     def _record(self):
         """Record one detection as graphs; each runs once before, because recording must not compile kernels."""

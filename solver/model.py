@@ -30,7 +30,6 @@ from .mesh_edges import EdgePairs  # noqa: E402
 from .mesh_features import MeshTable, weld_of  # noqa: E402
 from .mesh_heart import hearts  # noqa: E402
 from .model_meshes import Shell, fingerprint, meshes_of, outward  # noqa: E402
-from .newton_kernels import compile_quickly  # noqa: E402
 from .piercings import lookup_piercings  # noqa: E402
 from .plausible import pair_number  # noqa: E402
 from .rotations import matrices  # noqa: E402
@@ -347,7 +346,6 @@ def _newton_model(scene, model, entries, device):
             has_particle_collision=False,
         )
         _add_shape(builder, index, shape, settings, model.unit, meshes)
-    compile_quickly()
     finished = builder.finalize(
         device=device, skip_validation_joints=True, skip_validation_inertia=True, skip_validation_worlds=True
     )

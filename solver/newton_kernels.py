@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How newton's kernels come to be: made once, and compiled in as little time as their speed allows.
 
-With an empty cache they are a third of what the first bake compiles.
+With an empty cache they are a third of what the first bake compiles.  All modules keep Warp's flags for the CPU's
+compiler: LLVM's options hold for the whole process, so Warp compiles what has others while nothing else is compiled, and
+the two threads of warm_up.py wait for each other.  With less put into callers (-inline-threshold) newton's take a third
+less work, and the first frame came after 30 s, not 20; the solver's kernels run 1.8 times as long by that.
 """
 
 import inspect
@@ -9,20 +12,10 @@ import sys
 from functools import cache
 
 import newton
-import warp as wp
 
-PACKAGE = newton.__name__ + "._src."
 SHARED_PARTS = "collision_convex", "mpr", "multicontact", "simplex_solver"
 """Modules of newton with functions that are put together from others."""
-LAUNCHED = "geometry.bvh", "geometry.broad_phase_nxn", "sim.collide"
-"""Modules of newton that a detection launches beside its narrow phase."""
 UNROLLED = 4  # rounds of newton's narrow phase: more take the CPU's compiler half as long again, and run no faster
-INLINED = "-march=native"
-"""Flags for the CPU's compiler: functions of LLVM's own choice are put into their callers.
-
-Warp's choice goes forty times as far.  The solver's kernels run twice as fast by it; newton's take half as long again
-to compile, and a detection of 125 boxes 0.20 ms for 0.22.
-"""
 
 
 @cache
@@ -41,32 +34,14 @@ def share_kernels():
                 setattr(module, name, cache(made))
 
 
-@cache
-def compile_quickly():
-    """Ask for a quick compiler for what newton launches while a model is built and contacts are found.
-
-    Of the narrow phase, see ``compile_narrow_phase``.  Where newton's modules get other names, a first bake starts a
-    second later, no more.
-    """
-    inverses = getattr(sys.modules.get(f"{PACKAGE}geometry.inertia"), "compute_body_inverses_kernel", None)
-    for module in (*(wp.get_module(PACKAGE + name) for name in LAUNCHED), *([inverses.module] if inverses else [])):
-        _set(module, cpu_compiler_flags=INLINED)
-
-
-def compile_narrow_phase(narrow_phase):
-    """The same for the kernels of a newton.geometry.NarrowPhase on the CPU."""
+def unroll_less(narrow_phase):
+    """Let the CPU's compiler unroll few rounds in the kernels of a newton.geometry.NarrowPhase not loaded yet."""
     kernels = (
         narrow_phase.narrow_phase_kernel,
         narrow_phase.primitive_kernel,
         narrow_phase.mesh_triangle_contacts_kernel,
     )
     for kernel in kernels:
-        if kernel is not None:
-            _set(kernel.module, max_unroll=UNROLLED, cpu_compiler_flags=INLINED)
-
-
-def _set(module, **options):
-    """Change options of a module that is not loaded yet."""
-    if not module.execs:
-        module.options.update(options)
-        module.mark_modified()
+        if kernel is not None and not kernel.module.execs:
+            kernel.module.options["max_unroll"] = UNROLLED
+            kernel.module.mark_modified()

@@ -257,19 +257,16 @@ def test_no_module_gets_a_kernel_after_it_was_compiled():
     assert in_a_fresh_process(COMPILED_AHEAD)[-1] == "[]"
 
 
-QUICKLY = """
+SAME_FLAGS = """
 import conftest, scenes, warp as wp
 from axion.solver import SolverConfig, simulate
-from axion.solver.newton_kernels import INLINED, LAUNCHED, PACKAGE
 simulate(scenes.stack(2), frames=1, config=SolverConfig(device="cpu"))
-loaded = {name: module for name, module in wp._src.context.user_modules.items() if module.execs}
-flags = {name: module.options["cpu_compiler_flags"] for name, module in loaded.items()}
-assert {flags[PACKAGE + name] for name in LAUNCHED} == {INLINED}, flags
-assert {flag for name, flag in flags.items() if not name.startswith("axion")} == {INLINED}, flags
-assert {flag for name, flag in flags.items() if name.startswith("axion")} == {None}, flags
+loaded = [module for module in wp._src.context.user_modules.values() if module.execs]
+assert len(loaded) > 5
+print({module.options["cpu_compiler_flags"] for module in loaded})
 """
 
 
-def test_newtons_modules_are_compiled_quickly_and_the_solvers_to_run_fast():
-    """In a process that nobody else loaded newton's kernels in: none that a detection of boxes launches is left out."""
-    in_a_fresh_process(QUICKLY)
+def test_all_modules_have_the_same_flags_for_the_compiler():
+    """Warp compiles a module with other options of LLVM while nothing else is compiled: half of the threads' gain."""
+    assert in_a_fresh_process(SAME_FLAGS)[-1] == "{None}"
