@@ -2,9 +2,9 @@
 """How newton's kernels come to be: made once, and compiled in as little time as their speed allows.
 
 With an empty cache they are a third of what the first bake compiles.  All modules keep Warp's flags for the CPU's
-compiler: LLVM's options hold for the whole process, so Warp compiles what has others while nothing else is compiled, and
-the two threads of warm_up.py wait for each other.  With less put into callers (-inline-threshold) newton's take a third
-less work, and the first frame came after 30 s, not 20; the solver's kernels run 1.8 times as long by that.
+compiler: LLVM's options hold for the whole process, so Warp compiles what has others while nothing else is compiled,
+and the two threads of warm_up.py wait for each other.  With less put into callers (-inline-threshold) newton's take a
+third less work, and the first frame came after 30 s, not 20; the solver's kernels run 1.8 times as long by that.
 """
 
 import inspect
