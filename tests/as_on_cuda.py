@@ -21,3 +21,9 @@ def iterate_without_joints(monkeypatch):
         return analyse(self, topology, np.where(topology.jointed, most, 0.0))
 
     monkeypatch.setattr(Eliminator, "analyse", of_joints)
+
+
+@pytest.fixture
+def iterating(monkeypatch):
+    """For a file whose simulations all iterate where they may."""
+    iterate_without_joints(monkeypatch)

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contacts in single precision: scenes of other files that failed there alone, at their bounds."""
+"""Contacts in single precision: scenes of other files that failed there alone, at their bounds.
+
+What is factored is float64 in any precision, so these iterate.
+"""
 
 import pytest
 import test_crests
 import test_handed_on
 import test_rough_ground
-from as_on_cuda import as_on_cuda  # noqa: F401  a fixture
+from as_on_cuda import iterating  # noqa: F401  a fixture
 from axion.solver import SolverConfig
 
-pytestmark = pytest.mark.usefixtures("as_on_cuda")
+pytestmark = pytest.mark.usefixtures("iterating")
 SINGLE = SolverConfig(device="cpu", precision="float32")
 
 
