@@ -27,6 +27,8 @@ FILES = {
     "tests/truth/test_kamino.py": "Against newton's Kamino with ever smaller steps",
     "tests/truth/test_rocking_block.py": "Rocking block with a fine tolerance",
     "tests/truth/test_newton_suites.py": "Newton's own suites: how much of their tightest bound is used",
+    "tests/physics/test_joints_in_single.py": "Joints in single precision, as on CUDA",
+    "tests/physics/test_rest_in_single.py": "What rests in single precision, as on CUDA",
     "tests/physics/test_slopes.py": "Boxes on slopes",
     "tests/physics/test_swinging.py": "Pendulums",
     "tests/physics/test_kept_energy.py": "Linkages that turn far in a frame",
