@@ -198,13 +198,16 @@ class DeviceProblem:
             "run_start": size["islands"] + 1,
             "pair_start": size["islands"] + 1,
         }
+        exact = self.real is real_types(wp.float64)  # then the matrix is the one that a factor wants
+        if exact:
+            body_lists["exact_diagonal"] = pair_lists["exact_block"] = 1
         self.bodies = allocate(types.BodyArrays, body_lists, size["bodies"], self.device)
         self.contacts = allocate(types.ContactArrays, {}, size["contacts"], self.device)
         runs = {"start": size["contacts"] + 1, "colour": size["contacts"]}
         self.runs = allocate(RunArrays, runs, size["bodies"], self.device)
         self.rows = allocate(types.RowArrays, {}, size["rows"], self.device)
         self.pairs = allocate(types.PairArrays, pair_lists, size["pairs"], self.device)
-        if self.real is real_types(wp.float64):
+        if exact:
             self.bodies.exact_diagonal, self.pairs.exact_block = self.bodies.diagonal, self.pairs.block
         self.islands = allocate(IslandArrays, island_lists, size["islands"], self.device)
         self.figures = allocate(Figures, {}, size["bodies"], self.device)

@@ -13,8 +13,8 @@ from .impact import Impacts
 from .knock_on import KnockOn
 from .reference.impact import approach
 from .reference.knock_on import answer
-from .reference.rotation import cross, rotate
-from .reference.rows import start_gaps
+from .reference.rotation import cross
+from .reference.rows import levers, start_gaps
 from .vectors import inner, length, moved
 
 EVEN = 0.1  # of what free motion adds to a velocity: what contacts leave of it, at most, where they hold a body
@@ -58,10 +58,8 @@ def kept_up(problem, end_velocity, still, apart):
     stays = stays.take(places(np.abs(approach(bodies, stays, end_velocity)[0]) <= still))
     left = np.zeros((n + 1, 6))  # of momentum; the last of what does not move
     left[:n, :3] = bodies.mass[:n, None] * gain
-    for sign, body, point, margin in (
-        (1.0, stays.body_a, stays.point_a, stays.margin_a), (-1.0, stays.body_b, stays.point_b, stays.margin_b)
-    ):  # fmt: skip
-        arm = rotate(bodies.orientation[body], point) - (sign * margin)[:, None] * stays.normal
+    arms = levers(stays, stays.normal, bodies.orientation)
+    for sign, body, arm in zip((1.0, -1.0), (stays.body_a, stays.body_b), arms, strict=True):
         np.add.at(left, np.minimum(body, n), sign * np.hstack([stays.impulse, cross(arm, stays.impulse)]))
     change = answer(bodies, np.arange(n), left[:n])
     off = length(change[:, :3]) + bodies.gyration() * length(change[:, 3:])

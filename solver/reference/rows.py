@@ -330,7 +330,7 @@ def contact_jacobians(contacts, position, orientation, free=None):
         return np.zeros((0, 3, 6)), np.zeros((0, 3, 6))
     n = np.asarray(contacts.normal, float).reshape(-1, 3)
     axes = np.stack([n, *tangents(n)], axis=1)
-    r_a, r_b = _levers(contacts, n, orientation, free)
+    r_a, r_b = levers(contacts, n, orientation, free)
     j_a = np.concatenate([axes, cross(r_a[:, None, :], axes)], axis=2)
     j_b = -np.concatenate([axes, cross(r_b[:, None, :], axes)], axis=2)
     return j_a, j_b
@@ -339,23 +339,23 @@ def contact_jacobians(contacts, position, orientation, free=None):
 def normal_jacobians(contacts, orientation, free=None):
     """J_a (C, 6), J_b (C, 6): those of ``contact_jacobians`` along the normals alone."""
     n = np.asarray(contacts.normal, float).reshape(-1, 3)
-    r_a, r_b = _levers(contacts, n, orientation, free)
+    r_a, r_b = levers(contacts, n, orientation, free)
     return np.concatenate([n, cross(r_a, n)], axis=1), -np.concatenate([n, cross(r_b, n)], axis=1)
 
 
-def _levers(contacts, n, orientation, free):
-    """r_a (C, 3), r_b (C, 3) of ``contact_jacobians``, which end on the surfaces; n: (C, 3) normals."""
+def levers(contacts, n, orientation, free=None):
+    """r_a (C, 3), r_b (C, 3) of ``contact_jacobians`` [m], which end on the surfaces; n: (C, 3) normals."""
     orientation = np.asarray(orientation, float)
     sides = (contacts.body_a, contacts.point_a, -n), (contacts.body_b, contacts.point_b, n)
     r_a, r_b = (contact_places(contacts, body, point, orientation.take(body, 0), out) for body, point, out in sides)
     if free is not None and contacts.glides is not None:
         kind, free = contacts.lever_kind[:, None], np.asarray(free, float)
-        middle, levers = halfway(orientation, free), []
+        middle, glided = halfway(orientation, free), []
         for r, (body, point, out) in zip((r_a, r_b), sides, strict=True):
             half = contact_places(contacts, body, point, middle[body], out)
             mean = (r + 4.0 * half + rotate(free[body], point)) / 6.0
-            levers.append(np.where(kind == 0, r, np.where(kind == 2, mean, half)))
-        r_a, r_b = levers
+            glided.append(np.where(kind == 0, r, np.where(kind == 2, mean, half)))
+        r_a, r_b = glided
     r_a = r_a - n * np.reshape(contacts.margin_a, (-1, 1))
     return r_a, r_b + n * np.reshape(contacts.margin_b, (-1, 1))
 
