@@ -5,6 +5,7 @@ import ast
 import importlib
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,7 @@ def imports(source, package=()):
     return found
 
 
+@cache
 def imports_of(path):
     """``imports`` of a file of the package; ``solver.linear``-like names for what lies inside it."""
     return imports(path.read_text(encoding="utf-8"), path.relative_to(ROOT).parts[:-1])

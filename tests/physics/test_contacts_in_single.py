@@ -9,17 +9,16 @@ import test_crests
 import test_handed_on
 import test_rough_ground
 from as_on_cuda import iterating  # noqa: F401  a fixture
-from axion.solver import SolverConfig
+from in_single import SINGLE, tell_single
 
 pytestmark = pytest.mark.usefixtures("iterating")
-SINGLE = SolverConfig(device="cpu", precision="float32")
 
 
 def in_single(monkeypatch, module):
-    """Let the simulations of a test module run in float32, and its figures say so."""
-    figure, simulate = module.figure, module.simulate
+    """Let the simulations of a test module, each of which names its config, run in float32."""
+    simulate = module.simulate
     monkeypatch.setattr(module, "simulate", lambda *given, config, **rest: simulate(*given, config=SINGLE, **rest))
-    monkeypatch.setattr(module, "figure", lambda name, *rest: figure(f"{name}, in float32", *rest))
+    tell_single(monkeypatch, module)
 
 
 @pytest.mark.parametrize("friction", [0.0, 1.0])

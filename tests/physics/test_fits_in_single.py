@@ -9,7 +9,7 @@ islands without joints iterate here.
 import pytest
 import test_fits
 from as_on_cuda import iterate_without_joints
-from axion.solver import SolverConfig
+from in_single import solve_in_single
 
 pytestmark = pytest.mark.usefixtures("single")
 
@@ -17,9 +17,7 @@ pytestmark = pytest.mark.usefixtures("single")
 @pytest.fixture
 def single(monkeypatch):
     iterate_without_joints(monkeypatch)
-    monkeypatch.setattr(test_fits, "CPU", SolverConfig(device="cpu", precision="float32"))
-    figure = test_fits.figure
-    monkeypatch.setattr(test_fits, "figure", lambda name, *rest: figure(f"{name}, in float32", *rest))
+    solve_in_single(monkeypatch, test_fits)
 
 
 @pytest.mark.parametrize("count, gap", [(1, 1e-7), (1, 1e-5), (3, 0.0), (3, 1e-5)])

@@ -5,6 +5,8 @@ Newton's matrix in float32 rounded a hundredth of a mass off beside joints, and 
 boxes lost 3e-4 of their angular momentum in two seconds, and a nudged chain gained a third of its energy.
 """
 
+from functools import partial
+
 import pytest
 import test_glued_flight
 import test_joint_limits
@@ -14,19 +16,13 @@ import test_soft_joints
 import test_swinging
 from axion.solver import SolverConfig, simulate
 from figures import figure
+from in_single import SINGLE, solve_in_single
 from scenes import chain
-
-SINGLE = SolverConfig(device="cpu", precision="float32")
 
 
 @pytest.fixture
 def single(monkeypatch):
-    def take(module):
-        monkeypatch.setattr(module, "CPU", SINGLE)
-        told = module.figure
-        monkeypatch.setattr(module, "figure", lambda name, *rest: told(f"{name}, in float32", *rest))
-
-    return take
+    return partial(solve_in_single, monkeypatch)
 
 
 def test_glued_boxes_keep_their_spin(single):
