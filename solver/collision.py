@@ -10,7 +10,6 @@ The newton call is recorded once as a graph; buffers grow and the call is repeat
 
 from types import SimpleNamespace
 
-import newton
 import numpy as np
 import warp as wp
 
@@ -27,7 +26,7 @@ from .mesh_corners import pairs_with_corners
 from .mesh_detection import with_meshes
 from .mesh_sides import Sides
 from .model import sample_pairs
-from .newton_kernels import share_kernels, unroll_less
+from .newton_kernels import load_newton, share_kernels, unroll_less
 from .piercing import no_piercing, piercing
 from .plausible import SLACK, pair_number
 from .recording import recorded
@@ -294,6 +293,7 @@ class Collider:
     def _allocate(self):
         """Allocate a pipeline at the present capacities, which has yet to be recorded."""
         model = self.model
+        newton = load_newton()
         share_kernels()
         pairs = model.pairs if model.pairs is not None else sample_pairs(model, self._stage.pair_room())
         self._pipeline = newton.CollisionPipeline(

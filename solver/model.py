@@ -14,27 +14,24 @@ from functools import cached_property
 import numpy as np
 import warp as wp
 
-wp.config.log_level = wp.LOG_WARNING  # before newton, whose import starts Warp
-
-import newton  # noqa: E402
-
-from .boxes_apart import body_boxes  # noqa: E402
-from .closest_features import solid_table  # noqa: E402
-from .closest_points import lookup_closest, lookup_hits  # noqa: E402
-from .contact_faces import FaceTable, face_table  # noqa: E402
-from .deforming import DeformingMesh, DeformingMeshes  # noqa: E402
-from .face_polygons import FacePolygons, face_polygons  # noqa: E402
-from .hollow import hollow_meshes  # noqa: E402
-from .manifold import GAP_FLOOR  # noqa: E402
-from .mesh_edges import EdgePairs  # noqa: E402
-from .mesh_features import MeshTable, weld_of  # noqa: E402
-from .mesh_heart import hearts  # noqa: E402
-from .model_meshes import Shell, fingerprint, meshes_of, outward  # noqa: E402
-from .piercings import lookup_piercings  # noqa: E402
-from .plausible import pair_number  # noqa: E402
-from .rotations import matrices  # noqa: E402
-from .shape_extents import all_vertices, box_of, centers_of, deforms, middles_of, rounding_of, side_of  # noqa: E402
-from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh  # noqa: E402
+from .boxes_apart import body_boxes
+from .closest_features import solid_table
+from .closest_points import lookup_closest, lookup_hits
+from .contact_faces import FaceTable, face_table
+from .deforming import DeformingMesh, DeformingMeshes
+from .face_polygons import FacePolygons, face_polygons
+from .hollow import hollow_meshes
+from .manifold import GAP_FLOOR
+from .mesh_edges import EdgePairs
+from .mesh_features import MeshTable, weld_of
+from .mesh_heart import hearts
+from .model_meshes import Shell, fingerprint, meshes_of, outward
+from .newton_kernels import load_newton
+from .piercings import lookup_piercings
+from .plausible import pair_number
+from .rotations import matrices
+from .shape_extents import all_vertices, box_of, centers_of, deforms, middles_of, rounding_of, side_of
+from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
 
 EXPLICIT_PAIRS = 100_000  # longest list of all shape pairs; of more, those that are near are found with a tree
 
@@ -43,7 +40,7 @@ EXPLICIT_PAIRS = 100_000  # longest list of all shape pairs; of more, those that
 class CollisionModel:
     """S shapes of B bodies.  Lengths in metres unless said otherwise."""
 
-    newton_model: newton.Model  # lengths in ``unit``
+    newton_model: object  # newton.Model, lengths in ``unit``
     unit: float  # [m] one newton length
     names: list  # (B,) body names
     movable: np.ndarray  # (B,) bool: dynamic bodies, also those held by a path at first
@@ -152,7 +149,8 @@ def sample_pairs(model, room):
 
     newton decides by it which kernels it needs and how many pairs of a kind there can be at once.
     """
-    kinds, mesh, plane = model.newton_model.shape_type.numpy(), int(newton.GeoType.MESH), int(newton.GeoType.PLANE)
+    types = load_newton().GeoType
+    kinds, mesh, plane = model.newton_model.shape_type.numpy(), int(types.MESH), int(types.PLANE)
     present, movable, sample = np.unique(kinds), model.movable[model.shape_body], {}
     for k, one in enumerate(present):
         for other in present[k:]:
@@ -325,6 +323,7 @@ def _pairs(model):
 
 def _newton_model(scene, model, entries, device):
     """The newton.Model: one link a body, shapes in the bodies' frames, lengths in ``model.unit``; and its meshes."""
+    newton = load_newton()
     builder = newton.ModelBuilder(gravity=(0.0, 0.0, 0.0))
     for body, movable, center in zip(scene.bodies, model.movable, model.center_of_mass, strict=True):
         builder.add_link(
@@ -379,7 +378,7 @@ def _add_shape(builder, body, shape, settings, unit, meshes):
             vertices, triangles = np.asarray(shape.vertices, float)[used] / unit, triangles.reshape(-1, 3)
             if isinstance(shape, TriangleMesh) and not shape.is_closed():
                 triangles = np.concatenate([triangles, triangles[:, ::-1]])  # an open surface has two sides
-            meshes[key] = newton.Mesh(vertices, triangles.astype(np.int32).reshape(-1), compute_inertia=False)
+            meshes[key] = load_newton().Mesh(vertices, triangles.astype(np.int32).reshape(-1), compute_inertia=False)
         add = builder.add_shape_convex_hull if isinstance(shape, ConvexHull) else builder.add_shape_mesh
         add(body, mesh=meshes[key], **common)
     else:

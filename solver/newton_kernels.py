@@ -7,15 +7,20 @@ and the two threads of warm_up.py wait for each other.  With less put into calle
 third less work, and the first frame came after 30 s, not 20; the solver's kernels run 1.8 times as long by that.
 """
 
+import importlib
 import inspect
 import sys
 from functools import cache
 
-import newton
-
 SHARED_PARTS = "collision_convex", "mpr", "multicontact", "simplex_solver"
 """Modules of newton with functions that are put together from others."""
 UNROLLED = 4  # rounds of newton's narrow phase: more take the CPU's compiler half as long again, and run no faster
+
+
+@cache
+def load_newton():
+    """newton, imported when it is first asked for: that takes a second, in which warm_up.py has begun to compile."""
+    return importlib.import_module("newton")
 
 
 @cache
@@ -26,7 +31,7 @@ def share_kernels():
     compiler works through twice.  newton names no public way to share them; where its functions get other names, the
     first bake starts a second later and each other one 0.1 s, no more.
     """
-    narrow = inspect.getmodule(newton.geometry.NarrowPhase)
+    narrow = inspect.getmodule(load_newton().geometry.NarrowPhase)
     package = narrow.__name__.rpartition(".")[0]
     for module in (narrow, *(sys.modules.get(f"{package}.{name}") for name in SHARED_PARTS)):
         for name, made in inspect.getmembers(module, inspect.isfunction):

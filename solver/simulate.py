@@ -28,6 +28,8 @@ from .trajectory import START, Checkpoint, CheckpointError, FrameResult, StepRep
 from .validate import raise_if_invalid
 from .warm_up import order_sums, uncompiled, warm_up
 
+wp.config.log_level = wp.LOG_WARNING  # before Warp starts, which greets, and tells of each module it loads
+
 DEFAULT = SolverConfig()
 SMALLEST = float(np.nextafter(0.0, 1.0))
 

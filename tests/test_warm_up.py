@@ -252,6 +252,27 @@ print([module.name for module, known in ahead.items() if set(module.kernels) != 
 """
 
 
+BEGUN = """
+import importlib, sys
+import scenes
+frames, warm_up = importlib.import_module("axion.solver.simulate"), importlib.import_module("axion.solver.warm_up")
+def begin(self, work, say):
+    print("newton" in sys.modules)
+    raise KeyboardInterrupt
+warm_up._Team.__init__ = begin
+warm_up.is_compiled = lambda module, device: False
+try:
+    frames.simulate(scenes.pile(1), 1)
+except KeyboardInterrupt:
+    print("begun")
+"""
+
+
+def test_compiling_begins_before_newton_is_imported():
+    """That takes a second, in which the other core would stand still."""
+    assert in_a_fresh_process(BEGUN) == ["False", "begun"]
+
+
 def test_no_module_gets_a_kernel_after_it_was_compiled():
     """It would be compiled once more, in the middle of the first bake: 2 s for the springs of a mechanism."""
     assert in_a_fresh_process(COMPILED_AHEAD)[-1] == "[]"
