@@ -76,7 +76,7 @@ class DeviceProblem:
         self.launched = {}  # the same, 0 where the problem has none: on the CPU a kernel in vain costs a microsecond
         self.generation = 0
         self.topology = None
-        self.factor = BlockFactor(device, real_types(wp.float64))
+        self.factor = BlockFactor(device)
         self._factor_generation = self.factor.generation
         self._grouped = None  # joint and coordinate of the rows whose groups lie in the arrays
         self._factored = self._laid = None  # the Topology that the factor is laid out for, and that in the arrays

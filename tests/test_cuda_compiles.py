@@ -53,7 +53,7 @@ def test_the_direct_solver_needs_little_stack_and_its_arguments_are_small(module
     More than 4096 bytes of arguments need a driver of CUDA 12.1.
     """
     found = {}
-    name = "axion.solver.linear.ldlt_levels.f64"
+    name = "axion.solver.linear.ldlt_levels"
     failed = compile_cuda.compile_all({name: modules[name]}, [90], [WITHOUT], tell=lambda _, taken: found.update(taken))
     assert failed == {} and len(found) == 2, found
     for kernel, taken in found.items():

@@ -14,7 +14,7 @@ from axion.solver.mathx.real import real_types
 from axion.solver.reference.ordering import analyse
 from test_ordering import chain, grid, random_graph
 
-DOUBLE, SINGLE = real_types(wp.float64), real_types(wp.float32)
+DOUBLE = real_types(wp.float64)
 
 
 def spd_blocks(count, pair_i, pair_j, seed=0):
@@ -52,18 +52,18 @@ def device_array(values, dtype, minimum=1):
 class System:
     """One matrix with its arrays on the CPU and a factor for it."""
 
-    def __init__(self, count, pair_i, pair_j, real=DOUBLE, seed=0, blocks=None):
-        self.real, self.pairs = real, (np.asarray(pair_i, int), np.asarray(pair_j, int))
+    def __init__(self, count, pair_i, pair_j, seed=0, blocks=None):
+        self.pairs = (np.asarray(pair_i, int), np.asarray(pair_j, int))
         self.diagonal, self.coupling = blocks or spd_blocks(count, pair_i, pair_j, seed)
         self.rhs = np.random.default_rng(seed + 100).normal(size=(count, 6))
         self.structure = analyse(count, pair_i, pair_j)
         self.upload()
 
     def upload(self):
-        self.d = device_array(self.diagonal, self.real.mat66)
-        self.o = device_array(self.coupling, self.real.mat66)
-        self.b = device_array(self.rhs, self.real.vec6)
-        self.x = wp.full(len(self.rhs), value=self.real.vec6(*[7.0] * 6), dtype=self.real.vec6, device="cpu")
+        self.d = device_array(self.diagonal, DOUBLE.mat66)
+        self.o = device_array(self.coupling, DOUBLE.mat66)
+        self.b = device_array(self.rhs, DOUBLE.vec6)
+        self.x = wp.full(len(self.rhs), value=DOUBLE.vec6(*[7.0] * 6), dtype=DOUBLE.vec6, device="cpu")
 
     def solve_with(self, factor):
         factor.launch_factor(self.d, self.o)
@@ -77,7 +77,7 @@ class System:
     def residual(self):
         """Worst |A x - b| relative to |b|, evaluated in float64."""
         matrix = dense(self.diagonal, self.coupling, *self.pairs)
-        error = matrix @ self.x.numpy().astype(float).reshape(-1) - self.rhs.reshape(-1)
+        error = matrix @ self.x.numpy().reshape(-1) - self.rhs.reshape(-1)
         return np.abs(error).max() / np.abs(self.rhs).max()
 
 
@@ -88,7 +88,7 @@ def by_levels(request, monkeypatch):
 
 
 def factor_for(system, **options):
-    factor = BlockFactor("cpu", system.real)
+    factor = BlockFactor("cpu")
     factor.set_structure(system.structure, **options)
     return factor
 
@@ -141,16 +141,6 @@ def test_a_level_waits_for_those_before_it_alone(graph):
         above = found["above"][found["above_start"][row] : found["above_start"][row + 1]]
         want = np.flatnonzero((structure.column == row) & (row_of != row))
         assert np.array_equal(np.sort(above), want)
-
-
-def test_float32_input_is_factorised_in_float64():
-    system = System(*GRAPHS["loops"], real=SINGLE)
-    system.diagonal, system.coupling = system.d.numpy().astype(float), system.o.numpy().astype(float)
-    system.rhs = system.b.numpy().astype(float)
-    x = system.solve_with(factor_for(system))
-    assert x.dtype == np.float32
-    # Only the result is rounded: by 6e-8 of each number at most.  A float32 factor would lose cond(A) times that.
-    np.testing.assert_allclose(x, system.exact(), rtol=1.2e-7, atol=1e-11)
 
 
 def stiff_chain(count, mass_ratio, eps):
@@ -265,7 +255,7 @@ def test_structure_changes_in_place_while_it_fits_and_grows_by_doubling():
 
 
 def test_reserve_makes_room_once():
-    factor = BlockFactor("cpu", DOUBLE)
+    factor = BlockFactor("cpu")
     structure = analyse(*grid(12, 12))
     factor.reserve(structure.island_count, structure.row_count, structure.block_count, structure.update_count)
     generation = factor.generation
@@ -275,7 +265,7 @@ def test_reserve_makes_room_once():
 
 def test_without_a_structure_nothing_happens():
     system = System(*GRAPHS["chain"])
-    assert np.all(system.solve_with(BlockFactor("cpu", DOUBLE)) == 7.0)
+    assert np.all(system.solve_with(BlockFactor("cpu")) == 7.0)
 
 
 def test_wrong_number_of_island_flags_is_refused():
@@ -283,9 +273,8 @@ def test_wrong_number_of_island_flags_is_refused():
         factor_for(System(*GRAPHS["chain"]), active_islands=[True, False])
 
 
-@pytest.mark.parametrize("real", [DOUBLE, SINGLE], ids=["f64", "f32"])
-def test_a_recorded_graph_repeats_the_bits_of_eager_launches(real):
-    system = System(*GRAPHS["islands"], real=real)
+def test_a_recorded_graph_repeats_the_bits_of_eager_launches():
+    system = System(*GRAPHS["islands"])
     factor = factor_for(system)
     eager = system.solve_with(factor).copy()
     with wp.ScopedCapture(device="cpu") as capture:
@@ -339,11 +328,3 @@ def test_runs_inside_a_conditional_graph_loop():
     for _ in range(3):
         expected = np.linalg.solve(matrix, expected)
     np.testing.assert_allclose(system.b.numpy().reshape(-1), expected, atol=1e-9 * np.abs(expected).max())
-
-
-def test_real_types_are_one_object_for_each_real_type():
-    assert real_types(wp.float64) is DOUBLE and real_types(wp.float32) is SINGLE
-    assert (DOUBLE.name, SINGLE.name) == ("f64", "f32")
-    assert (DOUBLE.dtype, SINGLE.dtype) == (np.float64, np.float32)
-    with pytest.raises(TypeError, match=r"wp\.float64 or wp\.float32, not"):
-        real_types(wp.float16)

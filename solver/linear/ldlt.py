@@ -2,10 +2,9 @@
 """Direct solve of the Newton matrix: block Cholesky A = U^T U over the 6x6 blocks of ``reference.ordering.Structure``.
 
 On the CPU one thread takes all islands, row by row; on a CUDA device a block of threads takes it, level by level
-(``ldlt_levels``).  Either way the result has the same bits on every run.  The factor is float64 whatever the real type
-of the matrix, which Newton hands over in float64, too: joints with small proximal terms under heavy bodies give
-condition numbers of 3e7 to 4e10, beyond what float32 with refinement can recover.  Formulas: ``reference.ordering``;
-Golub, Van Loan, "Matrix Computations", 4.2.
+(``ldlt_levels``).  Either way the result has the same bits on every run.  All is float64, on CUDA, too: joints with
+small proximal terms under heavy bodies give condition numbers of 3e7 to 4e10, beyond what float32 with refinement can
+recover.  Formulas: ``reference.ordering``; Golub, Van Loan, "Matrix Computations", 4.2.
 """
 
 from functools import cache
@@ -58,11 +57,11 @@ _REDUCED = """
 
 
 @cache
-def kernels(real):
-    """The ``factor`` and ``solve`` kernels for matrices and vectors of ``real`` (RealTypes), in their own module."""
-    module = f"{__name__}.{real.name}"
+def kernels():
+    """The ``factor`` and ``solve`` kernels, one thread for all islands."""
+    module = __name__
     wp.set_module_options({"enable_backward": False}, module=module)
-    mat66, vec6 = real.mat66, real.vec6
+    mat66, vec6 = _DOUBLE.mat66, _DOUBLE.vec6
 
     @wp.struct
     class MatrixArrays:
@@ -110,7 +109,7 @@ def kernels(real):
                             given = wp.transpose(given)
                     for r in range(6):
                         for c in range(6):
-                            s[r, c] = wp.float64(given[r, c])
+                            s[r, c] = given[r, c]
                 first = layout.update_start[block]
                 last = layout.update_start[block + 1]
                 above = wp.where(base == pivot, -1, pivot)
@@ -145,7 +144,7 @@ def kernels(real):
             given = vectors.rhs[layout.order[row]]
             value = _LINE()
             for m in range(6):
-                value[m] = wp.float64(given[m])
+                value[m] = given[m]
             vectors.y[row] = value
         for row in range(begin, end):
             pivot = _ROWS * layout.row_start[row]
@@ -176,7 +175,7 @@ def kernels(real):
                 for r in range(m + 1, 6):
                     value[m] = value[m] - line[r] * value[r]
                 value[m] = value[m] * line[m]
-                result[m] = real.scalar(value[m])
+                result[m] = value[m]
             vectors.y[row] = value
             vectors.x[layout.order[row]] = result
 
@@ -210,14 +209,13 @@ class BlockFactor:
         structure: the ``reference.ordering.Structure`` in use, or None.
     """
 
-    def __init__(self, device, real, by_levels=None):
+    def __init__(self, device, by_levels=None):
         """by_levels: whether a block of threads takes each island; None: on a CUDA device."""
         self.device = wp.get_device(device)
-        self.real = real
         self.by_levels = self.device.is_cuda if by_levels is None else by_levels
         self.structure = None
         self.generation = 0
-        self._kernels = level_kernels(real) if self.by_levels else kernels(real)
+        self._kernels = level_kernels() if self.by_levels else kernels()
         self._capacity = {"islands": 0, "rows": 0, "blocks": 0, "updates": 0}
         self.reserve(islands=16, rows=64, blocks=128, updates=128)
 
@@ -293,8 +291,8 @@ class BlockFactor:
     def launch_factor(self, diagonal, coupling):
         """Factorise the islands that ``mask`` names and set their ``failed``.
 
-        diagonal: (n or more,) ``real.mat66``, only the upper triangles count.  coupling: (m or more,) ``real.mat66``,
-        block (i, j) of each pair.
+        diagonal: (n or more,) mat66, only the upper triangles count.  coupling: (m or more,) mat66, block (i, j) of
+        each pair.
         """
         if self.by_levels:
             self._launch_by_levels(self._kernels.factor, diagonal=diagonal, coupling=coupling)
@@ -303,7 +301,7 @@ class BlockFactor:
         self._launch(self._kernels.factor, matrix)
 
     def launch_solve(self, rhs, x):
-        """Solve A x = rhs with the last factor.  rhs, x: (n or more,) ``real.vec6``; they may be the same array.
+        """Solve A x = rhs with the last factor.  rhs, x: (n or more,) vec6; they may be the same array.
 
         x is left alone in islands that ``mask`` skips, and zero in islands that ``failed``.
         """

@@ -15,25 +15,24 @@ from ..mathx.real import real_types
 from ..teams import wait
 from .ldlt_layout import LayoutArrays, LevelArrays
 
-_DOUBLE = real_types(wp.float64)
 ENTRIES = wp.constant(36)  # of a block
 
 
 @cache
-def level_kernels(real):
-    """``factor`` and ``solve`` over islands times ``width`` threads, for matrices and vectors of ``real``."""
-    module = f"{__name__}.{real.name}"
+def level_kernels():
+    """``factor`` and ``solve`` over islands times ``width`` threads."""
+    module = __name__
     wp.set_module_options({"enable_backward": False, "max_unroll": 1}, module=module)
-    scalar, double6 = real.scalar, _DOUBLE.vec6
+    vec6 = real_types(wp.float64).vec6
 
     @wp.struct
     class EntryArrays:
-        diagonal: wp.array3d(dtype=scalar)
-        coupling: wp.array3d(dtype=scalar)
+        diagonal: wp.array3d(dtype=wp.float64)
+        coupling: wp.array3d(dtype=wp.float64)
         u: wp.array2d(dtype=wp.float64)  # lines of the factor, six a block
-        rhs: wp.array2d(dtype=scalar)
+        rhs: wp.array2d(dtype=wp.float64)
         y: wp.array2d(dtype=wp.float64)
-        x: wp.array2d(dtype=scalar)
+        x: wp.array2d(dtype=wp.float64)
 
     @wp.func(module=module)
     def given(layout: LayoutArrays, matrix: EntryArrays, block: int, pivot: bool, r: int, c: int):
@@ -42,10 +41,10 @@ def level_kernels(real):
         if origin < 0:
             return wp.float64(0.0)
         if pivot:
-            return wp.float64(matrix.diagonal[origin, r, c])
+            return matrix.diagonal[origin, r, c]
         if origin % 2 == 1:
-            return wp.float64(matrix.coupling[origin // 2, c, r])
-        return wp.float64(matrix.coupling[origin // 2, r, c])
+            return matrix.coupling[origin // 2, c, r]
+        return matrix.coupling[origin // 2, r, c]
 
     @wp.func(module=module)
     def triangle(matrix: EntryArrays, base: int):
@@ -70,9 +69,9 @@ def level_kernels(real):
         return True
 
     @wp.func(module=module)
-    def forward(matrix: EntryArrays, pivot: int, given: double6):
+    def forward(matrix: EntryArrays, pivot: int, given: vec6):
         """U_kk^-T times a vector; pivot: first line of U_kk."""
-        out = double6()
+        out = vec6()
         for m in range(6):
             value = given[m]
             for r in range(m):
@@ -116,7 +115,7 @@ def level_kernels(real):
                 c = e % 6
                 pivot = layout.row_start[levels.block_row[block]]
                 if block != pivot:
-                    column = double6()
+                    column = vec6()
                     for m in range(6):
                         column[m] = matrix.u[6 * block + m, c]
                     column = forward(matrix, 6 * pivot, column)
@@ -134,7 +133,7 @@ def level_kernels(real):
         thread = wp.tid() - island * width
         if layout.failed[island] != 0:
             for e in range(6 * layout.island_start[island] + thread, 6 * layout.island_start[island + 1], width):
-                matrix.x[layout.order[e // 6], e % 6] = scalar(0.0)
+                matrix.x[layout.order[e // 6], e % 6] = wp.float64(0.0)
             return
         begin = levels.island_level[island]
         end = levels.island_level[island + 1]
@@ -144,7 +143,7 @@ def level_kernels(real):
             for e in range(6 * first + thread, 6 * last, width):
                 row = levels.rows[e // 6]
                 c = e % 6
-                value = wp.float64(matrix.rhs[layout.order[row], c])
+                value = matrix.rhs[layout.order[row], c]
                 for k in range(levels.above_start[row], levels.above_start[row + 1]):
                     block = levels.above[k]
                     for m in range(6):
@@ -153,7 +152,7 @@ def level_kernels(real):
             wait()
             for j in range(first + thread, last, width):
                 row = levels.rows[j]
-                known = double6()
+                known = vec6()
                 for m in range(6):
                     known[m] = matrix.y[row, m]
                 known = forward(matrix, 6 * layout.row_start[row], known)
@@ -176,7 +175,7 @@ def level_kernels(real):
             for j in range(first + thread, last, width):
                 row = levels.rows[j]
                 pivot = 6 * layout.row_start[row]
-                line = double6()
+                line = vec6()
                 for back in range(6):
                     m = 5 - back
                     value = matrix.y[row, m]
@@ -185,7 +184,7 @@ def level_kernels(real):
                     value *= matrix.u[pivot + m, m]
                     line[m] = value
                     matrix.y[row, m] = value
-                    matrix.x[layout.order[row], m] = scalar(value)
+                    matrix.x[layout.order[row], m] = value
             wait()
 
     return SimpleNamespace(factor=factor, solve=solve, EntryArrays=EntryArrays)
