@@ -64,9 +64,8 @@ def structs(real):
         diagonal: wp.array(dtype=block66)
         exact_diagonal: wp.array(dtype=exact.mat66)  # where a factor is asked for
         cholesky: wp.array(dtype=block66)
-        g: wp.array(dtype=vec6)
+        r: wp.array(dtype=vec6)  # -g, see linear/assembly.py
         d: wp.array(dtype=vec6)
-        r: wp.array(dtype=vec6)  # -g
         found: wp.array(dtype=direction)  # by conjugate gradients so far of d, and what is left of r
         left: wp.array(dtype=direction)
         z: wp.array(dtype=direction)

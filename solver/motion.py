@@ -97,7 +97,7 @@ def motion_kernels(real):
         heavier = scalar(1.0) + isl.damping[k]
         bend = heavier * bodies.mass[i] * wp.dot(linear(d), linear(d))
         bend += wp.dot(turn, (heavier * bodies.inertia[i] + bodies.stiffness[i]) * turn)
-        return wp.vec2d(wp.dot(d, bodies.g[i]), bend)
+        return wp.vec2d(-wp.dot(d, bodies.r[i]), bend)
 
     @wp.func(module=f"axion_motion_{real.name}")
     def body_update(bodies: BodyArrays, i: int, alpha: wp.float64):

@@ -129,7 +129,7 @@ def test_newton_system_is_that_of_dense_algebra(seed, precision):
     limit = {"float64": 1e-12, "float32": 2e-5}[precision]
     assert stages.contacts("p") == pytest.approx(p, abs=limit * np.abs(y).max())
     assert np.abs(stages.matrix() - H).max() < limit * np.abs(H).max()
-    assert np.abs(stages.bodies("g").reshape(-1) - g).max() < limit * np.abs(H).max()
+    assert np.abs(stages.bodies("r").reshape(-1) + g).max() < limit * np.abs(H).max()
     assert np.linalg.eigvalsh(stages.matrix()).min() > 0.0
 
 
@@ -143,7 +143,7 @@ def test_in_single_precision_what_is_factored_is_exact(seed):
         p.factor.launch_factor(p.bodies.exact_diagonal, p.pairs.exact_block)
         p.factor.launch_solve(p.bodies.r, p.bodies.d)
         pairs = download(p.pairs.exact_block, len(p.topology.pair_i))
-        found[precision] = stages.bodies("exact_diagonal"), pairs, stages.bodies("g"), stages.bodies("d")
+        found[precision] = stages.bodies("exact_diagonal"), pairs, stages.bodies("r"), stages.bodies("d")
     for double, single in zip(*found.values(), strict=True):
         assert np.abs(single - double).max() <= 1e-11 * np.abs(double).max()
 
@@ -162,7 +162,7 @@ def test_some_of_those_problems_have_ropes_that_pull():
 def test_newton_direction_solves_the_system(seed, method):
     problem = random_problem(seed, contacts=10, rows=8)
     stages, _, _ = assembled(problem)
-    H, g, p = stages.matrix(), stages.bodies("g").reshape(-1), stages.device
+    H, g, p = stages.matrix(), -stages.bodies("r").reshape(-1), stages.device
     if method == "direct":
         p.factor.launch_factor(p.bodies.diagonal, p.pairs.block)
         p.factor.launch_solve(p.bodies.r, p.bodies.d)
@@ -188,7 +188,7 @@ def test_islands_of_conjugate_gradients_do_not_touch_each_other():
     alone = random_problem(1, dynamic=3, immovable=1, contacts=4, rows=0)
     n = alone.bodies.dynamic_count
     stages, _, _ = assembled(alone)
-    H, g = stages.matrix(), stages.bodies("g").reshape(-1)
+    H, g = stages.matrix(), -stages.bodies("r").reshape(-1)
     islands = stages.device.topology.body_island
     for k in np.unique(islands):
         rows = np.nonzero(np.repeat(islands, 6) == k)[0]

@@ -289,13 +289,13 @@ def test_a_step_that_ends_at_the_root_needs_no_check(contacts, bound):
         stages.newton().laws().assemble()
         p, s = stages.device, stages.solver
         count, active = p.topology.island_count, download(p.islands.inner_active, p.topology.island_count) == 1
-        before = np.abs(stages.bodies("g")).max()
+        before = np.abs(stages.bodies("r")).max()
         s._newton_step()
         reached.append(download(p.islands.reached, count)[active] == 1)
         p.islands.inner_active.numpy()[:count] = active
         stages.laws().assemble()
-        g = np.abs(stages.bodies("g")).max(axis=1) / before
-        left.append([g[p.topology.body_island == k].max() for k in np.flatnonzero(active)])
+        rest = np.abs(stages.bodies("r")).max(axis=1) / before
+        left.append([rest[p.topology.body_island == k].max() for k in np.flatnonzero(active)])
     reached, left = np.concatenate(reached), np.concatenate(left)
     assert len(reached) >= 6
     assert left[reached].max(initial=0.0) < 1e-6

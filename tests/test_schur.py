@@ -48,7 +48,7 @@ class Rows:
         self.row_slot = download(system.row_slot, len(problem.joints))
         self.impulse_step = self.start + self.root * self.unknown
         self.velocity_step = download(p.bodies.d, problem.bodies.dynamic_count)
-        self.momentum = download(p.bodies.g, problem.bodies.dynamic_count)
+        self.momentum = -download(p.bodies.r, problem.bodies.dynamic_count)
         self.stiffness = download(p.bodies.stiffness, problem.bodies.dynamic_count)
         self.J = self._jacobian(problem, p, system)
 

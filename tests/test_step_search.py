@@ -20,7 +20,7 @@ def merit(problem):
     count = 3 * len(problem.contacts) + len(problem.joints)
     offsets = unknown_slots(topology, topology.island_count)[2]
     total = np.add.reduceat(np.append(download(s.system.arrays.value, count) ** 2, 0.0), offsets[:-1])
-    g = download(p.bodies.g, n)
+    g = -download(p.bodies.r, n)
     turn = np.linalg.solve(download(p.bodies.inertia, n), g[:, 3:, None])[..., 0] * bodies.gyration()[:, None]
     square = (g[:, :3] ** 2).sum(axis=1) / bodies.mass[:n] ** 2 + (turn**2).sum(axis=1)
     return total + np.bincount(topology.body_island, square, minlength=topology.island_count)

@@ -110,7 +110,7 @@ def assembly_kernels(real, ropes):
     def body_gradient(
         bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays, i: int, k: int, dynamic: int
     ):
-        """G, and the right-hand side -g.  Returns |M^-1 g| in m/s."""
+        """The right-hand side -g.  Returns |M^-1 g| in m/s."""
         g = momentum(bodies, con, rows, i)
         turn = angular(bodies.u[i] - bodies.u_centre[i])
         damping = isl.damping[k]
@@ -120,7 +120,6 @@ def assembly_kernels(real, ropes):
             for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
                 if rows.turning[bodies.row_index[m]] > zero:
                     g += turned(bodies, rows, bodies.row_index[m], i, dynamic)
-        bodies.g[i] = g
         bodies.r[i] = -g
         return measured(imbalance(g, bodies, i))
 

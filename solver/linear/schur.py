@@ -77,11 +77,11 @@ def schur_kernels(real):
     def body_blocks(
         counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, sys: SchurArrays
     ):
-        """Momentum residual g and N^-1 of each body."""
+        """Momentum residual, as -g, and N^-1 of each body."""
         i = wp.tid()
         if i >= counts[dynamic_slot]:
             return
-        bodies.g[i] = momentum(bodies, con, rows, i)
+        bodies.r[i] = -momentum(bodies, con, rows, i)
         sys.inverse_block[i] = wp.inverse(mat33(bodies.inertia[i]) + mat33(bodies.stiffness[i]))
 
     @wp.func(module=name)
@@ -126,8 +126,8 @@ def schur_kernels(real):
             gl += p * linear(jac)
             ga += p * angular(jac)
         if which != step_only:
-            gl -= linear(vec6(bodies.g[i]))
-            ga -= angular(vec6(bodies.g[i]))
+            gl += linear(vec6(bodies.r[i]))
+            ga += angular(vec6(bodies.r[i]))
         sys.velocity[i] = six(gl * scalar(bodies.inverse_mass[i]), sys.inverse_block[i] * ga)
 
     @wp.func(module=name)
