@@ -18,7 +18,7 @@ from .mathx.real import real_types
 DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS, BODIES, PARTS, CONSTRAINED = range(8)
 # Slots of the ``flags`` array: one per graph loop, non-zero while an island still wants another round.
 OUTER, INNER, SWEEP = range(3)
-MOST_NEWTON, MOST_LINEAR, MOST_SWEEPS = range(3, 6)  # and the work of the island that took most
+MOST_NEWTON, MOST_LINEAR = range(3, 5)  # and the work of the island that took most
 
 # Slots of the ``settings`` array (reals): arguments that change from step to step cannot be recorded by value.
 STEP, PUSH_OUT = range(2)

@@ -43,7 +43,6 @@ class StepTable:
     mass: wp.array(dtype=wp.float64)
     inertia: wp.array(dtype=wp.vec3d)
     start_x: wp.array(dtype=wp.vec3d)
-    start_q: wp.array(dtype=wp.quatd)
     start_u: wp.array(dtype=vec6)
     free_q: wp.array(dtype=wp.quatd)
     free_u: wp.array(dtype=vec6)
@@ -215,9 +214,9 @@ def balance_of_step(problem, end_velocity, pose, velocity, groups, shares):
     v, sums = _step.table.reserve(n), _step.sums.reserve(max(n, count))
     v.count[0], v.step[0] = n, problem.step
     columns = {
-        "mass": bodies.mass, "inertia": bodies.inertia, "start_x": bodies.position, "start_q": bodies.orientation,
-        "start_u": bodies.velocity, "free_q": bodies.free_orientation, "free_u": end_velocity, "end_x": pose[0],
-        "end_q": pose[1], "end_u": velocity,
+        "mass": bodies.mass, "inertia": bodies.inertia, "start_x": bodies.position, "start_u": bodies.velocity,
+        "free_q": bodies.free_orientation, "free_u": end_velocity, "end_x": pose[0], "end_q": pose[1],
+        "end_u": velocity,
     }  # fmt: skip
     for name, values in columns.items():
         getattr(v, name)[:n] = values[:n]

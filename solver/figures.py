@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import CONTACTS, DYNAMIC, ISLANDS, MOST_LINEAR, MOST_NEWTON, MOST_SWEEPS, IslandArrays, structs
+from .arrays import CONTACTS, DYNAMIC, ISLANDS, MOST_LINEAR, MOST_NEWTON, IslandArrays, structs
 
 # Proximal strength of joints that close a loop, at least, where mid-step directions hold.  The stress of redundant rows
 # against each other is not determined: 1 / this of what a first iterate is off by.  It moves nothing where poses are
@@ -39,7 +39,7 @@ def figure_kernels(real):
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
     kernel = wp.kernel(module=f"axion_motion_{real.name}", enable_backward=False)
     dynamic_slot, contacts_slot, islands_slot = wp.constant(DYNAMIC), wp.constant(CONTACTS), wp.constant(ISLANDS)
-    newton_slot, linear_slot, sweeps_slot = (wp.constant(slot) for slot in (MOST_NEWTON, MOST_LINEAR, MOST_SWEEPS))
+    newton_slot, linear_slot = wp.constant(MOST_NEWTON), wp.constant(MOST_LINEAR)
 
     @kernel
     def clear(counts: wp.array(dtype=wp.int32), eps_joint: wp.float64, eps_iterated: wp.float64, isl: IslandArrays):
@@ -94,6 +94,5 @@ def figure_kernels(real):
             figures.residual[i] = isl.best[k]
             wp.atomic_max(flags, newton_slot, isl.newton_count[k])
             wp.atomic_max(flags, linear_slot, isl.linear_count[k])
-            wp.atomic_max(flags, sweeps_slot, isl.sweep_count[k])
 
     return SimpleNamespace(clear=clear, ask=ask, warm=warm, tell=tell)

@@ -219,7 +219,6 @@ class StepSolution:
     joint_impulse: np.ndarray  # (R,)
     newton_iterations: int = 0
     linear_iterations: int = 0
-    gauss_seidel_sweeps: int = 0
 
 
 def joined(first, second):

@@ -14,14 +14,7 @@ from functools import partial
 import numpy as np
 import warp as wp
 
-from .arrays import (
-    INNER,
-    MOST_NEWTON,
-    MOST_SWEEPS,
-    OUTER,
-    SWEEP,
-    download_all,
-)
+from .arrays import INNER, MOST_LINEAR, MOST_NEWTON, OUTER, SWEEP, download_all
 from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
 from .device_problem import DeviceProblem
@@ -343,7 +336,7 @@ def read_solution(device, problem):
     of_bodies = (device.bodies.u, device.bodies.x, device.bodies.q)
     *motion, contact, rows, flags, newton, swept, residual, eps = download_all(
         *((values, count) for values in of_bodies), (device.contacts.p, len(problem.contacts)),
-        (device.rows.p, len(problem.joints)), (device.flags, MOST_SWEEPS + 1),
+        (device.rows.p, len(problem.joints)), (device.flags, MOST_LINEAR + 1),
         *((values, n) for values in (figures.newton, figures.swept, figures.residual, figures.eps_end)),
     )  # fmt: skip
     if device.order is not None:

@@ -285,7 +285,7 @@ class Eliminator:
         wp.capture_launch(self._list_blocks)
         lengths = rows, rows + 1, block_count, block_count, block_count + 1, update_count, update_count
         views = (host_view(getattr(lists, name))[:length] for name, length in zip(_LISTED, lengths, strict=True))
-        return Structure(n, len(topology.pair_i), island.astype(np.int32), begins[0], *views)
+        return Structure(n, island.astype(np.int32), begins[0], *views)
 
     def _make_graph(self, bodies, pairs, islands, words):
         around = dict.fromkeys(("neighbour_body", "neighbour_pair"), 2 * pairs)

@@ -25,7 +25,6 @@ class Structure:
     """
 
     count: int  # n: bodies
-    pair_count: int  # m: pairs
     island: np.ndarray  # (n,) island of each body; islands are numbered by their lowest body
     island_start: np.ndarray  # (islands + 1,) rows of each island; empty for islands left out
     order: np.ndarray  # (rows,) body of each row
@@ -125,7 +124,7 @@ def analyse(count, pair_i, pair_j, wanted=None):
         a.astype(np.int32)
         for a in (island_start, order, row_start, column, source, update_start, left[by_target], right[by_target])
     )
-    return Structure(count, len(pair_i), island, *as_int32)
+    return Structure(count, island, *as_int32)
 
 
 def _check_pairs(count, pair_i, pair_j):
