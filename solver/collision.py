@@ -284,7 +284,7 @@ class Collider:
     def _surface(self, manifolds, rotation):
         """``deforms``, ``shift`` and ``drift`` of all ``manifolds``; those on meshes that deform are not kept."""
         deforming = self.model.deforming
-        body, way = deforming.surface(manifolds, rotation)
+        body, way = deforming.surface(manifolds)
         manifolds.place[body >= 0] = np.inf
         drift = turn(rotation[body], way) / deforming.step
         upload(self._stage.chosen.drift, np.where(body == manifolds.body_a, 1.0, -1.0)[:, None] * drift)

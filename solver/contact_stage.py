@@ -292,7 +292,7 @@ class ContactStage:
         self._loop(write_kept, len(self.points.pair), shared, self.poses, *rest)
         if self._outlined:
             self._loop(write_lines, len(found.pair), shared, self.poses, self.shapes, *rest)
-        self._loop(write_fresh, len(found.pair), shared, self.poses, self.shapes, *rest)
+        self._loop(write_fresh, len(found.pair), shared, self.poses, *rest)
 
     def choose(self):
         """Launch the choice of contacts."""

@@ -79,7 +79,7 @@ class DeformingMeshes:
         turned = turn(model.shape_rotation[shapes], np.array(ways).reshape(-1, 3))
         return body, turn(rotation[body], turned)
 
-    def surface(self, found, rotation):
+    def surface(self, found):
         """Of each contact of Manifolds ``found``: (body whose mesh deforms (C,), -1 without; way (C, 3) of its material
         at the contact in the step, in that body's frame [m]).
         """

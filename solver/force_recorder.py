@@ -104,7 +104,7 @@ class ForceRecorder:
             error = np.append(state.proof[:, KINDS.index(name)], np.inf)
             np.maximum.at(self._error[:, kind], some.joint, np.minimum(error[some.body_a], error[some.body_b]))
 
-    def _chains(self, contacts, body, point, follow=True):
+    def _chains(self, contacts, body, point):
         """(C,) a number for each contact of a step: that which it had in the step before.
 
         body (C, 2), point (C, 3): of the step's contacts.  One that is new takes up the nearest of the same bodies that

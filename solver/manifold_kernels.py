@@ -326,7 +326,7 @@ def keep_place(target: PointArrays, chosen: ChosenArrays, k: int, poses: PoseArr
 
 @kernel
 def write_fresh(
-    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, remembered: PointArrays, old: OldArrays,
+    stage: StageArrays, poses: PoseArrays, remembered: PointArrays, old: OldArrays,
     points: PointArrays, fresh: FreshArrays, target: PointArrays, chosen: ChosenArrays, lanes: int,
 ):  # fmt: skip
     """The fresh manifolds, each behind those that stay of pairs before it, and what their points continue.

@@ -112,7 +112,7 @@ class NewtonJoints:
     def _observer(self):
         return Observer(self.dofs, self._frames)
 
-    def wrench(self, joint_f, position, orientation):
+    def wrench(self, joint_f, position):
         """(B, 6) force and torque about each centre of mass, world axes, of generalized forces joint_f (dofs,).
 
         Poses: those that ``observe`` took in last.
@@ -213,7 +213,7 @@ class NewtonJoints:
         start, q = int(self._qd_start[j]), int(self._q_start[j])
         if kind == "DISTANCE":
             self._only_forces(j)
-            self._distance(j, base, start)
+            self._distance(base, start)
             return None
         spans = self._axis[start : start + linear], self._axis[start + linear : start + linear + angular]
         for span in spans:
@@ -316,7 +316,7 @@ class NewtonJoints:
             turned = {"axis_a": base["turn_a"] @ a, "axis_b": base["turn_b"] @ b}
             self._row(base, LOCK, -1, coordinate=Coordinate.DOT, **turned)
 
-    def _distance(self, j, base, start):
+    def _distance(self, base, start):
         lower, upper = (self._data[name][start] for name in ("joint_limit_lower", "joint_limit_upper"))
         if lower == upper and upper >= 0.0:
             self._row(base, LOCK, -1, coordinate=Coordinate.DISTANCE, value=upper)

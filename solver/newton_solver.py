@@ -193,7 +193,7 @@ class SolverAxion(newton.solvers.SolverBase):
             self._joints.observe(state.position, state.orientation, state.velocity)
             force = _numbers(source.joint_f)
             if force is not None and force.any():
-                wrench += self._joints.wrench(force, state.position, state.orientation)
+                wrench += self._joints.wrench(force, state.position)
         acceleration = gravity[self._world] + wrench[:, :3] / self._frames.mass[:, None]
         self._assembler.gravity, self._assembler.torque = acceleration, wrench[:, 3:]
 

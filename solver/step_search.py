@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import CONTACTS, DYNAMIC, ISLANDS, ROWS, STEP, IslandArrays, structs, zeros
+from .arrays import CONTACTS, DYNAMIC, ISLANDS, ROWS, STEP, IslandArrays, allocate, structs
 from .constraints.complementarity import equation_functions
 from .constraints.contact import contact_kernels
 from .constraints.row_functions import row_functions
@@ -22,28 +22,23 @@ from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 
 TRIALS = 10
+_vec6 = real_types(wp.float64).vec6
 SHORT, PATIENCE = 0.2, 1  # after this many steps shorter than that, one full step is taken whatever its merit
 
 
-@cache
-def trial_struct(real):
+@wp.struct
+class TrialArrays:
     """What each trial (first index) makes of each body, contact and joint row."""
-    exact = real_types(wp.float64)
-    scalar, quat, vec6 = exact.scalar, exact.quat, exact.vec6
 
-    @wp.struct
-    class TrialArrays:
-        x: wp.array2d(dtype=wp.vec3d)
-        q: wp.array2d(dtype=quat)
-        u: wp.array2d(dtype=vec6)
-        jac_a: wp.array2d(dtype=vec6)
-        jac_b: wp.array2d(dtype=vec6)
-        of_body: wp.array2d(dtype=scalar)  # |M^-1 g|^2
-        of_contact: wp.array2d(dtype=scalar)  # phi^2
-        of_row: wp.array2d(dtype=scalar)
-        of_island: wp.array2d(dtype=wp.float64)
-
-    return TrialArrays
+    x: wp.array2d(dtype=wp.vec3d)
+    q: wp.array2d(dtype=wp.quatd)
+    u: wp.array2d(dtype=_vec6)
+    jac_a: wp.array2d(dtype=_vec6)
+    jac_b: wp.array2d(dtype=_vec6)
+    of_body: wp.array2d(dtype=wp.float64)  # |M^-1 g|^2
+    of_contact: wp.array2d(dtype=wp.float64)  # phi^2
+    of_row: wp.array2d(dtype=wp.float64)
+    of_island: wp.array2d(dtype=wp.float64)
 
 
 @cache
@@ -51,7 +46,7 @@ def search_kernels(real):
     """Kernels of the search for one real type; those with two indices run over (trial, item)."""
     exact = real_types(wp.float64)
     scalar, vec3 = exact.scalar, exact.vec3
-    arrays, SchurArrays, TrialArrays = structs(real), schur_struct(real), trial_struct(real)
+    arrays, SchurArrays = structs(real), schur_struct(real)
     BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
     math, equations = rotation_functions(exact), equation_functions(real)
     exponential, linear, angular, point_velocity = math.exponential, math.linear, math.angular, math.point_velocity
@@ -184,9 +179,7 @@ def search_kernels(real):
         trial.of_body[t, i] = wp.dot(push, push) + wp.dot(turn, turn)
 
     @kernel
-    def add_up(
-        counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays, trial: TrialArrays
-    ):  # fmt: skip
+    def add_up(counts: wp.array(dtype=wp.int32), isl: IslandArrays, trial: TrialArrays):
         """The merit of each island."""
         t, k = wp.tid()
         if k >= counts[islands_slot] or isl.outer_active[k] == 0:
@@ -241,7 +234,7 @@ class StepSearch:
     """The search of one DeviceProblem.  Arrays grow with the problem's capacity and are kept from step to step."""
 
     def __init__(self, device, real):
-        self.device, self.real = device, real
+        self.device = device
         self.kernels = search_kernels(real)
         self._generation = None
 
@@ -250,12 +243,9 @@ class StepSearch:
         self.problem = problem
         size = problem.capacity
         if self._generation != problem.generation:
-            struct = trial_struct(self.real)
-            self.trial = struct()
             of = {"jac_a": "rows", "jac_b": "rows", "of_contact": "contacts", "of_row": "rows", "of_island": "islands"}
-            for field, member in struct.vars.items():
-                shape = (TRIALS, size[of.get(field, "bodies")])
-                setattr(self.trial, field, zeros(shape, member.type.dtype, self.device))
+            shapes = {field: (TRIALS, size[what]) for field, what in of.items()}
+            self.trial = allocate(TrialArrays, shapes, (TRIALS, size["bodies"]), self.device)
             self._generation = problem.generation
 
     def step(self, system, position):
@@ -270,7 +260,7 @@ class StepSearch:
         over("try_contacts", (TRIALS, size["contacts"]), p.settings, flag, p.contacts, system, p.islands, trial)
         over("try_rows", (TRIALS, size["rows"]), p.settings, flag, p.bodies, p.rows, system, p.islands, trial)
         over("try_momentum", (TRIALS, size["bodies"]), p.bodies, p.contacts, p.rows, system, trial)
-        over("add_up", (TRIALS, size["islands"]), p.contacts, p.islands, trial)
+        over("add_up", (TRIALS, size["islands"]), p.islands, trial)
         over("choose", size["islands"], p.islands, trial)
         most = max(size["bodies"], size["contacts"], size["rows"])
         over("take_step", most, p.bodies, p.contacts, p.rows, system, p.islands)

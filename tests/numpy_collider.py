@@ -159,7 +159,7 @@ class NumpyCollider:
         nothing = np.broadcast_to(np.zeros(3), (count, 3))
         if deforming is None or not deforming.step > 0.0:
             return np.full(count, -1), nothing, nothing
-        body, way = deforming.surface(manifolds, rotation)
+        body, way = deforming.surface(manifolds)
         manifolds.place[body >= 0] = np.inf
         drift = turn(rotation[body], way) / deforming.step
         return body, nothing if deforming.at_end else way, drift

@@ -109,7 +109,7 @@ def compile_all(modules, architectures=ARCHITECTURES, modes=MODES, ptx=False, te
             _set_mode(modules, dict.fromkeys(modules, mode))
             with ThreadPoolExecutor(THREADS) as team:
                 jobs = [(name, architecture) for architecture in architectures for name in modules]
-                made = team.map(lambda job: _compile(modules[job[0]], *job, ptx), jobs)
+                made = team.map(lambda job: _compile(modules[job[0]], job[1], ptx), jobs)
                 for (name, architecture), (error, seconds, taken) in zip(jobs, made, strict=True):
                     label = f"{name} sm_{architecture}"
                     if error is not None:
@@ -127,7 +127,7 @@ def _set_mode(modules, modes):
         module.mark_modified()
 
 
-def _compile(module, name, architecture, ptx):
+def _compile(module, architecture, ptx):
     """(error or None, seconds, resources of its kernels)."""
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
