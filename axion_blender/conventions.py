@@ -125,11 +125,6 @@ def rotation_of_vector(vector):
     return np.append(0.5 * np.sinc(half / np.pi) * np.asarray(vector, float), np.cos(half))
 
 
-def xyzw(q):
-    """Blender's quaternions (..., 4) wxyz -> the solver's."""
-    return np.roll(np.asarray(q, float), -1, axis=-1)
-
-
 def wxyz(q):
     """The solver's quaternions (..., 4) xyzw -> Blender's."""
     return np.roll(np.asarray(q, float), 1, axis=-1)

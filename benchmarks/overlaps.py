@@ -23,11 +23,6 @@ AT_ONCE = 20000
 HALF_NEIGHBOURHOOD = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) > (0, 0, 0)]
 
 
-def deepest_overlap(scene, position, orientation):
-    """``Overlaps(scene).deepest(position, orientation)``."""
-    return Overlaps(scene).deepest(position, orientation)
-
-
 class Overlaps:
     """The solid parts of a scene's bodies.
 

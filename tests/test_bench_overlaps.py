@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from axion.solver import Body, Box, Capsule, ConvexHull, Joint, Plane, Scene, Sphere
 from comparison_scenes import about_y
-from overlaps import CORNERS, Overlaps, deepest_overlap, near
+from overlaps import CORNERS, Overlaps, near
 
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 LYING = about_y(np.pi / 2)  # a capsule along x
@@ -13,7 +13,7 @@ LYING = about_y(np.pi / 2)  # a capsule along x
 
 def overlap_of(first, second, apart, turn=UPRIGHT):
     scene = Scene(bodies=[Body("First", [first]), Body("Second", [second])])
-    return deepest_overlap(scene, np.array([np.zeros(3), apart]), np.array([UPRIGHT, turn]))
+    return Overlaps(scene).deepest(np.array([np.zeros(3), apart]), np.array([UPRIGHT, turn]))
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_rounded_shapes_with_hulls_are_refused():
 def test_capsule_in_the_floor():
     scene = Scene(bodies=[Body("Floor", [Plane()], motion="static"), Body("Capsule", [Capsule(0.1, 0.5)])])
     place = np.array([np.zeros(3), (0.0, 0.0, 0.4)])
-    assert deepest_overlap(scene, place, np.array([UPRIGHT, LYING])) == 0.0
+    assert Overlaps(scene).deepest(place, np.array([UPRIGHT, LYING])) == 0.0
     leaning = about_y(np.pi / 3)  # its lower end is 0.25 below its middle
-    assert deepest_overlap(scene, place, np.array([UPRIGHT, leaning])) == 0.0
+    assert Overlaps(scene).deepest(place, np.array([UPRIGHT, leaning])) == 0.0
     place[1, 2] = 0.34
-    assert deepest_overlap(scene, place, np.array([UPRIGHT, leaning])) == pytest.approx(0.01, abs=1e-12)
+    assert Overlaps(scene).deepest(place, np.array([UPRIGHT, leaning])) == pytest.approx(0.01, abs=1e-12)
 
 
 def test_bodies_of_several_shapes_are_measured_part_by_part():
@@ -64,23 +64,23 @@ def test_bodies_of_several_shapes_are_measured_part_by_part():
     scene = Scene(bodies=[Body("First", parts), Body("Second", parts)])
     turns = np.array([UPRIGHT, about_y(np.pi)])
     place = np.array([np.zeros(3), (0.95, 0.0, 0.0)])  # the second's foot is above, its tip at x = 0.25
-    assert deepest_overlap(scene, place, turns) == 0.0
+    assert Overlaps(scene).deepest(place, turns) == 0.0
     place[1, 0] = 0.78
-    assert deepest_overlap(scene, place, turns) == pytest.approx(0.02, abs=1e-12)
+    assert Overlaps(scene).deepest(place, turns) == pytest.approx(0.02, abs=1e-12)
 
 
 def test_what_a_joint_holds_together_and_what_cannot_move_may_overlap():
     bodies = [Body(name, [Box((0.5, 0.5, 0.5))]) for name in "ab"]
     place, turns = np.array([np.zeros(3), (0.9, 0.0, 0.0)]), np.array([UPRIGHT] * 2)
     scene = Scene(bodies=bodies)
-    assert deepest_overlap(scene, place, turns) == pytest.approx(0.1)
+    assert Overlaps(scene).deepest(place, turns) == pytest.approx(0.1)
     scene.add(Joint("Joint", "ball", "a", "b", (0.5, 0.0, 0.0)))
-    assert deepest_overlap(scene, place, turns) == 0.0
+    assert Overlaps(scene).deepest(place, turns) == 0.0
     scene.joints[0].collide_connected = True
-    assert deepest_overlap(scene, place, turns) == pytest.approx(0.1)
+    assert Overlaps(scene).deepest(place, turns) == pytest.approx(0.1)
     for body in bodies:
         body.motion = "static"
-    assert deepest_overlap(scene, place, turns) == 0.0
+    assert Overlaps(scene).deepest(place, turns) == 0.0
 
 
 def test_grid_finds_the_pairs_that_all_pairs_find():

@@ -7,7 +7,7 @@ import judge
 import numpy as np
 import pytest
 from axion.solver import Body, Box, ConvexHull, Plane, Scene, Sphere, rotations, validate
-from overlaps import CORNERS, deepest_overlap
+from overlaps import CORNERS, Overlaps
 from rows import FPS, ROWS
 
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
@@ -35,7 +35,7 @@ def test_scenes_can_be_simulated_and_start_without_fault(row):
 
 def overlap_of(first, second, apart, turn=UPRIGHT):
     scene = Scene(bodies=[Body("First", [first]), Body("Second", [second])])
-    return deepest_overlap(scene, np.array([np.zeros(3), apart]), np.array([UPRIGHT, turn]))
+    return Overlaps(scene).deepest(np.array([np.zeros(3), apart]), np.array([UPRIGHT, turn]))
 
 
 @pytest.mark.parametrize("second", [Box((0.5, 0.5, 0.5)), ConvexHull(0.5 * CORNERS)])
@@ -54,7 +54,7 @@ def test_overlap_of_crossed_edges_is_along_their_common_normal():
     scene = Scene(bodies=[Body("First", [box]), Body("Second", [box])])
     turns = np.array([[np.sin(np.pi / 8), 0, 0, np.cos(np.pi / 8)], comparison_scenes.about_y(np.pi / 4)])
     place = np.array([np.zeros(3), (0.1, 0.1, 2 * np.sqrt(0.5) - 0.03)])
-    assert deepest_overlap(scene, place, turns) == pytest.approx(0.03, abs=1e-12)
+    assert Overlaps(scene).deepest(place, turns) == pytest.approx(0.03, abs=1e-12)
 
 
 def test_overlap_with_the_floor_counts_spheres_and_corners():
@@ -62,7 +62,7 @@ def test_overlap_with_the_floor_counts_spheres_and_corners():
     for shape, reach in ((Sphere(0.3), 0.3), (Box((0.1, 0.2, 0.3)), 0.3)):
         scene = Scene(bodies=[floor, Body("Body", [shape])])
         place = np.array([np.zeros(3), (5.0, 0.0, reach - 0.004)])
-        assert deepest_overlap(scene, place, np.array([UPRIGHT] * 2)) == pytest.approx(0.004, abs=1e-12)
+        assert Overlaps(scene).deepest(place, np.array([UPRIGHT] * 2)) == pytest.approx(0.004, abs=1e-12)
 
 
 def test_overlap_of_what_explodes_is_infinite():

@@ -36,8 +36,8 @@ def test_quaternion_takes_many():
 
 def test_orders_of_quaternions():
     # Half a turn about X is (w, x, y, z) = (0, 1, 0, 0) in Blender.
-    assert np.array_equal(c.xyzw([0, 1, 0, 0]), [1, 0, 0, 0])
-    assert np.array_equal(c.wxyz(c.xyzw([[0.5, 0.1, 0.2, 0.3]])), [[0.5, 0.1, 0.2, 0.3]])
+    assert np.array_equal(c.wxyz([1, 0, 0, 0]), [0, 1, 0, 0])
+    assert np.array_equal(c.wxyz([[0.1, 0.2, 0.3, 0.5]]), [[0.5, 0.1, 0.2, 0.3]])
 
 
 @pytest.mark.parametrize("scale", [(1, 1, 1), (2, 0.5, 3), (-1, 1, 1), (-1, -2, 1), (-1, -1, -3)])

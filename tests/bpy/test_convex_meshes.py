@@ -32,10 +32,6 @@ def subdivided(times=3):
     return vertices, faces
 
 
-def volume_and_bounds(shape):
-    return shape.solid().volume, *shape.bounds()
-
-
 @pytest.mark.parametrize("inside_out", [False, True])
 @pytest.mark.parametrize("scale", [(1, 1, 1), (20, 30, 0.1), (-4, 1, 2)])
 def test_cubes_are_boxes(scale, inside_out):
