@@ -63,7 +63,7 @@ def residual_kernels():
     gap, world = contact_kernels(real).gap, contact_kernels(real).world
     measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
     spins, halfway = of_rows.spins, of_rows.halfway
-    fischer_burmeister = complementarity_functions(real).fischer_burmeister
+    fischer_burmeister = complementarity_functions().fischer_burmeister
     kernel, func = wp.kernel(module="axion_residuals", enable_backward=False), wp.func(module="axion_residuals")
     joint_kernel = wp.kernel(module=JOINT_MODULE, enable_backward=False)
     bodies_slot, dynamic_slot = wp.constant(BODIES), wp.constant(DYNAMIC)

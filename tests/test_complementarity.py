@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import warp as wp
 from axion.solver.mathx.complementarity import complementarity_functions
-from axion.solver.mathx.real import real_types
 from axion.solver.metrics import fischer_burmeister
 
 DELTA = 1e-6
@@ -15,12 +14,11 @@ BOUNDS = {"none": (-np.inf, np.inf), "lower": (-0.5, np.inf), "upper": (-np.inf,
 
 
 @cache
-def kernels(precision):
-    real = real_types({"float64": wp.float64, "float32": wp.float32}[precision])
-    functions = complementarity_functions(real)
+def kernels():
+    functions = complementarity_functions()
     pair, bounded_law, friction_law = functions.fischer_burmeister, functions.bounded, functions.friction
-    scalar, vec2, vec3 = real.scalar, real.vec2, real.vec3
-    kernel = wp.kernel(module=f"axion_test_complementarity_{real.name}", enable_backward=False)
+    scalar, vec2, vec3 = wp.float64, wp.vec2d, wp.vec3d
+    kernel = wp.kernel(module="axion_test_complementarity", enable_backward=False)
 
     @kernel
     def evaluate_pair(a: wp.array(dtype=scalar), b: wp.array(dtype=scalar), out: wp.array(dtype=vec3)):
@@ -46,14 +44,14 @@ def kernels(precision):
         along[i] = one.along
         across[i] = one.across
 
-    return real, evaluate_pair, evaluate_bounded, evaluate_friction
+    return evaluate_pair, evaluate_bounded, evaluate_friction
 
 
-def sent(values, dtype, real):
-    return wp.array(np.asarray(values, real.dtype), dtype=dtype, device="cpu")
+def sent(values, dtype):
+    return wp.array(np.asarray(values, float), dtype=dtype, device="cpu")
 
 
-def launched(kernel, real, inputs, *outputs):
+def launched(kernel, inputs, *outputs):
     """Outputs (dtype each) of a test kernel as float64."""
     count = len(inputs[0])
     out = [wp.zeros(count, dtype=dtype, device="cpu") for dtype in outputs]
@@ -61,41 +59,38 @@ def launched(kernel, real, inputs, *outputs):
     return [array.numpy().astype(float) for array in out]
 
 
-def pair(a, b, precision="float64"):
-    real, kernel, _, _ = kernels(precision)
-    return launched(kernel, real, [sent(a, real.scalar, real), sent(b, real.scalar, real)], real.vec3)[0].T
+def pair(a, b):
+    kernel, _, _ = kernels()
+    return launched(kernel, [sent(a, wp.float64), sent(b, wp.float64)], wp.vec3d)[0].T
 
 
-def bounded(v, p, w, bounds, precision="float64"):
-    real, _, kernel, _ = kernels(precision)
-    scalars = [real.scalar(x) for x in (w, *bounds)]
-    return launched(kernel, real, [sent(v, real.scalar, real), sent(p, real.scalar, real), *scalars], real.vec3)[0].T
+def bounded(v, p, w, bounds):
+    _, kernel, _ = kernels()
+    scalars = [wp.float64(x) for x in (w, *bounds)]
+    return launched(kernel, [sent(v, wp.float64), sent(p, wp.float64), *scalars], wp.vec3d)[0].T
 
 
 def friction(v, p, w, reach):
     """(e (N, 2), along (3, N), across (3, N))."""
-    real, _, _, kernel = kernels("float64")
-    inputs = [sent(v, real.vec2, real), sent(p, real.vec2, real), real.scalar(w), sent(reach, real.scalar, real)]
-    direction, along, across = launched(kernel, real, inputs, real.vec2, real.vec3, real.vec3)
+    _, _, kernel = kernels()
+    inputs = [sent(v, wp.vec2d), sent(p, wp.vec2d), wp.float64(w), sent(reach, wp.float64)]
+    direction, along, across = launched(kernel, inputs, wp.vec2d, wp.vec3d, wp.vec3d)
     return direction, along.T, across.T
 
 
-@pytest.mark.parametrize("precision", ["float64", "float32"])
-def test_value_is_the_judges(precision):
-    # float32 differs by rounding of its arguments, whose slopes are at most 2
+def test_value_is_the_judges():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 500))
-    rounding = {"float64": 1e-14, "float32": 1e-6}[precision]
-    assert pair(a, b, precision)[0] == pytest.approx(fischer_burmeister(a, b), abs=rounding)
+    assert pair(a, b)[0] == pytest.approx(fischer_burmeister(a, b), abs=1e-14)
 
 
 def test_value_and_slopes_survive_very_different_arguments():
     # b - b^2 / 2a + ... at b << a: what a + b - hypot(a, b) loses to cancellation
-    for precision, scale in (("float64", 1e12), ("float32", 1e9)):
-        value, da, db = pair([scale, 1.0], [1.0, scale], precision)
-        assert value == pytest.approx(1.0, rel=1e-6)
-        assert da[0] == pytest.approx(0.5 / scale**2, rel=1e-5)
-        assert db[1] == pytest.approx(0.5 / scale**2, rel=1e-5)
+    scale = 1e12
+    value, da, db = pair([scale, 1.0], [1.0, scale])
+    assert value == pytest.approx(1.0, rel=1e-6)
+    assert da[0] == pytest.approx(0.5 / scale**2, rel=1e-5)
+    assert db[1] == pytest.approx(0.5 / scale**2, rel=1e-5)
 
 
 def test_slopes_are_central_differences():

@@ -7,20 +7,17 @@ import numpy as np
 import pytest
 import warp as wp
 from axion.solver.constraints.friction import contact_law
-from axion.solver.mathx.real import real_types
 
 DISC, CONE = 0, 1
-DTYPES = {"float64": wp.float64, "float32": wp.float32}
 
 
 @cache
-def kernel_of(precision):
-    real = real_types(DTYPES[precision])
-    law = contact_law(real)
+def kernels():
+    law = contact_law()
     impulse, curvature, next_dual, going_on = law.impulse, law.curvature, law.next_dual, law.going_on
-    scalar, vec2, vec3, mat33 = real.scalar, real.vec2, real.vec3, real.mat33
+    scalar, vec2, vec3, mat33 = wp.float64, wp.vec2d, wp.vec3d, wp.mat33d
 
-    @wp.kernel(module=f"axion_test_friction_{real.name}", enable_backward=False)
+    @wp.kernel(module="axion_test_friction", enable_backward=False)
     def evaluate(
         mode: wp.int32,
         primal_dual: wp.int32,
@@ -38,7 +35,7 @@ def kernel_of(precision):
         P[i] = curvature(mode, y[i], mu[i], r[i], d[i], primal_dual)
         dual[i] = next_dual(y[i], dy[i], r[i], d[i])
 
-    @wp.kernel(module=f"axion_test_friction_{real.name}", enable_backward=False)
+    @wp.kernel(module="axion_test_friction", enable_backward=False)
     def assume(
         mode: wp.int32,
         centre: wp.array(dtype=vec3),
@@ -54,21 +51,21 @@ def kernel_of(precision):
         p[i] = there
         P[i] = curve
 
-    return real, evaluate, assume
+    return evaluate, assume
 
 
-def evaluate(mode, y, mu, r, d=None, dy=None, primal_dual=0, precision="float64"):
+def evaluate(mode, y, mu, r, d=None, dy=None, primal_dual=0):
     """(p (N, 3), curvature (N, 3, 3), next dual (N, 2)) of the device functions."""
-    real, kernel, _ = kernel_of(precision)
+    kernel, _ = kernels()
     count = len(y)
     zero = np.zeros((count, 2))
 
     def to_device(values, dtype):
-        return wp.array(np.asarray(values, real.dtype), dtype=dtype, device="cpu")
+        return wp.array(np.asarray(values, float), dtype=dtype, device="cpu")
 
-    out = [wp.zeros(count, dtype=dtype, device="cpu") for dtype in (real.vec3, real.mat33, real.vec2)]
-    inputs = [to_device(y, real.vec3), to_device(mu, real.scalar), to_device(r, real.scalar)]
-    inputs += [to_device(zero if values is None else values, real.vec2) for values in (d, dy)]
+    out = [wp.zeros(count, dtype=dtype, device="cpu") for dtype in (wp.vec3d, wp.mat33d, wp.vec2d)]
+    inputs = [to_device(y, wp.vec3d), to_device(mu, wp.float64), to_device(r, wp.float64)]
+    inputs += [to_device(zero if values is None else values, wp.vec2d) for values in (d, dy)]
     wp.launch(kernel, dim=count, inputs=[mode, primal_dual, *inputs, *out], device="cpu")
     return [array.numpy().astype(float) for array in out]
 
@@ -107,12 +104,11 @@ def smooth(mode, y, mu, r, margin=1e-3):
     return np.all(np.abs(edges) > margin, axis=0) & (t > margin)
 
 
-@pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("mode", [DISC, CONE])
-def test_impulse_is_the_projection(mode, precision):
+def test_impulse_is_the_projection(mode):
     y, mu, r = samples(0)
-    p = evaluate(mode, y, mu, r, precision=precision)[0]
-    assert np.abs(p - LAWS[mode](y, mu, r)).max() < {"float64": 1e-14, "float32": 1e-6}[precision]
+    p = evaluate(mode, y, mu, r)[0]
+    assert np.abs(p - LAWS[mode](y, mu, r)).max() < 1e-14
 
 
 @pytest.mark.parametrize("mode", [DISC, CONE])
@@ -192,9 +188,9 @@ def test_what_pushes_and_sticks_goes_on_by_the_law_without_its_edges(mode):
     normal = np.random.default_rng(5).uniform(0.1, 1.0, len(y))
     share = np.where(np.arange(len(y)) % 2, 1.0, 0.9)  # every other one slides
     centre = np.column_stack([normal, share * mu * normal, np.zeros(len(y))])
-    real, _, kernel = kernel_of("float64")
-    given = ((centre, real.vec3), (y, real.vec3), (mu, real.scalar), (r, real.scalar))
-    p, P = wp.zeros(len(y), dtype=real.vec3, device="cpu"), wp.zeros(len(y), dtype=real.mat33, device="cpu")
+    _, kernel = kernels()
+    given = ((centre, wp.vec3d), (y, wp.vec3d), (mu, wp.float64), (r, wp.float64))
+    p, P = wp.zeros(len(y), dtype=wp.vec3d, device="cpu"), wp.zeros(len(y), dtype=wp.mat33d, device="cpu")
     arrays = [wp.array(values, dtype=dtype, device="cpu") for values, dtype in given]
     wp.launch(kernel, dim=len(y), inputs=[mode, *arrays, p, P], device="cpu")
     p, P, sliding = p.numpy(), P.numpy(), share == 1.0

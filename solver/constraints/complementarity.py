@@ -28,7 +28,7 @@ def equation_functions(real):
     exact = real_types(wp.float64)
     scalar, vec2, vec3 = exact.scalar, exact.vec2, exact.vec3
     ContactArrays, RowArrays = structs(real).ContactArrays, structs(real).RowArrays
-    functions = complementarity_functions(exact)
+    functions = complementarity_functions()
     fischer_burmeister, bounded, friction = functions.fischer_burmeister, functions.bounded, functions.friction
     name = f"axion_equations_{real.name}"
 

@@ -38,7 +38,7 @@ def contact_kernels(real):
     exact, arrays = real_types(wp.float64), structs(real)
     scalar, vec3, quat, vec6, zero = exact.scalar, exact.vec3, exact.quat, exact.vec6, wp.constant(wp.float64(0.0))
     BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
-    math, law = rotation_functions(exact), contact_law(exact)
+    math, law = rotation_functions(exact), contact_law()
     tangent, midway, point_velocity, measured = math.tangent, math.midway, math.point_velocity, math.measured
     impulse, curvature, next_dual, going_on = law.impulse, law.curvature, law.next_dual, law.going_on
     kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)

@@ -21,10 +21,10 @@ STICKING = 1.0 - 1e-6  # of the disc's radius: a contact whose impulse stays bel
 
 
 @cache
-def contact_law(real):
+def contact_law():
     """impulse(law, y, mu, r) -> p;  curvature(law, y, mu, r, d, primal_dual) -> P;  next_dual(...) -> d."""
-    scalar, vec2, vec3, mat33 = real.scalar, real.vec2, real.vec3, real.mat33
-    module = f"axion_friction_{real.name}"
+    scalar, vec2, vec3, mat33 = wp.float64, wp.vec2d, wp.vec3d, wp.mat33d
+    module = "axion_friction"
     sticking = wp.constant(scalar(STICKING))
 
     @wp.func(module=module)

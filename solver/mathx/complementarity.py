@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Complementarity as equations: Fischer-Burmeister functions with their derivatives, one set per real type.
+"""Complementarity as equations: Fischer-Burmeister functions with their derivatives.
 
     phi(a, b) = a + b - sqrt(a^2 + b^2)         zero exactly where 0 <= a, 0 <= b and a b = 0 (Fischer 1992)
 
@@ -21,21 +21,21 @@ from types import SimpleNamespace
 import warp as wp
 
 HALF_ROOT = 0.7071067811865476
-ORIGIN = {"f64": 1e-9, "f32": 1e-6}
+ORIGIN = 1e-9
 """Closer to the origin than this [m/s] the arguments are rounding, and so would be a choice between them."""
 
 
 @cache
-def complementarity_functions(real):
+def complementarity_functions():
     """fischer_burmeister(a, b), bounded(v, p, w, lower, upper) -> (value, d/dv, d/dp), friction(v, p, w, reach)."""
-    scalar, vec2, vec3 = real.scalar, real.vec2, real.vec3
-    module, origin = f"axion_complementarity_{real.name}", ORIGIN[real.name]
+    scalar, vec2, vec3 = wp.float64, wp.vec2d, wp.vec3d
+    module = "axion_complementarity"
 
     @wp.func(module=module)
     def fischer_burmeister(a: scalar, b: scalar):
         """(phi, d/da, d/db), without cancellation where a or b is large; at the origin one of its subgradients."""
         s = wp.sqrt(a * a + b * b)
-        if s < scalar(origin):
+        if s < scalar(ORIGIN):
             half = scalar(1.0 - HALF_ROOT)
             return vec3(a + b - s, half, half)
         value = a + b - s
