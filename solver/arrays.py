@@ -2,17 +2,21 @@
 """Device-side layout of one step: Warp structs of arrays, sized by capacity so one recorded graph serves many steps.
 
 Letters follow the glossary in ``step.py``.  Kernels launch over the capacity and stop at the counts; see lanes.py.
+
+A state, what is measured of it and what impulses make of it are float64 on any device: gaps and joints are what is left
+of metres, and impulses on a light body under a heavy one leave a ten-thousandth of themselves, whichever way their
+normals point.  What conjugate gradients read, where the bytes are, is of the real type: linear/matrix.py.
 """
 
 import ctypes
-from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import warp as wp
 
 from . import mirror
 from .mathx.real import real_types
+
+vec6 = real_types(wp.float64).vec6
 
 # Slots of the ``counts`` array.
 DYNAMIC, CONTACTS, ROWS, PAIRS, ISLANDS, BODIES, PARTS, CONSTRAINED = range(8)
@@ -24,155 +28,139 @@ MOST_NEWTON, MOST_LINEAR = range(3, 5)  # and the work of the island that took m
 STEP, PUSH_OUT = range(2)
 
 
-@cache
-def structs(real):
-    """The structs for one real type.  ``real``: RealTypes of mathx/real.py.
+@wp.struct
+class BodyArrays:
+    """Where bodies are, what free motion makes of them and what Newton does, and what is around each."""
 
-    It is that of what conjugate gradients read, which is where the bytes are.  A state, what is measured of it and what
-    impulses make of it are float64 in any: gaps and joints are what is left of metres, and impulses on a light body
-    under a heavy one leave a ten-thousandth of themselves, whichever way their normals point.  So is the matrix of
-    islands that are factored: beside joints as stiff as theirs single precision rounds a hundredth of a mass off.
-    """
-    exact = real_types(wp.float64)
-    scalar, vec3, mat33, quat, vec6 = exact.scalar, exact.vec3, exact.mat33, exact.quat, exact.vec6
-    block66, direction = real.mat66, real.vec6
+    island: wp.array(dtype=wp.int32)
+    inverse_mass: wp.array(dtype=wp.float64)
+    mass: wp.array(dtype=wp.float64)
+    extent: wp.array(dtype=wp.float64)
+    principal: wp.array(dtype=wp.vec3d)  # moments of inertia
+    inertia: wp.array(dtype=wp.mat33d)  # world, at the free orientation
+    inverse_inertia: wp.array(dtype=wp.mat33d)
+    midpoint: wp.array(dtype=wp.float64)
+    spin: wp.array(dtype=wp.vec3d)  # angular momentum of bodies that answer joints while they turn; 0 of others
+    x0: wp.array(dtype=wp.vec3d)
+    q0: wp.array(dtype=wp.quatd)
+    x_free: wp.array(dtype=wp.vec3d)
+    q_free: wp.array(dtype=wp.quatd)
+    x: wp.array(dtype=wp.vec3d)
+    q: wp.array(dtype=wp.quatd)
+    u_free: wp.array(dtype=vec6)
+    u: wp.array(dtype=vec6)
+    u_centre: wp.array(dtype=vec6)
+    u_best: wp.array(dtype=vec6)
+    led: wp.array(dtype=vec6)  # u the last round ended with, and what it changed (secant.py)
+    way: wp.array(dtype=vec6)
+    stiffness: wp.array(dtype=wp.mat33d)
+    r: wp.array(dtype=vec6)  # -g, see linear/gradient.py
+    d: wp.array(dtype=vec6)
+    contact_start: wp.array(dtype=wp.int32)
+    contact_index: wp.array(dtype=wp.int32)
+    row_start: wp.array(dtype=wp.int32)
+    row_index: wp.array(dtype=wp.int32)
+    neighbour_start: wp.array(dtype=wp.int32)
+    neighbour_body: wp.array(dtype=wp.int32)
+    neighbour_pair: wp.array(dtype=wp.int32)  # k: block k; -k-1: block k transposed
 
-    @wp.struct
-    class BodyArrays:
-        island: wp.array(dtype=wp.int32)
-        inverse_mass: wp.array(dtype=scalar)
-        mass: wp.array(dtype=scalar)
-        extent: wp.array(dtype=scalar)
-        principal: wp.array(dtype=vec3)  # moments of inertia
-        inertia: wp.array(dtype=mat33)  # world, at the free orientation
-        inverse_inertia: wp.array(dtype=mat33)
-        midpoint: wp.array(dtype=scalar)
-        spin: wp.array(dtype=vec3)  # angular momentum of bodies that answer joints while they turn; 0 of others
-        x0: wp.array(dtype=wp.vec3d)
-        q0: wp.array(dtype=quat)
-        x_free: wp.array(dtype=wp.vec3d)
-        q_free: wp.array(dtype=quat)
-        x: wp.array(dtype=wp.vec3d)
-        q: wp.array(dtype=quat)
-        u_free: wp.array(dtype=vec6)
-        u: wp.array(dtype=vec6)
-        u_centre: wp.array(dtype=vec6)
-        u_best: wp.array(dtype=vec6)
-        led: wp.array(dtype=vec6)  # u the last round ended with, and what it changed (secant.py)
-        way: wp.array(dtype=vec6)
-        stiffness: wp.array(dtype=mat33)
-        diagonal: wp.array(dtype=block66)
-        exact_diagonal: wp.array(dtype=exact.mat66)  # where a factor is asked for
-        cholesky: wp.array(dtype=block66)
-        r: wp.array(dtype=vec6)  # -g, see linear/assembly.py
-        d: wp.array(dtype=vec6)
-        found: wp.array(dtype=direction)  # by conjugate gradients so far of d, and what is left of r
-        left: wp.array(dtype=direction)
-        z: wp.array(dtype=direction)
-        s: wp.array(dtype=direction)  # (2 n,) direction of conjugate gradients, the present one and the last
-        hs: wp.array(dtype=direction)
-        contact_start: wp.array(dtype=wp.int32)
-        contact_index: wp.array(dtype=wp.int32)
-        row_start: wp.array(dtype=wp.int32)
-        row_index: wp.array(dtype=wp.int32)
-        neighbour_start: wp.array(dtype=wp.int32)
-        neighbour_body: wp.array(dtype=wp.int32)
-        neighbour_pair: wp.array(dtype=wp.int32)  # k: block k; -k-1: block k transposed
 
-    @wp.struct
-    class ContactArrays:
-        island: wp.array(dtype=wp.int32)
-        tied: wp.array(dtype=wp.int32)  # 1: joints tie the two bodies to each other
-        a: wp.array(dtype=wp.int32)
-        b: wp.array(dtype=wp.int32)
-        point_a: wp.array(dtype=vec3)
-        point_b: wp.array(dtype=vec3)
-        margin_a: wp.array(dtype=scalar)
-        margin_b: wp.array(dtype=scalar)
-        n: wp.array(dtype=vec3)
-        face: wp.array(dtype=wp.int32)  # body whose face is touched: the gap's normal turns with it; -1: it stays
-        face_normal: wp.array(dtype=vec3)  # in that body's frame
-        start_gap: wp.array(dtype=scalar)
-        mu: wp.array(dtype=scalar)
-        surface_velocity: wp.array(dtype=vec3)  # world, of a relative to b
-        gap_noise: wp.array(dtype=scalar)
-        rebound_gap: wp.array(dtype=scalar)
-        rebound_speed: wp.array(dtype=scalar)
-        glides: wp.array(dtype=wp.int32)  # Contacts.lever_kind
-        rim_axis: wp.array(dtype=vec3)  # where that is 3
-        rim_arm: wp.array(dtype=vec3)
-        loaded: wp.array(dtype=wp.int32)  # velocity phase: 1 where the position phase found an impulse
-        start_impulse: wp.array(dtype=wp.vec3d)
-        arm_a: wp.array(dtype=vec3)
-        arm_b: wp.array(dtype=vec3)
-        allowed: wp.array(dtype=scalar)  # gap at which the contact acts: overlap that may stay (negative), or a rebound
-        spared: wp.array(dtype=scalar)  # the same of what is left out (passing_by.py)
-        w: wp.array(dtype=scalar)
-        w_normal: wp.array(dtype=scalar)
-        w_tangent: wp.array(dtype=scalar)
-        phi: wp.array(dtype=scalar)
-        v: wp.array(dtype=vec3)
-        dv: wp.array(dtype=vec3)
-        p: wp.array(dtype=wp.vec3d)
-        p_centre: wp.array(dtype=wp.vec3d)
-        p_best: wp.array(dtype=wp.vec3d)
-        radius: wp.array(dtype=wp.float64)
-        dual: wp.array(dtype=wp.vec2d)
-        shift: wp.array(dtype=scalar)  # [m/s] mu |v_t|, added to the gap velocity in the cone law
-        bias: wp.array(dtype=vec3)  # Gauss-Seidel and velocity phase: v = J u + bias
-        force: wp.array(dtype=wp.vec3d)
-        curvature: wp.array(dtype=mat33)
+@wp.struct
+class ContactArrays:
+    """Contacts, sorted by island and pair."""
 
-    @wp.struct
-    class RowArrays:
-        island: wp.array(dtype=wp.int32)
-        a: wp.array(dtype=wp.int32)
-        b: wp.array(dtype=wp.int32)
-        coordinate: wp.array(dtype=wp.int32)
-        anchor_a: wp.array(dtype=vec3)
-        anchor_b: wp.array(dtype=vec3)
-        axis_a: wp.array(dtype=vec3)
-        axis_b: wp.array(dtype=vec3)
-        reference: wp.array(dtype=quat)
-        offset: wp.array(dtype=scalar)
-        centre: wp.array(dtype=scalar)
-        beta: wp.array(dtype=scalar)
-        target: wp.array(dtype=scalar)
-        target_velocity: wp.array(dtype=scalar)
-        compliance: wp.array(dtype=scalar)
-        lower: wp.array(dtype=scalar)
-        upper: wp.array(dtype=scalar)
-        start_impulse: wp.array(dtype=wp.float64)
-        group: wp.array(dtype=wp.int32)  # on the first of a joint's LINEAR rows: how many follow on, itself included
-        share: wp.array(dtype=scalar)  # root of the number of rows whose norm the judge takes
-        jac_a: wp.array(dtype=vec6)
-        jac_b: wp.array(dtype=vec6)
-        along: wp.array(dtype=vec3)  # direction of the force p on b, in the round that p is of
-        w: wp.array(dtype=scalar)
-        v: wp.array(dtype=scalar)
-        dv: wp.array(dtype=scalar)
-        bias: wp.array(dtype=scalar)
-        p: wp.array(dtype=wp.float64)
-        p_centre: wp.array(dtype=wp.float64)
-        p_best: wp.array(dtype=wp.float64)
-        curvature: wp.array(dtype=scalar)
-        turning: wp.array(dtype=scalar)  # stiffness of a DISTANCE that pulls, across its direction [kg]; else 0
+    island: wp.array(dtype=wp.int32)
+    tied: wp.array(dtype=wp.int32)  # 1: joints tie the two bodies to each other
+    a: wp.array(dtype=wp.int32)
+    b: wp.array(dtype=wp.int32)
+    point_a: wp.array(dtype=wp.vec3d)
+    point_b: wp.array(dtype=wp.vec3d)
+    margin_a: wp.array(dtype=wp.float64)
+    margin_b: wp.array(dtype=wp.float64)
+    n: wp.array(dtype=wp.vec3d)
+    face: wp.array(dtype=wp.int32)  # body whose face is touched: the gap's normal turns with it; -1: it stays
+    face_normal: wp.array(dtype=wp.vec3d)  # in that body's frame
+    start_gap: wp.array(dtype=wp.float64)
+    mu: wp.array(dtype=wp.float64)
+    surface_velocity: wp.array(dtype=wp.vec3d)  # world, of a relative to b
+    gap_noise: wp.array(dtype=wp.float64)
+    rebound_gap: wp.array(dtype=wp.float64)
+    rebound_speed: wp.array(dtype=wp.float64)
+    glides: wp.array(dtype=wp.int32)  # Contacts.lever_kind
+    rim_axis: wp.array(dtype=wp.vec3d)  # where that is 3
+    rim_arm: wp.array(dtype=wp.vec3d)
+    loaded: wp.array(dtype=wp.int32)  # velocity phase: 1 where the position phase found an impulse
+    start_impulse: wp.array(dtype=wp.vec3d)
+    arm_a: wp.array(dtype=wp.vec3d)
+    arm_b: wp.array(dtype=wp.vec3d)
+    allowed: wp.array(dtype=wp.float64)  # gap at which the contact acts: overlap that may stay (negative), or a rebound
+    spared: wp.array(dtype=wp.float64)  # the same of what is left out (passing_by.py)
+    w: wp.array(dtype=wp.float64)
+    w_normal: wp.array(dtype=wp.float64)
+    w_tangent: wp.array(dtype=wp.float64)
+    phi: wp.array(dtype=wp.float64)
+    v: wp.array(dtype=wp.vec3d)
+    dv: wp.array(dtype=wp.vec3d)
+    p: wp.array(dtype=wp.vec3d)
+    p_centre: wp.array(dtype=wp.vec3d)
+    p_best: wp.array(dtype=wp.vec3d)
+    radius: wp.array(dtype=wp.float64)
+    dual: wp.array(dtype=wp.vec2d)
+    shift: wp.array(dtype=wp.float64)  # [m/s] mu |v_t|, added to the gap velocity in the cone law
+    bias: wp.array(dtype=wp.vec3d)  # Gauss-Seidel and velocity phase: v = J u + bias
+    force: wp.array(dtype=wp.vec3d)
+    curvature: wp.array(dtype=wp.mat33d)
 
-    @wp.struct
-    class PairArrays:
-        island: wp.array(dtype=wp.int32)
-        i: wp.array(dtype=wp.int32)
-        j: wp.array(dtype=wp.int32)
-        contact_start: wp.array(dtype=wp.int32)  # contacts are sorted by pair
-        contact_end: wp.array(dtype=wp.int32)
-        row_start: wp.array(dtype=wp.int32)
-        row_index: wp.array(dtype=wp.int32)
-        block: wp.array(dtype=block66)
-        exact_block: wp.array(dtype=exact.mat66)
 
-    return SimpleNamespace(
-        BodyArrays=BodyArrays, ContactArrays=ContactArrays, RowArrays=RowArrays, PairArrays=PairArrays
-    )
+@wp.struct
+class RowArrays:
+    """Joint rows."""
+
+    island: wp.array(dtype=wp.int32)
+    a: wp.array(dtype=wp.int32)
+    b: wp.array(dtype=wp.int32)
+    coordinate: wp.array(dtype=wp.int32)
+    anchor_a: wp.array(dtype=wp.vec3d)
+    anchor_b: wp.array(dtype=wp.vec3d)
+    axis_a: wp.array(dtype=wp.vec3d)
+    axis_b: wp.array(dtype=wp.vec3d)
+    reference: wp.array(dtype=wp.quatd)
+    offset: wp.array(dtype=wp.float64)
+    centre: wp.array(dtype=wp.float64)
+    beta: wp.array(dtype=wp.float64)
+    target: wp.array(dtype=wp.float64)
+    target_velocity: wp.array(dtype=wp.float64)
+    compliance: wp.array(dtype=wp.float64)
+    lower: wp.array(dtype=wp.float64)
+    upper: wp.array(dtype=wp.float64)
+    start_impulse: wp.array(dtype=wp.float64)
+    group: wp.array(dtype=wp.int32)  # on the first of a joint's LINEAR rows: how many follow on, itself included
+    share: wp.array(dtype=wp.float64)  # root of the number of rows whose norm the judge takes
+    jac_a: wp.array(dtype=vec6)
+    jac_b: wp.array(dtype=vec6)
+    along: wp.array(dtype=wp.vec3d)  # direction of the force p on b, in the round that p is of
+    w: wp.array(dtype=wp.float64)
+    v: wp.array(dtype=wp.float64)
+    dv: wp.array(dtype=wp.float64)
+    bias: wp.array(dtype=wp.float64)
+    p: wp.array(dtype=wp.float64)
+    p_centre: wp.array(dtype=wp.float64)
+    p_best: wp.array(dtype=wp.float64)
+    curvature: wp.array(dtype=wp.float64)
+    turning: wp.array(dtype=wp.float64)  # stiffness of a DISTANCE that pulls, across its direction [kg]; else 0
+
+
+@wp.struct
+class PairArrays:
+    """Pairs of bodies that touch or that a joint has, sorted by island."""
+
+    island: wp.array(dtype=wp.int32)
+    i: wp.array(dtype=wp.int32)
+    j: wp.array(dtype=wp.int32)
+    contact_start: wp.array(dtype=wp.int32)  # contacts are sorted by pair
+    contact_end: wp.array(dtype=wp.int32)
+    row_start: wp.array(dtype=wp.int32)
+    row_index: wp.array(dtype=wp.int32)
 
 
 @wp.struct

@@ -24,7 +24,8 @@ class SolverConfig:
         tolerance: largest residual [m] that still counts as converged, or None for that of the quality.
         substeps: solves per frame, at least 1; "auto" lets each frame choose by the motion and the joints in it.
         method: "proximal" (body space, the default) or "schur" (constraint space, the published baseline).
-        precision: of the kernels; "auto" is float64 on the CPU and float32 on CUDA.
+        precision: of what conjugate gradients and residuals iterate on; "auto" is float64 on the CPU and float32 on
+            CUDA.  All else is float64.
         joint_damping: rate [1/s] at which jointed bodies lose their motion against each other; 0 keeps a pendulum's
             energy.
         record_forces: hand out what contacts and joints carry, see FrameForces; costs memory, about 100 bytes a contact

@@ -11,13 +11,14 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arrays import IslandArrays, allocate, structs, upload, zeros
+from .arrays import BodyArrays, ContactArrays, IslandArrays, PairArrays, RowArrays, allocate, upload, zeros
 from .columns import Columns, ColumnSet
 from .figures import Figures, figure_kernels
 from .flags import places
 from .gauss_seidel import RunArrays
 from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
+from .linear.matrix import matrix_struct
 from .mathx.real import real_types
 from .problem import Coordinate, JointRows, frozen
 from .reference.rows import start_gaps
@@ -66,12 +67,14 @@ def columns_alone(device):
 
 
 class DeviceProblem:
-    """The arrays of one solve on one device in one real type.  ``usual``: sizes to begin with, see ``usual_room``."""
+    """The arrays of one solve on one device.  real: the type of its matrix; ``usual``: sizes to begin with, see
+    ``usual_room``.
+    """
 
     usual = MappingProxyType({})
 
     def __init__(self, device, real):
-        self.device, self.real, self._kernels = device, real, figure_kernels(real)
+        self.device, self.real, self._kernels = device, real, figure_kernels()
         self.capacity = dict.fromkeys(("bodies", "contacts", "rows", "pairs", "islands"), 0)
         self.launched = {}  # the same, 0 where the problem has none: on the CPU a kernel in vain costs a microsecond
         self.generation = 0
@@ -177,7 +180,6 @@ class DeviceProblem:
         for name in lacking:
             needed = max(sizes[name] + sizes[name] // 2, self.usual.get(name, 0), 16)
             self.capacity[name] = max(2 * self.capacity[name], needed)
-        types, size = structs(self.real), self.capacity
         body_lists = {
             "contact_start": size["bodies"] + 1,
             "contact_index": 2 * size["contacts"],
@@ -186,7 +188,6 @@ class DeviceProblem:
             "neighbour_start": size["bodies"] + 1,
             "neighbour_body": 2 * size["pairs"],
             "neighbour_pair": 2 * size["pairs"],
-            "s": 2 * size["bodies"],
         }
         pair_lists = {"row_start": size["pairs"] + 1, "row_index": size["rows"]}
         island_lists = {
@@ -198,17 +199,19 @@ class DeviceProblem:
             "run_start": size["islands"] + 1,
             "pair_start": size["islands"] + 1,
         }
+        matrix_lists = {"block": size["pairs"], "exact_block": size["pairs"], "s": 2 * size["bodies"]}
         exact = self.real is real_types(wp.float64)  # then the matrix is the one that a factor wants
         if exact:
-            body_lists["exact_diagonal"] = pair_lists["exact_block"] = 1
-        self.bodies = allocate(types.BodyArrays, body_lists, size["bodies"], self.device)
-        self.contacts = allocate(types.ContactArrays, {}, size["contacts"], self.device)
+            matrix_lists["exact_diagonal"] = matrix_lists["exact_block"] = 1
+        self.bodies = allocate(BodyArrays, body_lists, size["bodies"], self.device)
+        self.contacts = allocate(ContactArrays, {}, size["contacts"], self.device)
         runs = {"start": size["contacts"] + 1, "colour": size["contacts"]}
         self.runs = allocate(RunArrays, runs, size["bodies"], self.device)
-        self.rows = allocate(types.RowArrays, {}, size["rows"], self.device)
-        self.pairs = allocate(types.PairArrays, pair_lists, size["pairs"], self.device)
+        self.rows = allocate(RowArrays, {}, size["rows"], self.device)
+        self.pairs = allocate(PairArrays, pair_lists, size["pairs"], self.device)
+        self.matrix = allocate(matrix_struct(self.real), matrix_lists, size["bodies"], self.device)
         if exact:
-            self.bodies.exact_diagonal, self.pairs.exact_block = self.bodies.diagonal, self.pairs.block
+            self.matrix.exact_diagonal, self.matrix.exact_block = self.matrix.diagonal, self.matrix.block
         self.islands = allocate(IslandArrays, island_lists, size["islands"], self.device)
         self.figures = allocate(Figures, {}, size["bodies"], self.device)
         self.team_room = most_parts(size["islands"], size["bodies"])

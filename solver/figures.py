@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import CONTACTS, DYNAMIC, ISLANDS, MOST_LINEAR, MOST_NEWTON, IslandArrays, structs
+from .arrays import CONTACTS, DYNAMIC, ISLANDS, MOST_LINEAR, MOST_NEWTON, BodyArrays, ContactArrays, IslandArrays
 
 # Proximal strength of joints that close a loop, at least, where mid-step directions hold.  The stress of redundant rows
 # against each other is not determined: 1 / this of what a first iterate is off by.  It moves nothing where poses are
@@ -33,11 +33,10 @@ class Figures:
 
 
 @cache
-def figure_kernels(real):
-    """The kernels by name, for one real type: clear, ask, warm before a solve and tell after it."""
-    arrays, zero, nothing = structs(real), wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.0))
-    BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
-    kernel = wp.kernel(module=f"axion_motion_{real.name}", enable_backward=False)
+def figure_kernels():
+    """The kernels by name: clear, ask, warm before a solve and tell after it."""
+    zero = wp.constant(wp.float64(0.0))
+    kernel = wp.kernel(module="axion_motion", enable_backward=False)
     dynamic_slot, contacts_slot, islands_slot = wp.constant(DYNAMIC), wp.constant(CONTACTS), wp.constant(ISLANDS)
     newton_slot, linear_slot = wp.constant(MOST_NEWTON), wp.constant(MOST_LINEAR)
 
@@ -72,7 +71,7 @@ def figure_kernels(real):
     def warm(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
         """Where a contact carries load from before, its friction is a better start than that of the cone."""
         c = wp.tid()
-        if c < counts[contacts_slot] and wp.length_sq(con.start_impulse[c]) > nothing:
+        if c < counts[contacts_slot] and wp.length_sq(con.start_impulse[c]) > zero:
             isl.law[con.island[c]] = 0
 
     @kernel

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import DYNAMIC, PARTS, IslandArrays, structs
+from .arrays import DYNAMIC, PARTS, BodyArrays, ContactArrays, IslandArrays
 from .constraints.contact import contact_kernels
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
@@ -37,15 +37,13 @@ class RunArrays:
 
 
 @cache
-def sweep_kernels(real):
-    """The kernels ``in_order`` and ``coloured`` for one real type, in a module each: a device takes one of them."""
-    exact, arrays, zero = real_types(wp.float64), structs(real), wp.constant(wp.float64(0.0))
-    vec3 = exact.vec3
-    BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
-    math, contact = rotation_functions(exact), contact_kernels(real)
+def sweep_kernels():
+    """The kernels ``in_order`` and ``coloured``, in a module each: a device takes one of them."""
+    vec3, zero = wp.vec3d, wp.constant(wp.float64(0.0))
+    math, contact = rotation_functions(real_types(wp.float64)), contact_kernels()
     six, point_velocity = math.six, math.point_velocity
     components, world = contact.components, contact.world
-    name, coloured_name = f"axion_sweep_{real.name}", f"axion_sweep_coloured_{real.name}"
+    name, coloured_name = "axion_sweep", "axion_sweep_coloured"
     dynamic_slot, parts_slot = wp.constant(DYNAMIC), wp.constant(PARTS)
 
     @wp.func(module=name)

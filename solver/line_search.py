@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from . import teams
-from .arrays import DYNAMIC, PARTS, IslandArrays, structs
+from .arrays import DYNAMIC, PARTS, BodyArrays, ContactArrays, IslandArrays, RowArrays
 from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
 from .motion import motion_kernels
@@ -27,17 +27,15 @@ TENTH, HALF = wp.constant(wp.float64(0.1)), wp.constant(wp.float64(0.5))
 
 
 @cache
-def search_kernels(real, ropes):
-    """``directions`` before ``search``, for one real type; ropes: whether rows may pull across their direction."""
-    arrays = structs(real)
-    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
-    body_direction, body_update = motion_kernels(real).body_direction, motion_kernels(real).body_update
-    of_contacts, of_rows = contact_kernels(real), joint_kernels(real)
+def search_kernels(ropes):
+    """``directions`` before ``search``; ropes: whether rows may pull across their direction."""
+    body_direction, body_update = motion_kernels().body_direction, motion_kernels().body_update
+    of_contacts, of_rows = contact_kernels(), joint_kernels()
     contact_direction, contact_search = of_contacts.contact_direction, of_contacts.contact_search
     row_direction, turn_direction, row_search = of_rows.row_direction, of_rows.turn_direction, of_rows.row_search
     contact_update, row_update = of_contacts.contact_update, of_rows.row_update
     begin, stride, sums, leads = teams.begin, teams.stride, teams.sums, teams.leads
-    kernel = wp.kernel(module=f"axion_search{'_ropes' * ropes}_{real.name}", enable_backward=False)
+    kernel = wp.kernel(module=f"axion_search{'_ropes' * ropes}", enable_backward=False)
     dynamic_slot, parts_slot = wp.constant(DYNAMIC), wp.constant(PARTS)
 
     @kernel

@@ -11,21 +11,20 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import BODIES, DYNAMIC, STEP, IslandArrays, structs
+from .arrays import BODIES, DYNAMIC, STEP, BodyArrays, ContactArrays, IslandArrays, RowArrays
 from .lanes import begin, end, end_of_all, island_at, item, turns
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 
 
 @cache
-def motion_kernels(real):
-    """All kernels over bodies, for one real type."""
-    exact, arrays = real_types(wp.float64), structs(real)
-    scalar, mat33 = exact.scalar, exact.mat33
-    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
-    math = rotation_functions(exact)
+def motion_kernels():
+    """All kernels over bodies."""
+    real = real_types(wp.float64)
+    scalar, mat33 = real.scalar, real.mat33
+    math = rotation_functions(real)
     exponential, linear, angular, six = math.exponential, math.linear, math.angular, math.six
-    kernel = wp.kernel(module=f"axion_motion_{real.name}", enable_backward=False)
+    kernel = wp.kernel(module="axion_motion", enable_backward=False)
     dynamic_slot, bodies_slot, step_slot = wp.constant(DYNAMIC), wp.constant(BODIES), wp.constant(STEP)
 
     @kernel
@@ -89,7 +88,7 @@ def motion_kernels(real):
                 i = item(isl.body_index, n)
                 bodies.u_centre[i] = bodies.u[i]
 
-    @wp.func(module=f"axion_motion_{real.name}")
+    @wp.func(module="axion_motion")
     def body_direction(bodies: BodyArrays, isl: IslandArrays, i: int, k: int):
         """(g . d, d . (M + K) d): slope and bend of the quadratic part of the merit function."""
         d = bodies.d[i]
@@ -99,7 +98,7 @@ def motion_kernels(real):
         bend += wp.dot(turn, (heavier * bodies.inertia[i] + bodies.stiffness[i]) * turn)
         return wp.vec2d(-wp.dot(d, bodies.r[i]), bend)
 
-    @wp.func(module=f"axion_motion_{real.name}")
+    @wp.func(module="axion_motion")
     def body_update(bodies: BodyArrays, i: int, alpha: wp.float64):
         bodies.u[i] = bodies.u[i] + alpha * bodies.d[i]
 

@@ -6,23 +6,21 @@ from functools import cache
 import warp as wp
 
 from . import teams
-from .arrays import DYNAMIC, INNER, PARTS, IslandArrays, structs
+from .arrays import DYNAMIC, INNER, PARTS, BodyArrays, ContactArrays, IslandArrays, RowArrays
 from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
-from .linear.assembly import assembly_kernels
+from .linear.gradient import gradient_function
 from .newton_control import Limits, goes_on, iteration_begins
 from .teams import TeamArrays
 
 
 @cache
-def gradient_kernel(real, ropes):
-    """The kernel ``gradient`` for one real type; ropes: see ``assembly_kernels``."""
-    arrays = structs(real)
-    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
-    apply_contact_law, apply_row_law = contact_kernels(real).apply_contact_law, joint_kernels(real).apply_row_law
-    body_gradient = assembly_kernels(real, ropes).body_gradient
+def gradient_kernel(ropes):
+    """The kernel ``gradient``; ropes: see ``gradient_function``."""
+    apply_contact_law, apply_row_law = contact_kernels().apply_contact_law, joint_kernels().apply_row_law
+    body_gradient = gradient_function(ropes)
     begin, stride, leads, meet = teams.begin, teams.stride, teams.leads, teams.meet
-    name = f"axion_newton{'_ropes' * ropes}_{real.name}"
+    name = f"axion_newton{'_ropes' * ropes}"
     wp.get_module(name).options["max_unroll"] = 1  # as in assembly.py
     kernel = wp.kernel(module=name, enable_backward=False)
     dynamic_slot, parts_slot, inner_slot = wp.constant(DYNAMIC), wp.constant(PARTS), wp.constant(INNER)

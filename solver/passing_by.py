@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import CONTACTS, DYNAMIC, STEP, IslandArrays, structs
+from .arrays import CONTACTS, DYNAMIC, STEP, BodyArrays, ContactArrays, IslandArrays
 from .constraints.contact import contact_kernels
 from .lanes import begin, end, island_at, turns
 from .mathx.real import real_types
@@ -28,13 +28,12 @@ PATIENCE = 8  # rounds after which what is missed comes back though all else is 
 
 
 @cache
-def passing_kernels(real):
+def passing_kernels():
     """The kernels by name: leave_out and bring_back."""
-    exact, arrays, contact = real_types(wp.float64), structs(real), contact_kernels(real)
-    BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
+    contact = contact_kernels()
     gap, slip, components = contact.gap, contact.slip, contact.components
-    point_velocity = rotation_functions(exact).point_velocity
-    name = f"axion_contact_{real.name}"
+    point_velocity = rotation_functions(real_types(wp.float64)).point_velocity
+    name = "axion_contact"
     kernel = wp.kernel(module=name, enable_backward=False)
     contacts_slot, dynamic_slot, step_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC), wp.constant(STEP)
     faint, out, opposite = (wp.constant(wp.float64(value)) for value in (FAINT, OUT, OPPOSITE))

@@ -23,6 +23,7 @@ from .lanes import threads
 from .line_search import search_kernels
 from .linear.assembly import assembly_kernels
 from .linear.conjugate_gradient import cg_kernel
+from .linear.gradient import momentum_functions
 from .linear.stiffness import stiffness_kernel
 from .mathx.real import real_types
 from .motion import motion_kernels
@@ -70,16 +71,16 @@ class ProximalSolver:
         self.device, self._ropes = wp.get_device(device), ropes
         real = real_types(wp.float64 if precision == "float64" else wp.float32)
         self.problem = DeviceProblem(self.device, real)
-        self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
-        self._assembly, self._stiffness = assembly_kernels(real, ropes), stiffness_kernel(real)
-        self._cg = cg_kernel(real)
-        self._squeezes = squeeze_kernels(real)
-        self._unhindered, self._passing = unhindered_kernels(real), passing_kernels(real)
-        sweep = sweep_kernels(real)
+        self._contact, self._joint, self._motion = contact_kernels(), joint_kernels(), motion_kernels()
+        self._momentum, self._stiffness = momentum_functions(), stiffness_kernel()
+        self._assembly, self._cg = assembly_kernels(real, ropes), cg_kernel(real)
+        self._squeezes = squeeze_kernels()
+        self._unhindered, self._passing = unhindered_kernels(), passing_kernels()
+        sweep = sweep_kernels()
         self._sweep = sweep.coloured if self.device.is_cuda else sweep.in_order
-        self._gradient_kernel = gradient_kernel(real, ropes)
-        self._mix = secant_kernel(real)
-        self._search, self._control = search_kernels(real, ropes), control_kernels()
+        self._gradient_kernel = gradient_kernel(ropes)
+        self._mix = secant_kernel()
+        self._search, self._control = search_kernels(ropes), control_kernels()
         self._limits = Limits()
         self._limits.inner, self._limits.inner_first, self._limits.outer = 16, 12, 40
         self._limits.easy, self._limits.late = 15, 8
@@ -239,7 +240,7 @@ class ProximalSolver:
             pose = islands, p.settings, p.bodies
             self._over_bodies(self._motion.integrate, *pose, p.islands)
             if p.launched["spinning"]:
-                self._over_bodies(spinning_kernels(p.real)[0], *pose, p.islands)
+                self._over_bodies(spinning_kernels()[0], *pose, p.islands)
             self._over_contacts(self._contact.linearise_contacts, *pose, p.contacts, p.islands)
             self._over_rows(self._joint.linearise_rows, *pose, p.rows, p.islands)
         else:
@@ -258,7 +259,7 @@ class ProximalSolver:
     def _residual(self):
         p = self.problem
         self._over_islands(self._control.residual_begin, p.islands)
-        self._over_bodies(self._assembly.body_residual, p.bodies, p.contacts, p.rows, p.islands)
+        self._over_bodies(self._momentum.body_residual, p.bodies, p.contacts, p.rows, p.islands)
         self._over_contacts(self._contact.contact_residual, p.contacts, p.islands)
         self._over_rows(self._joint.row_residual, p.rows, p.islands)
 
@@ -270,17 +271,17 @@ class ProximalSolver:
 
     def _assemble(self):
         p = self.problem
-        self._over_bodies(self._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands)
-        pairs = p.bodies, p.contacts, p.rows, p.pairs, p.islands
+        self._over_bodies(self._assembly.assemble_bodies, p.bodies, p.contacts, p.rows, p.islands, p.matrix)
+        pairs = p.bodies, p.contacts, p.rows, p.pairs, p.islands, p.matrix
         self._over("pairs", self._assembly.assemble_pairs, *pairs)
 
     def _newton_step(self):
         p = self.problem
         self._assemble()
         if p.launched["direct"]:
-            p.factor.launch_factor(p.bodies.exact_diagonal, p.pairs.exact_block)
+            p.factor.launch_factor(p.matrix.exact_diagonal, p.matrix.exact_block)
             p.factor.launch_solve(p.bodies.r, p.bodies.d)
-        self._by_teams(self._cg, p.cg_reduction, p.cg_most, p.bodies, p.pairs, p.islands)
+        self._by_teams(self._cg, p.cg_reduction, p.cg_most, p.bodies, p.matrix, p.islands)
         if p.launched["rows"]:
             islands = p.islands.soften
             self._over_bodies(self._stiffness, islands, p.settings, p.bodies, p.rows, p.islands)

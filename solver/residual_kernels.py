@@ -19,7 +19,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import CONTACTS, DYNAMIC, PUSH_OUT, ROWS, STEP, structs
+from .arrays import CONTACTS, DYNAMIC, PUSH_OUT, ROWS, STEP, BodyArrays, ContactArrays, RowArrays
 from .constraints.contact import contact_kernels
 from .constraints.row_functions import row_functions
 from .energy_limit import SPARE
@@ -53,14 +53,13 @@ def residual_kernels():
     """The kernels by name."""
     real = real_types(wp.float64)
     scalar, vec2, vec3, vec6 = real.scalar, real.vec2, real.vec3, real.vec6
-    arrays, math, laws, of_rows = structs(real), rotation_functions(real), residual_laws(), row_functions(real)
-    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
+    math, laws, of_rows = rotation_functions(real), residual_laws(), row_functions()
     exponential, six, linear, angular = math.exponential, math.six, math.linear, math.angular
     least, most, note, spread, mark, doubt = laws.least, laws.most, laws.note, laws.spread, laws.mark, laws.doubt
     act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
     momentum, kinetic, carried, at_end = laws.momentum, laws.kinetic, laws.carried, laws.at_end
     lever, rank, push, turned_with = laws.lever, laws.rank, laws.push, laws.turned_with
-    gap, world = contact_kernels(real).gap, contact_kernels(real).world
+    gap, world = contact_kernels().gap, contact_kernels().world
     measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
     spins, halfway = of_rows.spins, of_rows.halfway
     fischer_burmeister = complementarity_functions().fischer_burmeister

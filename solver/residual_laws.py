@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import structs
+from .arrays import BodyArrays, ContactArrays, RowArrays
 from .constraints.contact import contact_kernels
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
@@ -75,8 +75,7 @@ def residual_laws():
     """The functions by name."""
     real = real_types(wp.float64)
     scalar, vec2, vec3, quat, vec6 = real.scalar, real.vec2, real.vec3, real.quat, real.vec6
-    arrays, math, of_contacts = structs(real), rotation_functions(real), contact_kernels(real)
-    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
+    math, of_contacts = rotation_functions(real), contact_kernels()
     tangent, six, linear, angular = math.tangent, math.six, math.linear, math.angular
     point_velocity, components, world = math.point_velocity, of_contacts.components, of_contacts.world
     mean_lever, rolled_on, midway = of_contacts.lever, of_contacts.rolled_on, math.midway

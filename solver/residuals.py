@@ -11,11 +11,10 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arrays import allocate, fetch, structs, upload, zeros
+from .arrays import BodyArrays, ContactArrays, RowArrays, allocate, fetch, upload, zeros
 from .columns import Columns, ColumnSet
 from .copies import replace
 from .flags import every, some
-from .mathx.real import real_types
 from .metrics import StepResiduals, VelocityResiduals
 from .problem import Coordinate, frozen
 from .recording import recorded
@@ -114,7 +113,7 @@ class Judge:
 
     def __init__(self, device):
         self.device = wp.get_device(device)
-        self._real, self._kernels = real_types(wp.float64), residual_kernels()
+        self._kernels = residual_kernels()
         self._capacity = dict.fromkeys(("bodies", "contacts", "rows", "joints"), 0)
         self._counts = zeros(8, wp.int32, self.device)
         self._settings = zeros(3, wp.float64, self.device)
@@ -273,11 +272,11 @@ class Judge:
         for name, size in zip(capacity, sizes, strict=True):
             if size > capacity[name] or not (capacity[name] or name in ("rows", "joints")):
                 capacity[name] = max(2 * capacity[name], size + size // 2, self.usual.get(name, 0), 16)
-        types, device = structs(self._real), self.device
+        device = self.device
         self.bodies, self.contacts, self.rows = (
             self._allocate(kind, struct, capacity[kind])
             for kind, struct in (
-                ("bodies", types.BodyArrays), ("contacts", types.ContactArrays), ("rows", types.RowArrays),
+                ("bodies", BodyArrays), ("contacts", ContactArrays), ("rows", RowArrays),
             )
         )  # fmt: skip
         sizes = dict.fromkeys(("joint", "row", "coordinate", "rate"), capacity["rows"])
@@ -322,7 +321,7 @@ class Judge:
             return
         launch(k.masses, size["bodies"], self.bodies)
         if phase == "spinning step":
-            lead, sizes = spinning_kernels(self._real)[1], (self._counts, self._settings)
+            lead, sizes = spinning_kernels()[1], (self._counts, self._settings)
             wp.launch(lead, dim=size["bodies"], inputs=[*sizes, self.bodies, judged.led], device=self.device)
         if phase != "end":
             launch(k.motion, size["bodies"], self.bodies)

@@ -15,7 +15,7 @@ from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
 from .device_problem import DeviceProblem
 from .lanes import threads
-from .linear.assembly import assembly_kernels
+from .linear.gradient import momentum_functions
 from .linear.schur_system import SchurSystem
 from .linear.stiffness import stiffness_kernel
 from .mathx.real import real_types
@@ -86,8 +86,8 @@ class SchurSolver:
         self.problem = DeviceProblem(self.device, real)
         self.system = SchurSystem(self.device, real, REDUCTION, LINEAR_MOST)
         self.search = StepSearch(self.device, real)
-        self._contact, self._joint, self._motion = contact_kernels(real), joint_kernels(real), motion_kernels(real)
-        self._assembly, self._stiffness = assembly_kernels(real, False), stiffness_kernel(real)
+        self._contact, self._joint, self._motion = contact_kernels(), joint_kernels(), motion_kernels()
+        self._momentum, self._stiffness = momentum_functions(), stiffness_kernel()
         self._control = control_kernels()
         self._equations = complementarity_kernels(real).equations
         self.stirring = 0.5 if precision == "float64" else 2.0
@@ -149,7 +149,7 @@ class SchurSolver:
             pose = all_islands, p.settings, p.bodies
             self._over("bodies", self._motion.integrate, *pose, p.islands)
             if p.launched["spinning"]:
-                self._over("bodies", spinning_kernels(p.real)[0], *pose, p.islands)
+                self._over("bodies", spinning_kernels()[0], *pose, p.islands)
             self._over("contacts", self._contact.linearise_contacts, *pose, p.contacts, p.islands)
             self._over("rows", self._joint.linearise_rows, *pose, p.rows, p.islands)
             if p.launched["rows"]:
@@ -164,7 +164,7 @@ class SchurSolver:
     def _residual(self):
         p = self.problem
         self._over("islands", self._control.residual_begin, p.islands)
-        self._over("bodies", self._assembly.body_residual, p.bodies, p.contacts, p.rows, p.islands)
+        self._over("bodies", self._momentum.body_residual, p.bodies, p.contacts, p.rows, p.islands)
         self._over("contacts", self._contact.contact_residual, p.contacts, p.islands)
         self._over("rows", self._joint.row_residual, p.rows, p.islands)
 

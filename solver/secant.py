@@ -16,26 +16,24 @@ from functools import cache
 import warp as wp
 
 from . import teams
-from .arrays import PARTS, IslandArrays, structs
-from .linear.stiffness import module_of_joints
+from .arrays import PARTS, BodyArrays, IslandArrays
+from .linear.stiffness import MODULE
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .teams import TeamArrays
 
 
 @cache
-def secant_kernel(real):
-    """The kernel ``mix`` for one real type."""
-    exact, arrays = real_types(wp.float64), structs(real)
-    BodyArrays = arrays.BodyArrays
-    math = rotation_functions(exact)
-    linear, angular, vec6 = math.linear, math.angular, exact.vec6
+def secant_kernel():
+    """The kernel ``mix``."""
+    real = real_types(wp.float64)
+    math = rotation_functions(real)
+    linear, angular, vec6 = math.linear, math.angular, real.vec6
     begin, stride, sums, leads = teams.begin, teams.stride, teams.sums, teams.leads
-    name = module_of_joints(real)
-    kernel = wp.kernel(module=name, enable_backward=False)
+    kernel = wp.kernel(module=MODULE, enable_backward=False)
     parts_slot = wp.constant(PARTS)
 
-    @wp.func(module=name)
+    @wp.func(module=MODULE)
     def product(bodies: BodyArrays, i: int, x: vec6, y: vec6):
         """X.M y of body i."""
         spin = wp.dot(angular(x), bodies.inertia[i] * angular(y))

@@ -23,7 +23,7 @@ from functools import cache, lru_cache
 import numpy as np
 import warp as wp
 
-from .arrays import DYNAMIC, STEP, IslandArrays, structs
+from .arrays import DYNAMIC, STEP, BodyArrays, IslandArrays
 from .lanes import begin, end, island_at, item, turns
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
@@ -54,12 +54,12 @@ def no_spin(count):
 
 
 @cache
-def spinning_kernels(real):
-    """(turn, lead): kernels over bodies for one real type; the first turns those of a solve, the second tells a judge
-    where velocities lead.
+def spinning_kernels():
+    """(turn, lead): kernels over bodies; the first turns those of a solve, the second tells a judge where velocities
+    lead.
     """
-    BodyArrays, angular = structs(real).BodyArrays, rotation_functions(real_types(wp.float64)).angular
-    name = f"axion_spinning_{real.name}"
+    angular = rotation_functions(real_types(wp.float64)).angular
+    name = "axion_spinning"
     kernel = wp.kernel(module=name, enable_backward=False)
     dynamic_slot, step_slot = wp.constant(DYNAMIC), wp.constant(STEP)
 

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import CONTACTS, STEP, IslandArrays, structs
+from .arrays import CONTACTS, STEP, ContactArrays, IslandArrays
 from .lanes import begin, end, island_at, turns
 
 FAINT = wp.constant(wp.float64(0.01))  # of the tolerance: what stops nothing
@@ -24,10 +24,9 @@ SLIDING = 2  # IslandArrays.unload: what slides with room to spare
 
 
 @cache
-def squeeze_kernels(real):
+def squeeze_kernels():
     """The kernels by name: look and let_go."""
-    scalar, ContactArrays = wp.float64, structs(real).ContactArrays
-    name = f"axion_contact_{real.name}"
+    name = "axion_contact"
     kernel = wp.kernel(module=name, enable_backward=False)
     contacts_slot, step_slot, sliding = wp.constant(CONTACTS), wp.constant(STEP), wp.constant(SLIDING)
 
@@ -44,11 +43,11 @@ def squeeze_kernels(real):
     @wp.func(module=name)
     def has_room(con: ContactArrays, c: int):
         """Whether a contact is open by half of what it may be deep."""
-        return con.phi[c] - con.allowed[c] > scalar(0.25) * con.gap_noise[c]
+        return con.phi[c] - con.allowed[c] > wp.float64(0.25) * con.gap_noise[c]
 
     @kernel
     def look(
-        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar), con: ContactArrays, isl: IslandArrays
+        counts: wp.array(dtype=wp.int32), settings: wp.array(dtype=wp.float64), con: ContactArrays, isl: IslandArrays
     ):  # fmt: skip
         """Before ``outer_check``: which islands with joints are squeezed, or may be, for their joints are off."""
         at = wp.tid()
@@ -58,7 +57,7 @@ def squeeze_kernels(real):
                 continue
             off = settings[step_slot] * isl.residual_joint[k]
             for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
-                if brakes(con, isl, c, k) and (has_room(con, c) or off > scalar(0.25) * con.gap_noise[c]):
+                if brakes(con, isl, c, k) and (has_room(con, c) or off > wp.float64(0.25) * con.gap_noise[c]):
                     isl.unload[k] = sliding
 
     @kernel

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import CONTACTS, DYNAMIC, ISLANDS, ROWS, STEP, IslandArrays, allocate, structs
+from .arrays import CONTACTS, DYNAMIC, ISLANDS, ROWS, STEP, BodyArrays, ContactArrays, IslandArrays, RowArrays, allocate
 from .constraints.complementarity import equation_functions
 from .constraints.contact import contact_kernels
 from .constraints.row_functions import row_functions
@@ -46,12 +46,11 @@ def search_kernels(real):
     """Kernels of the search for one real type; those with two indices run over (trial, item)."""
     exact = real_types(wp.float64)
     scalar, vec3 = exact.scalar, exact.vec3
-    arrays, SchurArrays = structs(real), schur_struct(real)
-    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
-    math, equations = rotation_functions(exact), equation_functions(real)
+    SchurArrays = schur_struct(real)
+    math, equations = rotation_functions(exact), equation_functions()
     exponential, linear, angular, point_velocity = math.exponential, math.linear, math.angular, math.point_velocity
     contact_equations, row_equation = equations.contact_equations, equations.row_equation
-    contact, of_rows = contact_kernels(real), row_functions(real)
+    contact, of_rows = contact_kernels(), row_functions()
     components, world, gap, stepped, demand = (
         contact.components, contact.world, contact.gap, of_rows.stepped, of_rows.demand,
     )  # fmt: skip

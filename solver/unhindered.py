@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import CONTACTS, DYNAMIC, ISLANDS, IslandArrays, structs
+from .arrays import CONTACTS, DYNAMIC, ISLANDS, BodyArrays, ContactArrays, IslandArrays
 from .constraints.contact import contact_kernels
 from .lanes import begin, end, island_at, item, turns
 
@@ -23,11 +23,10 @@ FAINT = 0.01  # of ``gap_noise``: what gravity closes in a step is far more
 
 
 @cache
-def unhindered_kernels(real):
+def unhindered_kernels():
     """The kernels by name: hope, hinder, free_bodies and free_contacts."""
-    arrays, gap, slip = structs(real), contact_kernels(real).gap, contact_kernels(real).slip
-    BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
-    kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
+    gap, slip = contact_kernels().gap, contact_kernels().slip
+    kernel = wp.kernel(module="axion_contact", enable_backward=False)
     contacts_slot, dynamic_slot, islands_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC), wp.constant(ISLANDS)
     faint = wp.constant(wp.float64(FAINT))
     still, slides, hindered = wp.constant(STILL), wp.constant(SLIDES), wp.constant(HINDERED)

@@ -103,8 +103,7 @@ def uncompiled(scene, solver):
 def launched(scene, solver):
     """{module: device} of all kernels that a scene launches, large ones first, but newton's."""
     device, host = solver.device, wp.get_device("cpu")
-    real = solver.problem.real
-    of_joints = [wp.get_module(JOINT_MODULE), *kernel_modules(joint_kernels(real), stiffness_kernel(real))]
+    of_joints = [wp.get_module(JOINT_MODULE), *kernel_modules(joint_kernels(), stiffness_kernel())]
     unused = [] if scene.joints else of_joints
     needed = [*_of_contacts(scene), *kernel_modules(residual_kernels(), solver)]
     rebounds = any(body.restitution > 0.0 for body in scene.bodies)

@@ -20,13 +20,14 @@ from axion.solver.arrays import (
     OUTER,
     PARTS,
     SWEEP,
+    BodyArrays,
+    ContactArrays,
     IslandArrays,
+    RowArrays,
     allocate,
-    structs,
 )
 from axion.solver.constraints.contact import contact_kernels
 from axion.solver.line_search import search_kernels
-from axion.solver.mathx.real import real_types
 from axion.solver.newton_control import Limits, control_kernels, goes_on, iteration_begins
 from axion.solver.problem import tangents
 from axion.solver.proximal import SWEEPS_PER_BLOCK, ProximalSolver
@@ -45,9 +46,9 @@ def factor(W):
 
 
 @cache
-def law_kernel(real):
+def law_kernel():
     """The laws of all contacts, at the start of a Newton iteration."""
-    ContactArrays, apply_contact_law = structs(real).ContactArrays, contact_kernels(real).apply_contact_law
+    apply_contact_law = contact_kernels().apply_contact_law
 
     @wp.kernel(module="unique", enable_backward=False)
     def laws(con: ContactArrays, isl: IslandArrays):
@@ -71,10 +72,9 @@ class DenseContacts:
     """Solves u = W r + q with Coulomb friction on the CPU by the solver's kernels, in one precision."""
 
     def __init__(self, precision):
-        self.real = real_types(wp.float64 if precision == "float64" else wp.float32)
         self.type = np.float64 if precision == "float64" else np.float32
-        self.contact, self.control = contact_kernels(self.real), control_kernels()
-        self.search, self.laws = search_kernels(self.real, False).search, law_kernel(self.real)
+        self.contact, self.control = contact_kernels(), control_kernels()
+        self.search, self.laws = search_kernels(False).search, law_kernel()
         self.limits = ProximalSolver("cpu", precision)._limits
 
     def solve(self, W, q, mu, tolerance, eps=1e-2):
@@ -83,10 +83,10 @@ class DenseContacts:
         L = factor(W)
         self.L, self.q, self.W = L.astype(self.type), q.astype(self.type), W.astype(self.type)
         self.rest = (W - L @ L.T).astype(self.type)
-        self.con = allocate(structs(self.real).ContactArrays, {}, self.count, "cpu")
+        self.con = allocate(ContactArrays, {}, self.count, "cpu")
         self.isl = allocate(IslandArrays, {"contact_start": 2, "row_start": 2, "body_start": 2}, 1, "cpu")
         self.isl.contact_start.numpy()[1] = self.count
-        kinds = structs(self.real).BodyArrays, structs(self.real).RowArrays, TeamArrays
+        kinds = BodyArrays, RowArrays, TeamArrays
         self.bodies, self.rows, self.team = (allocate(kind, {}, 1, "cpu") for kind in kinds)
         self.team.size.fill_(1)
         self.flags, self.counts = wp.zeros(8, dtype=wp.int32, device="cpu"), np.zeros(8, np.int32)

@@ -192,8 +192,8 @@ class Stages:
         """H (6n, 6n) from its blocks."""
         n, topology = self.problem.bodies.dynamic_count, self.device.topology
         H = np.zeros((n, 6, n, 6))
-        H[np.arange(n), :, np.arange(n)] = self.bodies("diagonal")
-        block = download(self.device.pairs.block, len(topology.pair_i))
+        H[np.arange(n), :, np.arange(n)] = download(self.device.matrix.diagonal, n)
+        block = download(self.device.matrix.block, len(topology.pair_i))
         for k, (i, j) in enumerate(zip(topology.pair_i, topology.pair_j, strict=True)):
             H[i, :, j] += block[k]
             H[j, :, i] += block[k].T

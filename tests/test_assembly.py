@@ -6,7 +6,6 @@ import pytest
 import warp as wp
 from axion.solver.arrays import download, upload
 from axion.solver.device_problem import anchor_groups
-from axion.solver.mathx.real import real_types
 from axion.solver.problem import Coordinate, JointRows, StepProblem, tangents
 from axion.solver.reference.rotation import world_inertia
 from axion.solver.reference.rows import contact_jacobians, jacobians
@@ -140,10 +139,11 @@ def test_in_single_precision_what_is_factored_is_exact(seed):
     for precision in ("float64", "float32"):
         stages, _, _ = assembled(random_problem(seed, contacts=10, rows=8), precision)
         p = stages.device
-        p.factor.launch_factor(p.bodies.exact_diagonal, p.pairs.exact_block)
+        p.factor.launch_factor(p.matrix.exact_diagonal, p.matrix.exact_block)
         p.factor.launch_solve(p.bodies.r, p.bodies.d)
-        pairs = download(p.pairs.exact_block, len(p.topology.pair_i))
-        found[precision] = stages.bodies("exact_diagonal"), pairs, stages.bodies("r"), stages.bodies("d")
+        of_bodies, of_pairs = stages.problem.bodies.dynamic_count, len(p.topology.pair_i)
+        blocks = download(p.matrix.exact_diagonal, of_bodies), download(p.matrix.exact_block, of_pairs)
+        found[precision] = *blocks, stages.bodies("r"), stages.bodies("d")
     for double, single in zip(*found.values(), strict=True):
         assert np.abs(single - double).max() <= 1e-11 * np.abs(double).max()
 
@@ -164,14 +164,14 @@ def test_newton_direction_solves_the_system(seed, method):
     stages, _, _ = assembled(problem)
     H, g, p = stages.matrix(), -stages.bodies("r").reshape(-1), stages.device
     if method == "direct":
-        p.factor.launch_factor(p.bodies.diagonal, p.pairs.block)
+        p.factor.launch_factor(p.matrix.diagonal, p.matrix.block)
         p.factor.launch_solve(p.bodies.r, p.bodies.d)
         limit = 1e-10
     else:
         p.islands.direct.zero_()
         s = stages.solver
         reduction = 1e-10
-        s._by_teams(s._cg, wp.float64(reduction), wp.int32(200), p.bodies, p.pairs, p.islands)
+        s._by_teams(s._cg, wp.float64(reduction), wp.int32(200), p.bodies, p.matrix, p.islands)
         rounds = download(p.islands.linear_round, p.topology.island_count).max()
         # exact arithmetic ends after as many rounds as unknowns; rounding adds some
         assert rounds <= 2 * len(g)
@@ -231,7 +231,3 @@ def test_one_stiffness_a_joint_not_a_row():
     rows.coordinate[:] = (C.LINEAR, C.LINEAR, C.LINEAR, C.DOT, C.DISTANCE, C.TWIST, C.LINEAR)
     assert anchor_groups(rows).tolist() == [3, 0, 0, 0, 1, 0, 1]
     assert anchor_groups(JointRows.empty()).tolist() == []
-
-
-def test_real_types_carry_the_precision_through():
-    assert real_types(wp.float32).mat66 is not real_types(wp.float64).mat66

@@ -270,14 +270,13 @@ MADE = {
     " _inert asleep carried _surfaces_run _joined flights hangs spinning until",
     "PositionPhase": "assembler collider frames joints solver slow fast judge effort",
     "Gyroscopes": "frames joints ball _known",
-    "ProximalSolver": "device problem _ropes _contact _joint _motion _assembly _stiffness _cg _gradient_kernel"
-    " _search _sweep _squeezes _unhindered _passing _mix _control _limits resting stirring eps_at_rest hanging"
-    " branching spinning _eps_joint _graphs"
-    " _loaded _recorded",
+    "ProximalSolver": "device problem _ropes _contact _joint _motion _momentum _stiffness _assembly _cg"
+    " _gradient_kernel _search _sweep _squeezes _unhindered _passing _mix _control _limits resting stirring"
+    " eps_at_rest hanging branching spinning _eps_joint _graphs _loaded _recorded",
     "DeviceProblem": "device real capacity generation topology factor _factor_generation _factored _into order counts"
     " _eliminator usual _laid launched"
-    " flags settings cg_reduction cg_most direct bodies contacts rows pairs islands plan figures _kernels _grouped"
-    " width teams team_room blocks runs",
+    " flags settings cg_reduction cg_most direct bodies contacts rows pairs matrix islands plan figures _kernels"
+    " _grouped width teams team_room blocks runs",
 }
 """What is made from the scene, or anew in each step before it is read."""
 

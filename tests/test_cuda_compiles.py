@@ -23,7 +23,7 @@ def modules():
 
 
 def test_no_kernel_of_the_solver_is_left_out(modules):
-    """What a decorator named kernel marks in a source file is in one of the modules, in both real types."""
+    """What a decorator named kernel marks in a source file is in one of the modules, or in one for each real type."""
     marked = set()
     for path in (ROOT / "solver").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -32,7 +32,7 @@ def test_no_kernel_of_the_solver_is_left_out(modules):
     known = {kernel.adj.fun_name for module in modules.values() for kernel in module.kernels.values()}
     assert len(marked) > 80 and marked - {"kernel"} <= known, marked - known
     doubles = {name.removesuffix("f64") for name in modules if name.endswith("f64")}
-    assert len(doubles) > 8 and doubles == {name.removesuffix("f32") for name in modules if name.endswith("f32")}
+    assert len(doubles) > 4 and doubles == {name.removesuffix("f32") for name in modules if name.endswith("f32")}
 
 
 @pytest.mark.slow

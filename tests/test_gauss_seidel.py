@@ -24,7 +24,7 @@ def swept(problem, rounds, coloured=False):
     p.islands.sweep_active.numpy()[:count] = 1
     s._over_contacts(s._contact.contact_forces, p.islands.sweep_active, p.contacts, p.islands)
     s._rebuild(p.islands.sweep_active)
-    kernels = sweep_kernels(p.real)
+    kernels = sweep_kernels()
     sweep = kernels.coloured if coloured else kernels.in_order
     s._by_teams(sweep, wp.int32(rounds), p.bodies, p.contacts, p.runs, p.islands)
     return stages

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import pytest
 import warp as wp
-from axion.solver.arrays import IslandArrays, download, structs
+from axion.solver.arrays import BodyArrays, ContactArrays, IslandArrays, RowArrays, download
 from axion.solver.constraints.contact import contact_kernels
 from axion.solver.constraints.joints import joint_kernels
 from axion.solver.motion import motion_kernels
@@ -128,18 +128,17 @@ def prepared(seed, law, precision="float64", eps=1e-2, assumed=0):
     assert download(p.islands.inner_active, count).any()
     point(stages, rng.normal(size=(n, 6)))
     inputs = [p.bodies, p.contacts, p.rows, p.islands]
-    wp.launch(whole_step(p.real), count, inputs=inputs, device="cpu")
+    wp.launch(whole_step(), count, inputs=inputs, device="cpu")
     p.islands.inner_count.fill_(1 - assumed)
     p.islands.assumes.fill_(assumed)
     return stages.laws().assemble()
 
 
 @cache
-def whole_step(real):
+def whole_step():
     """Velocities and impulses of each active island after a step of length 1."""
-    arrays, body_update = structs(real), motion_kernels(real).body_update
-    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
-    contact_update, row_update = contact_kernels(real).contact_update, joint_kernels(real).row_update
+    body_update = motion_kernels().body_update
+    contact_update, row_update = contact_kernels().contact_update, joint_kernels().row_update
 
     @wp.kernel(module="unique", enable_backward=False)
     def step(bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays):
@@ -165,10 +164,9 @@ def point(stages, direction):
 
 
 @cache
-def trial_kernel(real):
+def trial_kernel():
     """What the contacts and rows of each island add to slope and bend at its ``alpha``."""
-    ContactArrays, RowArrays = structs(real).ContactArrays, structs(real).RowArrays
-    contact_search, row_search = contact_kernels(real).contact_search, joint_kernels(real).row_search
+    contact_search, row_search = contact_kernels().contact_search, joint_kernels().row_search
 
     @wp.kernel(module="unique", enable_backward=False)
     def trial(con: ContactArrays, rows: RowArrays, isl: IslandArrays, found: wp.array(dtype=wp.vec2d)):
@@ -186,7 +184,7 @@ def measured(stages, alpha):
     p, count = stages.device, stages.device.topology.island_count
     p.islands.alpha.numpy()[:count] = alpha
     found = wp.zeros(count, dtype=wp.vec2d, device="cpu")
-    wp.launch(trial_kernel(p.real), count, inputs=[p.contacts, p.rows, p.islands, found], device="cpu")
+    wp.launch(trial_kernel(), count, inputs=[p.contacts, p.rows, p.islands, found], device="cpu")
     slope_base, bend_base = (download(getattr(p.islands, name), count) for name in ("slope_base", "bend_base"))
     slope, bend = found.numpy().T
     return slope + slope_base + alpha * bend_base, bend + bend_base

@@ -30,10 +30,10 @@ def row_of_balls():
     return scene
 
 
-SHARED = {"axion_contact_f64", "axion_joints_f64", "axion_motion_f64"}
+SHARED = {"axion_contact", "axion_joints", "axion_motion"}
 OWN = [
     (ProximalSolver, {"axion_cg_f64", "axion_assembly_ropes_f64"}),
-    (SchurSolver, {"axion_schur_f64", "axion_assembly_f64"}),
+    (SchurSolver, {"axion_schur_f64", "axion_step_search_f64"}),
 ]
 
 
@@ -62,8 +62,8 @@ def test_only_scenes_with_ropes_take_the_kernels_for_them(kind, monkeypatch):
     monkeypatch.setattr(simulation, "uncompiled", lambda *of_scene: seen.append(warm_up.launched(*of_scene)))
     starting_overlaps(scene, SolverConfig(device="cpu"), compile_kernels=False)
     names = {module.name for module in seen[0]}
-    assert ("axion_assembly_ropes_f64" in names) == (kind != "ball")
-    assert ("axion_assembly_f64" in names) == (kind == "ball")
+    assert ("axion_newton_ropes" in names) == (kind != "ball")
+    assert ("axion_newton" in names) == (kind == "ball")
 
 
 def test_with_all_kernels_in_the_cache_nothing_is_said_and_nothing_detected(monkeypatch):
@@ -95,7 +95,7 @@ def test_each_module_that_is_missing_is_loaded_once_and_told(loaded):
 
 def test_kernels_of_joints_are_compiled_for_scenes_with_joints_only(loaded):
     warm_up.warm_up(pile(1), ProximalSolver("cpu", "float64"))
-    assert "axion_contact_f64" in loaded and not {"axion_joints_f64", "axion_stiffness_f64", JOINT_MODULE} & set(loaded)
+    assert "axion_contact" in loaded and not {"axion_joints", "axion_stiffness", JOINT_MODULE} & set(loaded)
 
 
 @pytest.fixture
@@ -115,8 +115,8 @@ def launched(monkeypatch):
 @pytest.mark.parametrize(("scene", "joints"), [(stack(1), False), (pendulum(), True)])
 def test_kernels_of_joints_are_launched_for_scenes_with_joints_only(launched, scene, joints):
     simulate(scene, 12)  # until the box lies: its fall is not solved for
-    assert "axion_motion_f64" in launched
-    assert {name in launched for name in ("axion_joints_f64", "axion_stiffness_f64", JOINT_MODULE)} == {joints}
+    assert "axion_motion" in launched
+    assert {name in launched for name in ("axion_joints", "axion_stiffness", JOINT_MODULE)} == {joints}
 
 
 def test_the_kernel_of_bounces_is_compiled_ahead(launched):
@@ -139,7 +139,7 @@ def test_nothing_is_compiled_in_the_middle_of_a_bake(launched, scene, own):
     ahead = {module.name for module in warm_up.launched(scene, ProximalSolver("cpu", "float64", ropes=False))}
     hit = {"axion_contact_frames", "axion_impact", "axion_knock_on", "axion_bounces"}
     assert launched & hit == ahead & hit == own
-    assert {name for name in launched if name.startswith("axion")} <= ahead | {JOINT_MODULE, "axion_joints_f64"}
+    assert {name for name in launched if name.startswith("axion")} <= ahead | {JOINT_MODULE, "axion_joints"}
 
 
 ROUND, HULLS = "axion_round_contacts", "axion_hull_contacts"
@@ -222,7 +222,7 @@ def test_a_cuda_device_has_all_modules_before_anything_is_recorded(loaded, monke
     solver = ProximalSolver("cpu", "float32")
     solver.device = SimpleNamespace(is_cuda=True, is_cpu=False)
     warm_up.warm_up(pile(1), solver)
-    assert {"axion_sweep_f32", "axion_cg_f32"} <= set(loaded) and "axion_joints_f32" not in loaded
+    assert {"axion_sweep", "axion_cg_f32"} <= set(loaded) and "axion_joints" not in loaded
 
 
 def in_a_fresh_process(code):

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import CONTACTS, ROWS, structs
+from ..arrays import CONTACTS, ROWS, ContactArrays, RowArrays
 from ..linear.schur import schur_struct
 from ..mathx.complementarity import complementarity_functions
 from ..mathx.real import real_types
@@ -23,14 +23,12 @@ from ..mathx.rotation import rotation_functions
 
 
 @cache
-def equation_functions(real):
+def equation_functions():
     """contact_equations(c, v, p, con) -> ContactEquations; row_equation(r, v, p, rows) -> (phi, a, b)."""
-    exact = real_types(wp.float64)
-    scalar, vec2, vec3 = exact.scalar, exact.vec2, exact.vec3
-    ContactArrays, RowArrays = structs(real).ContactArrays, structs(real).RowArrays
+    scalar, vec2, vec3 = wp.float64, wp.vec2d, wp.vec3d
     functions = complementarity_functions()
     fischer_burmeister, bounded, friction = functions.fischer_burmeister, functions.bounded, functions.friction
-    name = f"axion_equations_{real.name}"
+    name = "axion_equations"
 
     @wp.struct
     class ContactEquations:
@@ -65,9 +63,8 @@ def complementarity_kernels(real):
     """The kernel ``equations``: all rows of the linear system at the present iterate."""
     exact, scalar = real_types(wp.float64), real.scalar
     SchurArrays = schur_struct(real)
-    ContactArrays, RowArrays = structs(real).ContactArrays, structs(real).RowArrays
     tangent = rotation_functions(exact).tangent
-    functions = equation_functions(real)
+    functions = equation_functions()
     contact_equations, row_equation = functions.contact_equations, functions.row_equation
     name = f"axion_complementarity_rows_{real.name}"
     contacts_slot, rows_slot = wp.constant(CONTACTS), wp.constant(ROWS)

@@ -25,7 +25,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, STEP, IslandArrays, structs
+from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, STEP, BodyArrays, ContactArrays, IslandArrays
 from ..lanes import begin, end, end_of_all, island_at, turns
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
@@ -33,34 +33,33 @@ from .friction import contact_law
 
 
 @cache
-def contact_kernels(real):
-    """All kernels that loop over contacts, for one real type."""
-    exact, arrays = real_types(wp.float64), structs(real)
-    scalar, vec3, quat, vec6, zero = exact.scalar, exact.vec3, exact.quat, exact.vec6, wp.constant(wp.float64(0.0))
-    BodyArrays, ContactArrays = arrays.BodyArrays, arrays.ContactArrays
-    math, law = rotation_functions(exact), contact_law()
+def contact_kernels():
+    """All kernels that loop over contacts."""
+    real = real_types(wp.float64)
+    scalar, vec3, quat, vec6, zero = real.scalar, real.vec3, real.quat, real.vec6, wp.constant(wp.float64(0.0))
+    math, law = rotation_functions(real), contact_law()
     tangent, midway, point_velocity, measured = math.tangent, math.midway, math.point_velocity, math.measured
     impulse, curvature, next_dual, going_on = law.impulse, law.curvature, law.next_dual, law.going_on
-    kernel = wp.kernel(module=f"axion_contact_{real.name}", enable_backward=False)
+    kernel = wp.kernel(module="axion_contact", enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
     step_slot, push_out_slot = wp.constant(STEP), wp.constant(PUSH_OUT)
 
-    @wp.func(module=f"axion_contact_{real.name}")
+    @wp.func(module="axion_contact")
     def components(n: vec3, w: vec3):
         t1 = tangent(n)
         return vec3(wp.dot(n, w), wp.dot(t1, w), wp.dot(wp.cross(n, t1), w))
 
-    @wp.func(module=f"axion_contact_{real.name}")
+    @wp.func(module="axion_contact")
     def world(n: vec3, p: vec3):
         t1 = tangent(n)
         return n * p[0] + t1 * p[1] + wp.cross(n, t1) * p[2]
 
-    @wp.func(module=f"axion_contact_{real.name}")
+    @wp.func(module="axion_contact")
     def arm_mass(arm: vec3, e: vec3, bodies: BodyArrays, i: int):
         c = wp.cross(arm, e)
         return wp.dot(c, bodies.inverse_inertia[i] * c)
 
-    @wp.func(module=f"axion_contact_{real.name}")
+    @wp.func(module="axion_contact")
     def rolled_on(con: ContactArrays, c: int, i: int, q: quat, outward: vec3):
         """From the point of body i, turned with it, to the place of its rim that is outermost at the orientation q."""
         if i != wp.min(con.a[c], con.b[c]):
@@ -70,7 +69,7 @@ def contact_kernels(real):
         across = wp.normalize(outward - wp.dot(outward, axis) * axis)
         return wp.length(arm) * across - wp.quat_rotate(q, arm)
 
-    @wp.func(module=f"axion_contact_{real.name}")
+    @wp.func(module="axion_contact")
     def gap(con: ContactArrays, c: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
         n = con.n[c]
         if con.face[c] >= 0:
@@ -86,13 +85,13 @@ def contact_kernels(real):
         apart = xa + on_a - xb - on_b
         return wp.dot(n, apart) - con.margin_a[c] - con.margin_b[c]
 
-    @wp.func(module=f"axion_contact_{real.name}")
+    @wp.func(module="axion_contact")
     def slip(con: ContactArrays, c: int, of_a: vec6, of_b: vec6):
         """Speed along a contact [m/s], of bodies with these velocities."""
         v = point_velocity(of_a, con.arm_a[c]) - point_velocity(of_b, con.arm_b[c]) + con.surface_velocity[c]
         return wp.length(v - wp.dot(con.n[c], v) * con.n[c])
 
-    @wp.func(module=f"axion_contact_{real.name}")
+    @wp.func(module="axion_contact")
     def lever(con: ContactArrays, c: int, bodies: BodyArrays, i: int, point: vec3, outward: vec3):
         """From the centre of body i to a point of it: at the start, half way to the free pose, or the mean of the way.
 
@@ -110,7 +109,7 @@ def contact_kernels(real):
             return middle
         return (start + scalar(4.0) * middle + wp.quat_rotate(bodies.q_free[i], point)) / scalar(6.0)
 
-    @wp.func(module=f"axion_contact_{real.name}")
+    @wp.func(module="axion_contact")
     def proximal_point(con: ContactArrays, c: int, v: vec3, mode: int, sigma: scalar):
         if mode == 1:
             v = v + vec3(con.shift[c], scalar(0.0), scalar(0.0))
@@ -246,7 +245,7 @@ def contact_kernels(real):
                 con.bias[c] = vec3(bias, running[1], running[2])
                 con.v[c] = ju + con.bias[c]
 
-    @wp.func(module=f"axion_contact_{real.name}")
+    @wp.func(module="axion_contact")
     def apply_contact_law(con: ContactArrays, isl: IslandArrays, c: int, k: int):
         """Impulse, world force and world curvature of a contact for the present velocities."""
         mode = isl.law[k]
@@ -278,7 +277,7 @@ def contact_kernels(real):
             for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
                 con.force[c] = world(con.n[c], con.p[c])
 
-    @wp.func(module=f"axion_contact_{real.name}")
+    @wp.func(module="axion_contact")
     def contact_direction(bodies: BodyArrays, con: ContactArrays, c: int, dynamic: int):
         """Dv = J d is kept; p . dv of the line search's slope."""
         w = vec3(scalar(0.0))
@@ -290,7 +289,7 @@ def contact_kernels(real):
         con.dv[c] = dv
         return wp.dot(dv, con.p[c])
 
-    @wp.func(module=f"axion_contact_{real.name}")
+    @wp.func(module="axion_contact")
     def contact_search(con: ContactArrays, isl: IslandArrays, c: int, k: int, alpha: wp.float64):
         """(slope, bend) of the merit function along the Newton direction, at step length alpha."""
         mode = isl.law[k]
@@ -302,7 +301,7 @@ def contact_kernels(real):
         curve = curvature(mode, y, mu, con.radius[c], wp.vec2d(), 0)
         return wp.vec2d(-wp.dot(p, dv), wp.dot(dv, curve * dv) / sigma)
 
-    @wp.func(module=f"axion_contact_{real.name}")
+    @wp.func(module="axion_contact")
     def contact_update(con: ContactArrays, isl: IslandArrays, c: int, k: int, alpha: scalar):
         """Velocity and impulse after a step of that length."""
         mode = isl.law[k]

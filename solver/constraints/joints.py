@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import DYNAMIC, ROWS, STEP, IslandArrays, structs
+from ..arrays import DYNAMIC, ROWS, STEP, BodyArrays, IslandArrays, RowArrays
 from ..lanes import begin, end, end_of_all, island_at, item, turns
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
@@ -23,19 +23,18 @@ from .row_functions import row_functions
 
 
 @cache
-def joint_kernels(real):
-    """All kernels that loop over joint rows, for one real type."""
-    exact, arrays = real_types(wp.float64), structs(real)
-    scalar, vec3, vec6 = exact.scalar, exact.vec3, exact.vec6
-    BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
-    math = rotation_functions(exact)
+def joint_kernels():
+    """All kernels that loop over joint rows."""
+    real = real_types(wp.float64)
+    scalar, vec3, vec6 = real.scalar, real.vec3, real.vec6
+    math = rotation_functions(real)
     measured, linear, six = math.measured, math.linear, math.six
-    of_rows = row_functions(real)
+    of_rows = row_functions()
     measure, midstep, spins, stepped, vectors, demand, sideways = (
         of_rows.measure, of_rows.midstep, of_rows.spins, of_rows.stepped, of_rows.vectors, of_rows.demand,
         of_rows.sideways,
     )  # fmt: skip
-    name = f"axion_joints_{real.name}"
+    name = "axion_joints"
     kernel = wp.kernel(module=name, enable_backward=False)
     rows_slot, dynamic_slot, step_slot = wp.constant(ROWS), wp.constant(DYNAMIC), wp.constant(STEP)
     LINEAR, DISTANCE = wp.constant(int(Coordinate.LINEAR)), wp.constant(int(Coordinate.DISTANCE))

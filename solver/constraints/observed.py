@@ -4,21 +4,18 @@
 import warp as wp
 
 from .. import rotations
-from ..arrays import structs
+from ..arrays import RowArrays, vec6
 from ..host import HostKernel, HostTable
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 from .row_functions import row_functions
 from .springs import module
 
-_REAL = real_types(wp.float64)
 _MEASURED = (
     *("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset", "centre"),
     *(("a", "body_a"), ("b", "body_b")),
 )
-RowArrays = structs(_REAL).RowArrays
-vec6 = _REAL.vec6
-_math, measure = rotation_functions(_REAL), row_functions(_REAL).measure
+_math, measure = rotation_functions(real_types(wp.float64)), row_functions().measure
 linear, angular, join = _math.linear, _math.angular, _math.six
 
 

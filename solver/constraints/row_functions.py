@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import structs
+from ..arrays import BodyArrays, RowArrays
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 from ..problem import Coordinate
@@ -22,14 +22,13 @@ from ..reference.rows import OVER, SWUNG
 
 
 @cache
-def row_functions(real):
-    """measure, midstep, spins, halfway, stepped, vectors, demand, sideways for one real type."""
-    exact, arrays = real_types(wp.float64), structs(real)
-    scalar, vec3, quat, vec6 = exact.scalar, exact.vec3, exact.quat, exact.vec6
-    BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
-    math = rotation_functions(exact)
+def row_functions():
+    """measure, midstep, spins, halfway, stepped, vectors, demand, sideways."""
+    real = real_types(wp.float64)
+    scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
+    math = rotation_functions(real)
     six, linear, tangent = math.six, math.linear, math.tangent
-    name = f"axion_rows_{real.name}"
+    name = "axion_rows"
     LINEAR, DOT, TWIST = (wp.constant(int(Coordinate[name])) for name in ("LINEAR", "DOT", "TWIST"))
     TWO_PI = 6.283185307179586
     SWUNG_R, OVER_R = SWUNG, OVER

@@ -9,7 +9,7 @@ H is symmetric positive definite whatever constraints are redundant, because imp
 gathered by one thread from the constraints around its body or pair, so no two threads write to the same place.  In
 single precision H is rounded for conjugate gradients alone: what is factored is summed and kept in float64.
 
-K of joint anchors is made in stiffness.py.  Where a DISTANCE of length L pulls with T, K also has
+G is made in gradient.py, K of joint anchors in stiffness.py.  Where a DISTANCE of length L pulls with T, K also has
 h (T / L) (1 - e e^T) of what its anchors move against each other: without it a bridge of short ropes does not converge.
 """
 
@@ -18,110 +18,23 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import DYNAMIC, PAIRS, IslandArrays, structs
+from ..arrays import DYNAMIC, PAIRS, BodyArrays, ContactArrays, IslandArrays, PairArrays, RowArrays
 from ..constraints.row_functions import row_functions
 from ..lanes import begin, end, island_at, item, turns
 from ..mathx.real import real_types
-from ..mathx.rotation import rotation_functions
+from .matrix import matrix_struct
 
 
 @cache
 def assembly_kernels(real, ropes):
-    """What builds g (a function of one body) and H (kernels over bodies and pairs).
-
-    ropes: whether rows may pull across their direction; without, others take a fifth less time.
-    """
+    """The kernels assemble_bodies and assemble_pairs, for one real type; ropes: see ``gradient_function``."""
     exact, zero = real_types(wp.float64), wp.constant(wp.float64(0.0))
-    vec6, mat66, exact66, rounds = exact.vec6, real.mat66, exact.mat66, real is not exact
-    arrays = structs(real)
-    BodyArrays, ContactArrays, RowArrays, PairArrays = (
-        arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays, arrays.PairArrays,
-    )  # fmt: skip
-    math = rotation_functions(exact)
-    linear, angular, six, measured = math.linear, math.angular, math.six, math.measured
-    sideways = row_functions(real).sideways
+    mat66, exact66, rounds = real.mat66, exact.mat66, real is not exact
+    MatrixArrays, sideways = matrix_struct(real), row_functions().sideways
     name = f"axion_assembly{'_ropes' * ropes}_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1  # unrolled 6x6 loops cost minutes of compile time and gain nothing
     kernel = wp.kernel(module=name, enable_backward=False)
     dynamic_slot, pairs_slot = wp.constant(DYNAMIC), wp.constant(PAIRS)
-
-    @wp.func(module=name)
-    def momentum(bodies: BodyArrays, con: ContactArrays, rows: RowArrays, i: int):
-        """G of body i, without stiffness."""
-        du = bodies.u[i] - bodies.u_free[i]
-        gl = bodies.mass[i] * linear(du)
-        ga = bodies.inertia[i] * angular(du)
-        for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):
-            c = bodies.contact_index[m]
-            f = con.force[c]
-            arm = con.arm_a[c]
-            if con.a[c] != i:
-                f = -f
-                arm = con.arm_b[c]
-            gl -= f
-            ga -= wp.cross(arm, f)
-        g = six(gl, ga)
-        for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
-            r = bodies.row_index[m]
-            if rows.a[r] == i:
-                g -= rows.p[r] * rows.jac_a[r]
-            else:
-                g -= rows.p[r] * rows.jac_b[r]
-        return g
-
-    @wp.func(module=name)
-    def imbalance(g: vec6, bodies: BodyArrays, i: int):
-        """|M^-1 g| in m/s: the angular part counts at the body's radius of gyration."""
-        lin = linear(g) * bodies.inverse_mass[i]
-        ang = bodies.inverse_inertia[i] * angular(g)
-        spin = wp.length(ang) * bodies.extent[i]
-        return wp.sqrt(wp.dot(lin, lin) + spin * spin)
-
-    @kernel
-    def body_residual(
-        counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
-    ):
-        at = wp.tid()
-        for turn in range(turns(counts, dynamic_slot, at)):
-            k = island_at(isl, bodies.island, turn, at)
-            if isl.outer_active[k] == 0:
-                continue
-            for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
-                i = item(isl.body_index, n)
-                g = momentum(bodies, con, rows, i)
-                wp.atomic_max(isl.gradient, k, measured(imbalance(g, bodies, i)))
-
-    @wp.func(module=name)
-    def turned(bodies: BodyArrays, rows: RowArrays, r: int, i: int, dynamic: int):
-        """What the stiffness of row r across its direction answers body i to the change since the round began."""
-        out = vec6()
-        a = rows.a[r]
-        b = rows.b[r]
-        for t in range(2):
-            way = zero
-            if a < dynamic:
-                way += wp.dot(sideways(rows, r, bodies, a, t), bodies.u[a] - bodies.u_centre[a])
-            if b < dynamic:
-                way += wp.dot(sideways(rows, r, bodies, b, t), bodies.u[b] - bodies.u_centre[b])
-            out += (rows.turning[r] * way) * sideways(rows, r, bodies, i, t)
-        return out
-
-    @wp.func(module=name)
-    def body_gradient(
-        bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays, i: int, k: int, dynamic: int
-    ):
-        """The right-hand side -g.  Returns |M^-1 g| in m/s."""
-        g = momentum(bodies, con, rows, i)
-        turn = angular(bodies.u[i] - bodies.u_centre[i])
-        damping = isl.damping[k]
-        pull = damping * bodies.mass[i] * linear(bodies.u[i] - bodies.u_centre[i])
-        g += six(pull, bodies.stiffness[i] * turn + damping * (bodies.inertia[i] * turn))
-        if wp.static(ropes):
-            for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
-                if rows.turning[bodies.row_index[m]] > zero:
-                    g += turned(bodies, rows, bodies.row_index[m], i, dynamic)
-        bodies.r[i] = -g
-        return measured(imbalance(g, bodies, i))
 
     def of_contacts(kind):
         """(own_block, pair_block) without joints, summed in one real type."""
@@ -206,8 +119,9 @@ def assembly_kernels(real, ropes):
 
     @kernel
     def assemble_bodies(
-        counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays
-    ):
+        counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, isl: IslandArrays,
+        matrix: MatrixArrays,
+    ):  # fmt: skip
         """The diagonal block."""
         at = wp.tid()
         for turn in range(turns(counts, dynamic_slot, at)):
@@ -228,15 +142,15 @@ def assembly_kernels(real, ropes):
                             for t in range(2):
                                 side = sideways(rows, r, bodies, i, t)
                                 block += wp.outer(side, side) * rows.turning[r]
-                bodies.diagonal[i] = mat66(block)
+                matrix.diagonal[i] = mat66(block)
                 if wp.static(rounds):
                     if isl.direct[k] == 1:
-                        bodies.exact_diagonal[i] = block
+                        matrix.exact_diagonal[i] = block
 
     @kernel
     def assemble_pairs(
         counts: wp.array(dtype=wp.int32), bodies: BodyArrays, con: ContactArrays, rows: RowArrays, pairs: PairArrays,
-        isl: IslandArrays,
+        isl: IslandArrays, matrix: MatrixArrays,
     ):  # fmt: skip
         """The block (i, j) of each pair, i < j."""
         at = wp.tid()
@@ -260,15 +174,9 @@ def assembly_kernels(real, ropes):
                                 side = sideways(rows, r, bodies, i, t)
                                 across = sideways(rows, r, bodies, pairs.j[n], t)
                                 block += wp.outer(side, across) * rows.turning[r]
-                pairs.block[n] = mat66(block)
+                matrix.block[n] = mat66(block)
                 if wp.static(rounds):
                     if isl.direct[k] == 1:
-                        pairs.exact_block[n] = block
+                        matrix.exact_block[n] = block
 
-    return SimpleNamespace(
-        body_residual=body_residual,
-        body_gradient=body_gradient,
-        assemble_bodies=assemble_bodies,
-        assemble_pairs=assemble_pairs,
-        momentum=momentum,
-    )
+    return SimpleNamespace(assemble_bodies=assemble_bodies, assemble_pairs=assemble_pairs)

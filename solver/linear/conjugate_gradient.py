@@ -11,17 +11,17 @@ from functools import cache
 
 import warp as wp
 
-from ..arrays import PARTS, IslandArrays, structs
+from ..arrays import PARTS, BodyArrays, IslandArrays
 from ..mathx.real import real_types
 from ..teams import TeamArrays, begin, leads, meet, stride, sums
+from .matrix import matrix_struct
 
 
 @cache
 def cg_kernel(real):
     """The kernel ``iterate``, for one real type."""
     scalar, vec6, mat66, whole = real.scalar, real.vec6, real.mat66, real_types(wp.float64).vec6
-    arrays = structs(real)
-    BodyArrays, PairArrays = arrays.BodyArrays, arrays.PairArrays
+    MatrixArrays = matrix_struct(real)
     name = f"axion_cg_{real.name}"
     wp.get_module(name).options["max_unroll"] = 1
     kernel = wp.kernel(module=name, enable_backward=False)
@@ -64,7 +64,7 @@ def cg_kernel(real):
     @kernel
     def iterate(
         counts: wp.array(dtype=wp.int32), team: TeamArrays, width: wp.int32, blocks: wp.int32, reduction: wp.float64,
-        most: wp.int32, bodies: BodyArrays, pairs: PairArrays, isl: IslandArrays,
+        most: wp.int32, bodies: BodyArrays, matrix: MatrixArrays, isl: IslandArrays,
     ):  # fmt: skip
         """The direction d of islands without a direct solve, and of those where it failed.
 
@@ -91,14 +91,14 @@ def cg_kernel(real):
             part_of_sum = wp.float64(0.0)
             for m in range(first, end, step):
                 i = isl.body_index[m]
-                factor = cholesky(bodies.diagonal[i])
+                factor = cholesky(matrix.diagonal[i])
                 r = vec6(bodies.r[i])
                 z = cholesky_solve(factor, r)
-                bodies.cholesky[i] = factor
-                bodies.left[i] = r
-                bodies.found[i] = vec6()
-                bodies.z[i] = z
-                bodies.s[2 * i] = vec6()
+                matrix.cholesky[i] = factor
+                matrix.left[i] = r
+                matrix.found[i] = vec6()
+                matrix.z[i] = z
+                matrix.s[2 * i] = vec6()
                 part_of_sum += wp.float64(wp.dot(r, z))
             rz = sums(wp.vec2d(part_of_sum, zero), team, part)[0]
             enough = reduction * reduction * rz
@@ -110,29 +110,29 @@ def cg_kernel(real):
                 part_of_sum = zero
                 for m in range(first, end, step):
                     i = isl.body_index[m]
-                    s = bodies.z[i] + turn * bodies.s[2 * i + last]
-                    bodies.s[2 * i + 1 - last] = s
-                    out = bodies.diagonal[i] * s
+                    s = matrix.z[i] + turn * matrix.s[2 * i + last]
+                    matrix.s[2 * i + 1 - last] = s
+                    out = matrix.diagonal[i] * s
                     for slot in range(bodies.neighbour_start[i], bodies.neighbour_start[i + 1]):
                         n = bodies.neighbour_pair[slot]
                         j = bodies.neighbour_body[slot]
-                        other = bodies.z[j] + turn * bodies.s[2 * j + last]
+                        other = matrix.z[j] + turn * matrix.s[2 * j + last]
                         if n >= 0:
-                            out += pairs.block[n] * other
+                            out += matrix.block[n] * other
                         else:
-                            out += wp.transpose(pairs.block[-n - 1]) * other
-                    bodies.hs[i] = out
+                            out += wp.transpose(matrix.block[-n - 1]) * other
+                    matrix.hs[i] = out
                     part_of_sum += wp.float64(wp.dot(s, out))
                 last = 1 - last
                 length = scalar(rz / sums(wp.vec2d(part_of_sum, zero), team, part)[0])
                 part_of_sum = zero
                 for m in range(first, end, step):
                     i = isl.body_index[m]
-                    bodies.found[i] = bodies.found[i] + length * bodies.s[2 * i + last]
-                    r = bodies.left[i] - length * bodies.hs[i]
-                    z = cholesky_solve(bodies.cholesky[i], r)
-                    bodies.left[i] = r
-                    bodies.z[i] = z
+                    matrix.found[i] = matrix.found[i] + length * matrix.s[2 * i + last]
+                    r = matrix.left[i] - length * matrix.hs[i]
+                    z = cholesky_solve(matrix.cholesky[i], r)
+                    matrix.left[i] = r
+                    matrix.z[i] = z
                     part_of_sum += wp.float64(wp.dot(r, z))
                 rz_new = sums(wp.vec2d(part_of_sum, zero), team, part)[0]
                 rounds += 1
@@ -140,7 +140,7 @@ def cg_kernel(real):
                 turn = scalar(rz_new / rz)
                 rz = rz_new
             for m in range(first, end, step):
-                bodies.d[isl.body_index[m]] = whole(bodies.found[isl.body_index[m]])
+                bodies.d[isl.body_index[m]] = whole(matrix.found[isl.body_index[m]])
             if leader:
                 isl.linear_round[k] = rounds
                 isl.linear_count[k] = isl.linear_count[k] + rounds

@@ -22,10 +22,10 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from ..arrays import CONTACTS, DYNAMIC, ROWS, IslandArrays, structs
+from ..arrays import CONTACTS, DYNAMIC, ROWS, BodyArrays, ContactArrays, IslandArrays, RowArrays
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
-from .assembly import assembly_kernels
+from .gradient import momentum_functions
 
 STEP_ONLY, START, WHOLE = 0, 1, 2
 """Which impulses go to the bodies: s y; d, less g; d + s y, less g."""
@@ -63,11 +63,10 @@ def schur_struct(real):
 def schur_kernels(real):
     """Kernels of the system for one real type."""
     scalar, vec3, vec6, mat33, exact6 = real.scalar, real.vec3, real.vec6, real.mat33, real_types(wp.float64).vec6
-    arrays, SchurArrays = structs(real), schur_struct(real)
-    BodyArrays, ContactArrays, RowArrays = arrays.BodyArrays, arrays.ContactArrays, arrays.RowArrays
+    SchurArrays = schur_struct(real)
     math = rotation_functions(real)
     linear, angular, six, tangent = math.linear, math.angular, math.six, math.tangent
-    momentum = assembly_kernels(real, False).momentum
+    momentum = momentum_functions().momentum
     name = f"axion_schur_{real.name}"
     kernel = wp.kernel(module=name, enable_backward=False)
     contacts_slot, dynamic_slot, rows_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC), wp.constant(ROWS)

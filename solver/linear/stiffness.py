@@ -10,28 +10,23 @@ from functools import cache
 
 import warp as wp
 
-from ..arrays import DYNAMIC, STEP, IslandArrays, structs
+from ..arrays import DYNAMIC, STEP, BodyArrays, IslandArrays, RowArrays
 from ..lanes import begin, end, island_at, item, turns
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
 
-
-def module_of_joints(real):
-    """Name of the module of kernels over bodies and islands that only scenes with joints need."""
-    return f"axion_stiffness_{real.name}"
+MODULE = "axion_stiffness"  # of kernels over bodies and islands that only scenes with joints need
 
 
 @cache
-def stiffness_kernel(real):
-    """The kernel ``joint_stiffness`` for one real type; scenes without joints neither launch nor compile it."""
-    exact, arrays = real_types(wp.float64), structs(real)
-    scalar, vec3, mat33 = exact.scalar, exact.vec3, exact.mat33
-    BodyArrays, RowArrays = arrays.BodyArrays, arrays.RowArrays
-    linear = rotation_functions(exact).linear
-    name = module_of_joints(real)
+def stiffness_kernel():
+    """The kernel ``joint_stiffness``; scenes without joints neither launch nor compile it."""
+    real = real_types(wp.float64)
+    scalar, vec3, mat33 = real.scalar, real.vec3, real.mat33
+    linear = rotation_functions(real).linear
     dynamic_slot, step_slot = wp.constant(DYNAMIC), wp.constant(STEP)
 
-    @wp.func(module=name)
+    @wp.func(module=MODULE)
     def anchor_stiffness(r: vec3, p: vec3, whole: bool):
         """(r . p) 1 - (r p^T + p r^T) / 2, or its positive semidefinite part from its eigenvectors in closed form."""
         length = wp.length(r) * wp.length(p)
@@ -54,7 +49,7 @@ def stiffness_kernel(real):
                 out += along * (wp.identity(n=3, dtype=scalar) - wp.outer(e, e))
         return out
 
-    @wp.kernel(module=name, enable_backward=False)
+    @wp.kernel(module=MODULE, enable_backward=False)
     def joint_stiffness(
         counts: wp.array(dtype=wp.int32),
         islands: wp.array(dtype=wp.int32),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The real type that kernels are built with: float64 on the CPU, float32 on the GPU.
+"""The real type of what linear solvers iterate on: float64 on the CPU, float32 on the GPU.  All else is float64.
 
-Kernels are made by factory functions that take a ``RealTypes``.  Each real type has exactly one such object, so arrays
-and kernels made in different files agree on their types.
+Kernels of either type are made by factory functions that take a ``RealTypes``.  Each real type has exactly one such
+object, so arrays and kernels made in different files agree on their types.
 """
 
 from dataclasses import dataclass
