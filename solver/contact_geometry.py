@@ -31,20 +31,6 @@ def lower_bound(values: wp.array(dtype=wp.int64), count: int, wanted: wp.int64):
 
 
 @wp.func(module=MODULE)
-def matrix(q: wp.vec4d):
-    """Rotation matrix of a quaternion xyzw."""
-    x = q[0]
-    y = q[1]
-    z = q[2]
-    w = q[3]
-    return wp.mat33d(
-        one - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w),
-        two * (x * y + z * w), one - two * (x * x + z * z), two * (y * z - x * w),
-        two * (x * z - y * w), two * (y * z + x * w), one - two * (x * x + y * y),
-    )  # fmt: skip
-
-
-@wp.func(module=MODULE)
 def turned_back(rotation: wp.mat33d, v: wp.vec3d):
     """Vector v turned by the inverse of a rotation."""
     return wp.transpose(rotation) * v

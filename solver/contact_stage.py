@@ -48,7 +48,6 @@ from .contact_geometry import (
     face_along,
     gap_of,
     has_mesh,
-    matrix,
     reach_of,
     speed_at,
     swings_down,
@@ -66,6 +65,8 @@ from .manifold_kernels import (
     write_fresh,
     write_kept,
 )
+from .mathx.real import real_types
+from .mathx.rotation import rotation_functions
 from .near_pairs import NearPairs
 from .round_contacts import count_lines, has_round_sides, see_from_axes, write_lines
 from .shapes import ConvexHull
@@ -73,22 +74,21 @@ from .shapes import ConvexHull
 step_slot, unit_slot, old_slot, kept_slot, added_slot, unsorted_slot = (
     wp.constant(slot) for slot in (STEP, UNIT, OLD, KEPT, ADDED, UNSORTED)
 )
+matrix = rotation_functions(real_types(wp.float64)).matrix
 half, two, floor = (wp.constant(wp.float64(value)) for value in (0.5, 2.0, GAP_FLOOR))
 FEWEST = 256  # contacts to make room for; unused room costs some ns each in every kernel
 kernel = wp.kernel(module=MODULE, enable_backward=False)
 
 
 @kernel
-def place_bodies(
-    stage: StageArrays, poses: PoseArrays, state: StateArrays
-):  # fmt: skip
+def place_bodies(stage: StageArrays, poses: PoseArrays, state: StateArrays):
     """Poses for newton, relative to the origin in its unit, and ways of twice the step as velocities over one second.
 
     So one recorded graph serves all step lengths.
     """
     i = wp.tid()
     q = poses.orientation[i]
-    rotation = matrix(q)
+    rotation = matrix(wp.quatd(q[0], q[1], q[2], q[3]))
     step = stage.settings[step_slot]
     unit = stage.settings[unit_slot]
     poses.rotation[i] = rotation

@@ -20,10 +20,9 @@ from .mathx.rotation import rotation_functions
 @cache
 def motion_kernels():
     """All kernels over bodies."""
-    real = real_types(wp.float64)
-    scalar, mat33 = real.scalar, real.mat33
-    math = rotation_functions(real)
-    exponential, linear, angular, six = math.exponential, math.linear, math.angular, math.six
+    math = rotation_functions(real_types(wp.float64))
+    exponential, matrix, linear, angular, six = math.exponential, math.matrix, math.linear, math.angular, math.six
+    one = wp.constant(wp.float64(1.0))
     kernel = wp.kernel(module="axion_motion", enable_backward=False)
     dynamic_slot, bodies_slot, step_slot = wp.constant(DYNAMIC), wp.constant(BODIES), wp.constant(STEP)
 
@@ -38,23 +37,13 @@ def motion_kernels():
             bodies.u_best[i] = bodies.u[i]
             if i >= counts[dynamic_slot]:
                 continue
-            x, y, z, w = q[0], q[1], q[2], q[3]
-            one = wp.float64(1.0)
-            two = wp.float64(2.0)
-            axes = wp.mat33d(
-                one - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w),
-                two * (x * y + z * w), one - two * (x * x + z * z), two * (y * z - x * w),
-                two * (x * z - y * w), two * (y * z + x * w), one - two * (x * x + y * y),
-            )  # fmt: skip
+            axes = matrix(q)
             principal = bodies.principal[i]
-            bodies.inertia[i] = mat33(axes * wp.diag(principal) * wp.transpose(axes))
-            bodies.inverse_inertia[i] = mat33(
-                axes
-                * wp.diag(wp.vec3d(one / principal[0], one / principal[1], one / principal[2]))
-                * wp.transpose(axes)
-            )
+            inverse = wp.vec3d(one / principal[0], one / principal[1], one / principal[2])
+            bodies.inertia[i] = axes * wp.diag(principal) * wp.transpose(axes)
+            bodies.inverse_inertia[i] = axes * wp.diag(inverse) * wp.transpose(axes)
             mass = bodies.mass[i]
-            bodies.inverse_mass[i] = scalar(1.0) / mass
+            bodies.inverse_mass[i] = one / mass
             bodies.extent[i] = wp.sqrt(wp.max(principal[0], wp.max(principal[1], principal[2])) / mass)
 
     @kernel
@@ -93,7 +82,7 @@ def motion_kernels():
         """(g . d, d . (M + K) d): slope and bend of the quadratic part of the merit function."""
         d = bodies.d[i]
         turn = angular(d)
-        heavier = scalar(1.0) + isl.damping[k]
+        heavier = one + isl.damping[k]
         bend = heavier * bodies.mass[i] * wp.dot(linear(d), linear(d))
         bend += wp.dot(turn, (heavier * bodies.inertia[i] + bodies.stiffness[i]) * turn)
         return wp.vec2d(-wp.dot(d, bodies.r[i]), bend)

@@ -86,6 +86,12 @@ def contact_kernels():
         return wp.dot(n, apart) - con.margin_a[c] - con.margin_b[c]
 
     @wp.func(module="axion_contact")
+    def body_velocity(con: ContactArrays, c: int, bodies: BodyArrays):
+        """J u: velocity of body a relative to b, along (n, t1, t2)."""
+        on_a = point_velocity(bodies.u[con.a[c]], con.arm_a[c])
+        return components(con.n[c], on_a - point_velocity(bodies.u[con.b[c]], con.arm_b[c]))
+
+    @wp.func(module="axion_contact")
     def slip(con: ContactArrays, c: int, of_a: vec6, of_b: vec6):
         """Speed along a contact [m/s], of bodies with these velocities."""
         v = point_velocity(of_a, con.arm_a[c]) - point_velocity(of_b, con.arm_b[c]) + con.surface_velocity[c]
@@ -210,13 +216,10 @@ def contact_kernels():
             for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
                 a = con.a[c]
                 b = con.b[c]
-                n = con.n[c]
                 phi = gap(con, c, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
-                ju = components(
-                    n, point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c])
-                )
+                ju = body_velocity(con, c, bodies)
                 con.phi[c] = phi
-                running = components(n, con.surface_velocity[c])
+                running = components(con.n[c], con.surface_velocity[c])
                 con.v[c] = vec3((phi - con.allowed[c]) / h, ju[1] + running[1], ju[2] + running[2])
                 con.bias[c] = vec3((phi - con.allowed[c]) / h - ju[0], running[1], running[2])
 
@@ -232,16 +235,11 @@ def contact_kernels():
             if islands[k] == 0:
                 continue
             for c in range(begin(at, isl.contact_start[k]), end(at, isl.contact_start[k + 1])):
-                a = con.a[c]
-                b = con.b[c]
-                n = con.n[c]
-                ju = components(
-                    n, point_velocity(bodies.u[a], con.arm_a[c]) - point_velocity(bodies.u[b], con.arm_b[c])
-                )
+                ju = body_velocity(con, c, bodies)
                 bias = -con.rebound_speed[c]
                 if con.loaded[c] == 0:
                     bias = scalar(1.0e9)
-                running = components(n, con.surface_velocity[c])
+                running = components(con.n[c], con.surface_velocity[c])
                 con.bias[c] = vec3(bias, running[1], running[2])
                 con.v[c] = ju + con.bias[c]
 

@@ -3,6 +3,7 @@
 
 exponential(w)    quaternion xyzw of the rotation vector w [rad]
 midway(p, q)      orientation in the middle between p and q on the shorter way
+matrix(q)         the rotation matrix of q
 tangent(n)        a unit vector at right angles to n (Duff et al. 2017); the second one is cross(n, tangent(n))
 linear(u), angular(u)   the two halves of a six-vector
 point_velocity(u, r)    velocity of a point of a body, r from the centre of mass, world axes
@@ -17,7 +18,7 @@ import warp as wp
 @cache
 def rotation_functions(real):
     """The functions above for one real type.  ``real``: RealTypes of mathx/real.py."""
-    scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
+    scalar, vec3, quat, vec6, mat33 = real.scalar, real.vec3, real.quat, real.vec6, real.mat33
     module = f"axion_rotation_{real.name}"
 
     @wp.func(module=module)
@@ -32,6 +33,17 @@ def rotation_functions(real):
     @wp.func(module=module)
     def midway(p: quat, q: quat):
         return wp.normalize(p + wp.where(wp.dot(p, q) < scalar(0.0), -scalar(1.0), scalar(1.0)) * q)
+
+    @wp.func(module=module)
+    def matrix(q: quat):
+        x, y, z, w = q[0], q[1], q[2], q[3]
+        one = scalar(1.0)
+        two = scalar(2.0)
+        return mat33(
+            one - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w),
+            two * (x * y + z * w), one - two * (x * x + z * z), two * (y * z - x * w),
+            two * (x * z - y * w), two * (y * z + x * w), one - two * (x * x + y * y),
+        )  # fmt: skip
 
     @wp.func(module=module)
     def tangent(n: vec3):
@@ -68,6 +80,7 @@ def rotation_functions(real):
         measured=measured,
         exponential=exponential,
         midway=midway,
+        matrix=matrix,
         tangent=tangent,
         linear=linear,
         angular=angular,
