@@ -203,7 +203,6 @@ class IslandArrays:
     inner_count: wp.array(dtype=wp.int32)
     newton_count: wp.array(dtype=wp.int32)
     linear_count: wp.array(dtype=wp.int32)
-    linear_round: wp.array(dtype=wp.int32)
     search_round: wp.array(dtype=wp.int32)
     reached: wp.array(dtype=wp.int32)  # 1: the Newton step just taken ends at the root, there is nothing to check
     sweep_count: wp.array(dtype=wp.int32)

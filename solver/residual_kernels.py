@@ -52,7 +52,7 @@ NO_SPEED = 10.0  # times the tolerance in a step: that is no speed yet
 def residual_kernels():
     """The kernels by name."""
     real = real_types(wp.float64)
-    scalar, vec2, vec3, vec6 = real.scalar, real.vec2, real.vec3, real.vec6
+    scalar, vec2, vec3, vec6 = wp.float64, wp.vec2d, wp.vec3d, real.vec6
     math, laws, of_rows = rotation_functions(real), residual_laws(), row_functions()
     exponential, six, linear, angular = math.exponential, math.six, math.linear, math.angular
     least, most, note, spread, mark, doubt = laws.least, laws.most, laws.note, laws.spread, laws.mark, laws.doubt

@@ -74,7 +74,7 @@ class Judged:
 def residual_laws():
     """The functions by name."""
     real = real_types(wp.float64)
-    scalar, vec2, vec3, quat, vec6 = real.scalar, real.vec2, real.vec3, real.quat, real.vec6
+    scalar, vec2, vec3, quat, vec6 = wp.float64, wp.vec2d, wp.vec3d, wp.quatd, real.vec6
     math, of_contacts = rotation_functions(real), contact_kernels()
     tangent, six, linear, angular = math.tangent, math.six, math.linear, math.angular
     point_velocity, components, world = math.point_velocity, of_contacts.components, of_contacts.world

@@ -172,7 +172,7 @@ def test_newton_direction_solves_the_system(seed, method):
         s = stages.solver
         reduction = 1e-10
         s._by_teams(s._cg, wp.float64(reduction), wp.int32(200), p.bodies, p.matrix, p.islands)
-        rounds = download(p.islands.linear_round, p.topology.island_count).max()
+        rounds = download(p.islands.linear_count, p.topology.island_count).max()
         # exact arithmetic ends after as many rounds as unknowns; rounding adds some
         assert rounds <= 2 * len(g)
         limit = reduction * np.sqrt(np.linalg.cond(H))

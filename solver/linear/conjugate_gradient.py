@@ -142,7 +142,6 @@ def cg_kernel(real):
             for m in range(first, end, step):
                 bodies.d[isl.body_index[m]] = whole(matrix.found[isl.body_index[m]])
             if leader:
-                isl.linear_round[k] = rounds
                 isl.linear_count[k] = isl.linear_count[k] + rounds
 
     return iterate

@@ -19,7 +19,6 @@ class RealTypes:
     name: str  # "f64" or "f32": goes into module names
     dtype: np.dtype
     scalar: type
-    vec2: type
     vec3: type
     quat: type
     vec6: type
@@ -31,16 +30,15 @@ class RealTypes:
 def real_types(scalar):
     """The ``RealTypes`` over wp.float64 or wp.float32, the same object on each call; TypeError for anything else."""
     if scalar is wp.float64:
-        name, vec2, vec3, quat, mat33 = "f64", wp.vec2d, wp.vec3d, wp.quatd, wp.mat33d
+        name, vec3, quat, mat33 = "f64", wp.vec3d, wp.quatd, wp.mat33d
     elif scalar is wp.float32:
-        name, vec2, vec3, quat, mat33 = "f32", wp.vec2f, wp.vec3f, wp.quatf, wp.mat33f
+        name, vec3, quat, mat33 = "f32", wp.vec3f, wp.quatf, wp.mat33f
     else:
         raise TypeError(f"The solver's real type is wp.float64 or wp.float32, not {scalar!r}.")
     return RealTypes(
         name=name,
         dtype=np.dtype(wp.dtype_to_numpy(scalar)),
         scalar=scalar,
-        vec2=vec2,
         vec3=vec3,
         quat=quat,
         vec6=wp.types.vector(length=6, dtype=scalar),
