@@ -21,6 +21,7 @@ class Spent(NamedTuple):
 
 
 NOTHING = Spent(0, 0, 0)
+SLACK = 1e-6  # of a step, by which rounding makes it longer than its bodies bear
 
 
 @dataclass
@@ -67,6 +68,7 @@ class Attempt:
     too_long: np.ndarray | None = None  # (B,) bool: see Solved.too_long; None: nobody asked
     bent: np.ndarray | None = None  # (n,) bool: see Solved.bent; None: none
     share: float | None = None  # of the step, at which it is to be split (stops.py); None: half way
+    pieces: int = 1  # that what ``failed`` needs the step in (pace.py); 1: it is done in halves
     crushed: object = None  # Crushed, where somebody looked
     end: object = None  # EndVelocity
     again: bool = False  # the step must be put together anew: a joint broke, or what rested was struck
@@ -80,6 +82,14 @@ class Attempt:
         self.failed = of_islands(self.assembly, bad)
         if self.too_long is not None:
             self.failed |= self.too_long
+
+    def cut(self, longest):
+        """Have islands done in pieces that have a body whose ``longest`` (B,) step [s] is shorter than this one."""
+        asked = np.ceil(self.assembly.problem.step / longest[self.dynamic()] - SLACK)
+        if some(asked > 1.0):
+            self.pieces = int(asked.max())
+            found = of_islands(self.assembly, asked > 1.0)
+            self.too_long = found if self.too_long is None else found | self.too_long
 
     def finish(self, end, fast):
         """Take over the EndVelocity, and judge by it, too.  fast: the loose tolerance [m]."""

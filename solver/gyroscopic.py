@@ -40,6 +40,7 @@ UNSEEN = 0.25  # where nobody knows yet what it touches, in the first frame
 TIP = 0.5  # of its radius of gyration: how far apart the places of a tip may be
 HOPS = 0.03  # and how far above what it turns on it may be, in parts of that, too
 FRAME = 1.0 / 24.0  # [s]
+MANY = 2.0**20  # steps of a frame that nobody takes
 UPRIGHT = 0.7  # of its spin, at least, is about the normal there: what rolls does not turn on a tip
 
 
@@ -69,8 +70,9 @@ class Gyroscopes:
         self._known = None, None
 
     def steps(self, state, seconds, free):
-        """(Number of equal steps that ``seconds`` must be cut into, (B,) bool: bodies to be turned with the impulses of
-        each, as spinning.py has it, or None where there are none).  free: (B,) bool, bodies that move freely.
+        """((B,) int number of equal steps that each body asks ``seconds`` to be cut into, or None where each is content
+        with one; (B,) bool: bodies to be turned with the impulses of a step, as spinning.py has it, or None where there
+        are none).  free: (B,) bool, bodies that move freely.
         """
         jointed, alone, gain, most, levers = self._structure(free)
         spin = state.velocity[:, 3:]
@@ -78,7 +80,7 @@ class Gyroscopes:
         # What touches can only ease the bound and leave bodies out: where even the strictest asks for one step, it is.
         strictest = most[0 if unknown or len(state.contacts.body_a) else 1]
         if (np.einsum("ni,ni->n", spin, spin) * strictest).max(initial=0.0) * seconds**2 <= SAFE:
-            return 1, None
+            return None, None
         touching = np.zeros(count, bool)
         if not unknown:
             touching[state.contacts.body_a] = touching[state.contacts.body_b] = True
@@ -96,8 +98,8 @@ class Gyroscopes:
             tips = places(whirls if unknown else self._on_tips(state, whirls))
             worth = rate[tips] * shortest_step(self._gyration(tips), self.fast)
             bound[tips] = np.clip(worth, UNSEEN if unknown else TIPTOE, TOUCHING)
-        steps = np.ceil((rate * seconds / bound)[taken].max(initial=0.0))
-        return max(1, int(steps)), fast if some(fast) else None
+        asked = np.ceil(np.where(taken, np.minimum(rate * seconds / bound, MANY), 1.0)).astype(int)
+        return np.maximum(asked, 1), fast if some(fast) else None
 
     def _structure(self, free):
         """Of each body (B,): whether it has joints; whether nothing leans with it; (B, 3) the rate at which it gives

@@ -29,7 +29,7 @@ def halve_part(stepper, step, depth, attempt):
         if stepper.recorder is not None:
             stepper.records.append((attempt, kept))
         try:
-            halves = stepper.halves(step, depth, share=attempt.share)
+            parts = stepper.parts(step, depth, attempt)
             break
         except ReachedError as reached:
             before.restore()
@@ -42,10 +42,10 @@ def halve_part(stepper, step, depth, attempt):
             attempt.failed = failed = failed | attempt.islands_of(more)
             # What goes on to reach more takes longer, a few bodies at a time, than all bodies in halves.
             if not few(stepper, attempt) or tried > attempt.assembly.numbering.dynamic_count:
-                return stepper.halves(step, depth, spent, attempt.share)
+                return stepper.parts(step, depth, attempt, spent)
     stepper.assembler.carried = before.carried
     stepper.state = _joined(stepper.state, moved, kept)
-    return [attempt.outcome(kept).after(*spent), *(replace(half, partial=True) for half in halves)]
+    return [attempt.outcome(kept).after(*spent), *(replace(part, partial=True) for part in parts)]
 
 
 def _joined(state, moved, kept):

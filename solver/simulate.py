@@ -20,6 +20,7 @@ from .joint_types import JOINT_TYPES
 from .loading import uncollected
 from .model import build_model
 from .overlaps import Overlap, deep_overlaps
+from .pace import paces
 from .proximal import ProximalSolver
 from .rotors import Rotors
 from .step import Stepper
@@ -74,8 +75,14 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
             between = [record.pose()] * (parts - 1)
         else:
             free = stepper.assembler.free(stepper.state.time)
-            turns, stepper.assembler.spinning = gyroscopes.steps(stepper.state, 1.0 / fps, free)
-            steps = substeps.take(max(turns, rotors.steps(stepper.state, 1.0 / fps, free)))
+            asked, stepper.assembler.spinning = gyroscopes.steps(stepper.state, 1.0 / fps, free)
+            steps = rotors.steps(stepper.state, 1.0 / fps, free)
+            if asked is None:
+                steps, stepper.longest = substeps.take(steps), None
+            else:
+                whole, wanted = paces(asked, stepper.moving(), stepper.links())
+                steps = substeps.take(max(steps, whole))
+                stepper.longest = substeps.longest(wanted, 1.0 / fps)
             for step in range(1, steps + 1):
                 outcomes += stepper.advance(1.0 / (fps * steps))
                 if step < steps and step % (steps // parts) == 0:

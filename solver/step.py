@@ -80,6 +80,7 @@ class Stepper:
         self.carried = None  # parts.Carried that only went along in the step last accepted
         self.crushed = np.zeros(len(model.names), bool)  # (B,) bodies without room in the step last advanced by,
         self._without_room = self.crushed  # and in the one under way
+        self.longest = None  # (B,) step that each body bears [s], or None where all bear any (pace.py)
         self.records = []  # Attempts accepted in the step under way, with the bodies (B,) bool they are kept for
 
     def start(self, position, orientation, velocity):
@@ -112,12 +113,12 @@ class Stepper:
         if attempt.again:
             return self._after(attempt.spent, self._advance(step, depth))
         if some(attempt.failed):
-            if depth < self.deepest:
-                if self._in_vain(attempt):
+            if depth < self.deepest or attempt.pieces > 1:
+                if attempt.pieces == 1 and self._in_vain(attempt):
                     return self._after(attempt.spent, self._advance(step, self.deepest))
                 if few(self, attempt):
                     return halve_part(self, step, depth, attempt)
-                return self.halves(step, depth, attempt.spent, attempt.share)
+                return self.parts(step, depth, attempt, attempt.spent)
             self._look_for_room(attempt)
             self._without_room = self._without_room | attempt.crushed.bodies
             if some(attempt.crushed.bodies):
@@ -174,8 +175,10 @@ class Stepper:
         thrown = throws(assembly, solution, judged, self.position_phase.slow) if depth < self.deepest else None
         if thrown is not None:
             attempt.too_long = of_islands(assembly, thrown) | (attempt.too_long is not None and attempt.too_long)
+        if self.longest is not None:
+            attempt.cut(self.longest)
         attempt.judge(self.fast)
-        if some(attempt.failed) and depth < self.deepest and not few(self, attempt):
+        if some(attempt.failed) and (depth < self.deepest or attempt.pieces > 1) and not few(self, attempt):
             return attempt
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
@@ -199,17 +202,25 @@ class Stepper:
         """The outcomes with work in vain added to the first."""
         return [outcomes[0].after(*spent), *outcomes[1:]]
 
-    def halves(self, step, depth, spent=NOTHING, share=None):
-        """The outcomes of the step, of that depth, done as two halves; spent: work in vain.
+    def parts(self, step, depth, attempt, spent=NOTHING):
+        """The outcomes of the step, of that depth, in the parts that an Attempt at it asks for; spent: work in vain.
 
-        share: of the step, that the first has where something is launched, which says nothing of frames to come; None.
+        The others than the first are ``partial``, as they say nothing of the tolerance in frames to come, where spin
+        wants pieces and where something is launched.
         """
-        if share is None:
-            return self._after(spent, self._advance(0.5 * step, depth + 1) + self._advance(0.5 * step, depth + 1))
-        first, second = self._advance(share * step, depth + 1), self._advance((1.0 - share) * step, depth + 1)
-        last = max(i for i, outcome in enumerate(second) if not outcome.partial)
-        second[last] = replace(second[last], partial=True)
-        return self._after(spent, first + second)
+        if attempt.pieces > 1:
+            lengths, deeper = [step / attempt.pieces] * attempt.pieces, depth
+        else:
+            share = 0.5 if attempt.share is None else attempt.share
+            lengths, deeper = [share * step, (1.0 - share) * step], depth + 1
+        outcomes = self._advance(lengths[0], deeper)
+        for length in lengths[1:]:
+            more = self._advance(length, deeper)
+            if attempt.pieces > 1 or attempt.share is not None:
+                last = max(i for i, outcome in enumerate(more) if not outcome.partial)
+                more[last] = replace(more[last], partial=True)
+            outcomes += more
+        return self._after(spent, outcomes)
 
     def _contacts(self, step, velocity):
         """Contacts at the present state, and the impulses [N s] they carried, for a warm start.
@@ -234,6 +245,20 @@ class Stepper:
         if state.late is not None:
             impulses += step * state.late.laid_on(contacts, len(state.way))
         return contacts, impulses
+
+    def moving(self):
+        """(B,) bool: bodies that move freely and did not rest in the last step."""
+        free = self.assembler.free(self.state.time)
+        return free if self.assembler.asleep is None else free & ~self.assembler.asleep
+
+    def links(self):
+        """Numbers (L,), (L,) of bodies that joints hold or that may touch at present; the world has number B."""
+        rows, contacts = self.joints.fixed, self.state.contacts
+        alive = self.joints.alive[rows.joint] if len(rows) else np.zeros(0, bool)
+        sides = (rows.body_a[alive], rows.body_b[alive])
+        if contacts is None:
+            return sides
+        return tuple(map(np.concatenate, zip(sides, (contacts.body_a, contacts.body_b), strict=True)))
 
     def touching(self):
         """The ContactSet of the present state."""

@@ -50,7 +50,8 @@ def asked(scene, contacts=(), apart=10.0, normal=(0, 0, 1), gap=0.0):
         body_a=body_a, body_b=body_b, point_a=points, point_b=points, gap=np.full(count, gap),
         normal=np.tile(np.array(normal, float), (count, 1)),
     )  # fmt: skip
-    return Gyroscopes(scene, frames, joints, 1e-4).steps(state, FRAME, np.isfinite(frames.mass))
+    steps, spinning = Gyroscopes(scene, frames, joints, 1e-4).steps(state, FRAME, np.isfinite(frames.mass))
+    return 1 if steps is None else steps.max(), spinning
 
 
 def wanted(scene, contacts=(), **where):

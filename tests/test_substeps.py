@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The automatic number of steps per frame: up at once, down slowly, fixed where the user says so."""
 
+import numpy as np
 import pytest
 import scenes
 import table_scenes
@@ -18,9 +19,20 @@ def test_doubles_at_a_miss_up_to_the_most():
     steps = Substeps()
     seen = []
     for _ in range(8):
-        steps.learn(10 * MOST, False)
+        steps.learn(2 * steps.take(1), False)
         seen.append(steps.count)
     assert seen[:3] == [2, 4, 8] and seen[-1] == MOST
+
+
+def test_a_few_halved_steps_cost_less_than_twice_as_many():
+    steps = Substeps()
+    steps.learn(2 * steps.take(1), False)
+    steps.learn(2 * steps.take(1), False)
+    assert steps.take(1) == 4
+    steps.learn(6, False)
+    assert steps.take(1) == 4
+    steps.learn(7, False)
+    assert steps.take(1) == 8
 
 
 def test_stays_where_halving_was_in_vain():
@@ -37,12 +49,12 @@ def test_stays_where_halving_was_in_vain():
 
 def test_halves_after_peace_and_never_below_one():
     steps = Substeps()
-    steps.learn(2, False)
-    steps.learn(4, False)
+    for _ in range(2):
+        steps.learn(2 * steps.take(1), False)
     assert steps.count == 4
     counts = []
     for _ in range(4 * PATIENCE):
-        steps.learn(steps.count, False)
+        steps.learn(steps.take(1), False)
         counts.append(steps.count)
     assert counts[PATIENCE - 2 : PATIENCE] == [4, 2] and counts[2 * PATIENCE - 1] == 1 == counts[-1]
 
@@ -55,8 +67,8 @@ def test_a_fixed_number_stays():
 
 def test_more_steps_that_are_no_help_are_taken_back():
     steps = Substeps()
-    for solves in (2, 4, 8):
-        steps.learn(solves, False)
+    for _ in range(3):
+        steps.learn(2 * steps.take(1), False)
     assert steps.count == 8
     steps.learn(100, True)
     assert steps.count == 4
@@ -72,7 +84,7 @@ def test_spin_asks_for_steps_of_its_frame_alone():
     steps.learn(6, False)
     assert steps.count == 1  # six steps were asked for, and none was halved
     steps.take(6)
-    steps.learn(7, False)
+    steps.learn(10, False)
     assert steps.take(6) == 12
     assert Substeps(3).take(9) == 3
 
@@ -84,9 +96,20 @@ def test_a_multiple_is_kept_whatever_asks_for_steps():
     steps.learn(4, False)
     assert steps.count == 1  # four steps were asked for, and none was halved
     steps.take(1)
-    steps.learn(5, False)
+    steps.learn(7, False)
     assert steps.take(1) == 8
     assert Substeps(5, 4).take(1) == 8
+
+
+def test_what_only_islands_want_is_no_step_of_the_others():
+    steps, wanted = Substeps(), np.array([1, 8, 3])
+    steps.take(3)
+    assert np.array_equal(steps.longest(wanted, 0.04), [np.inf, 0.005, np.inf])
+    steps.take(8)
+    assert steps.longest(wanted, 0.04) is None
+    fixed = Substeps(2)
+    fixed.take(1)
+    assert fixed.longest(wanted, 0.04) is None  # the user's number stands
 
 
 @pytest.mark.parametrize("name", WHOLE)
