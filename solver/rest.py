@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .components import connected_components
+from .contact_set import no_contacts
 from .copies import replace
 from .flags import some
 from .metrics import body_residuals, step_residuals
@@ -113,6 +114,14 @@ class Rest:
         if self.assembler.prescribes and self.assembler.prescribed_velocity(state, step)[~free].any():
             return False
         return not (self._restless_joints(state, step).any() or self._blown(state, free, step).any())
+
+    def moving(self, state):
+        """((B,) bool: bodies that move freely and do not rest; numbers (L,), (L,) of bodies at both ends of every
+        contact known and row of a joint that holds, the world is the last).
+        """
+        free = self.assembler.free(state.time)
+        links = self._links(no_contacts() if state.contacts is None else state.contacts, free)[:2]
+        return (free if state.proof is None else free & np.isinf(state.proof[:, RESIDUAL])), links
 
     def sleep(self, state, contacts, impulses, velocity, step):
         """(Sleep, State) of a step of ``step`` seconds; resting bodies of the State have velocity zero and a proof.

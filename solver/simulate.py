@@ -80,7 +80,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
             if asked is None:
                 steps, stepper.longest = substeps.take(steps), None
             else:
-                whole, wanted = paces(asked, stepper.moving(), stepper.links())
+                whole, wanted = paces(asked, *stepper.rest.moving(stepper.state))
                 steps = substeps.take(max(steps, whole))
                 stepper.longest = substeps.longest(wanted, 1.0 / fps)
             for step in range(1, steps + 1):

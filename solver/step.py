@@ -246,20 +246,6 @@ class Stepper:
             impulses += step * state.late.laid_on(contacts, len(state.way))
         return contacts, impulses
 
-    def moving(self):
-        """(B,) bool: bodies that move freely and did not rest in the last step."""
-        free = self.assembler.free(self.state.time)
-        return free if self.assembler.asleep is None else free & ~self.assembler.asleep
-
-    def links(self):
-        """Numbers (L,), (L,) of bodies that joints hold or that may touch at present; the world has number B."""
-        rows, contacts = self.joints.fixed, self.state.contacts
-        alive = self.joints.alive[rows.joint] if len(rows) else np.zeros(0, bool)
-        sides = (rows.body_a[alive], rows.body_b[alive])
-        if contacts is None:
-            return sides
-        return tuple(map(np.concatenate, zip(sides, (contacts.body_a, contacts.body_b), strict=True)))
-
     def touching(self):
         """The ContactSet of the present state."""
         return self._contacts(LONGEST_STEP, self.assembler.prescribed_velocity(self.state, LONGEST_STEP))[0]

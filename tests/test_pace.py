@@ -88,3 +88,16 @@ def test_a_coin_spins_alike_whoever_else_moves(monkeypatch):
     assert np.abs(height - lone_height).max() < 1e-3
     assert np.abs(spin - lone_spin).max() < 0.02 * lone_spin[0]
     assert 3 * taken[1] < taken[0]  # until the boxes rest and the coin is nearly all that moves
+
+
+def test_a_bake_goes_on_alike_where_some_rest_and_one_spins():
+    cpu, seen = SolverConfig(device="cpu"), {}
+
+    def note(result):
+        if result.frame == 36:
+            seen["then"] = result.checkpoint()
+
+    whole = simulate(coin_beside(40), 40, config=cpu, on_frame=note)
+    rest = simulate(coin_beside(40), 40, config=cpu, resume=seen["then"])
+    assert not whole.linear_velocity[36, 2:].any()  # the boxes rest
+    assert np.array_equal(whole.position[36:], rest.position)
