@@ -91,3 +91,13 @@ def connected_components(count, edge_i, edge_j):
     edges.i[:size], edges.j[:size] = edge_i, edge_j
     _labels.kernel.run()
     return nodes.label[:count].copy()
+
+
+def joint_groups(joint_links, n):
+    """(n + 1,) int: bodies that joints hold together share a number; -1, the last, of what does not move.
+
+    joint_links: as in Assembly.
+    """
+    one, other = joint_links
+    linked = np.maximum(one, other) < n
+    return np.append(connected_components(n, one[linked], other[linked]), -1)

@@ -9,11 +9,12 @@ other turns on and meets with other corners, the parts are halves.  Not if any o
 
 import numpy as np
 
+from .components import joint_groups
 from .copies import replace
 from .flags import some
 from .free_momentum import MUCH
 from .reference.rows import gaps, parting_speeds
-from .stops import joint_groups, may_break, met_at, solved_otherwise
+from .stops import may_break, met_at, solved_otherwise
 from .turning_strikes import FAR
 from .vectors import length
 

@@ -12,13 +12,14 @@ stops.py.
 
 import numpy as np
 
+from .components import joint_groups
 from .constraints.breaking import impulse_share
 from .copies import replace
 from .flags import some
 from .problem import Coordinate
 from .reference.knock_on import answer
 from .reference.rows import coordinate_rates, coordinates, dot, fades, jacobians
-from .stops import joint_groups, may_break, solved_otherwise
+from .stops import may_break, solved_otherwise
 from .vectors import length
 
 FULL = 1.0 - 1e-6  # of the force there is: what takes more slides all the way, or is turned back

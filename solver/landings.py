@@ -15,11 +15,12 @@ that are hit tells when that is.  Not if any of the joints may break; see stops.
 import numpy as np
 
 from .bounces import moving_first
+from .components import joint_groups
 from .constraints.breaking import impulse_share
 from .flags import places, some
 from .halts import arms, brakes
 from .reference.rows import coordinate_rates, coordinates, parting_speeds, start_gaps
-from .stops import Stops, joint_groups, matters, may_break, shares, unstopped
+from .stops import Stops, matters, may_break, shares, unstopped
 
 HIT = 0.1  # [m/s] at which bodies approach; slower they come to lie on each other
 LIGHT = 0.1  # of what springs do in the step: hits of less energy are not worth so many solves

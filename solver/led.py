@@ -9,6 +9,7 @@ hands on no more than that.
 import numpy as np
 
 from .bounces import moving_first
+from .components import joint_groups
 from .flags import some
 from .rotations import rotate
 
@@ -78,7 +79,15 @@ def led_energy(assembly, solution, driven):
     for body in (contacts.body_a[touched], contacts.body_b[touched]):
         moves = body < n
         np.maximum.at(fastest, body[moves], most[moves])
+    fastest = _of_groups(fastest, joint_groups(assembly.joint_links, n)[:n])
     told[assembly.island[fastest > 0.0]] = True
     own = np.linalg.norm(bodies.free_velocity[:n, :3], axis=1)
     given = 0.5 * bodies.mass[:n] * fastest * (fastest + 2.0 * own)
     return np.bincount(assembly.island, given, count), told & driven & ~hung
+
+
+def _of_groups(speed, label):
+    """(n,) largest ``speed`` (n,) of each body's group ``label`` (n,): what joints hold goes along."""
+    largest = np.zeros(int(label.max(initial=-1)) + 1)
+    np.maximum.at(largest, label, speed)
+    return largest[label]

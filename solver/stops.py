@@ -17,7 +17,7 @@ import numpy as np
 
 from .attempt import Spent
 from .bounces import moving_first
-from .components import connected_components
+from .components import joint_groups
 from .copies import replace
 from .flags import places, some
 from .reference.rows import coordinate_rates, coordinates, gaps, parting_speeds, start_gaps
@@ -121,16 +121,6 @@ def _loads(problem, solution, stops, velocity, fast):
 def matters(lost, speed):
     """(N,) bool: whether a step is worth doing in parts that else loses so much of a speed [m/s]."""
     return lost > np.maximum(LEAST, SHARE * speed)
-
-
-def joint_groups(joint_links, n):
-    """(n + 1,) int: bodies that joints hold together share a number; -1, the last, of what does not move.
-
-    joint_links: as in Assembly.
-    """
-    one, other = joint_links
-    linked = np.maximum(one, other) < n
-    return np.append(connected_components(n, one[linked], other[linked]), -1)
 
 
 def may_break(problem, label, breakable):
