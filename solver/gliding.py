@@ -10,11 +10,13 @@ mid-step instead, as joints without contacts do, and so do those that are carrie
     phi(q+) >= 0        the gap at the end, with the normal there
 
 and the velocity phase ends what is left of v_n(q+), with p turned on to the end pose.  A contact glides that touches
-and neither approaches nor runs; bodies go by mid-step where all that press on them, themselves or through others, do.
+and neither approaches nor runs along a curve; bodies go by mid-step where all that press on them, themselves or
+through others, do.
 What stands still holds where its surface does not curve, but for what has springs: they would be braked with it, and a
 car on undamped springs lost 85 % of its swing in a second.  And but for single bodies that are round there, and
 wheels: a roly-poly went from 0.3 to 0.17 rad in eight seconds, balls and carts were a h t / 2 too far down a slope.
-And but for what joints hold together while it slides (sliding.py).
+And but for what joints hold together while it slides (sliding.py).  All of these go on what keyframes move straight on,
+and on flat belts, as on what stands; and what lifts carry that speed up or slow down ends the step with their speed.
 What keyframes turn carries along as what joints turn does: along the tangents of a turntable a box came 1.3 times as
 far out in six seconds at 1.5 rad/s and 24 frames a second.
 """
@@ -27,6 +29,7 @@ from .falling import rebounding
 from .flags import places, some
 from .mesh_features import has_large_faces
 from .numbering import held
+from .problem import TURNS
 from .reference.rotation import dot, halfway
 from .reference.rows import normals, parting_speeds
 from .rims_that_roll import with_others
@@ -35,7 +38,6 @@ from .shapes import Box, ConvexHull, Plane, TriangleMesh
 from .sliding import arms, slides, speed_at
 from .vectors import length
 
-TURNS = 1e-4  # [rad] in a step: what keyframes turn by less carries as what stands
 ROLLS = 0.1  # [rad] in a step: what turns by more rolls on, and its places with it
 SHARP = 0.5  # [rad] at which faces meet that are no curve of facets
 STANDS = 0.1  # of what turning gives it: a place no faster stands
@@ -78,7 +80,7 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
         # Where the ground holds all that touches, as in heaps, nobody need look closer.
         loose = ~held(links, touches, *loads, with_others(touches, rims, may))
         may &= loose.take(moving_first(touches)[0])
-        may = _able(problem, may, len(contacts), noise, curved) if some(may) else None
+        may = _able(problem, may, len(contacts), links, noise, curved) if some(may) else None
     if may is not None:
         may = with_others(touches, rims, may)
     middle[:n] = ~held(links, touches, *loads, may)[:n]
@@ -115,6 +117,8 @@ def _near(problem, contacts, links, noise, curved, rims):
     a, b = touches.body_a.take(closed), touches.body_b.take(closed)
     own, other = np.minimum(a, b), np.maximum(a, b)
     may = turns.take(other) & (touches.face.take(closed) >= 0)
+    if problem.bodies.velocity_at_start() is not problem.bodies.velocity:
+        may |= _sped_up(problem.bodies, links, (own, other), problem.step, noise)
     if links.as_one is not None:  # edges that touch turn with both then
         may |= (other < n) & (links.as_one.take(own) == links.as_one.take(other))
     is_round = _is_round(touches, closed, own)
@@ -147,9 +151,31 @@ def _rolls(bodies, links, sides, is_round, step):
         alone[moved] = wheels[moved] = False
     rolls = is_round & (alone.take(own) | wheels.take(own) & links.flat.take(other))
     if links.sprung is not None:
-        slow = step * length(bodies.velocity[:, 3:].take(own, 0)) <= ROLLS
-        rolls |= links.sprung.take(links.group.take(own)) & (is_round | slow)
-    return rolls & (other >= n) & bodies.still().take(other)
+        rolls |= links.sprung.take(links.group.take(own)) & (is_round | _slow(bodies, step, own))
+    return rolls & (other >= n) & bodies.straight(step).take(other)
+
+
+def _slow(bodies, step, own):
+    """(K,) bool: whether bodies ``own`` (K,) hardly turn in a step [s]."""
+    return step * length(bodies.velocity[:, 3:].take(own, 0)) <= ROLLS
+
+
+def _sped_up(bodies, links, sides, step, noise):
+    """(K,) bool: contacts with what keyframes move straight on, faster or slower in the course of a step [s], by more
+    than ``noise`` [m] of its way, of what touches nothing else that moves and hardly turns.  By backward Euler that
+    would end the step with the mean velocity of what carries it, and lifts throw it too high.
+
+    sides: as in ``_rolls``.
+    """
+    (own, other), n = sides, bodies.dynamic_count
+    gain = step * length((bodies.start_velocity - bodies.velocity)[:, :3]) > noise
+    may = (other >= n) & (gain & bodies.straight(step)).take(other)
+    if not some(may):
+        return may
+    alone, moving = np.ones(links.group_count + 1, bool), places(other < n)
+    for side in sides:
+        alone[links.group.take(side.take(moving))] = False
+    return may & alone.take(links.group.take(own)) & _slow(bodies, step, own)
 
 
 def _pivots(touches, index, bodies, sides, rolls):
@@ -167,12 +193,15 @@ def _pivots(touches, index, bodies, sides, rolls):
     if len(found):
         own = own[found]
         arm = arms(touches, bodies, own, index[found])
-        out[found] = length(speed_at(bodies, own, arm)) <= STANDS * length(bodies.velocity[own, 3:]) * length(arm)
+        past = speed_at(bodies, own, arm) - bodies.velocity[other[found], :3]
+        out[found] = length(past) <= STANDS * length(bodies.velocity[own, 3:]) * length(arm)
     return out
 
 
-def _able(problem, may, count, noise, curved):
-    """(C,) bool: those of the contacts ``may`` that do not approach, run or rebound; None where there are none."""
+def _able(problem, may, count, links, noise, curved):
+    """(C,) bool: those of the contacts ``may`` that do not approach or rebound, nor run but along what is flat; None
+    where there are none.
+    """
     touches, bodies = problem.contacts, problem.bodies
     found, along = np.zeros(len(touches), bool), may & _bent(touches, bodies, curved)
     if along.any():
@@ -185,7 +214,8 @@ def _able(problem, may, count, noise, curved):
         own, other = moving_first(near)
         falls = length((bodies.free_velocity - bodies.velocity)[own, :3])
         rest = noise / problem.step + np.where(other < bodies.dynamic_count, 0.0, PRESSED * falls)
-        found[index] = _neither_runs_nor_rebounds(near) & (np.abs(speed) <= rest)
+        quiet = _does_not_rebound(near) & (~_runs(near) | links.flat.take(other))
+        found[index] = quiet & (np.abs(speed) <= rest)
     return found if found.any() else None
 
 
@@ -220,14 +250,20 @@ def _carried(touches, bodies, ours, known, limits):
     carries &= mine.start_gap <= noise + SAGITTA * MOST * step * speed
     rides, bad = np.zeros((2, n + 1), bool)
     rides[own[index[carries]]] = True
-    bad[own[index[~_neither_runs_nor_rebounds(mine) | (mine.start_gap < -noise)]]] = True  # overlap is pushed out
+    quiet = _does_not_rebound(mine) & ~_runs(mine)
+    bad[own[index[~quiet | (mine.start_gap < -noise)]]] = True  # overlap is pushed out
     return ours & (rides & ~bad)[np.minimum(own, n)]
 
 
-def _neither_runs_nor_rebounds(touches):
+def _does_not_rebound(touches):
     """(C,) bool."""
-    quiet = (touches.rebound_speed == 0.0) & (touches.rebound_gap == 0.0)
-    return quiet if touches.surface_velocity is None else quiet & ~touches.surface_velocity.any(axis=1)
+    return (touches.rebound_speed == 0.0) & (touches.rebound_gap == 0.0)
+
+
+def _runs(touches):
+    """(C,) bool: contacts with belts."""
+    surface = touches.surface_velocity
+    return np.zeros(len(touches), bool) if surface is None else surface.any(axis=1)
 
 
 def take_middle(problem, contacts, may, curved, rims=None):

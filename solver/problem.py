@@ -21,6 +21,8 @@ import numpy as np
 
 from .flags import numbers
 
+TURNS = 1e-4  # [rad] in a step: what keyframes turn by less carries as what stands
+
 
 class Coordinate(IntEnum):
     """What a joint row measures.  R_a, R_b: orientations; d: anchor b minus anchor a, in the world.
@@ -70,6 +72,15 @@ class Bodies:
         """(B,) bool: of the bodies that do not move freely those without a velocity; of others nothing is said."""
         out, n = np.ones(len(self.mass), bool), self.dynamic_count
         np.logical_not(self.velocity[n:].any(axis=1), out=out[n:])
+        return out
+
+    def straight(self, step):
+        """(B,) bool: of the bodies that do not move freely those that turn by no more than TURNS in a step [s]: what
+        they carry moves past them as past what stands; of others nothing is said.
+        """
+        out, n = np.ones(len(self.mass), bool), self.dynamic_count
+        spin = self.velocity[n:, 3:]
+        out[n:] = np.einsum("bi,bi->b", spin, spin) * step**2 <= TURNS**2
         return out
 
     def velocity_at_start(self):

@@ -76,8 +76,8 @@ class NumberedRims:
         """
         touches, bodies = problem.contacts, problem.bodies
         rim, n, (own, other) = np.full(len(touches), -1), bodies.dynamic_count, moving_first(touches)
-        spin, moves = problem.step * length(bodies.velocity[:, 3:]), bodies.velocity.any(axis=1)
-        mine = places(which & (own < n) & (other >= n) & (self.alone & (spin > TURNS))[own] & ~moves[other])
+        spin, straight = problem.step * length(bodies.velocity[:, 3:]), bodies.straight(problem.step)
+        mine = places(which & (own < n) & (other >= n) & (self.alone & (spin > TURNS))[own] & straight[other])
         body = self.scene[own[mine]]
         first = self.rims.first[body]
         run, offset = along_runs(self.rims.first[body + 1] - first)

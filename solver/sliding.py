@@ -26,14 +26,15 @@ def slides(touches, index, problem, links, sides, is_round):
     bodies, (own, other) = problem.bodies, sides
     n, jointed = bodies.dynamic_count, np.zeros(len(bodies.mass), bool)
     jointed[links.a] = jointed[links.b] = True
-    may = (own < n) & (other >= n) & jointed.take(own) & links.flat.take(other) & bodies.still().take(other)
+    may = (own < n) & (other >= n) & jointed.take(own) & links.flat.take(other)
+    may &= bodies.straight(problem.step).take(other)
     found = places(may)
     if not len(found):
         return may
-    near, body = index[found], own[found]
+    near, body, past = index[found], own[found], bodies.velocity.take(other[found], 0)[:, :3]
     normal, velocity = normals(touches, bodies.orientation, near), bodies.velocity.take(body, 0)
-    velocity, spin = velocity[:, :3], velocity[:, 3:]
-    slip = speed_at(bodies, body, arms(touches, bodies, body, near))
+    velocity, spin = velocity[:, :3] - past, velocity[:, 3:]
+    slip = speed_at(bodies, body, arms(touches, bodies, body, near)) - past
     group = links.group[body]
     slides, goes = (_fastest(length(_along(speed, normal)), group) for speed in (slip, velocity))
     stays = problem.step * length(_along(spin, normal)) <= TILTS
