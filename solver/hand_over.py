@@ -104,29 +104,51 @@ class HandOver:
         turns with it: what rides on it would end each step with a velocity of half a step ago, and slide off.
         number: Numbering; orientation: (B + 1, 4) at ``time``.
         """
-        free, changed = self.holding.free(state.time), {}
+        changed = {}
+        for i, k in self.carriers(state.time, time, number, velocity):
+            linear, angular = self._smooth_velocity(i, time, state.glide, time == state.time)
+            changed[k] = np.concatenate([linear + self._lever(i, orientation[k], angular), angular])
+        if changed:
+            velocity = velocity.copy()
+            velocity[list(changed)] = list(changed.values())
+        return velocity
+
+    def carriers(self, begin, time, number, velocity):
+        """[(number in the scene, number of the solver's)] of bodies that animation moves from ``begin`` to ``time``.
+
+        number: Numbering; velocity: (B + 1, 6).
+        """
+        free, found = self.holding.free(begin), []
         for i in self._paths:
             k = number.solver[i]
             if k < number.dynamic_count or not velocity[k].any() or free[i]:
                 continue  # it moves freely, stands still, or has gone on ahead (parts.py)
-            if self.bodies[i].motion == "dynamic" and self.holding.until(i, state.time) < time:
+            if self.bodies[i].motion == "dynamic" and self.holding.until(i, begin) < time:
                 continue  # let go in the step
-            linear = self._smooth_velocity(i, time, state.glide, time == state.time)
-            changed[k] = linear + self._lever(i, orientation[k], velocity[k, 3:])
-        if changed:
-            velocity = velocity.copy()
-            velocity[list(changed), :3] = list(changed.values())
-        return velocity
+            found.append((i, k))
+        return found
+
+    def around(self, index, time, glide):
+        """Of the path of body ``index`` just before ``time`` and just after: (linear of the origin, angular) each."""
+        return tuple(self._velocity(index, time + late, glide) for late in (-SLACK, SLACK))
+
+    def samples(self, index, begin, end):
+        """[(time, how far apart the middles of the intervals are before and after it)]: ``begin``, and the samples of
+        the path of body ``index`` from there to ``end`` [s].
+        """
+        times = self.bodies[index].path.times
+        within = np.flatnonzero((times > begin + SLACK) & (times < end - SLACK) & (times < times[-1]))
+        near = np.clip(np.searchsorted(times, begin - SLACK), 1, len(times) - 2)
+        within = [near, *within[within > 0].tolist()]
+        apart = 0.5 * (times[np.add(within, 1)] - times[np.subtract(within, 1)])
+        return list(zip([begin, *times[within[1:]].tolist()], apart.tolist(), strict=True))
 
     def _smooth_velocity(self, index, time, glide, begins):
-        """Velocity (3,) of the frame's origin of body ``index`` at ``time``: the mean of before and after; at a corner
-        of its path that of the step, which ``begins`` there or ends.
+        """(linear of the frame's origin, angular) of body ``index`` at ``time``: the means of before and after; at a
+        corner of its path that of the step, which ``begins`` there or ends.
         """
-        before, after = (self._velocity(index, time + late, glide)[0] for late in (-SLACK, SLACK))
-        speeds = np.linalg.norm(before), np.linalg.norm(after)
-        if np.linalg.norm(after - before) <= SMOOTH * min(speeds):
-            return 0.5 * (before + after)
-        return after if begins else before
+        around = self.around(index, time, glide)
+        return [_smooth(*sides, begins) for sides in zip(*around, strict=True)]
 
     def _take_back(self, i, moved):
         body = self.bodies[i]
@@ -177,6 +199,13 @@ class HandOver:
             self._pose(index, time, glide)[1], rotations.conjugate(self._pose(index, time - back, glide)[1])
         )
         return linear + left[1], rotations.logarithm(turn) / back
+
+
+def _smooth(before, after, begins):
+    """Velocity (3,) at a sample between two intervals of a path; ``begins``: whether the step begins there, or ends."""
+    if np.linalg.norm(after - before) <= SMOOTH * min(np.linalg.norm(before), np.linalg.norm(after)):
+        return 0.5 * (before + after)
+    return after if begins else before
 
 
 def _left(row, time, blend):

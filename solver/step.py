@@ -45,6 +45,7 @@ from .halts import halt
 from .halving import few, halve_part
 from .landings import landing
 from .late_forces import LateForces
+from .lift_offs import lift_off
 from .parts import ReachedError, kept_forces, of_islands, pressed
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase
@@ -185,7 +186,7 @@ class Stepper:
         if depth < self.deepest:
             parts = (
                 find(attempt, self.position_phase)
-                for find in (launch, landing, take_off, halt, strike, collide, unsteady)
+                for find in (launch, landing, take_off, lift_off, halt, strike, collide, unsteady)
             )
             if (split := next(filter(None, parts), None)) is not None:
                 attempt.split(*split)

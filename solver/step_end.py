@@ -16,6 +16,7 @@ from .hits_in_flight import in_flight, unheld
 from .joint_damping import damp_joints
 from .kept_energy import keep_energy
 from .proximal import SolveOptions
+from .riding import dragged, riders
 from .rolling import rolling
 from .strokes import roll_on
 from .topology import groups_with, whole_groups
@@ -62,7 +63,13 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     limit = EnergyLimit(assembly, solution, judged, phase.fast)
     gained = limit.exceeded(velocity)
     need = judged.need | gained
-    for asks in (solved.leans, rolling(assembly, solution)):
+    led = assembly.problem.bodies.velocity
+    if phase.assembler.prescribes:
+        until, number = state.time + assembly.problem.step, assembly.numbering
+        led = phase.assembler.hand_over.led(until, state, number, led, solution.orientation)
+    loaded = solution.contact_impulse[:, 0] > 0.0
+    rides = riders(assembly.problem, loaded, led, phase.fast)
+    for asks in (solved.leans, rolling(assembly, solution), rides):
         if asks is not None:
             need = need | groups_with(assembly.island, asks, len(need))
     (flying, loose), off = unheld(assembly, solution), solved.off
@@ -76,9 +83,9 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     if some(need):
         mask = need[assembly.island]
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask, off)
-        bodies, until = problem.bodies, state.time + assembly.problem.step
-        led = phase.assembler.hand_over.led(until, state, assembly.numbering, bodies.velocity, bodies.orientation)
-        bodies.velocity, bodies.free_velocity[n:] = led, led[n:]
+        problem.bodies.velocity, problem.bodies.free_velocity[n:] = led, led[n:]
+        falls = phase.assembler.acceleration(assembly.numbering.scene[:n])
+        problem.contacts = dragged(problem.contacts, assembly.problem, loaded, led, np.broadcast_to(falls, (n, 3)))
         if kinks is not None:
             problem.bodies.free_velocity[kinks.body] = kinks.free_velocity(
                 assembly.problem.bodies, assembly.end_velocity
