@@ -106,7 +106,7 @@ class HandOver:
         """
         changed = {}
         for i, k in self.carriers(state.time, time, number, velocity):
-            linear, angular = self._smooth_velocity(i, time, state.glide, time == state.time)
+            linear, angular = self.smooth_velocity(i, time, state.glide, time == state.time)
             changed[k] = np.concatenate([linear + self._lever(i, orientation[k], angular), angular])
         if changed:
             velocity = velocity.copy()
@@ -137,13 +137,14 @@ class HandOver:
         the path of body ``index`` from there to ``end`` [s].
         """
         times = self.bodies[index].path.times
-        within = np.flatnonzero((times > begin + SLACK) & (times < end - SLACK) & (times < times[-1]))
-        near = np.clip(np.searchsorted(times, begin - SLACK), 1, len(times) - 2)
-        within = [near, *within[within > 0].tolist()]
-        apart = 0.5 * (times[np.add(within, 1)] - times[np.subtract(within, 1)])
-        return list(zip([begin, *times[within[1:]].tolist()], apart.tolist(), strict=True))
+        first, last = np.searchsorted(times, (begin - SLACK, end - SLACK))
+        within = np.arange(first, last)
+        at = np.append(begin, times[within[times[within] > begin + SLACK]])
+        near = np.searchsorted(times, at - SLACK)
+        apart = times[np.minimum(near + 1, len(times) - 1)] - times[np.maximum(near - 1, 0)]
+        return list(zip(at.tolist(), (0.5 * apart).tolist(), strict=True))
 
-    def _smooth_velocity(self, index, time, glide, begins):
+    def smooth_velocity(self, index, time, glide, begins):
         """(linear of the frame's origin, angular) of body ``index`` at ``time``: the means of before and after; at a
         corner of its path that of the step, which ``begins`` there or ends.
         """

@@ -16,7 +16,7 @@ from .hits_in_flight import in_flight, unheld
 from .joint_damping import damp_joints
 from .kept_energy import keep_energy
 from .proximal import SolveOptions
-from .riding import dragged, riders
+from .riding import riders
 from .rolling import rolling
 from .strokes import roll_on
 from .topology import groups_with, whole_groups
@@ -84,8 +84,6 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         mask = need[assembly.island]
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask, off)
         problem.bodies.velocity, problem.bodies.free_velocity[n:] = led, led[n:]
-        falls = phase.assembler.acceleration(assembly.numbering.scene[:n])
-        problem.contacts = dragged(problem.contacts, assembly.problem, loaded, led, np.broadcast_to(falls, (n, 3)))
         if kinks is not None:
             problem.bodies.free_velocity[kinks.body] = kinks.free_velocity(
                 assembly.problem.bodies, assembly.end_velocity

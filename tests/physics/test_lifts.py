@@ -65,7 +65,7 @@ def test_an_eased_lift_throws_from_where_it_slows_down_faster_than_its_load(way,
     rise = apex(height, leaves + 1.5 / FPS, leaves + 1.2 * speed / GRAVITY) - way * share**2 * (3.0 - 2.0 * share)
     want = speed**2 / (2.0 * GRAVITY)
     name = f"lift eased over {way:g} m in {seconds:.2g} s, {late:g} frames late"
-    assert figure(name, "rise / law", rise / want, "1 +- 0.02") == pytest.approx(1.0, abs=0.02)
+    assert figure(name, "rise / law", rise / want, "1 +- 0.015") == pytest.approx(1.0, abs=0.015)
 
 
 def on_a_shaken_plate(way, seconds, friction=None, steps=400):
@@ -96,10 +96,10 @@ def test_a_box_hops_on_a_plate_shaken_up_and_down(size, rate):
 
     height, want = keyed(way, 3.0, LOADS["box"])[:, 2], on_a_shaken_plate(way, 3.0)
     off = np.abs(height - want).max() / np.ptp(want)
-    assert figure(f"plate shaken up by {size:g} m at {rate:g} rad/s", "most off / range", off, "< 0.05") < 0.05
+    assert figure(f"plate shaken up by {size:g} m at {rate:g} rad/s", "most off / range", off, "< 0.02") < 0.02
 
 
-@pytest.mark.parametrize(("size", "rate", "most"), [(0.05, 12.0, 0.06), (0.5, 5.0, 0.12)])
+@pytest.mark.parametrize(("size", "rate", "most"), [(0.05, 12.0, 0.03), (0.5, 5.0, 0.03), (0.3, 8.0, 0.05)])
 def test_a_box_slides_on_a_plate_shaken_to_and_fro(size, rate, most):
     def way(times):
         return size * np.sin(rate * times)
