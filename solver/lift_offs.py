@@ -19,6 +19,7 @@ from .rotations import conjugate, rotate
 from .stops import LEAST, matters, may_break
 from .vectors import length
 
+TURNS = 0.1  # [rad] in a step: what turns by more rolls or tumbles, and hardly slides one way
 NEAR = 0.03  # of the step: what happens within that of its ends does so there
 
 
@@ -29,7 +30,7 @@ def lift_off(attempt, phase):
     attempt: a finished Attempt; phase: the PositionPhase that solved it.
     """
     problem, number, state = attempt.assembly.problem, attempt.assembly.numbering, attempt.state
-    bodies, contacts, n = problem.bodies, problem.contacts, problem.bodies.dynamic_count
+    bodies, contacts, n, solution = problem.bodies, problem.contacts, problem.bodies.dynamic_count, attempt.solution
     hand_over, end = phase.assembler.hand_over, state.time + problem.step
     carriers = hand_over.carriers(state.time, end, number, bodies.velocity)
     if not carriers or not len(contacts):
@@ -39,6 +40,9 @@ def lift_off(attempt, phase):
     label = joint_groups(attempt.assembly.joint_links, n)
     barred |= may_break(problem, label, phase.joints.breakable())[label]
     falls = np.broadcast_to(phase.assembler.acceleration(number.scene[:n]), (n, 3))
+    alone = _alone(contacts.take(places(touch)), attempt.assembly.joint_links, n)
+    alone &= problem.step * length(bodies.velocity[:n, 3:]) <= TURNS
+    gains = (attempt.end.velocity - bodies.velocity[:n])[:, :3] / problem.step
     share, thrown = 1.0, np.zeros(n, bool)
     for scene, carrier in carriers:
         for side, other, sense in ((contacts.body_a, contacts.body_b, -1.0), (contacts.body_b, contacts.body_a, 1.0)):
@@ -50,14 +54,26 @@ def lift_off(attempt, phase):
             place = bodies.position[carrier] + rotate(bodies.orientation[carrier], place)
             path = _Path(hand_over, scene, (state, end), place, sense * contacts.normal[on])
             speeds = bodies.velocity[own, :3] + np.cross(bodies.velocity[own, 3:], rotate(bodies.orientation[own], arm))
-            slips = path.smooth(state.time, begins=True) - speeds
-            found = path.lets_go(falls[own]), path.overtakes(falls[own], slips, contacts.friction[on])
+            slips = np.where(alone[own, None], path.smooth(state.time, begins=True) - speeds, 0.0)
+            pushes = np.zeros((n, 3))
+            np.add.at(pushes, own, solution.contact_impulse[on, :1] * path.normals)
+            moves = gains - pushes / (problem.step * bodies.mass[:n, None])  # but for what this body pushes
+            found = path.lets_go(moves[own]), path.overtakes(falls[own], slips, contacts.friction[on])
             for lost, speed, when in found:
                 told = matters(lost, speed) & (when > NEAR) & (when < 1.0 - NEAR)
                 if some(told):
                     share = min(share, float(when[told].min()))
                     thrown[own[told]] = True
     return (share, thrown) if some(thrown) else None
+
+
+def _alone(touches, joint_links, n):
+    """(n,) bool: dynamic bodies that touch no other one, and that no joint holds."""
+    out = np.ones(n + 1, bool)
+    both = np.maximum(touches.body_a, touches.body_b) < n
+    for bodies in (touches.body_a[both], touches.body_b[both], *joint_links):
+        out[np.minimum(bodies, n)] = False
+    return out[:-1]
 
 
 class _Path:
@@ -76,6 +92,7 @@ class _Path:
         self.samples = hand_over.samples(body, begin, self.end)
         origin, turn = hand_over.plan(body, begin, begin, self.state.glide)
         self.place, self.normal = rotate(conjugate(turn), place - origin), rotate(conjugate(turn), normal)
+        self.normals = normal  # at the start
         self.first, self.last = self.at(begin)[1], self.at(self.end)[0]
 
     def at(self, time):
@@ -93,7 +110,7 @@ class _Path:
         return linear + np.cross(angular, rotate(turn, self.place))
 
     def lets_go(self, falls):
-        """Where the places slow down by more than what lies there, which falls with ``falls`` (K, 3) [m/s^2]."""
+        """Where the places slow down by more than what lies there, which moves on with ``falls`` (K, 3) [m/s^2]."""
         (lost, speed, when), gone = np.zeros((3, len(falls))), np.zeros(len(falls), bool)
         for time, apart in self.samples:
             before, after, bends, along = self.at(time)

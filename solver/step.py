@@ -62,6 +62,8 @@ from .twists import count_turns
 
 DEEPEST = 4  # a step is halved at most this often
 PATIENCE = 3  # frames given up on before steps are halved less
+FINDS = launch, landing, take_off, halt, strike, collide, unsteady
+"""What asks for parts of a step that meet where something happens within it."""
 
 
 class Stepper:
@@ -184,10 +186,8 @@ class Stepper:
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
         if depth < self.deepest:
-            parts = (
-                find(attempt, self.position_phase)
-                for find in (launch, landing, take_off, lift_off, halt, strike, collide, unsteady)
-            )
+            finds = (lift_off,) if depth == 0 else ()
+            parts = (find(attempt, self.position_phase) for find in (*finds, *FINDS))
             if (split := next(filter(None, parts), None)) is not None:
                 attempt.split(*split)
         if self.joints.break_overloaded(assembly, solution, end.phase, state.time + step, attempt.sound):

@@ -16,11 +16,11 @@ from .hits_in_flight import in_flight, unheld
 from .joint_damping import damp_joints
 from .kept_energy import keep_energy
 from .proximal import SolveOptions
-from .riding import riders
+from .riding import dragged, riders
 from .rolling import rolling
 from .strokes import roll_on
 from .topology import groups_with, whole_groups
-from .velocity_phase import velocity_problem
+from .velocity_phase import moves, velocity_problem
 
 FIRST_EPS = 1e-2
 EPS_FACTORS = np.array([1.0, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0, 10.0])
@@ -69,6 +69,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         led = phase.assembler.hand_over.led(until, state, number, led, solution.orientation)
     loaded = solution.contact_impulse[:, 0] > 0.0
     rides = riders(assembly.problem, loaded, led, phase.fast)
+    rides_only = np.zeros(len(need), bool) if rides is None else groups_with(assembly.island, rides, len(need)) & ~need
     for asks in (solved.leans, rolling(assembly, solution), rides):
         if asks is not None:
             need = need | groups_with(assembly.island, asks, len(need))
@@ -84,6 +85,9 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         mask = need[assembly.island]
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask, off)
         problem.bodies.velocity, problem.bodies.free_velocity[n:] = led, led[n:]
+        if some(rides_only):
+            part = loaded & moves(assembly.problem.contacts, rides_only[assembly.island], len(led))
+            problem.contacts = dragged(problem.contacts, assembly.problem, part, led)
         if kinks is not None:
             problem.bodies.free_velocity[kinks.body] = kinks.free_velocity(
                 assembly.problem.bodies, assembly.end_velocity
