@@ -58,6 +58,7 @@ FILES = {
     "tests/physics/test_hand_over.py": "Animated bodies",
     "tests/physics/test_keyed_strikes.py": "Strikes of keyed bodies that stop",
     "tests/physics/test_lifts.py": "Lifts that throw and plates that shake",
+    "tests/physics/test_carried_straight.py": "What moves on floors that move",
     "tests/physics/test_depths_told.py": "Depths of convex pairs that detection tells",
     "tests/physics/test_overreach.py": "Cams, gears and flippers",
     "tests/physics/test_overlapping_starts.py": "Bodies that start inside each other",
