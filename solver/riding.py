@@ -21,11 +21,10 @@ def riders(problem, loaded, led, noise):
     loaded: (C,) bool, contacts that push; led: (B, 6) velocities of keyframed bodies at the step's end; noise: [m] of
     its way, less of which is none.
     """
-    out, found = np.zeros(problem.bodies.dynamic_count, bool), False
+    out = np.zeros(problem.bodies.dynamic_count, bool)
     for _, on, other, faster in _sped_up(problem, loaded, led):
-        taken = other[problem.step * np.abs(dot(faster, problem.contacts.normal[on])) > noise]
-        out[taken], found = True, found or len(taken) > 0
-    return out if found else None
+        out[other[problem.step * np.abs(dot(faster, problem.contacts.normal[on])) > noise]] = True
+    return out if some(out) else None
 
 
 def dragged(at_end, problem, part, led):

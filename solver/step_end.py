@@ -63,13 +63,11 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     limit = EnergyLimit(assembly, solution, judged, phase.fast)
     gained = limit.exceeded(velocity)
     need = judged.need | gained
-    led = assembly.problem.bodies.velocity
+    led, rides, before = assembly.problem.bodies.velocity, None, need
     if phase.assembler.prescribes:
         until, number = state.time + assembly.problem.step, assembly.numbering
         led = phase.assembler.hand_over.led(until, state, number, led, solution.orientation)
-    loaded = solution.contact_impulse[:, 0] > 0.0
-    rides = riders(assembly.problem, loaded, led, phase.fast)
-    rides_only = np.zeros(len(need), bool) if rides is None else groups_with(assembly.island, rides, len(need)) & ~need
+        rides = riders(assembly.problem, solution.contact_impulse[:, 0] > 0.0, led, phase.fast)
     for asks in (solved.leans, rolling(assembly, solution), rides):
         if asks is not None:
             need = need | groups_with(assembly.island, asks, len(need))
@@ -85,8 +83,9 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         mask = need[assembly.island]
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask, off)
         problem.bodies.velocity, problem.bodies.free_velocity[n:] = led, led[n:]
-        if some(rides_only):
-            part = loaded & moves(assembly.problem.contacts, rides_only[assembly.island], len(led))
+        if rides is not None:
+            only = groups_with(assembly.island, rides, len(need)) & ~before
+            part = loaded & moves(assembly.problem.contacts, only[assembly.island], len(led))
             problem.contacts = dragged(problem.contacts, assembly.problem, part, led)
         if kinks is not None:
             problem.bodies.free_velocity[kinks.body] = kinks.free_velocity(
