@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How hard a solve tries, by the speed of the fastest body in each island: a kernel on the host."""
+"""How hard a solve tries, by the speed of the fastest body in each island: a kernel on the host.
+
+Past what carries it straight on: what rests on a truck rests.
+"""
 
 import operator
 
@@ -7,10 +10,13 @@ import numpy as np
 import warp as wp
 
 from .bounces import moving_first
+from .flags import some
 from .host import HostKernel, HostTable
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .predict import module
+from .straight_carriers import carried_at, carry
+from .vectors import length
 
 _MATH = rotation_functions(real_types(wp.float64))
 linear, angular = _MATH.linear, _MATH.angular
@@ -76,10 +82,11 @@ class Effort:
         self._kernel = HostKernel(set_effort, self._table, alone=True)
         self._known = None
 
-    def of(self, bodies, island, jointed):
+    def of(self, bodies, island, jointed, carried=None):
         """(tolerance [m], aim [m], bool whether Gauss-Seidel may help), (n,) each, of problem.Bodies that start a step.
 
-        island: (n,) of each dynamic body; jointed: (islands,) bool, which of them joints hold.
+        island: (n,) of each dynamic body; jointed: (islands,) bool, which of them joints hold; carried: (n, 3) velocity
+        of what carries each [m/s], or None.
         """
         n = bodies.dynamic_count
         v = self._table.reserve(max(n, len(jointed)))
@@ -91,8 +98,27 @@ class Effort:
             frozen = not any(values.flags.writeable for values in known[:-1])
             self._known = known if frozen else None
         v.u[:n] = bodies.velocity[:n]
+        if carried is not None:
+            v.u[:n, :3] -= carried
         self._kernel.run()
         return v.tolerance[:n].copy(), v.aim[:n].copy(), v.sweeps[:n].copy()
+
+
+def speeds(assembly, solution, known, noise):
+    """(n,) speed of the fastest body of each body's island in a solved step, past what carries it [m/s].
+
+    known: that in the world; noise: as in ``carried_at``.
+    """
+    bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
+    if not carry(bodies):
+        return known
+    carried = carried_at(assembly, bodies.velocity, noise)
+    if not some(carried):
+        return known
+    linear, turning = length(solution.velocity[:n, :3] - carried), length(solution.velocity[:n, 3:])
+    fastest = np.zeros(len(assembly.island_jointed))
+    np.maximum.at(fastest, assembly.island, np.maximum(linear, bodies.gyration()[:n] * turning))
+    return np.where(carried.any(axis=1), fastest[assembly.island], known)
 
 
 def hanging(assembly):

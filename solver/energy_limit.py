@@ -8,7 +8,8 @@ brakes or gives way, W = sum p J u over its rows, with their impulses p: what th
 bodies, dissipation included.  Drives and dampers also work in the velocity phase, by p times the velocity they ask for.
 Of islands that touch what is moved W also has what that may give them (led.py), or what the way of the step took: far
 from sharp, it stops what rebounds and friction throw out of a jam.  Islands that hang on what is moved are left to the
-judge.
+judge.  What something carries straight on has the law of what stands on the ground, with the energy of its motion past
+that (straight_carriers.py).
 
 Newton's law of impact asks of each contact for e times its approach, as free motion had it before the step.  Where
 others hit on the way, or levers turned, that is not the speed of the impact, and together it may be more than there is.
@@ -35,9 +36,10 @@ import numpy as np
 from .assembled import free_gain
 from .copies import replace
 from .energy import kinetic_energies
-from .flags import places, some
+from .flags import every, places, some
 from .led import led_energy
 from .reference.rows import gaps, start_gaps
+from .straight_carriers import carriers, past
 from .vectors import length
 
 SPARE = 1e-3  # of the kinetic energy at the start, and of the work of joint rows: what a step may add
@@ -54,34 +56,43 @@ class EnergyLimit:
     to the velocity [m/s]; noise: (n,) energy that poses known to the tolerance may hide [J].
     """
 
-    def __init__(self, assembly, solution, judged, tolerance):
-        """judged: the JudgedStep of the StepSolution; tolerance: [m] that poses are accepted with."""
+    def __init__(self, assembly, solution, judged, tolerance, led):
+        """judged: the JudgedStep of the StepSolution; tolerance: [m] that poses are accepted with; led: (B, 6)
+        velocities of keyframed bodies at the step's end.
+        """
         self.assembly, problem, bodies = assembly, assembly.problem, assembly.problem.bodies
         contacts, n, self._count = problem.contacts, bodies.dynamic_count, len(judged.driven)
         self._orientation, mass = solution.orientation[:n], bodies.mass[:n]
-        self.held = ~judged.driven
-        led, self._told = np.zeros(self._count), self.held
+        self.held, self._carriers, (self._rows, spare_of_rows) = ~judged.driven, None, judged.work
         if len(contacts) and some(judged.driven):
-            led, told = led_energy(assembly, solution, judged.driven)
+            self._carriers = carriers(assembly, solution, judged.driven, led, tolerance)
+        if self._carriers is not None:
+            self.held = self.held | self._carriers.islands
+        given, self._told = np.zeros(self._count), self.held
+        if len(contacts) and not every(self.held):
+            given, told = led_energy(assembly, solution, ~self.held)
             self._told = self.held | told
         self._any = len(contacts) > 0 and some(self._told)
         if not self._any:
             return
-        self.gain = change = free_gain(assembly)
-        pull = length(change)
+        change, before, way = free_gain(assembly), bodies.velocity[:n], solution.position[:n] - bodies.position[:n]
+        if self._carriers is not None:
+            change, before, way = self._carriers.pass_by(change, before, way, problem.step)
+            no_drives = self._carriers.islands & ~self._carriers.drives(assembly)
+            self._rows, spare_of_rows = (np.where(no_drives, 0.0, values) for values in judged.work)
+        self.gain, pull = change, length(change)
         self._weight = mass * pull
-        self.start = start = kinetic_energies(bodies, bodies.orientation[:n], bodies.velocity[:n])
-        self.work = mass * np.einsum("bi,bi->b", change, solution.position[:n] - bodies.position[:n]) / problem.step
-        self._rows = judged.work[0]
+        self.start = start = kinetic_energies(bodies, bodies.orientation[:n], before)
+        self.work = mass * np.einsum("bi,bi->b", change, way) / problem.step
         self.limit = self._sum(start + self.work) + self._rows
         if some(self._told & ~self.held):
             taken = self.energy(solution.velocity[:n]) - self.limit
-            self.limit = self.limit + np.where(self.held, 0.0, np.maximum(led, taken))
+            self.limit = self.limit + np.where(self.held, 0.0, np.maximum(given, taken))
         # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.
         noise = tolerance * pull / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
         self.noise = mass * noise
         spare = self._sum(SPARE * start + self.noise)
-        self._most = self.limit + spare + self._pushed_out(solution, spare) + judged.work[1]
+        self._most = self.limit + spare + self._pushed_out(solution, spare) + spare_of_rows
 
     def _pushed_out(self, solution, spare):
         """(islands,) work of contacts on overlap that the last step left, as far as it left in this one [J].
@@ -120,7 +131,7 @@ class EnergyLimit:
 
     def of_weights(self, velocity):
         """(islands,) bool: those with no more excess than weights may do in a step at velocity (n, 6)."""
-        work = length(velocity[:, :3]) * self._weight
+        work = length(self.past(velocity)[:, :3]) * self._weight
         return self.energy(velocity) - self.limit <= self._sum(work)
 
     def slow(self, velocity, bodies, along, beyond, taken=None):
@@ -144,7 +155,7 @@ class EnergyLimit:
             most = np.where(short, np.minimum(energy + self._sum(taken), limit), most)
             over |= short
         factor = np.sqrt(np.where(over, most, 1.0) / np.where(over, energy, 1.0))
-        velocity *= np.where(bodies, factor[island], 1.0)[:, None]
+        self.scale(velocity, np.where(bodies, factor[island], 1.0))
         given = np.where(self.held, np.maximum(given + np.where(over, most, energy) - limit, 0.0), 0.0)
         return np.where(bodies, given[island], beyond)
 
@@ -154,7 +165,18 @@ class EnergyLimit:
 
     def energies(self, velocity):
         """(n,) kinetic energy of each body at the end pose [J]."""
-        return kinetic_energies(self.assembly.problem.bodies, self._orientation, velocity)
+        return kinetic_energies(self.assembly.problem.bodies, self._orientation, self.past(velocity))
+
+    def past(self, velocity):
+        """(n, 6) velocity (n, 6) at the step's end past what carries each body."""
+        return velocity if self._carriers is None else past(velocity, self._carriers.last)
+
+    def scale(self, velocity, factor):
+        """Scale ``past`` of the velocity (n, 6) by ``factor`` (n,), in place."""
+        if self._carriers is None:
+            velocity *= factor[:, None]
+        else:
+            velocity += (factor - 1.0)[:, None] * self.past(velocity)
 
     def island_of(self, contacts):
         """(C,) island of each of Contacts."""
@@ -207,7 +229,7 @@ def held_to(limit, problem, result, first, solve, spared=None):
     slowed = stuck & limit.of_weights(held.velocity[:n])
     energy = limit.energy(held.velocity[:n])
     factor = np.where(slowed, np.sqrt(np.maximum(limit.limit, 0.0) / np.maximum(energy, 1e-300)), 1.0)
-    held.velocity[:n] *= factor[island][:, None]
+    limit.scale(held.velocity[:n], factor[island])
     kept = stuck & ~slowed & ~limit.exceeded(first)
     held.velocity[:n][kept[island]] = first[kept[island]]
     held.newton_iterations += sum(found.newton_iterations for found in solves)

@@ -31,12 +31,12 @@ def led_speed(problem):
     for body, point in ((contacts.body_a, contacts.point_a), (contacts.body_b, contacts.point_b)):
         led = np.flatnonzero(moving[body])
         if len(led):
-            speed = np.linalg.norm(_at_places(bodies, bodies.velocity, body[led], point[led]), axis=1)
+            speed = np.linalg.norm(at_places(bodies, bodies.velocity, body[led], point[led]), axis=1)
             fastest[led] = np.maximum(fastest[led], speed)
     return fastest
 
 
-def _at_places(bodies, velocity, body, point):
+def at_places(bodies, velocity, body, point):
     """(K, 3) velocity of ``point`` (K, 3) of each ``body`` (K,), where those of all are ``velocity`` (B, 6)."""
     return velocity[body, :3] + np.cross(velocity[body, 3:], rotate(bodies.orientation[body], point))
 
@@ -58,7 +58,7 @@ def led_slip(problem):
         return None
     slip, speed = 0.0 if runs is None else runs[led], np.zeros(len(contacts))
     for sign, body, point in ((1.0, contacts.body_a, contacts.point_a), (-1.0, contacts.body_b, contacts.point_b)):
-        slip = slip + sign * _at_places(bodies, start, body[led], point[led])
+        slip = slip + sign * at_places(bodies, start, body[led], point[led])
     normal = contacts.normal[led]
     speed[led] = np.linalg.norm(slip - normal * np.einsum("ci,ci->c", normal, slip)[:, None], axis=1)
     return speed

@@ -33,6 +33,7 @@ from .reference.rows import normals, start_gaps
 from .residuals import Judge
 from .second_hits import hit_again
 from .solved import Solved
+from .straight_carriers import carried_at, carry
 from .topology import whole_groups
 from .tumbled import tumbled_off
 from .turned_over import turned_over
@@ -342,7 +343,8 @@ class PositionPhase:
         trouble, and will again: they come first.
         """
         bodies = assembly.problem.bodies
-        tolerance, aim, sweeps = self.effort.of(bodies, assembly.island, assembly.island_jointed)
+        carried = carried_at(assembly, bodies.velocity_at_start(), self.fast) if carry(bodies) else None
+        tolerance, aim, sweeps = self.effort.of(bodies, assembly.island, assembly.island_jointed, carried)
         if (exact := adds_up(assembly.problem)) is not None:
             aim[whole_groups(assembly.island, exact)] *= self.solver.spinning
         if some(assembly.island_jointed):

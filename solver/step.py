@@ -36,6 +36,7 @@ from .constraints.closing import tell
 from .contact_set import carry_impulses, no_contacts
 from .copies import replace
 from .crushed import crushed, in_vain
+from .effort import speeds
 from .flags import some
 from .flight_parts import collide, unsteady
 from .force_recorder import ForceRecorder
@@ -171,7 +172,8 @@ class Stepper:
         if check is not None:
             residuals.penetration = max(residuals.penetration, check.overlap)
         attempt.error = judged.body[: assembly.problem.bodies.dynamic_count]
-        attempt.tolerance = np.where((judged.speed > SLOW) | solved.statistics.held, self.fast, solved.tolerance)
+        speed = speeds(assembly, solution, judged.speed, self.fast)
+        attempt.tolerance = np.where((speed > SLOW) | solved.statistics.held, self.fast, solved.tolerance)
         attempt.bent = solved.bent
         if depth < min(curves.DEEPEST, self.deepest) and solved.too_long is not None:
             attempt.too_long = of_islands(assembly, solved.too_long)

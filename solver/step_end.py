@@ -60,14 +60,14 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     if decay < 1.0:
         pose = solution.position, solution.orientation
         velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
-    limit = EnergyLimit(assembly, solution, judged, phase.fast)
-    gained = limit.exceeded(velocity)
-    need = judged.need | gained
-    led, rides, before = assembly.problem.bodies.velocity, None, need
+    led, rides = assembly.problem.bodies.velocity, None
     if phase.assembler.prescribes:
         until, number = state.time + assembly.problem.step, assembly.numbering
         led = phase.assembler.hand_over.led(until, state, number, led, solution.orientation)
         rides = riders(assembly.problem, solution.contact_impulse[:, 0] > 0.0, led, phase.fast)
+    limit = EnergyLimit(assembly, solution, judged, phase.fast, led)
+    gained = limit.exceeded(velocity)
+    need = before = judged.need | gained
     for asks in (solved.leans, rolling(assembly, solution), rides):
         if asks is not None:
             need = need | groups_with(assembly.island, asks, len(need))

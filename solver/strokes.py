@@ -10,7 +10,8 @@ Where there are corners between, it lands on each of them, and k of one stroke's
 
 The velocity phase finds the direction of such motion, but puts the weight of the whole step at the end pose, where it
 brakes or drives what it did not on the way: a block that rocked lost half of its speed at an impact at frame-sized
-steps.  This is for single bodies that stick to what stands still.
+steps.  This is for single bodies that stick to what stands still, or goes
+straight on.
 """
 
 import numpy as np
@@ -45,7 +46,7 @@ def roll_on(limit, rolls, ended, solve, phase):
     island, n, contacts = limit.assembly.island, problem.bodies.dynamic_count, problem.contacts
     step = limit.assembly.problem
     start = gaps(step.contacts, step.bodies.position, step.bodies.orientation)
-    way = step.step * _speeds(step.contacts, step.bodies, step.bodies.velocity)[0]
+    way = step.step * _speeds(step.contacts, step.bodies, step.bodies.velocity_at_start())[0]
     scene = limit.assembly.numbering.scene[np.minimum(contacts.body_a, contacts.body_b)]
     radius = phase.collider.model.body_radius[scene]
     stood = (start <= np.maximum(phase.fast, ROUNDING * radius)) & (way[:, 0] >= -phase.fast)
@@ -81,7 +82,10 @@ def roll_on(limit, rolls, ended, solve, phase):
     found = limit.energies(velocity)
     low, high = TRUSTED
     rolling &= (energy > SURE * limit.noise) & (energy > low * found) & (energy < high * found)
-    result.velocity[:n][rolling] = velocity[rolling] * np.sqrt(energy[rolling] / found[rolling])[:, None]
+    factor = np.ones(n)
+    factor[rolling] = np.sqrt(energy[rolling] / found[rolling])
+    limit.scale(velocity, factor)
+    result.velocity[:n][rolling] = velocity[rolling]
     return groups_with(island, rolling, len(rolls))
 
 
@@ -110,7 +114,7 @@ def _work_until_landing(limit, problem, lands, start, turned):
     time = time_to_zero(np.maximum(start, 0.0), first, (last - first) / problem.step)
     share = np.zeros(n)
     np.maximum.at(share, body[lands], np.minimum(time[lands] / problem.step, 1.0))
-    mean = free[:n, :3] + 0.5 * share[:, None] * (turned[:n, :3] - free[:n, :3])
+    mean = limit.past(free[:n] + 0.5 * share[:, None] * (turned[:n] - free[:n]))[:, :3]
     return share * bodies.mass[:n] * np.einsum("bi,bi->b", limit.gain, mean)
 
 

@@ -41,6 +41,13 @@ def test_an_island_is_held_to_what_its_fastest_body_needs(fixed):
             bodies.velocity = scale * factor[:, None] * rng.normal(size=(32, 6))
             for got, want in zip(effort.of(bodies, island, jointed), reference(bodies, island, jointed), strict=True):
                 np.testing.assert_array_equal(got, want)
+            moving, carried = replace(bodies, velocity=bodies.velocity.copy()), rng.integers(-3, 3, (30, 3))
+            moving.velocity[:30, :3] += carried
+            bodies.velocity[:30, :3] = moving.velocity[:30, :3] - carried  # what is left of it after rounding
+            for got, want in zip(
+                effort.of(moving, island, jointed, carried), reference(bodies, island, jointed), strict=True
+            ):
+                np.testing.assert_array_equal(got, want)
             seen |= set(effort.of(bodies, island, jointed)[1].tolist())
     assert seen == {AIM * LOOSE, SETTLED * TIGHT, RESTING * TIGHT}
 

@@ -25,7 +25,7 @@ def limit_of(way):
         problem=problem, island=np.zeros(2, int), end_velocity=bodies.free_velocity[:2], bounces=None
     )
     judged = SimpleNamespace(driven=np.zeros(1, bool), work=(np.zeros(1), np.zeros(1)))
-    return EnergyLimit(assembly, solution, judged, TOLERANCE)
+    return EnergyLimit(assembly, solution, judged, TOLERANCE, assembly.problem.bodies.velocity)
 
 
 def speed_of(energy):
