@@ -156,9 +156,10 @@ class ForceRecorder:
         chain, body, point, normal, impulse, gap = (np.concatenate(column) for column in zip(*self._steps, strict=True))
         force = np.zeros((self._count, 3))
         np.add.at(force, chain, impulse / seconds)
-        last = np.zeros(self._count, int)
+        last = np.full(self._count, -1)  # of a step that was done again for its bodies nothing was taken in
         np.maximum.at(last, chain, np.arange(len(chain)))
-        kept = np.nonzero(force.any(axis=1) | (gap[last] < 0.0))[0]
+        kept = np.nonzero(last >= 0)[0]
+        kept = kept[force[kept].any(axis=1) | (gap[last[kept]] < 0.0)]
         last = last[kept]
         return dict(zip(CONTACT, (body[last], point[last], normal[last], force[kept], gap[last]), strict=True))
 

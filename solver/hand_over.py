@@ -10,7 +10,7 @@ away as a cubic that has both at the start and neither at the end,
 d is the offset of the body frame's origin, and the rotation vector from the path's orientation to the body's.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
 import numpy as np
 
@@ -69,6 +69,7 @@ class HandOver:
 
     def __init__(self, bodies, frames, holding):
         self.bodies, self.frames, self.holding = bodies, frames, holding
+        self._known = {}  # times of a path's samples, and what MotionPath.rates tells of it, by number of the body
         self._paths = [i for i, body in enumerate(bodies) if body.path is not None]
 
     def plan(self, index, now, time, glide):
@@ -149,7 +150,18 @@ class HandOver:
         corner of its path that of the step, which ``begins`` there or ends.
         """
         around = self.around(index, time, glide)
-        return [_smooth(*sides, begins) for sides in zip(*around, strict=True)]
+        return [smooth(*sides, begins) for sides in zip(*around, strict=True)]
+
+    def _rates(self, index, time):
+        """``MotionPath.velocity`` of body ``index`` at ``time``, of intervals that were looked at once."""
+        path = self.bodies[index].path
+        if index not in self._known:
+            self._known[index] = path.times.tolist(), *path.rates()
+        times, linear, angular = self._known[index]
+        if len(times) < 2 or not times[0] <= time <= times[-1]:
+            return np.zeros(3), np.zeros(3)
+        k = min(max(bisect_left(times, time) - 1, 0), len(times) - 2)
+        return linear[k], angular[k]
 
     def _take_back(self, i, moved):
         body = self.bodies[i]
@@ -191,7 +203,7 @@ class HandOver:
     def _velocity(self, index, time, glide):
         """(linear of the frame's origin, angular) of a dynamic body's plan at ``time``."""
         body = self.bodies[index]
-        linear, angular = body.path.velocity(time)
+        linear, angular = self._rates(index, time)
         left = None if glide is None else _left(glide[index], time, body.blend_time)
         if left is None:
             return linear, angular
@@ -202,7 +214,7 @@ class HandOver:
         return linear + left[1], rotations.logarithm(turn) / back
 
 
-def _smooth(before, after, begins):
+def smooth(before, after, begins):
     """Velocity (3,) at a sample between two intervals of a path; ``begins``: whether the step begins there, or ends."""
     if np.linalg.norm(after - before) <= SMOOTH * min(np.linalg.norm(before), np.linalg.norm(after)):
         return 0.5 * (before + after)

@@ -14,6 +14,7 @@ import numpy as np
 
 from .components import joint_groups
 from .flags import places, some
+from .hand_over import smooth
 from .reference.rows import dot, start_gaps
 from .rotations import conjugate, rotate
 from .stops import LEAST, matters, may_break
@@ -29,42 +30,55 @@ def lift_off(attempt, phase):
 
     attempt: a finished Attempt; phase: the PositionPhase that solved it.
     """
-    problem, number, state = attempt.assembly.problem, attempt.assembly.numbering, attempt.state
-    bodies, contacts, n, solution = problem.bodies, problem.contacts, problem.bodies.dynamic_count, attempt.solution
-    hand_over, end = phase.assembler.hand_over, state.time + problem.step
-    carriers = hand_over.carriers(state.time, end, number, bodies.velocity)
-    if not carriers or not len(contacts):
+    problem, number, begin = attempt.assembly.problem, attempt.assembly.numbering, attempt.state.time
+    contacts, n = problem.contacts, problem.bodies.dynamic_count
+    if not phase.assembler.prescribes or not len(contacts):
         return None
-    touch = start_gaps(problem) <= phase.fast
+    touch, touched = start_gaps(problem) <= phase.fast, np.zeros((len(problem.bodies.mass), 1), bool)
+    touched[contacts.body_a[touch]] = touched[contacts.body_b[touch]] = True
+    moving = problem.bodies.velocity * touched
+    carriers = phase.assembler.hand_over.carriers(begin, begin + problem.step, number, moving)
+    if not carriers:
+        return None
     barred = np.append(attempt.failed[attempt.dynamic()], True)  # those are done again anyway
     label = joint_groups(attempt.assembly.joint_links, n)
     barred |= may_break(problem, label, phase.joints.breakable())[label]
-    falls = np.broadcast_to(phase.assembler.acceleration(number.scene[:n]), (n, 3))
     alone = _alone(contacts.take(places(touch)), attempt.assembly.joint_links, n)
-    alone &= problem.step * length(bodies.velocity[:n, 3:]) <= TURNS
-    gains = (attempt.end.velocity - bodies.velocity[:n])[:, :3] / problem.step
     share, thrown = 1.0, np.zeros(n, bool)
-    for scene, carrier in carriers:
-        for side, other, sense in ((contacts.body_a, contacts.body_b, -1.0), (contacts.body_b, contacts.body_a, 1.0)):
-            on = places(touch & (side == carrier) & ~barred[np.minimum(other, n)])
+    for carrier in carriers:
+        for sense, side, other in ((-1.0, contacts.body_a, contacts.body_b), (1.0, contacts.body_b, contacts.body_a)):
+            on = places(touch & (side == carrier[1]) & ~barred[np.minimum(other, n)])
             if not len(on):
                 continue
-            own, points = other[on], (contacts.point_a[on], contacts.point_b[on])
-            place, arm = points if sense < 0.0 else points[::-1]
-            place = bodies.position[carrier] + rotate(bodies.orientation[carrier], place)
-            path = _Path(hand_over, scene, (state, end), place, sense * contacts.normal[on])
-            speeds = bodies.velocity[own, :3] + np.cross(bodies.velocity[own, 3:], rotate(bodies.orientation[own], arm))
-            slips = np.where(alone[own, None], path.smooth(state.time, begins=True) - speeds, 0.0)
-            pushes = np.zeros((n, 3))
-            np.add.at(pushes, own, solution.contact_impulse[on, :1] * path.normals)
-            moves = gains - pushes / (problem.step * bodies.mass[:n, None])  # but for what this body pushes
-            found = path.lets_go(moves[own]), path.overtakes(falls[own], slips, contacts.friction[on])
-            for lost, speed, when in found:
+            for lost, speed, when in _happens(attempt, phase, carrier, (sense, on, other[on]), alone):
                 told = matters(lost, speed) & (when > NEAR) & (when < 1.0 - NEAR)
                 if some(told):
                     share = min(share, float(when[told].min()))
-                    thrown[own[told]] = True
+                    thrown[other[on[told]]] = True
     return (share, thrown) if some(thrown) else None
+
+
+def _happens(attempt, phase, carrier, touches, alone):
+    """What ``_Path.lets_go`` and ``_Path.overtakes`` answer for contacts of a keyframed body.
+
+    carrier: its numbers in the scene and the solver's; touches: 1 or -1, their normals times which lead away from it,
+    numbers (K,) of contacts, (K,) of the bodies on it; alone: (n,) bool, as in ``_alone``.
+    """
+    problem, number, state = attempt.assembly.problem, attempt.assembly.numbering, attempt.state
+    bodies, contacts, (sense, on, own) = problem.bodies, problem.contacts, touches
+    place, arm = [contacts.point_a[on], contacts.point_b[on]][:: int(-sense)]
+    place = bodies.position[carrier[1]] + rotate(bodies.orientation[carrier[1]], place)
+    normals, speeds = sense * contacts.normal[on], bodies.velocity[own]
+    path = _Path(phase.assembler.hand_over, carrier[0], (state, state.time + problem.step), place, normals)
+    spin = np.cross(speeds[:, 3:], rotate(bodies.orientation[own], arm))
+    slips = path.starts[0] - speeds[:, :3] - spin
+    slides = alone[own] & (problem.step * length(speeds[:, 3:]) <= TURNS)
+    pushes = np.zeros((len(alone), 3))
+    np.add.at(pushes, own, attempt.solution.contact_impulse[on, :1] * normals)
+    gains = attempt.end.velocity[own, :3] - speeds[:, :3] - pushes[own] / bodies.mass[own, None]  # but for its pushes
+    falls = np.broadcast_to(phase.assembler.acceleration(number.scene[own]), (len(own), 3))
+    yield path.lets_go(gains / problem.step)
+    yield path.overtakes(falls, np.where(slides[:, None], slips, 0.0), contacts.friction[on])
 
 
 def _alone(touches, joint_links, n):
@@ -77,7 +91,7 @@ def _alone(touches, joint_links, n):
 
 
 class _Path:
-    """The way that K places of one keyframed body go in a step.
+    """The way that K places of one keyframed body go in a step: at the start, at the samples within it, at its end.
 
     Each question is answered by (K,) [m/s] of speed that is lost where the step is not done in parts, (K,) speed there,
     (K,) the share of the step after which they meet; 0 where nothing happens.
@@ -87,55 +101,51 @@ class _Path:
         """body: number in the scene; times: (State at the start, end [s]); place, normal: (K, 3) at the start, normals
         towards what lies there.
         """
-        (self.state, self.end), self.hand_over, self.body = times, hand_over, body
-        self.begin = begin = self.state.time
-        self.samples = hand_over.samples(body, begin, self.end)
-        origin, turn = hand_over.plan(body, begin, begin, self.state.glide)
-        self.place, self.normal = rotate(conjugate(turn), place - origin), rotate(conjugate(turn), normal)
-        self.normals = normal  # at the start
-        self.first, self.last = self.at(begin)[1], self.at(self.end)[0]
-
-    def at(self, time):
-        """Velocities (K, 3) before and after ``time``, how they bend by turning, and normals there."""
-        turn = self.hand_over.plan(self.body, self.begin, time, self.state.glide)[1]
-        lever, sides = rotate(turn, self.place), self.hand_over.around(self.body, time, self.state.glide)
-        before, after = (linear + np.cross(angular, lever) for linear, angular in sides)
-        spin = sides[0][1]
-        return before, after, np.cross(spin, np.cross(spin, lever)), rotate(turn, self.normal)
-
-    def smooth(self, time, begins=False):
-        """Velocities (K, 3) at ``time``, the mean of before and after but at a corner of the path, see HandOver."""
-        turn = self.hand_over.plan(self.body, self.begin, time, self.state.glide)[1]
-        linear, angular = self.hand_over.smooth_velocity(self.body, time, self.state.glide, begins)
-        return linear + np.cross(angular, rotate(turn, self.place))
+        state, self.end = times
+        samples = hand_over.samples(body, state.time, self.end)
+        self.apart, self.times = [apart for _, apart in samples], [*(time for time, _ in samples), self.end]
+        poses = [hand_over.plan(body, state.time, time, state.glide) for time in self.times]
+        back = conjugate(poses[0][1])
+        place, normal = rotate(back, place - poses[0][0]), rotate(back, normal)
+        self.before, self.after, self.bends, self.along, self.starts, self.stops = [], [], [], [], [], []
+        for time, (_, turn) in zip(self.times, poses, strict=True):
+            lever, sides = rotate(turn, place), hand_over.around(body, time, state.glide)
+            before, after = (linear + np.cross(angular, lever) for linear, angular in sides)
+            self.before.append(before)
+            self.after.append(after)
+            self.bends.append(np.cross(sides[0][1], np.cross(sides[0][1], lever)))
+            self.along.append(rotate(turn, normal))
+            for out, begins in ((self.starts, True), (self.stops, False)):
+                linear, angular = (smooth(*rates, begins) for rates in zip(*sides, strict=True))
+                out.append(linear + np.cross(angular, lever))
 
     def lets_go(self, falls):
         """Where the places slow down by more than what lies there, which moves on with ``falls`` (K, 3) [m/s^2]."""
         (lost, speed, when), gone = np.zeros((3, len(falls))), np.zeros(len(falls), bool)
-        for time, apart in self.samples:
-            before, after, bends, along = self.at(time)
+        begin, first, last = self.times[0], self.after[0], self.before[-1]
+        for k, apart in enumerate(self.apart):
+            time, before, along = self.times[k], self.before[k], self.along[k]
             fall, run = dot(falls, along), dot(before, along)
-            leaves = ~gone & (dot(after - before, along) / apart + dot(bends, along) < fall)
+            leaves = ~gone & (dot(self.after[k] - before, along) / apart + dot(self.bends[k], along) < fall)
             gone |= leaves
-            held = run + fall * (self.end - time) - dot(self.last, along)  # to the end, or let go at once
-            loose = run - dot(self.first, along) - fall * (time - self.begin)
+            held = run + fall * (self.end - time) - dot(last, along)  # to the end, or let go at once
+            loose = run - dot(first, along) - fall * (time - begin)
             lost[leaves], speed[leaves] = np.maximum(held, loose)[leaves], np.abs(run)[leaves]
-            when[leaves] = (time - self.begin) / (self.end - self.begin)
+            when[leaves] = (time - begin) / (self.end - begin)
         return lost, speed, when
 
     def overtakes(self, falls, slips, friction):
         """Where places that run past what lies there with ``slips`` (K, 3) [m/s] slow down until they are overtaken by
         it, by more than ``friction`` (K,), its coefficient, can brake it.
         """
-        along, last = self.at(self.begin)[3], self.smooth(self.begin, begins=True)
+        step, along, last = self.end - self.times[0], self.along[0], self.starts[0]
         slips = slips - along * dot(slips, along)[:, None]
-        slip, presses = length(slips), dot((self.smooth(self.end) - last) / (self.end - self.begin) - falls, along)
+        slip, presses = length(slips), dot((self.stops[-1] - last) / step - falls, along)
         ahead = slips / np.maximum(slip, LEAST)[:, None]
         brakes, fall = friction * np.maximum(presses, 0.0), dot(falls, ahead)
         (lost, speed, when), gone, then = np.zeros((3, len(slip))), slip <= LEAST, slip
-        times = [time for time, _ in self.samples] + [self.end]
-        for time, late in pairwise(times):
-            start, stop = self.smooth(time, begins=True), self.smooth(late)
+        for k, (time, late) in enumerate(pairwise(self.times)):
+            start, stop = self.starts[k], self.stops[k + 1]
             then = then + dot(start - last, ahead)
             slows = brakes + fall - dot(stop - start, ahead) / (late - time)
             now = then - slows * (late - time)
@@ -143,6 +153,6 @@ class _Path:
             gone |= turns
             left = self.end - time - np.maximum(then, 0.0) / np.maximum(slows, LEAST)
             lost[turns] = ((slows - 2.0 * brakes) * left)[turns]
-            speed[turns], when[turns] = length(start)[turns], 1.0 - left[turns] / (self.end - self.begin)
+            speed[turns], when[turns] = length(start)[turns], 1.0 - left[turns] / step
             then, last = now, stop
         return lost, speed, when

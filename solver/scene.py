@@ -54,9 +54,14 @@ class MotionPath(coerce.CoercedOnce):
         if len(self.times) < 2 or time < self.times[0] or time > self.times[-1]:
             return np.zeros(3), np.zeros(3)
         i = int(np.clip(np.searchsorted(self.times, time, side="left") - 1, 0, len(self.times) - 2))
-        duration = self.times[i + 1] - self.times[i]
-        turn = rotations.multiply(self.orientation[i + 1], rotations.conjugate(self.orientation[i]))
-        return (self.position[i + 1] - self.position[i]) / duration, rotations.logarithm(turn) / duration
+        linear, angular = self.rates(slice(i, i + 2))
+        return linear[0], angular[0]
+
+    def rates(self, samples=slice(None)):
+        """(linear (N - 1, 3) of the body frame's origin [m/s], angular (N - 1, 3) [rad/s]) between N ``samples``."""
+        apart, turn = np.diff(self.times[samples])[:, None], self.orientation[samples]
+        turned = rotations.multiply(turn[1:], rotations.conjugate(turn[:-1]))
+        return np.diff(self.position[samples], axis=0) / apart, rotations.logarithm(turned) / apart
 
     def turns(self):
         """(S - 1,) angle of the rotation from each sample to the next, the shorter way round [rad]."""

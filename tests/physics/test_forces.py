@@ -172,6 +172,18 @@ def test_forces_are_recorded_on_request_only():
     assert [len(f.contact_gap) for f in seen[2:]] == [4, 4]
 
 
+def test_contacts_of_steps_that_were_done_again_are_none():
+    """A box spins so close above the ground that a frame finds contacts, and the pieces of it that it takes do not."""
+    scene = Scene()
+    ground(scene)
+    scene.add(Body("Spinner", [Box((0.1, 0.2, 0.3))], position=(0, 0, 0.315), angular_velocity=(0, 0, 25.0)))
+    for k in range(20):
+        scene.add(Body(f"Box {k}", [Box((0.2, 0.2, 0.2))], position=(3 + 2 * k, 5, 3)))
+    trajectory = recorded(scene, 2)
+    assert trajectory.reports[0].contacts > 0 and not len(trajectory.forces.frame(1).contact_gap)
+    assert on_body(trajectory, 2, "Spinner")[2] > 0.0
+
+
 def test_forces_are_saved_with_the_motion(tmp_path):
     trajectory = recorded(pile(2), 6)
     trajectory.save(tmp_path / "bake.npz")
