@@ -52,7 +52,7 @@ def crests(assembly, solution, collider, frames, found, fast, free):
     margin = np.where(contacts.body_a == own, contacts.margin_a, contacts.margin_b)
     loaded = solution.contact_impulse[:, 0] > 0.0
     ours = ours & (contacts.rebound_speed == 0.0) & (margin > ROUND * size)
-    ours &= ~bodies.velocity[other].any(axis=1) & (np.arange(len(own)) < count)
+    ours &= bodies.straight(problem.step)[other] & (np.arange(len(own)) < count)
     # What lies along a line is held at both ends, also where one of them bears nothing just now.
     pair, near = assembly.contacts.pair, assembly.contacts.gap <= fast
     index = places(ours[:count] & (loaded[:count] | near))

@@ -49,10 +49,11 @@ class Bends:
     body: np.ndarray  # (K,) dynamic body
     before: np.ndarray  # (K, 3) normal of what carried it at the start, from there to the body
     after: np.ndarray  # (K, 3) normal of what holds it at the end
-    moves: np.ndarray  # (K,) bool: that moves itself, by keyframes
+    moves: np.ndarray  # (K,) bool: that moves itself, by keyframes, and not straight on
     ball: np.ndarray  # (K,) bool: the body is round about its centre of mass there
     time: np.ndarray  # (K,) when it comes to what holds it at the end, as a share of the step
     facet: np.ndarray  # (K,) angle between what carried the body and what holds it, however it moves [rad]
+    other: np.ndarray  # (K,) what holds it at the end
 
     def take(self, index):
         """The Bends at ``index``, numbers or (K,) bool."""
@@ -74,6 +75,7 @@ class Bends:
         """
         velocity = end[self.body].copy()
         gained = velocity[:, :3] - bodies.velocity[self.body, :3]
+        gained -= 2.0 * (bodies.velocity - bodies.velocity_at_start())[self.other, :3]  # what that gains in the step
         borne = self.time * np.maximum(-inner(gained, self.before), 0.0)
         velocity[:, :3] += borne[:, None] * self.before
         return velocity
@@ -116,12 +118,14 @@ def bends(assembly, solution, fast, radius):
     swings = hangs & (length(hop) <= HOP * size[held])
     held, carrier = (each[rolls[held] | swings] for each in (held, carrier))
     end = outwards(contacts, normals(contacts, solution.orientation))
-    moves, here = bodies.velocity[other[held]].any(axis=1), place[held]
+    moves, here = ~bodies.straight(h)[other[held]], place[held]
     ball = length(here) < CENTRED * margin[held]
     apart = gaps(contacts.take(held), bodies.position, bodies.orientation)
     time = np.clip(apart / (h * towards[held]), 0.0, 1.0)
     facet = angles(normal[carrier], end[held])
-    found = Bends(own[held], square_to(normal[carrier], past[carrier]), end[held], moves, ball, time, facet)
+    found = Bends(
+        own[held], square_to(normal[carrier], past[carrier]), end[held], moves, ball, time, facet, other[held]
+    )
     turn = found.turn()
     # What is off the centre of mass turns about it: in a step its speed turns aside by twice this.
     arm = cross(spin[held], rotate(bodies.orientation[own[held]], here))
@@ -243,7 +247,8 @@ def _at(share, found, look, order):
 def pose_at(share, found, bodies, solution):
     """Positions (B, 3) and orientations (B, 4) at a ``share`` of the way of a solved step, those of Bends on arcs."""
     position = bodies.position + share * (solution.position - bodies.position)
-    way = length(solution.position - bodies.position)[found.body]
+    ways = solution.position - bodies.position
+    way = length(ways[found.body] - ways[found.other])
     sagitta = 4.0 * share * (1.0 - share) * SAGITTA * way * found.turn()
     position[found.body] -= sagitta[:, None] * found.part(0.5)
     return position, slerp(bodies.orientation, solution.orientation, share)

@@ -74,7 +74,7 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     hits, full = loads[0] & rebounding(touches), loads
     if hit := some(hits):  # what is struck and left holds nothing
         loads = loads[0] & ~hits, loads[1]
-    rims = None if links.rims is None else links.rims.of(problem, ~_bent(touches, problem.bodies, curved))
+    rims = None if links.rims is None else links.rims.of(problem, ~_bent(touches, problem.bodies, curved, problem.step))
     may = _near(problem, contacts, links, noise, curved, rims)
     if may is not None:
         # Where the ground holds all that touches, as in heaps, nobody need look closer.
@@ -131,7 +131,7 @@ def _near(problem, contacts, links, noise, curved, rims):
         may |= slides(touches, closed, problem, links, (own, other), is_round)
     found[closed] = (own < n) & may
     if bend:
-        found |= _bent(touches, problem.bodies, curved)  # of what moves nobody knows what its facets add
+        found |= _bent(touches, problem.bodies, curved, problem.step)  # of what moves nobody knows what its facets add
     return found if some(found) else None
 
 
@@ -203,7 +203,7 @@ def _able(problem, may, count, links, noise, curved):
     where there are none.
     """
     touches, bodies = problem.contacts, problem.bodies
-    found, along = np.zeros(len(touches), bool), may & _bent(touches, bodies, curved)
+    found, along = np.zeros(len(touches), bool), may & _bent(touches, bodies, curved, problem.step)
     if along.any():
         found = _carried(touches, bodies, along, np.arange(len(touches)) < count, (noise, problem.step))
     index = places(may & ~along)
@@ -219,14 +219,14 @@ def _able(problem, may, count, links, noise, curved):
     return found if found.any() else None
 
 
-def _bent(touches, bodies, curved):
-    """(C,) bool: contacts with what stands still of bodies that curves carry."""
+def _bent(touches, bodies, curved, step):
+    """(C,) bool: contacts of bodies that curves carry with what stands or moves straight on in a step [s]."""
     carried, n = np.zeros(len(bodies.mass), bool), bodies.dynamic_count
     if curved is None or not some(curved):
         return np.zeros(len(touches), bool)
     carried[:n] = curved > 0
     own, other = moving_first(touches)
-    return carried.take(own) & (other >= n) & bodies.still().take(other)
+    return carried.take(own) & (other >= n) & bodies.straight(step).take(other)
 
 
 def _at_start(touches, bodies, index):
@@ -283,7 +283,7 @@ def take_middle(problem, contacts, may, curved, rims=None):
     touches.glides, turns = glides, bodies.velocity[:, 3:].any(axis=1)
     touches.led = glides & (other >= n) & turns[other] if some(turns[n:]) else None
     touches.impulse[index] *= 0.5
-    is_round, bent = _is_round(touches, index, own[index]), _bent(touches, bodies, curved)
+    is_round, bent = _is_round(touches, index, own[index]), _bent(touches, bodies, curved, problem.step)
     if rims is not None:
         is_round |= rims.roll_on(problem, glides & ~bent)[index]
     _take_mean_spin(bodies, own[index[is_round & (other[index] >= n)]])

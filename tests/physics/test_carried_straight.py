@@ -5,7 +5,20 @@ stands, with the gravity that there is in them.
 
 import numpy as np
 import pytest
-from axion.solver import Axis, Body, Box, Cylinder, Joint, MotionPath, Scene, SolverConfig, Sphere, rotations, simulate
+from axion.solver import (
+    Axis,
+    Body,
+    Box,
+    Cylinder,
+    Joint,
+    MotionPath,
+    Scene,
+    SolverConfig,
+    Sphere,
+    TriangleMesh,
+    rotations,
+    simulate,
+)
 from figures import figure
 from scenes import GRAVITY, turned
 
@@ -93,6 +106,32 @@ def roly_poly(scene):
     return leaning
 
 
+def sheet(scene, x, z):
+    """The floor becomes a sheet, 2 m wide, with the outline ``x`` (N,), ``z`` (N,)."""
+    count, step = len(x), np.arange(len(x) - 1)
+    corners = np.concatenate([np.stack([x, np.full(count, y), z], axis=1) for y in (-1.0, 1.0)])
+    first = np.stack([step, step + 1, count + step + 1], axis=1)
+    second = np.stack([step, count + step + 1, count + step], axis=1)
+    scene.bodies[0].shapes = [TriangleMesh(corners, np.concatenate([first, second]))]
+
+
+def half_pipe(scene):
+    """A marble swings in a half-pipe: its way across."""
+    turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 65)
+    sheet(scene, np.sin(turn), -np.cos(turn))
+    place = 0.9 * np.array([np.sin(0.5), 0.0, -np.cos(0.5)])
+    scene.add(Body("Ball", [Sphere(0.1)], position=place, mass=1.0, friction=1.0))
+    return lambda at: at.position[:, 1, 0] - at.position[:, 0, 0]
+
+
+def hills(scene):
+    """A marble rolls over hills: its way along them."""
+    x = np.linspace(-1.0, 8.0, 73)
+    sheet(scene, x, 0.5 * np.cos(0.7 * x))
+    scene.add(Body("Ball", [Sphere(0.1)], position=(0, 0, 0.6), linear_velocity=(1, 0, 0), mass=1.0, friction=1.0))
+    return lambda at: at.position[:, 1, 0] - at.position[:, 0, 0]
+
+
 def on_floor(make, **floor):
     """A scene on a floor, and what to look at there."""
     scene = Scene()
@@ -110,12 +149,14 @@ def on_floor(make, **floor):
         (disc, 5e-5, "rad"),
         (rocker, 2e-4, "rad"),
         (roly_poly, 5e-5, "rad"),
+        (half_pipe, 1e-4, "m"),
+        (hills, 3e-3, "m"),
     ],
 )
 def test_what_moves_straight_on_carries_as_what_stands(make, bound, unit):
     """On a truck at 1 m/s a coin lay flat within half a second, springs stood still after two, and carts were too fast:
     all but what stood went by backward Euler.  What rocks from edge to edge stopped after one, for its energy was told
-    in the world.
+    in the world.  Along curves marbles lost a fifteenth of their swing in five seconds, at six times the work.
     """
     seconds = 1.0
     scene, look = on_floor(make, motion="static")
