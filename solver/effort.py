@@ -110,7 +110,7 @@ def speeds(assembly, solution, known, noise):
     known: that in the world; noise: as in ``carried_at``.
     """
     bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
-    if not carry(bodies):
+    if not carry(assembly.problem):
         return known
     carried = carried_at(assembly, bodies.velocity, noise)
     if not some(carried):

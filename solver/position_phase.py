@@ -343,7 +343,7 @@ class PositionPhase:
         trouble, and will again: they come first.
         """
         bodies = assembly.problem.bodies
-        carried = carried_at(assembly, bodies.velocity_at_start(), self.fast) if carry(bodies) else None
+        carried = carried_at(assembly, bodies.velocity_at_start(), self.fast) if carry(assembly.problem) else None
         tolerance, aim, sweeps = self.effort.of(bodies, assembly.island, assembly.island_jointed, carried)
         if (exact := adds_up(assembly.problem)) is not None:
             aim[whole_groups(assembly.island, exact)] *= self.solver.spinning

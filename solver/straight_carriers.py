@@ -52,7 +52,7 @@ def carriers(assembly, solution, driven, led, noise):
     keyframed bodies at the step's end; noise: [m] of the way, by which places of what carries may be apart.
     """
     problem, bodies = assembly.problem, assembly.problem.bodies
-    if not some(driven) or not carry(bodies):
+    if not some(driven) or not carry(problem):
         return None
     contacts, loaded = problem.contacts, places(solution.contact_impulse[:, 0] > 0.0)
     gives = start_gaps(problem)[loaded] < -noise
@@ -70,9 +70,15 @@ def carriers(assembly, solution, driven, led, noise):
     return Carriers(ours, *(_of_bodies(speed, ours, assembly.island) for speed in (first, mean, last)))
 
 
-def carry(bodies):
-    """Whether any of problem.Bodies that do not move freely has a velocity."""
-    return some(bodies.velocity[bodies.dynamic_count :])
+def carry(problem):
+    """Whether what moves, and not freely, is near any body of a StepProblem or tied to it."""
+    bodies, n = problem.bodies, problem.bodies.dynamic_count
+    if not some(bodies.velocity[n:]):
+        return False
+    moves = np.zeros(len(bodies.mass), bool)
+    moves[n:] = bodies.velocity[n:].any(axis=1)
+    tables = problem.contacts, problem.joints
+    return any(some(moves.take(side)) for table in tables for side in (table.body_a, table.body_b))
 
 
 def carried_at(assembly, velocity, noise):
