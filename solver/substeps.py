@@ -35,9 +35,7 @@ class Substeps:
         return np.where(wanted > self.taken, seconds / wanted, np.inf)
 
     def learn(self, steps, hopeless, given_up=False):
-        """After a frame of ``steps`` steps: if most were halved, double the count; halve it after peace.
-
-        Halving k of n steps costs n + 2 k, and twice as many steps 2 n: more only where k > n / 2.
+        """After a frame of ``steps`` steps: if some were halved, double the count; halve it after peace.
 
         given_up: one missed as often as it was halved; twice as many steps would be halved as often, and in vain.
         """
@@ -45,9 +43,9 @@ class Substeps:
             return
         if hopeless:
             self.count, self._quiet = max(1, self.count // 2), 0
-        elif steps > self.taken:
-            if not given_up and 2 * (steps - self.taken) > self.taken:
-                self.count = min(2 * self.taken, MOST)
+        elif steps > max(self.taken, self.count):
+            if not given_up:
+                self.count = min(2 * max(self.taken, self.count), MOST)
             self._quiet = 0
         else:
             self._quiet += 1
