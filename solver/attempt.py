@@ -83,13 +83,18 @@ class Attempt:
         if self.too_long is not None:
             self.failed |= self.too_long
 
+    def lasts_too_long(self, bodies):
+        """Have islands done again that have one of ``bodies`` (n,) bool; None: none."""
+        if bodies is not None:
+            found = of_islands(self.assembly, bodies)
+            self.too_long = found if self.too_long is None else found | self.too_long
+
     def cut(self, longest):
         """Have islands done in pieces that have a body whose ``longest`` (B,) step [s] is shorter than this one."""
         asked = np.ceil(self.assembly.problem.step / longest[self.dynamic()] - SLACK)
         if some(asked > 1.0):
             self.pieces = int(asked.max())
-            found = of_islands(self.assembly, asked > 1.0)
-            self.too_long = found if self.too_long is None else found | self.too_long
+            self.lasts_too_long(asked > 1.0)
 
     def finish(self, end, fast):
         """Take over the EndVelocity, and judge by it, too.  fast: the loose tolerance [m]."""

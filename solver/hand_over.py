@@ -10,7 +10,7 @@ away as a cubic that has both at the start and neither at the end,
 d is the offset of the body frame's origin, and the rotation vector from the path's orientation to the body's.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 
 import numpy as np
 
@@ -69,7 +69,6 @@ class HandOver:
 
     def __init__(self, bodies, frames, holding):
         self.bodies, self.frames, self.holding = bodies, frames, holding
-        self._known = {}  # times of a path's samples, and what MotionPath.rates tells of it, by number of the body
         self._paths = [i for i, body in enumerate(bodies) if body.path is not None]
 
     def plan(self, index, now, time, glide):
@@ -97,16 +96,16 @@ class HandOver:
             else:
                 self._take_back(i, moved)
 
-    def led(self, time, state, number, velocity, orientation):
+    def led(self, time, state, number, velocity, orientation, among=True):
         """``velocity`` (B + 1, 6) of bodies in a step from ``state``, but that of what animation moves as it is at
         ``time``, the start or the end of the step, instead of its mean.
 
         Mean velocities are along the chord, and of what turns about another place than its centre of mass the velocity
         turns with it: what rides on it would end each step with a velocity of half a step ago, and slide off.
-        number: Numbering; orientation: (B + 1, 4) at ``time``.
+        number: Numbering; orientation: (B + 1, 4) at ``time``; among: (B + 1,) bool, those asked for.
         """
         changed = {}
-        for i, k in self.carriers(state.time, time, number, velocity):
+        for i, k in self.carriers(state.time, time, number, among & velocity.any(axis=1)):
             linear, angular = self.smooth_velocity(i, time, state.glide, time == state.time)
             changed[k] = np.concatenate([linear + self._lever(i, orientation[k], angular), angular])
         if changed:
@@ -114,15 +113,15 @@ class HandOver:
             velocity[list(changed)] = list(changed.values())
         return velocity
 
-    def carriers(self, begin, time, number, velocity):
+    def carriers(self, begin, time, number, moves):
         """[(number in the scene, number of the solver's)] of bodies that animation moves from ``begin`` to ``time``.
 
-        number: Numbering; velocity: (B + 1, 6).
+        number: Numbering; moves: (B + 1,) bool, those that have a velocity and are asked for.
         """
         free, found = self.holding.free(begin), []
         for i in self._paths:
             k = number.solver[i]
-            if k < number.dynamic_count or not velocity[k].any() or free[i]:
+            if k < number.dynamic_count or not moves[k] or free[i]:
                 continue  # it moves freely, stands still, or has gone on ahead (parts.py)
             if self.bodies[i].motion == "dynamic" and self.holding.until(i, begin) < time:
                 continue  # let go in the step
@@ -151,17 +150,6 @@ class HandOver:
         """
         around = self.around(index, time, glide)
         return [smooth(*sides, begins) for sides in zip(*around, strict=True)]
-
-    def _rates(self, index, time):
-        """``MotionPath.velocity`` of body ``index`` at ``time``, of intervals that were looked at once."""
-        path = self.bodies[index].path
-        if index not in self._known:
-            self._known[index] = path.times.tolist(), *path.rates()
-        times, linear, angular = self._known[index]
-        if len(times) < 2 or not times[0] <= time <= times[-1]:
-            return np.zeros(3), np.zeros(3)
-        k = min(max(bisect_left(times, time) - 1, 0), len(times) - 2)
-        return linear[k], angular[k]
 
     def _take_back(self, i, moved):
         body = self.bodies[i]
@@ -203,7 +191,7 @@ class HandOver:
     def _velocity(self, index, time, glide):
         """(linear of the frame's origin, angular) of a dynamic body's plan at ``time``."""
         body = self.bodies[index]
-        linear, angular = self._rates(index, time)
+        linear, angular = body.path.velocity(time)
         left = None if glide is None else _left(glide[index], time, body.blend_time)
         if left is None:
             return linear, angular

@@ -34,10 +34,10 @@ def lift_off(attempt, phase):
     contacts, n = problem.contacts, problem.bodies.dynamic_count
     if not phase.assembler.prescribes or not len(contacts):
         return None
-    touch, touched = start_gaps(problem) <= phase.fast, np.zeros((len(problem.bodies.mass), 1), bool)
+    touch, touched = start_gaps(problem) <= phase.fast, np.zeros(len(problem.bodies.mass), bool)
     touched[contacts.body_a[touch]] = touched[contacts.body_b[touch]] = True
-    moving = problem.bodies.velocity * touched
-    carriers = phase.assembler.hand_over.carriers(begin, begin + problem.step, number, moving)
+    touched &= problem.bodies.velocity.any(axis=1)
+    carriers = phase.assembler.hand_over.carriers(begin, begin + problem.step, number, touched)
     if not carriers:
         return None
     barred = np.append(attempt.failed[attempt.dynamic()], True)  # those are done again anyway

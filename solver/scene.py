@@ -7,6 +7,7 @@ problem at once, ``Scene.check()`` raises, and ``simulate`` checks before it sta
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf
 from typing import ClassVar
 
@@ -54,14 +55,15 @@ class MotionPath(coerce.CoercedOnce):
         if len(self.times) < 2 or time < self.times[0] or time > self.times[-1]:
             return np.zeros(3), np.zeros(3)
         i = int(np.clip(np.searchsorted(self.times, time, side="left") - 1, 0, len(self.times) - 2))
-        linear, angular = self.rates(slice(i, i + 2))
-        return linear[0], angular[0]
+        linear, angular = self._rates
+        return linear[i].copy(), angular[i].copy()
 
-    def rates(self, samples=slice(None)):
-        """(linear (N - 1, 3) of the body frame's origin [m/s], angular (N - 1, 3) [rad/s]) between N ``samples``."""
-        apart, turn = np.diff(self.times[samples])[:, None], self.orientation[samples]
+    @cached_property
+    def _rates(self):
+        """(linear (S - 1, 3) of the body frame's origin [m/s], angular (S - 1, 3) [rad/s]) between samples."""
+        apart, turn = np.diff(self.times)[:, None], self.orientation
         turned = rotations.multiply(turn[1:], rotations.conjugate(turn[:-1]))
-        return np.diff(self.position[samples], axis=0) / apart, rotations.logarithm(turned) / apart
+        return np.diff(self.position, axis=0) / apart, rotations.logarithm(turned) / apart
 
     def turns(self):
         """(S - 1,) angle of the rotation from each sample to the next, the shorter way round [rad]."""

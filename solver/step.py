@@ -47,7 +47,7 @@ from .halving import few, halve_part
 from .landings import landing
 from .late_forces import LateForces
 from .lift_offs import lift_off
-from .parts import ReachedError, kept_forces, of_islands, pressed
+from .parts import ReachedError, kept_forces, pressed
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase
 from .pressed_along import go_along
@@ -175,11 +175,10 @@ class Stepper:
         speed = speeds(assembly, solution, judged.speed, self.fast)
         attempt.tolerance = np.where((speed > SLOW) | solved.statistics.held, self.fast, solved.tolerance)
         attempt.bent = solved.bent
-        if depth < min(curves.DEEPEST, self.deepest) and solved.too_long is not None:
-            attempt.too_long = of_islands(assembly, solved.too_long)
-        thrown = throws(assembly, solution, judged, self.position_phase.slow) if depth < self.deepest else None
-        if thrown is not None:
-            attempt.too_long = of_islands(assembly, thrown) | (attempt.too_long is not None and attempt.too_long)
+        if depth < min(curves.DEEPEST, self.deepest):
+            attempt.lasts_too_long(solved.too_long)
+        if depth < self.deepest:
+            attempt.lasts_too_long(throws(assembly, solution, judged, self.position_phase.slow))
         if self.longest is not None:
             attempt.cut(self.longest)
         attempt.judge(self.fast)

@@ -18,6 +18,7 @@ from .kept_energy import keep_energy
 from .proximal import SolveOptions
 from .riding import dragged, riders
 from .rolling import rolling
+from .straight_carriers import near_movers
 from .strokes import roll_on
 from .topology import groups_with, whole_groups
 from .velocity_phase import moves, velocity_problem
@@ -62,8 +63,8 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
     led, rides = assembly.problem.bodies.velocity, None
     if phase.assembler.prescribes:
-        until, number = state.time + assembly.problem.step, assembly.numbering
-        led = phase.assembler.hand_over.led(until, state, number, led, solution.orientation)
+        until, number, near = state.time + assembly.problem.step, assembly.numbering, near_movers(assembly.problem)
+        led = phase.assembler.hand_over.led(until, state, number, led, solution.orientation, near)
         rides = riders(assembly.problem, solution.contact_impulse[:, 0] > 0.0, led, phase.fast)
     limit = EnergyLimit(assembly, solution, judged, phase.fast, led)
     gained = limit.exceeded(velocity)

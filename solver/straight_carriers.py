@@ -72,13 +72,16 @@ def carriers(assembly, solution, driven, led, noise):
 
 def carry(problem):
     """Whether what moves, and not freely, is near any body of a StepProblem or tied to it."""
-    bodies, n = problem.bodies, problem.bodies.dynamic_count
-    if not some(bodies.velocity[n:]):
-        return False
-    moves = np.zeros(len(bodies.mass), bool)
-    moves[n:] = bodies.velocity[n:].any(axis=1)
-    tables = problem.contacts, problem.joints
-    return any(some(moves.take(side)) for table in tables for side in (table.body_a, table.body_b))
+    return some(problem.bodies.velocity[problem.bodies.dynamic_count :]) and some(near_movers(problem))
+
+
+def near_movers(problem):
+    """(B,) bool: what moves, and not freely, and is near a body of a StepProblem or tied to it."""
+    bodies, out = problem.bodies, np.zeros(len(problem.bodies.mass), bool)
+    for table in (problem.contacts, problem.joints):
+        out[table.body_a] = out[table.body_b] = True
+    out[: bodies.dynamic_count] = False
+    return out & bodies.velocity.any(axis=1)
 
 
 def carried_at(assembly, velocity, noise):

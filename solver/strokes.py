@@ -10,8 +10,8 @@ Where there are corners between, it lands on each of them, and k of one stroke's
 
 The velocity phase finds the direction of such motion, but puts the weight of the whole step at the end pose, where it
 brakes or drives what it did not on the way: a block that rocked lost half of its speed at an impact at frame-sized
-steps.  This is for single bodies that stick to what stands still, or goes
-straight on.
+steps.  This is for single bodies that stick to what stands
+still, or goes straight on.
 """
 
 import numpy as np
