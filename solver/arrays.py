@@ -107,6 +107,7 @@ class ContactArrays:
     radius: wp.array(dtype=wp.float64)
     dual: wp.array(dtype=wp.vec2d)
     shift: wp.array(dtype=wp.float64)  # [m/s] mu |v_t|, added to the gap velocity in the cone law
+    slid: wp.array(dtype=wp.float64)  # [m/s] change of mu |v_t| in the last round
     bias: wp.array(dtype=wp.vec3d)  # Gauss-Seidel and velocity phase: v = J u + bias
     force: wp.array(dtype=wp.vec3d)
     curvature: wp.array(dtype=wp.mat33d)
@@ -187,8 +188,8 @@ class IslandArrays:
     direct_active: wp.array(dtype=wp.int32)
     sweep_active: wp.array(dtype=wp.int32)
     rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses
-    assumed: wp.array(dtype=wp.int32)  # 1: this Newton step takes contacts to go on as in the proximal centre
-    assumes: wp.array(dtype=wp.int32)  # 1: each round begins with a step that assumes: no joints, nothing to push apart
+    assumed: wp.array(dtype=wp.int32)  # 1: this Newton step takes contacts and rows to go on as in the centre
+    assumes: wp.array(dtype=wp.int32)  # 1: each round begins with a step that assumes: there is nothing to push apart
     law: wp.array(dtype=wp.int32)  # 1: cone (new contacts at first, and where 0 cycles), 0: disc of lagged radius
     unload: wp.array(dtype=wp.int32)  # 1: the next centre has no impulses of normals and joints; 2: see squeezes.py
     free: wp.array(dtype=wp.int32)  # what free motion does; 2: it is the answer (unhindered.py), 4: see passing_by.py
@@ -199,6 +200,7 @@ class IslandArrays:
     restore: wp.array(dtype=wp.int32)
     mixes: wp.array(dtype=wp.int32)  # how often it has been; negative: not in this round (secant.py)
     keep: wp.array(dtype=wp.int32)
+    stale: wp.array(dtype=wp.int32)  # rounds since the best iterate
     outer_count: wp.array(dtype=wp.int32)
     inner_count: wp.array(dtype=wp.int32)
     newton_count: wp.array(dtype=wp.int32)

@@ -17,11 +17,12 @@ MODULE = "axion_control"
 islands_slot = wp.constant(ISLANDS)
 outer_slot, inner_slot = wp.constant(OUTER), wp.constant(INNER)
 sweep_slot = wp.constant(SWEEP)
-SLIP_SHARE = wp.constant(wp.float64(0.7))  # with all of it pieces that slide between others swing for ever
+SLIP_SHARE = wp.constant(wp.float64(0.7))  # where slip turns back; pieces that slide between others would swing on
 SLOW = wp.constant(wp.float64(0.5))  # of the residual, which a round of a mechanism must not leave
 MOST_MIXES = wp.constant(10)
 SLIDES = wp.constant(SLIDES_FREELY)
 FARTHEST = wp.constant(wp.float64(30.0))
+UNKNOWN = wp.constant(wp.float64(1.0e30))  # the residual of a round that was not
 EASY = wp.constant(3)  # Newton iterations of a step, at most, after which islands at rest go on with a smaller eps
 EPS_ITERATED = wp.constant(wp.float64(1.0e-4))  # at least, to start from, where conjugate gradients solve
 kernel = wp.kernel(module=MODULE, enable_backward=False)
@@ -34,6 +35,7 @@ class Limits:
     inner: wp.int32  # Newton iterations per proximal centre
     inner_first: wp.int32  # the same in the first round, for islands with joints; then eps is too small
     outer: wp.int32  # proximal centres per solve
+    stale: wp.int32  # rounds without a better iterate after which a solve is given up
     easy: wp.int32  # a centre solved in this many iterations allows a smaller eps
     late: wp.int32  # outer round from which Gauss-Seidel helps even without trouble
     stalled: wp.int32  # outer round from which it is tried in islands at rest too, if they have no joints
@@ -69,13 +71,14 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.trouble[k] = 0
     isl.damping[k] = wp.float64(0.0)
     isl.convex[k] = 1
-    isl.assumes[k] = 1 - isl.jointed[k]
+    isl.assumes[k] = 1
     isl.unload[k] = 0
     isl.squeezed[k] = 0
     isl.mixes[k] = 0
+    isl.stale[k] = 0
     isl.sweep_active[k] = 0
     isl.colours[k] = 0
-    isl.previous[k] = wp.float64(1.0e30)
+    isl.previous[k] = UNKNOWN
     isl.best[k] = wp.float64(1.0e30)
     if isl.free[k] == SLIDES:
         isl.outer_active[k] = 0
@@ -109,9 +112,10 @@ def inner_reset(flags: wp.array(dtype=wp.int32)):
 def iteration_begins(isl: IslandArrays, k: int):
     """Before the laws of a Newton iteration."""
     isl.gradient[k] = wp.float64(0.0)
-    # Not with joints, whose bounds assume nothing, nor on cones, where packs of pieces that fit took longer for it.
     isl.assumed[k] = 0
-    if isl.inner_count[k] == 0 and isl.law[k] == 0:
+    # Centres of joint rows are nothing in the first round, and new contacts have none either.
+    known = isl.outer_count[k] > 0 or isl.law[k] + isl.jointed[k] == 0
+    if isl.inner_count[k] == 0 and known:
         isl.assumed[k] = isl.assumes[k]
 
 
@@ -123,7 +127,10 @@ def goes_on(limits: Limits, isl: IslandArrays, k: int):
     share = wp.float64(0.03)  # what is left goes into gaps, and those are measured; stiff joints make much more of it
     if isl.jointed[k] == 1:
         share = wp.float64(0.01)
-    done = isl.gradient[k] < share * isl.tolerance[k]
+    aim = isl.tolerance[k]
+    if isl.jointed[k] == 0 and isl.outer_count[k] > 0 and isl.previous[k] < UNKNOWN:
+        aim = wp.max(aim, isl.previous[k])  # what the centre is off by is more than what Newton leaves
+    done = isl.gradient[k] < share * aim
     if isl.inner_count[k] > 0 and isl.gradient[k] < limits.inner_reduction * isl.gradient0[k]:
         done = True
     # The velocity at the start may pass within the tolerance of a short step, and with it the step's impulses be lost.
@@ -240,7 +247,7 @@ def next_slip_share(isl: IslandArrays, k: int, value: wp.float64):
         return SLIP_SHARE
     if rate <= wp.float64(0.95) or rate >= wp.float64(1.0):
         return SLIP_SHARE
-    return wp.min(SLIP_SHARE / (wp.float64(1.0) - rate), FARTHEST)
+    return wp.min(wp.float64(1.0) / (wp.float64(1.0) - rate), FARTHEST)
 
 
 @wp.func(module=MODULE)
@@ -266,6 +273,10 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     )
     value = wp.max(value, isl.missed[k])
     finite = value == value and value < wp.float64(1.0e30)
+    isl.stale[k] = wp.where(value < isl.best[k], 0, isl.stale[k] + 1)
+    exhausted = isl.outer_count[k] + 1 >= limits.outer
+    if isl.jointed[k] + isl.squeezed[k] == 0:  # joints make rounds worse before they make them better
+        exhausted = exhausted or isl.stale[k] >= limits.stale
     round = isl.outer_count[k]
     struggled = struggles(limits, isl, k)
     # After a blow nothing is as the eps handed on has it: the first round starts anew with the largest.
@@ -289,7 +300,7 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         isl.law[k] = 0
     if struggled:
         isl.law[k] = 1  # Newton chases the lagged radius; on cones it has a convex function, and ends in a few steps
-    if (met and isl.unload[k] == 0) or round + 1 >= limits.outer:
+    if (met and isl.unload[k] == 0) or exhausted:
         isl.outer_active[k] = 0
         settled = isl.newton_count[k] <= EASY and isl.eps[k] < limits.eps_settled
         if settled and isl.jointed[k] + isl.sweeps_allowed[k] == 0 and isl.direct[k] == 1:
@@ -355,8 +366,8 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         if isl.residual_joint[k] > wp.float64(0.3) * value:
             least = wp.where(isl.direct[k] == 1, limits.eps_joint_smallest, limits.eps_joint_iterated)
             isl.eps_joint[k] = wp.max(isl.eps_joint[k] * wp.float64(0.1), least)
-    elif struggled and law == isl.law[k]:
-        isl.eps[k] = wp.min(isl.eps[k] * wp.float64(2.0), limits.eps_largest)
+    elif struggled:
+        isl.eps[k] = wp.min(isl.eps[k] * wp.float64(10.0), limits.eps_largest)
     if isl.gradient[k] > wp.float64(0.3) * isl.previous[k] and isl.trouble[k] == 0:
         isl.convex[k] = 0  # only the turn of the directions is left: Newton needs all of it
     isl.slip_share[k] = wp.where(law == 1, next_slip_share(isl, k, value), SLIP_SHARE)

@@ -83,7 +83,7 @@ class ProximalSolver:
         self._search, self._control = search_kernels(ropes), control_kernels()
         self._limits = Limits()
         self._limits.inner, self._limits.inner_first, self._limits.outer = 16, 12, 40
-        self._limits.easy, self._limits.late = 15, 8
+        self._limits.easy, self._limits.late, self._limits.stale = 15, 8, 20
         self._limits.stalled, self._limits.cone_late, self._limits.cone_sweeps = 10, 4, 20
         self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 20, 40, 1.0e-4
         self._limits.unloaded = 3

@@ -94,7 +94,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
             )
         tolerance = solved.tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
         eps = np.maximum(state.eps[assembly.numbering.scene[:n]], EPS_SMALLEST)
-        options = SolveOptions(tolerance, eps, np.zeros(n, bool), velocity)
+        options = SolveOptions(tolerance, eps, solved.tolerance >= phase.fast, velocity)
 
         def solve(problem, done, loaded=loaded):
             return phase.solver.solve_velocity(problem, replace(options, done=done), loaded)[0]

@@ -47,7 +47,7 @@ def kernels():
     ):
         i = wp.tid()
         curve = curvature(mode, y[i], mu[i], r[i], vec2(scalar(0.0)), 0)
-        there, curve = going_on(centre[i], y[i], mu[i], impulse(mode, y[i], mu[i], r[i]), curve)
+        there, curve = going_on(mode, centre[i], y[i], mu[i], impulse(mode, y[i], mu[i], r[i]), curve)
         p[i] = there
         P[i] = curve
 
@@ -87,6 +87,13 @@ def on_cone(y, mu, r):
     return p
 
 
+def on_line(y, mu):
+    """Y projected on the line through (1, mu e) and the tip of the cone, ahead of it or behind."""
+    length = np.hypot(y[:, 1], y[:, 2])
+    ray = np.column_stack([np.ones_like(mu), mu[:, None] * y[:, 1:] / length[:, None]])
+    return (np.sum(ray * y, axis=1) / (1.0 + mu**2))[:, None] * ray
+
+
 LAWS = {DISC: on_disc, CONE: on_cone}
 
 
@@ -104,6 +111,12 @@ def smooth(mode, y, mu, r, margin=1e-3):
     return np.all(np.abs(edges) > margin, axis=0) & (t > margin)
 
 
+def differences(of, y, s=1e-5):
+    """(N, 3, 3) central differences of ``of(y)``: error s^2 times the third derivative (~1 / t^2), and rounding / s."""
+    steps = s * np.eye(3)
+    return np.stack([(of(y + step) - of(y - step)) / (2 * s) for step in steps], axis=2)
+
+
 @pytest.mark.parametrize("mode", [DISC, CONE])
 def test_impulse_is_the_projection(mode):
     y, mu, r = samples(0)
@@ -113,15 +126,11 @@ def test_impulse_is_the_projection(mode):
 
 @pytest.mark.parametrize("mode", [DISC, CONE])
 def test_curvature_is_the_derivative_of_the_impulse(mode):
-    # Central differences with step s: error s^2 times the third derivative (~1 / t^2), plus rounding / s.
     y, mu, r = samples(1)
     keep = smooth(mode, y, mu, r, margin=1e-2)
     y, mu, r = y[keep], mu[keep], r[keep]
-    s, P = 1e-5, evaluate(mode, y, mu, r)[1]
-    for axis in range(3):
-        shift = s * np.eye(3)[axis]
-        ahead, behind = (evaluate(mode, y + sign * shift, mu, r)[0] for sign in (1, -1))
-        assert np.abs((ahead - behind) / (2 * s) - P[:, :, axis]).max() < 1e-6
+    P = evaluate(mode, y, mu, r)[1]
+    assert np.abs(differences(lambda at: evaluate(mode, at, mu, r)[0], y) - P).max() < 1e-6
 
 
 @pytest.mark.parametrize(("mode", "primal_dual"), [(DISC, 0), (DISC, 1), (CONE, 0)])
@@ -183,7 +192,8 @@ def test_sliding_friction_opposes_the_slip_with_all_it_has():
 
 @pytest.mark.parametrize("mode", [DISC, CONE])
 def test_what_pushes_and_sticks_goes_on_by_the_law_without_its_edges(mode):
-    # p = y and P = 1 where the centre lies within the cone; on its mantle p_n = y_n and the law across, without a link.
+    # p = y and P = 1 where the centre lies within the cone or disc.  Where it slides: on discs p_n = y_n and the law
+    # across, without a link; on cones the nearest point of the mantle's line, wherever on it.
     y, mu, r = samples(4)
     normal = np.random.default_rng(5).uniform(0.1, 1.0, len(y))
     share = np.where(np.arange(len(y)) % 2, 1.0, 0.9)  # every other one slides
@@ -196,6 +206,15 @@ def test_what_pushes_and_sticks_goes_on_by_the_law_without_its_edges(mode):
     p, P, sliding = p.numpy(), P.numpy(), share == 1.0
     assert np.array_equal(p[~sliding], y[~sliding]) and np.all(P[~sliding] == np.eye(3))
     law, curve = evaluate(mode, y, mu, r)[:2]
+    if mode == CONE:
+        line, slope = on_line(y, mu)[sliding], differences(lambda at: on_line(at, mu), y)[sliding]
+        clear = np.hypot(y[:, 1], y[:, 2])[sliding] > 0.05
+        assert p[sliding] == pytest.approx(line, abs=1e-14)
+        ahead = clear & (line[:, 0] > 1e-3)  # behind the tip the part across would be negative, and is left out
+        assert ahead.sum() > 100 and (~ahead).sum() > 100
+        assert np.abs(P[sliding][ahead] - slope[ahead]).max() < 1e-5
+        assert np.linalg.eigvalsh(P[sliding]).min() > -1e-12
+        return
     assert np.array_equal(p[sliding], np.column_stack([y[sliding, 0], law[sliding, 1:]]))
     expected = curve[sliding].copy()
     expected[:, 0], expected[:, :, 0], expected[:, 0, 0] = 0.0, 0.0, 1.0

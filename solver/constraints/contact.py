@@ -175,12 +175,14 @@ def contact_kernels():
             con.radius[c] = con.mu[c] * p[0]
             con.dual[c] = wp.vec2d(p[1], p[2])
             con.shift[c] = scalar(0.0)
+            con.slid[c] = scalar(0.0)
 
     @kernel
     def shift_contacts(counts: wp.array(dtype=wp.int32), con: ContactArrays, isl: IslandArrays):
         """Start of an outer round: how far sliding contacts would open in the cone law.
 
-        Not all the way to what the last round says, but where it creeps: see ``next_slip_share``.
+        On cones not all the way to what the last round says where that turns back, and farther where it creeps (see
+        ``next_slip_share``).
         """
         at = wp.tid()
         for turn in range(turns(counts, contacts_slot, at)):
@@ -193,9 +195,11 @@ def contact_kernels():
                 if isl.outer_count[k] > 0:
                     v = con.v[c]
                     change = con.mu[c] * wp.sqrt(v[1] * v[1] + v[2] * v[2]) - con.shift[c]
-                    if isl.law[k] == 1:
-                        change = isl.slip_share[k] * change
-                    con.shift[c] = con.shift[c] + change
+                    share = isl.slip_share[k]
+                    if isl.law[k] == 0 or (share < scalar(1.0) and change * con.slid[c] >= zero):
+                        share = scalar(1.0)
+                    con.slid[c] = change
+                    con.shift[c] = con.shift[c] + share * change
 
     @kernel
     def linearise_contacts(
@@ -256,7 +260,7 @@ def contact_kernels():
         p = impulse(mode, y, mu, con.radius[c])
         curve = curvature(mode, y, mu, con.radius[c], con.dual[c], 1)
         if isl.assumed[k] == 1 and con.p_centre[c][0] > zero:
-            p, curve = going_on(con.p_centre[c], y, mu, p, curve)
+            p, curve = going_on(mode, con.p_centre[c], y, mu, p, curve)
         t1 = tangent(n)
         axes = wp.matrix_from_cols(n, t1, wp.cross(n, t1))
         con.p[c] = p

@@ -51,6 +51,24 @@ def contact_law():
         return d
 
     @wp.func(module=module)
+    def on_mantle(y: vec3, mu: scalar, t: scalar):
+        """Dp/dy of the nearest point of the line through the tip of the cone along its mantle; t: |y_t|."""
+        zero = scalar(0.0)
+        one = scalar(1.0)
+        a = one / (one + mu * mu)
+        if t <= scalar(1.0e-30):
+            return mat33(a, zero, zero, zero, zero, zero, zero, zero, zero)
+        e1 = y[1] / t
+        e2 = y[2] / t
+        c = wp.max(zero, mu * (y[0] + mu * t) * a / t)
+        off = (a * mu * mu - c) * e1 * e2
+        return mat33(
+            a, a * mu * e1, a * mu * e2,
+            a * mu * e1, a * mu * mu * e1 * e1 + c * (one - e1 * e1), off,
+            a * mu * e2, off, a * mu * mu * e2 * e2 + c * (one - e2 * e2),
+        )  # fmt: skip
+
+    @wp.func(module=module)
     def curvature(law: int, y: vec3, mu: scalar, r: scalar, d: vec2, primal_dual: int):
         zero = scalar(0.0)
         one = scalar(1.0)
@@ -60,18 +78,7 @@ def contact_law():
                 return wp.identity(n=3, dtype=scalar)
             if mu * t <= -y[0]:
                 return mat33(zero)
-            a = one / (one + mu * mu)
-            if t <= scalar(1.0e-30):
-                return mat33(a, zero, zero, zero, zero, zero, zero, zero, zero)
-            e1 = y[1] / t
-            e2 = y[2] / t
-            c = mu * (y[0] + mu * t) * a / t
-            off = (a * mu * mu - c) * e1 * e2
-            return mat33(
-                a, a * mu * e1, a * mu * e2,
-                a * mu * e1, a * mu * mu * e1 * e1 + c * (one - e1 * e1), off,
-                a * mu * e2, off, a * mu * mu * e2 * e2 + c * (one - e2 * e2),
-            )  # fmt: skip
+            return on_mantle(y, mu, t)
         normal = wp.where(y[0] > zero, one, zero)
         if r <= zero:
             return mat33(normal, zero, zero, zero, zero, zero, zero, zero, zero)
@@ -102,12 +109,17 @@ def contact_law():
         return clipped(moved, r)
 
     @wp.func(module=module)
-    def going_on(centre: vec3, y: vec3, mu: scalar, p: vec3, curve: mat33):
+    def going_on(law: int, centre: vec3, y: vec3, mu: scalar, p: vec3, curve: mat33):
         """(p, P) of the law, given those at y, where what pushes and what sticks in the proximal centre goes on so."""
         zero = scalar(0.0)
         one = scalar(1.0)
         if wp.sqrt(centre[1] * centre[1] + centre[2] * centre[2]) < sticking * mu * centre[0]:
             return y, wp.identity(n=3, dtype=scalar)
+        if law == 1:
+            t = wp.sqrt(y[1] * y[1] + y[2] * y[2])
+            normal = (y[0] + mu * t) / (one + mu * mu)
+            f = mu * normal / wp.max(t, scalar(1.0e-30))
+            return vec3(normal, f * y[1], f * y[2]), on_mantle(y, mu, t)
         sliding = mat33(
             one, zero, zero, zero, curve[1, 1], curve[1, 2], zero, curve[2, 1], curve[2, 2]
         )  # fmt: skip

@@ -224,15 +224,17 @@ def joint_kernels():
 
     @wp.func(module=name)
     def apply_row_law(rows: RowArrays, isl: IslandArrays, r: int, k: int):
-        """Impulse and curvature of a row for the present velocities."""
+        """Impulse and curvature of a row for the present velocities; what it bears in the centre goes on if assumed."""
         sigma = rows.w[r] * isl.eps_joint[k]
         stiff = scalar(1.0) / (sigma + rows.compliance[r])
         free = (sigma * rows.p_centre[r] - rows.v[r]) * stiff
         rows.along[r] = linear(rows.jac_b[r])
-        rows.p[r] = clipped(free, rows, r)
-        rows.curvature[r] = scalar(0.0)
-        if inside(free, rows, r):
-            rows.curvature[r] = stiff
+        goes_on = isl.assumed[k] == 1 and inside(rows.p_centre[r], rows, r)
+        rows.p[r] = free
+        rows.curvature[r] = stiff
+        if not goes_on and not inside(free, rows, r):
+            rows.p[r] = clipped(free, rows, r)
+            rows.curvature[r] = scalar(0.0)
 
     @wp.func(module=name)
     def row_direction(bodies: BodyArrays, rows: RowArrays, r: int, dynamic: int):
