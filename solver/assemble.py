@@ -165,7 +165,7 @@ class Assembler:
         which hit at the end of the step though free motion misses, or None.
         """
         number = self.numbering(state.time)
-        links = self._links(number)
+        links = self._links(number, step)
         curved = carried(state, number) if curved is None else curved
         bodies, end_velocity, acceleration = self._bodies(state, step, number)
         touches = self.contacts(contacts, impulses, number, bodies.orientation)
@@ -267,7 +267,8 @@ class Assembler:
         """
         if not len(solution.contact_impulse):
             return None
-        problem, links, n = assembly.problem, self._links(assembly.numbering), len(assembly.end_velocity)
+        problem, n = assembly.problem, len(assembly.end_velocity)
+        links = self._links(assembly.numbering, problem.step)
         loaded = self._loads(problem, solution.contact_impulse, assembly.end_velocity, links)
         if others:
             loaded |= assembly.pressed
@@ -294,11 +295,12 @@ class Assembler:
         weight, gain = sum(1.0 / bodies.mass[side] for side in sides), np.maximum(*(gain[side] for side in sides))
         return length(impulse) * weight > np.minimum(self.noise / problem.step, LIGHT * gain)
 
-    def _links(self, number):
-        """The Links of the joints that hold now."""
-        key = number, self.joints.alive.tobytes()
+    def _links(self, number, step):
+        """The Links of the joints that hold now, in a step of this length [s]."""
+        springs = self.joints.springs_of(step)
+        key = number, self.joints.alive.tobytes(), springs.tobytes()
         if self._linking[0] != key:
-            known = self.joints.springs, self.joints.limits, self.flat, self.rims
+            known = springs, self.joints.limits, self.flat, self.rims
             self._linking = key, Links.of(self.joints.fixed, self.joints.alive, number, *known)
         return self._linking[1]
 

@@ -360,6 +360,10 @@ class NewtonJoints:
             self.springs, self.limits = np.flatnonzero(self._gains[0] > 0.0), ()  # numbers of rows
         return rows
 
+    def springs_of(self, step):
+        """Numbers of the rows that are springs, in steps of any length."""
+        return self.springs
+
     def _lay(self, joint, rows, orientation):
         """Lay the DOT rows of a joint's angles along their covectors at these orientations, and read the angles."""
         dofs, first = self.dofs, self._dofs[rows[0]]

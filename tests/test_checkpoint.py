@@ -262,7 +262,7 @@ MADE = {
     " longest records carried straight _without_room",
     "Collider": "model _pipeline _state _stage _contacts _graphs _sides _stuck _near _impacts jointed pieces alive",
     "JointTable": "joints _asks _joint _places _position _orientation fixed start _frames _observer _closing"
-    " _strength _breakable _standing _around _cascade _asker _law _pulled _arriving _driven _soft limits _gains"
+    " _strength _breakable _standing _around _cascade _asker _law _pulled _giving _arriving _driven _soft limits _gains"
     " leaps springs _swinging",
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow rims"

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver import Axis, Body, Box, Joint, Scene, rotations
-from axion.solver.constraints.mobility import Held, matters
+from axion.solver.constraints.mobility import Held, matters, with_what_goes_along
 from axion.solver.constraints.rows import JointTable
 from axion.solver.frames import body_frames
 from axion.solver.reference.rows import jacobians
@@ -141,3 +141,14 @@ def test_large_groups_stay_with_the_row_alone():
     held = Held(table.fixed, soft, np.setdiff1d(np.arange(len(table)), soft), frames)
     own = np.array([3.0])
     assert held.mobility(np.zeros((46, 3)), np.tile(rotations.IDENTITY, (46, 1)), own, np.ones(1, bool)) == 3.0
+
+
+def test_what_goes_along_counts_for_compliance_that_is_firm_without_it_and_that_nothing_locks():
+    class AllHeld:
+        def mobility(self, position, orientation, own, matters):
+            return np.where(matters, own * [0.1, 0.1, 1e-9], own)
+
+    softness, own = np.array([1.0, 1e-3, 1e-3]), np.ones(3)
+    found = with_what_goes_along(AllHeld(), softness, own, None, None)
+    np.testing.assert_array_equal(found, [1.0, 0.1, 1.0])
+    assert with_what_goes_along(None, np.ones(3), own, None, None) is own

@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How easily springs and dampers move their coordinates, with all that rigid joints make go along.
+"""How easily springs, dampers and compliance move their coordinates, with all that rigid joints make go along.
 
     1 / m = J M^-1 J^T - J M^-1 G^T (G M^-1 G^T)^-1 G M^-1 J^T      J: the row, G: rigid rows of what is linked with it
 
 The row alone takes the bodies of its joint for free.  A door that turns about its edge has four times the inertia, and
 a slider on a light shaft that is held moves no more of it than of the wall: there J M^-1 J^T is far too large, and laws
-fitted to it take a damper for stiffer than it is.  Whatever else holds can only make m larger, so that nothing rings.
+fitted to it take a damper for stiffer than it is, and compliance for too stiff to vibrate: a load of 1 kg welded to a
+plate of 10 g on a soft mount stood still at once, though a period took 12 steps.  Whatever else holds can only make m
+larger, so that nothing rings.
 """
 
 import numpy as np
 
 from ..components import connected_components
+from ..reference.row_laws import vibrates
 from .observed import Observer
 
 MOST = 200  # rigid rows of one group; larger ones, whose matrix takes longer than it is worth, stay with J M^-1 J^T
 FAINT, LONGEST = 0.1, 1.0 / 24.0  # h d / m + h^2 k / m below which weights hardly depend on m; h of most steps [s]
 SHIFT = 1e-10  # of each row's own part in G M^-1 G^T: rows may be redundant
+FEW = 120  # rows of one group, rigid ones and all with compliance, up to which it counts what goes along with these
 LEAST = 1e-9  # of J M^-1 J^T: what rigid rows lock altogether
+LOCKED = 1e-8  # of it, below which rounding decides what they leave
 
 
 def matters(stiffness, damping, mobility):
@@ -26,10 +31,13 @@ def matters(stiffness, damping, mobility):
 
 
 class Held:
-    """Rows of one scene that springs and dampers act on, bodies numbered as there; the world is number B."""
+    """Rows of one scene that springs, dampers or compliance act on, bodies numbered as there; the world is number B."""
 
-    def __init__(self, rows, soft, rigid, frames):
-        """rows: JointRows; soft: (K,) numbers of rows with springs and dampers; rigid: (G,) of those that hold."""
+    def __init__(self, rows, soft, rigid, frames, most=np.inf):
+        """rows: JointRows; soft: (K,) numbers of rows with springs, dampers or compliance; rigid: (G,) that hold.
+
+        most: rows, rigid and soft, up to which a group is looked at.
+        """
         count = len(frames.mass)
         moves = np.append(np.isfinite(frames.mass), False)
         both = np.concatenate([rigid, soft])
@@ -39,7 +47,7 @@ class Held:
         self._sets, taken, start = [], [], 0
         for each in np.unique(group[soft]):
             holds, places = rigid[group[rigid] == each], np.flatnonzero(group[soft] == each)
-            if not 0 < len(holds) <= MOST:
+            if not 0 < len(holds) <= MOST or len(holds) + len(places) > most:
                 continue
             index = np.append(holds, soft[places])
             bodies, number = np.unique(np.concatenate([rows.body_a[index], rows.body_b[index]]), return_inverse=True)
@@ -67,6 +75,19 @@ class Held:
             alone = np.maximum(_across(wide.reshape(length, -1), count), LEAST * own[places])
             found[places] = np.where(matters[places], alone, own[places])
         return found
+
+
+def with_what_goes_along(held, softness, own, position, orientation):
+    """(K,) how easily rows with compliance move: with all that goes along where that may make them vibrate, else own.
+
+    held: Held of those rows; softness: (K,); own, position, orientation: as in ``Held.mobility``.  What rigid rows lock
+    has no vibration.
+    """
+    firm = ~vibrates(softness, own, 2.0 * LONGEST)  # in some step that scenes have
+    if not firm.any():
+        return own
+    found = held.mobility(position, orientation, own, firm)
+    return np.where(found > LOCKED * own, found, own)
 
 
 def _across(rows, count):

@@ -22,12 +22,12 @@ from .. import rotations
 from ..copies import replace
 from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
-from ..reference.row_laws import Law
+from ..reference.row_laws import Law, vibrates
 from .asked import Asker
 from .braking import Carried
 from .breaking import overloaded
 from .closing import Closing
-from .mobility import Held, matters
+from .mobility import FEW, Held, matters, with_what_goes_along
 from .observed import Observer
 from .swinging import Swinging, middle
 
@@ -107,7 +107,7 @@ class JointTable:
         self._closing = Closing(self.fixed, frames, locks, len(self.joints), least) if len(locks) else None
         self.alive = np.ones(len(self.joints), bool)
         self.broken = {}  # name -> time [s]
-        self._standing, self._around = (None, None), (None, None, None)
+        self._standing, self._around = (None, None), (None,)
         self._cascade = None, 0  # end of the step in which joints broke last [s], and how often some did in it
         self._strength = np.array([(j.break_force, j.break_torque) for j in self.joints], float).reshape(-1, 2)
         self._breakable = bool(np.isfinite(self._strength).any())
@@ -132,7 +132,7 @@ class JointTable:
         start.place[self._soft], start.speed[self._soft], start.mobility[self._soft] = seen
         if len(self._swinging):
             self._swinging.count(start.place, self.angle)
-        if not (len(pulled) or len(arriving)):
+        if not (len(pulled) or len(arriving) or len(self._giving)):
             return
         key = self.alive.tobytes()
         if self._around[0] != key:
@@ -142,13 +142,18 @@ class JointTable:
         if len(pulled):
             own = start.mobility[pulled]
             start.mobility[pulled] = self._around[2].mobility(position, orientation, own, matters(*self._gains, own))
+        if len(giving := self._giving):
+            own, softness = start.mobility[giving], start.softness[giving]
+            found = with_what_goes_along(self._around[3], softness, own, position, orientation)
+            start.mobility[giving] = found
 
     def _surroundings(self):
-        """What goes along with the rows that brake, and with those that are pulled: Carried and Held."""
+        """What goes along with rows that brake, that are pulled, and that give way: Carried, Held and Held."""
         fixed, holds = self.fixed, self.alive[self.fixed.joint]
         links = (fixed.joint[holds], fixed.body_a[holds], fixed.body_b[holds])
         rigid = np.flatnonzero(holds & (self._law == 0))
-        return Carried(fixed.take(self._arriving), links, self._frames), Held(fixed, self._pulled, rigid, self._frames)
+        around = Held(fixed, self._pulled, rigid, self._frames), Held(fixed, self._giving, rigid, self._frames, FEW)
+        return Carried(fixed.take(self._arriving), links, self._frames), *around
 
     def rows(self, time, step, midpoint, force=None):
         """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,),
@@ -198,6 +203,13 @@ class JointTable:
             beyond = self._asker.passed(step)
             out = beyond if out is None else out | beyond
         return np.zeros(len(self.joints), bool) if out is None else out & self.alive
+
+    def springs_of(self, step):
+        """Numbers of the rows that are springs in a step [s] of this length: compliance is where it vibrates."""
+        if not len(self._giving):
+            return self.springs
+        swings = vibrates(self.start.softness[self._giving], self.start.mobility[self._giving], step)
+        return np.append(self.springs, self._giving[swings])
 
     def rigid_rows(self):
         """The rows, with no law but that their coordinates stand still, where that is so in every step; else None."""
@@ -372,3 +384,4 @@ class JointTable:
                 columns.most[k] = axis.friction
         self._gains = columns.stiffness[self._pulled], columns.damping[self._pulled]
         self.springs = self._pulled[self._gains[0] > 0.0]  # numbers of rows
+        self._giving = np.flatnonzero(self._law & Law.GIVES)

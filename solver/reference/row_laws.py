@@ -77,13 +77,18 @@ def asked(rows, h):
 
 def give(softness, mobility, beta, h, share):
     """(beta, compliance, rate), (K,) each, of what gives way by ``softness`` [m/N] and moves by ``mobility`` [1/kg]."""
-    vibrates = h * h * mobility <= RESOLVED * softness
+    swings = vibrates(softness, mobility, h)
     fitted, soft = spring_law(1.0 / softness, 0.0, h, share, 1.0 / share)
     return (
-        np.where(vibrates, fitted, beta),
-        np.where(vibrates, soft, share * softness / h**2),
-        np.where(vibrates, np.nan, 0.0),
+        np.where(swings, fitted, beta),
+        np.where(swings, soft, share * softness / h**2),
+        np.where(swings, np.nan, 0.0),
     )
+
+
+def vibrates(softness, mobility, h):
+    """(K,) bool: what gives way slowly enough for steps of h [s] to follow how it vibrates.  As in ``give``."""
+    return h * h * mobility <= RESOLVED * softness
 
 
 def pull(own, start, wanted, drift, h, share):
