@@ -71,18 +71,23 @@ class Assembly:
         return places(np.isnan(self.row_rate) & (rows.beta > 0.0) & (rows.compliance > 0.0))
 
     @cached_property
+    def firm(self):
+        """(S,) numbers of the rows whose compliance only gives way in this step, as it vibrates too fast for it."""
+        rows = self.problem.joints
+        return places((self.row_rate == 0.0) & (rows.beta == 1.0) & (rows.compliance > 0.0))
+
+    @cached_property
     def works(self):
         """(R,) bool: rows that row_work.py tells the work of: springs, dampers, friction, and drives within a force."""
         rows = self.problem.joints
         if self.rigid is not None:
             return np.zeros(len(rows), bool)
         forced = np.isnan(self.row_rate)
-        below, above = np.isfinite(rows.lower), np.isfinite(rows.upper)
-        pulls = np.zeros(len(rows), bool)
+        pulls = ~forced & (rows.compliance == 0.0) & np.isfinite(rows.lower) & np.isfinite(rows.upper)
         pulls[self.springs] = True
         if self.row_end is not None:
             pulls |= self.row_end.damping > 0.0
-        return (pulls & (below == above)) | (~forced & (rows.compliance == 0.0) & below & above)
+        return pulls
 
 
 def free_gain(assembly):

@@ -18,7 +18,7 @@ def misfits(assembly, asked, most):
     most: [m/s, rad/s] that is no change.
     """
     rows, bodies = assembly.problem.joints, assembly.problem.bodies
-    holds = (rows.beta == 1.0) & (rows.compliance == 0.0) & np.isinf(rows.lower) & np.isinf(rows.upper)
+    holds = (rows.beta == 1.0) & ~np.isnan(assembly.row_rate) & np.isinf(rows.lower) & np.isinf(rows.upper)
     of_row = assembly.island[np.minimum(rows.body_a, rows.body_b)]
     which = places(holds & asked[of_row])
     rate = coordinate_rates(rows.take(which), bodies.velocity, bodies.position, bodies.orientation)

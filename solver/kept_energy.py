@@ -24,7 +24,7 @@ from .joint_damping import group_motion
 from .problem import Coordinate
 from .reference.rotation import cross, rotate, world_inertia
 from .reference.rows import coordinate_rates, coordinates, dot
-from .row_work import leading, work_at_end, work_of_way
+from .row_work import leading, work_at_end, work_of_strain, work_of_way
 from .topology import groups_with
 from .vectors import length, moved
 
@@ -138,9 +138,8 @@ def _pivots(assembly, pose):
 
 
 def _locks(assembly):
-    """(R,) bool: rows that hold their coordinates, limits among them."""
-    rows = assembly.problem.joints
-    return (rows.beta == 1.0) & (rows.compliance == 0.0) & (assembly.row_rate == 0.0)
+    """(R,) bool: rows that hold their coordinates, limits among them, and what gives way too little to vibrate."""
+    return (assembly.problem.joints.beta == 1.0) & (assembly.row_rate == 0.0)
 
 
 def _holds(assembly, solution, locks, near):
@@ -152,6 +151,7 @@ def _holds(assembly, solution, locks, near):
     if len(limits):
         ours, start = rows.take(limits), problem.bodies
         off = coordinates(ours, start.position, start.orientation) - ours.target
+        off = np.where(ours.compliance > 0.0, np.minimum(off, 0.0), off)  # what ropes give way by is no slack
         speed = coordinate_rates(ours, start.velocity, start.position, start.orientation)
         holds[limits] = np.maximum(np.abs(off), problem.step * np.abs(speed)) <= near
     return holds
@@ -192,9 +192,14 @@ def _work(assembly, early, late, islands, near):
         return out
     rows = assembly.problem.joints
     of_row, named = island[np.minimum(rows.body_a, rows.body_b)], islands[0] | islands[1]
-    which = places(assembly.works & (early[0].joint_impulse != 0.0) & named[of_row])
+    acts = early[0].joint_impulse != 0.0
+    acts[assembly.springs] = True  # a rope may have come slack in the step
+    which = places(assembly.works & acts & named[of_row])
     if len(which):
         out[0] = np.bincount(of_row[which], work_of_way(assembly, *early, which), len(named))
+    firm = assembly.firm[named[of_row[assembly.firm]]]
+    if len(firm):
+        out[0] += np.bincount(of_row[firm], work_of_strain(assembly, early[1], firm, near), len(named))
     rows = late[0].joints
     of_late = island[np.minimum(rows.body_a, rows.body_b)]
     which, work = work_at_end(*late, named[of_late])

@@ -87,7 +87,8 @@ def _brake(attempt, springs, hits, groups):
         np.maximum.at(fastest, side, approach)
     rows = problem.joints.take(springs)
     off = coordinates(rows, start.position, start.orientation) - rows.target
-    gain = solution.joint_impulse[springs] + rows.beta * off / (problem.step * rows.compliance)
+    before = np.clip(-rows.beta * off / (problem.step * rows.compliance), rows.lower, rows.upper)
+    gain = solution.joint_impulse[springs] - before
     velocity = np.concatenate([attempt.end.velocity, start.velocity[start.dynamic_count :]])
     speed = coordinate_rates(rows, velocity, solution.position, solution.orientation)
     for side in (rows.body_a, rows.body_b):

@@ -7,7 +7,9 @@ u carries the bodies, J in mid-step; u and u' are the velocities the velocity ph
 end pose.  So a damper that alone acts takes what its laws take, however stiff it is (reference/springs.py).  Rows that
 only hold do none: what the step has their impulses do is of third order, and has one sign step after step.  Nor does a
 spring take more or less than k (y-^2 - y+^2) / 2, though J u h is not y+ - y- where its bodies turn far, and though p
-is only what its law asks to within the tolerance: that is a length, which is much of the strain of a stiff one.
+is only what its law asks to within the tolerance: that is a length, which is much of the strain of a stiff one.  A rope
+that gives way has that of its taut side alone: its law takes the mean of both ends of the step, one of which is slack
+where it comes taut.
 """
 
 import numpy as np
@@ -39,7 +41,29 @@ def work_of_way(assembly, solution, judged, which):
         work[springs] = share * rate[springs] * np.clip(-speed / ours.compliance, ours.lower, ours.upper)
         force = -stiffness * (off - way - 0.5 * more)
         work[springs] += np.clip(force, share * ours.lower / h, share * ours.upper / h) * more
+        if some(ropes := slackens(ours)):
+            after = off[ropes]
+            before, after = np.maximum(after - (way + more)[ropes], 0.0), np.maximum(after, 0.0)
+            work[springs[ropes]] = 0.5 * stiffness[ropes] * (before**2 - after**2)
     return work
+
+
+def work_of_strain(assembly, judged, firm, noise):
+    """(K,) work [J] of the rows ``firm`` (K,) numbers, which give way but do not vibrate, by their strain at both ends.
+
+    noise: [m or rad] that is no strain.
+    """
+    rows, bodies, h = assembly.problem.joints.take(firm), assembly.problem.bodies, assembly.problem.step
+    stiffness = impulse_share(assembly.problem)[firm] / (rows.compliance * h**2)
+    before = coordinates(rows, bodies.position, bodies.orientation) - rows.target
+    ends = np.maximum(np.abs([before, judged.coordinate[firm] - rows.target]) - noise, 0.0)
+    ends[:, slackens(rows)] *= np.stack([before, judged.coordinate[firm] - rows.target])[:, slackens(rows)] > 0.0
+    return 0.5 * stiffness * (ends[0] ** 2 - ends[1] ** 2)
+
+
+def slackens(rows):
+    """(R,) bool: those of JointRows of springs that only pull: ropes."""
+    return np.isneginf(rows.lower) & (rows.upper == 0.0)
 
 
 def _mean_rates(problem, rows, solution):
@@ -83,6 +107,8 @@ def throws(assembly, solution, judged, noise):
     rows = problem.joints.take(springs)
     stiffness, off, way, more = _swings(problem, judged, springs, _mean_rates(problem, rows, solution))
     before = off - way - more
+    if some(ropes := slackens(rows)):
+        before[ropes], off[ropes] = np.maximum(before[ropes], 0.0), np.maximum(off[ropes], 0.0)
     energy = assembly.island_energy[assembly.island[np.minimum(rows.body_a, rows.body_b)]]
     most = THROWN * (energy + 0.5 * stiffness * before**2)
     far = (np.abs(more) > noise) & (stiffness * np.maximum(np.abs(before), np.abs(off)) * np.abs(more) > most)

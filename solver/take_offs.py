@@ -57,7 +57,8 @@ def _let_go(assembly, solution):
     stiffness = (impulse_share(problem)[springs] * rows.beta[springs]) / (problem.step**2 * rows.compliance[springs])
     ours, bodies = rows.take(springs), problem.bodies
     poses = (bodies.position, bodies.orientation), (solution.position, solution.orientation)
-    first, last = (stiffness * (ours.target - coordinates(ours, *pose)) for pose in poses)
+    forces = (stiffness * (ours.target - coordinates(ours, *pose)) for pose in poses)
+    first, last = (np.clip(force, ours.lower, ours.upper) for force in forces)
     share = np.divide(first, first - last, out=np.zeros(len(springs)), where=first * last < 0.0)
     found = places((share > NEAR) & (share < 1.0 - NEAR))
     return springs[found], share[found], (first[found], last[found])
