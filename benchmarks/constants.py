@@ -45,6 +45,7 @@ class Constant:
 CONSTANTS = (
     Constant("Newton iterations a round, at most", "_limits.inner", (8, 32)),
     Constant("rounds a solve, at most", "_limits.outer", (20, 80)),
+    Constant("rounds no better than the best, at most", "_limits.stale", (10, 40)),
     Constant("gradient left by a round", "_limits.inner_reduction", (1e-2, 1e-6)),
     Constant("Newton iterations of an easy round", "_limits.easy", (5, 16)),
     Constant("round from which Gauss-Seidel helps in motion", "_limits.late", (4, 100)),
