@@ -68,7 +68,7 @@ class Assembler:
         self.linear_damping, self.angular_damping = damping.T.copy()
         rules = scene.friction_combine, scene.restitution_combine
         self.materials = Materials(rules, *([getattr(body, name) for body in bodies] for name in COEFFICIENTS))
-        self.flights = Flights(bodies, frames)
+        self.flights = Flights(bodies, frames, self.hand_over)
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
         if scene.joints or surface.any():
             self.flat = np.append([bool(body.held_times()) and is_flat(body) for body in bodies], False)
@@ -174,7 +174,7 @@ class Assembler:
         problem = StepProblem(step, bodies, touches, NO_ROWS)
         n, bodies.midpoint, bounces, may = number.dynamic_count, number.loose, None, None
         if len(touches):
-            flying, known = (links, number, acceleration), (pressed, struck)
+            flying, known = (links, number, acceleration, state), (pressed, struck)
             pressed, bounces = self._rebound(problem, contacts, end_velocity, known, flying)
         else:
             touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
@@ -205,8 +205,8 @@ class Assembler:
     def _rebound(self, problem, contacts, end_velocity, known, flying):
         """Fill in, in place, where rebounds end, and where bodies do that bounce in free motion.
 
-        known: ``pressed`` and ``struck`` of ``build``; flying: Links, Numbering, acceleration.  Returns ``pressed``
-        (C,) bool of ``build``, guessed if None, and Bounces or None.
+        known: ``pressed`` and ``struck`` of ``build``; flying: Links, Numbering, acceleration, State.  Returns
+        ``pressed`` (C,) bool of ``build``, guessed if None, and Bounces or None.
         """
         touches, step, (pressed, struck) = problem.contacts, problem.step, known
         if pressed is not None and not some(touches.restitution):  # nobody asks what hits, and nothing rebounds

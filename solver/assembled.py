@@ -11,6 +11,7 @@ from .flags import places
 from .numbering import Numbering
 from .plausible import pair_number
 from .problem import JointRows, StepProblem
+from .vectors import inner
 
 
 @dataclass(eq=False)
@@ -88,6 +89,12 @@ class Assembly:
         if self.row_end is not None:
             pulls |= self.row_end.damping > 0.0
         return pulls
+
+
+def pressing(assembly, solution):
+    """(C,) normal impulses of a solved step, those of its bounces among them [N s]."""
+    pressed, bounces = solution.contact_impulse[:, 0], assembly.bounces
+    return pressed if bounces is None else pressed + inner(assembly.problem.contacts.normal, bounces.impulse)
 
 
 def free_gain(assembly):

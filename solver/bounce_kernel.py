@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Free motion of bodies that bounce off what stands still: ``reference/bounce.py``, body by body."""
+"""Free motion of bodies that bounce off what stands still or goes straight on: ``reference/bounce.py``, one by one."""
 
 import warp as wp
 
@@ -50,12 +50,15 @@ class FlyingContacts:
     height: wp.array(dtype=wp.float64)
     friction: wp.array(dtype=wp.float64)
     restitution: wp.array(dtype=wp.float64)
+    velocity: wp.array(dtype=wp.vec3d)
+    gain: wp.array(dtype=wp.vec3d)
     slowest: wp.array(dtype=wp.float64)
     overlap: wp.array(dtype=wp.float64)
     under: wp.array(dtype=wp.int32)
     touching: wp.array(dtype=wp.int32)
     fast: wp.array(dtype=wp.int32)
     lever: wp.array(dtype=wp.vec3d)
+    surface: wp.array(dtype=wp.vec3d)
     speed: wp.array(dtype=wp.float64)
     weight: wp.array(dtype=wp.float64)
     slip_weight: wp.array(dtype=wp.float64)
@@ -86,34 +89,46 @@ def flight(b: FlyingBodies, i: int, x: wp.vec3d, q: wp.quatd, u: vec6, time: wp.
 
 
 @wp.func(module=module)
-def gap_of(con: FlyingContacts, c: int, x: wp.vec3d, q: wp.quatd):
-    """[m], less the overlap of the step's start."""
-    return wp.dot(con.normal[c], x + turned(q, con.point[c])) - con.height[c] - con.margin[c] - con.overlap[c]
+def surface_of(con: FlyingContacts, c: int, time: wp.float64):
+    """Velocity of what is touched, ``time`` after the step's start [m/s]."""
+    return con.velocity[c] + time * con.gain[c]
 
 
 @wp.func(module=module)
-def speed_of(con: FlyingContacts, c: int, q: wp.quatd, u: vec6):
+def gap_of(con: FlyingContacts, c: int, x: wp.vec3d, q: wp.quatd, time: wp.float64):
+    """[m], less the overlap of the step's start, ``time`` after that."""
+    on_body = x + turned(q, con.point[c]) - time * (con.velocity[c] + HALF * time * con.gain[c])
+    return wp.dot(con.normal[c], on_body) - con.height[c] - con.margin[c] - con.overlap[c]
+
+
+@wp.func(module=module)
+def speed_of(con: FlyingContacts, c: int, q: wp.quatd, u: vec6, time: wp.float64):
     """Gap velocity [m/s]."""
-    return wp.dot(con.normal[c], point_velocity(u, turned(q, con.point[c]) - con.margin[c] * con.normal[c]))
+    arm = turned(q, con.point[c]) - con.margin[c] * con.normal[c]
+    return wp.dot(con.normal[c], point_velocity(u, arm) - surface_of(con, c, time))
 
 
 @wp.func(module=module)
-def lowest(con: FlyingContacts, first: int, end: int, x: wp.vec3d, q: wp.quatd):
+def lowest(con: FlyingContacts, first: int, end: int, x: wp.vec3d, q: wp.quatd, time: wp.float64):
     """The smallest gap of those marked ``under``."""
     low = wp.float64(wp.inf)
     for c in range(first, end):
         if con.under[c] == 1:
-            low = wp.min(low, gap_of(con, c, x, q))
+            low = wp.min(low, gap_of(con, c, x, q, time))
     return low
 
 
 @wp.func(module=module)
-def next_hit(b: FlyingBodies, con: FlyingContacts, i: int, x: wp.vec3d, q: wp.quatd, u: vec6, left: wp.float64):
-    """Time until the first contact's gap falls through zero; negative where none does within ``left``."""
+def next_hit(
+    b: FlyingBodies, con: FlyingContacts, i: int, x: wp.vec3d, q: wp.quatd, u: vec6, now: wp.float64, left: wp.float64
+):
+    """Time until the first contact's gap falls through zero; negative where none does within ``left``; now: since the
+    step's start.
+    """
     first = b.first[i]
     end = b.first[i + 1]
     for c in range(first, end):
-        if gap_of(con, c, x, q) <= TOUCHES and speed_of(con, c, q, u) < ZERO:
+        if gap_of(con, c, x, q, now) <= TOUCHES and speed_of(con, c, q, u, now) < ZERO:
             return ZERO
     looks = wp.max(FEWEST_LOOKS, wp.ceil(wp.length(angular(u)) * left / TURN_OF_LOOK))
     low = wp.float64(0.0)
@@ -129,15 +144,15 @@ def next_hit(b: FlyingBodies, con: FlyingContacts, i: int, x: wp.vec3d, q: wp.qu
         g_high = ZERO
         for c in range(first, end):
             con.under[c] = 0
-            gap = gap_of(con, c, x1, q1)
-            if gap < ZERO and speed_of(con, c, q1, u1) < ZERO:
+            gap = gap_of(con, c, x1, q1, now + high)
+            if gap < ZERO and speed_of(con, c, q1, u1, now + high) < ZERO:
                 con.under[c] = 1
                 found = True
                 g_high = wp.min(g_high, gap)
     if not found:
         return NEVER
     x2, q2, _u2 = flight(b, i, x, q, u, low)
-    g_low = lowest(con, first, end, x2, q2)
+    g_low = lowest(con, first, end, x2, q2, now + low)
     rounds = int(0)
     while g_low > TOUCHES and rounds < MOST_REFINE:
         share = HALF
@@ -145,7 +160,7 @@ def next_hit(b: FlyingBodies, con: FlyingContacts, i: int, x: wp.vec3d, q: wp.qu
             share = g_low / (g_low - g_high)
         time = low + (high - low) * share
         x3, q3, _u3 = flight(b, i, x, q, u, time)
-        gap = lowest(con, first, end, x3, q3)
+        gap = lowest(con, first, end, x3, q3, now + time)
         if gap < ZERO:
             high = time
             g_high = gap
@@ -199,11 +214,11 @@ def solved(b: FlyingBodies, con: FlyingContacts, i: int, q: wp.quatd, u: vec6, s
                 if con.fast[c] == 1:
                     wanted = -share * con.restitution[c] * con.speed[c]
                 pressing = wp.dot(con.push[c], n)
-                lack = wanted - wp.dot(n, point_velocity(after, arm))
+                lack = wanted - wp.dot(n, point_velocity(after, arm) - con.surface[c])
                 new = wp.max(ZERO, pressing + lack / con.weight[c])
                 after = after + answer(b, i, q, arm, (new - pressing) * n)
                 held = con.push[c] - pressing * n
-                v = point_velocity(after, arm)
+                v = point_velocity(after, arm) - con.surface[c]
                 slip = held - (v - wp.dot(n, v) * n) / con.slip_weight[c]
                 size = wp.length(slip)
                 if size > con.friction[c] * new:
@@ -217,20 +232,37 @@ def solved(b: FlyingBodies, con: FlyingContacts, i: int, q: wp.quatd, u: vec6, s
 
 
 @wp.func(module=module)
+def energy_past(b: FlyingBodies, con: FlyingContacts, i: int, q: wp.quatd, u: vec6, carried: vec6):
+    """Kinetic energy past what goes at ``carried``, less the work that ``push`` has of what goes on otherwise [J]."""
+    out = energy(b, i, q, u - carried)
+    for c in range(b.first[i], b.first[i + 1]):
+        if con.touching[c] == 1:
+            out -= wp.dot(con.push[c], con.surface[c] - linear(carried))
+    return out
+
+
+@wp.func(module=module)
 def struck(b: FlyingBodies, con: FlyingContacts, i: int, q: wp.quatd, u: vec6):
     """(velocity after an impact, whether impulses were found that add no energy); they are in ``push``."""
-    start = energy(b, i, q, u)
+    carried = vec6()
+    none = bool(True)
+    for c in range(b.first[i], b.first[i + 1]):
+        if con.touching[c] == 1 and none:
+            carried = six(con.surface[c], wp.vec3d())
+            none = False
+    start = energy(b, i, q, u - carried)
     after = solved(b, con, i, q, u, ONE)
-    if energy(b, i, q, after) <= start * ROUNDING:
+    if energy_past(b, con, i, q, after, carried) <= start * ROUNDING:
         return after, True
     low = wp.float64(0.0)
     high = wp.float64(1.0)
     after = solved(b, con, i, q, u, low)
-    if energy(b, i, q, after) > start * ROUNDING:
+    if energy_past(b, con, i, q, after, carried) > start * ROUNDING:
         return u, False
     for _ in range(MOST_SHARES):
         share = HALF * (low + high)
-        if energy(b, i, q, solved(b, con, i, q, u, share)) > start:
+        after = solved(b, con, i, q, u, share)
+        if energy_past(b, con, i, q, after, carried) > start:
             high = share
         else:
             low = share
@@ -255,24 +287,26 @@ def bounce_bodies(b: FlyingBodies, con: FlyingContacts):
     for c in range(first, end):
         con.impulse[c] = wp.vec3d()
         con.overlap[c] = ZERO
-        con.overlap[c] = wp.min(gap_of(con, c, x, q), ZERO)
+        con.overlap[c] = wp.min(gap_of(con, c, x, q, ZERO), ZERO)
     hits = int(0)
     going = bool(True)
     while going and hits < HITS:
         hits += 1
-        time = next_hit(b, con, i, x, q, u, left)
+        time = next_hit(b, con, i, x, q, u, b.setting[STEP] - left, left)
         if time < ZERO:
             going = False
         else:
             x, q, u = flight(b, i, x, q, u, time)
             left = left - time
+            now = b.setting[STEP] - left
             any_fast = int(0)
             for c in range(first, end):
                 con.lever[c] = turned(q, con.point[c]) - con.margin[c] * con.normal[c]
-                con.speed[c] = wp.dot(con.normal[c], point_velocity(u, con.lever[c]))
+                con.surface[c] = surface_of(con, c, now)
+                con.speed[c] = wp.dot(con.normal[c], point_velocity(u, con.lever[c]) - con.surface[c])
                 con.touching[c] = 0
                 con.fast[c] = 0
-                if gap_of(con, c, x, q) <= b.setting[CLOSE]:
+                if gap_of(con, c, x, q, now) <= b.setting[CLOSE]:
                     con.touching[c] = 1
                     if con.speed[c] < -con.slowest[c] and con.restitution[c] > ZERO:
                         con.fast[c] = 1

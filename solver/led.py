@@ -8,10 +8,11 @@ hands on no more than that.
 
 import numpy as np
 
+from .assembled import pressing
 from .bounces import moving_first
 from .components import joint_groups
 from .flags import some
-from .rotations import rotate
+from .point_velocity import at_places
 
 MOST = 2.0  # times the speed of what a led surface strikes: others may strike it, too
 
@@ -34,11 +35,6 @@ def led_speed(problem):
             speed = np.linalg.norm(at_places(bodies, bodies.velocity, body[led], point[led]), axis=1)
             fastest[led] = np.maximum(fastest[led], speed)
     return fastest
-
-
-def at_places(bodies, velocity, body, point):
-    """(K, 3) velocity of ``point`` (K, 3) of each ``body`` (K,), where those of all are ``velocity`` (B, 6)."""
-    return velocity[body, :3] + np.cross(velocity[body, 3:], rotate(bodies.orientation[body], point))
 
 
 def led_slip(problem):
@@ -74,7 +70,7 @@ def led_energy(assembly, solution, driven):
     speed, told, hung = led_speed(problem), np.zeros(count, bool), np.zeros(count, bool)
     one, other = moving_first(rows)
     hung[assembly.island[one[led_bodies(bodies)[other] & (one < n)]]] = True
-    touched = np.flatnonzero((speed > 0.0) & (solution.contact_impulse[:, 0] > 0.0))
+    touched = np.flatnonzero((speed > 0.0) & (pressing(assembly, solution) > 0.0))
     most, fastest = MOST * (1.0 + contacts.restitution[touched]) * speed[touched], np.zeros(n)
     for body in (contacts.body_a[touched], contacts.body_b[touched]):
         moves = body < n

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from .assembled import pressing
 from .components import joint_groups
 from .flags import places, some
 from .hand_over import smooth
@@ -74,7 +75,7 @@ def _happens(attempt, phase, carrier, touches, alone):
     slips = path.starts[0] - speeds[:, :3] - spin
     slides = alone[own] & (problem.step * length(speeds[:, 3:]) <= TURNS)
     pushes = np.zeros((len(alone), 3))
-    np.add.at(pushes, own, attempt.solution.contact_impulse[on, :1] * normals)
+    np.add.at(pushes, own, pressing(attempt.assembly, attempt.solution)[on, None] * normals)
     gains = attempt.end.velocity[own, :3] - speeds[:, :3] - pushes[own] / bodies.mass[own, None]  # but for its pushes
     falls = np.broadcast_to(phase.assembler.acceleration(number.scene[own]), (len(own), 3))
     yield path.lets_go(gains / problem.step)

@@ -154,10 +154,13 @@ class Judge:
             (judged.coordinate, len(problem.joints)), (judged.velocity, n),
         )  # fmt: skip
         driven, fastest, *work = islands_of
+        given, bounces = driven > 1, assembly.bounces
+        if bounces is not None:
+            given[island[bounces.led]] = True
         residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
         rolls = self._rolls(rolls, assembly)
         return JudgedStep(
-            residuals, error, gained > 0, (need > 0) | rolls | assembly.island_jointed, rolls, driven > 1,
+            residuals, error, gained > 0, (need > 0) | rolls | assembly.island_jointed, rolls, given,
             np.array(work) * (driven > 0), fastest.view(float).take(island), coordinate.copy(), velocity.copy(),
         )  # fmt: skip
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .assembled import pressing
 from .bounces import moving_first
 from .flags import places, some
-from .led import at_places
+from .point_velocity import at_places
 from .reference.rows import start_gaps
 from .topology import groups_with
 
@@ -54,7 +55,7 @@ def carriers(assembly, solution, driven, led, noise):
     problem, bodies = assembly.problem, assembly.problem.bodies
     if not some(driven) or not carry(problem):
         return None
-    contacts, loaded = problem.contacts, places(solution.contact_impulse[:, 0] > 0.0)
+    contacts, loaded = problem.contacts, places(pressing(assembly, solution) > 0.0)
     gives = start_gaps(problem)[loaded] < -noise
     if contacts.surface_velocity is not None:
         gives |= contacts.surface_velocity[loaded].any(axis=1)

@@ -24,7 +24,8 @@ def thrown(seed):
     pose = np.array([0, 0, 0.03 - lowest]), q, np.append(rng.normal(size=2), [-3.0, *(3.0 * rng.normal(size=3))])
     up = np.tile([0.0, 0, 1], (count, 1))
     friction, restitution = (np.full(count, value) for value in rng.uniform(0.0, 1.0, 2))
-    return flyer, pose, Planes(SIGNS * HALF, np.zeros(count), up, np.zeros(count), friction, restitution)
+    still = np.zeros((2, count, 3))
+    return flyer, pose, Planes(SIGNS * HALF, np.zeros(count), up, np.zeros(count), friction, restitution, *still)
 
 
 def by_reference(flyer, pose, planes):
