@@ -199,8 +199,10 @@ def residual_kernels():
         if p[0] > ZERO:
             # What is round on both sides has another normal in the next step; what strikes may have stopped by then.
             lands = con.start_gap[c] > judged.settings[tolerance_slot]
-            lands = (lands and (pushed or (con.margin_a[c] > ZERO and con.margin_b[c] > ZERO))) or con.glides[c] > 0
-            if rebounds or lands or con.start_gap[c] < -judged.settings[tolerance_slot]:
+            turns = (lands and con.margin_a[c] > ZERO and con.margin_b[c] > ZERO) or con.glides[c] > 0
+            if rebounds or turns or con.start_gap[c] < -judged.settings[tolerance_slot]:
+                mark(judged.need, 2, bodies, dynamic, a, b)
+            elif lands and pushed:
                 mark(judged.need, 1, bodies, dynamic, a, b)
             force = world(con.n[c], p)
             start = con.start_gap[c]

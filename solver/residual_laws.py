@@ -56,7 +56,7 @@ class Judged:
     work: wp.array(dtype=wp.float64)  # (islands,) of joint rows [J]
     work_spare: wp.array(dtype=wp.float64)  # (islands,) how far that may be off [J]
     rate: wp.array(dtype=wp.float64)  # (R,) velocity each row's coordinate should end with; NaN: its force decides
-    need: wp.array(dtype=wp.int32)  # (islands,) 1 where contacts ask for a velocity phase
+    need: wp.array(dtype=wp.int32)  # (islands,) where contacts ask for a velocity phase 2, 1 where only on what moves
     rolls: wp.array(dtype=wp.int32)  # (islands,) bits of what its contacts do, from TURNED to LANDED
     worst: wp.array(dtype=wp.int64)  # (KINDS,) bits of float64
     error: wp.array(dtype=wp.int64)  # (B,) bits of float64: worst residual each body has a part in, without penetration

@@ -82,6 +82,7 @@ class JudgedStep:
     body: np.ndarray  # (B,) worst residual each body has a part in, as metrics.body_residuals without penetration [m]
     gained: np.ndarray  # (n,) bool: bodies of islands that gained energy from what only takes it
     need: np.ndarray  # (islands,) bool: with joints, a rebound, overlap pushed out, round bodies that met, or that roll
+    lands: np.ndarray  # (islands,) bool: of those the ones that only have come to touch what moves, and not freely
     rolls: np.ndarray  # (islands,) bool: of one body without joints that rolls from facet to facet
     driven: np.ndarray  # (islands,) bool: islands that something else than joint rows may give energy
     work: np.ndarray  # (2, islands) of joint rows where some may give energy, and how far it may be off [J]; else 0
@@ -159,8 +160,9 @@ class Judge:
             given[island[bounces.led]] = True
         residuals = StepResiduals(*worst, *body, *contact, row, self._angles(problem.joints))
         rolls = self._rolls(rolls, assembly)
+        others = (need > 1) | rolls | assembly.island_jointed
         return JudgedStep(
-            residuals, error, gained > 0, (need > 0) | rolls | assembly.island_jointed, rolls, given,
+            residuals, error, gained > 0, (need > 0) | others, (need == 1) & ~others, rolls, given,
             np.array(work) * (driven > 0), fastest.view(float).take(island), coordinate.copy(), velocity.copy(),
         )  # fmt: skip
 

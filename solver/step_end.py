@@ -18,7 +18,7 @@ from .kept_energy import keep_energy
 from .proximal import SolveOptions
 from .riding import dragged, riders
 from .rolling import rolling
-from .straight_carriers import near_movers
+from .straight_carriers import go_on, near_movers
 from .strokes import roll_on
 from .topology import groups_with, whole_groups
 from .velocity_phase import moves, velocity_problem
@@ -68,7 +68,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         rides = riders(assembly.problem, solution.contact_impulse[:, 0] > 0.0, led, phase.fast)
     limit = EnergyLimit(assembly, solution, judged, phase.fast, led)
     gained = limit.exceeded(velocity)
-    need = before = judged.need | gained
+    need = before = _asked(solved, judged, state, phase) | gained
     for asks in (solved.leans, rolling(assembly, solution), rides):
         if asks is not None:
             need = need | groups_with(assembly.island, asks, len(need))
@@ -138,6 +138,13 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         out.velocity, out.spun, sound = kept
         out.gained = out.gained & ~sound
     return out
+
+
+def _asked(solved, judged, state, phase):
+    """(islands,) bool: those that the judge wants the velocity phase for, but for what lands on what goes on evenly."""
+    if not some(judged.lands):
+        return judged.need
+    return judged.need & ~(judged.lands & go_on(solved.assembly, solved.solution, phase.assembler, state, phase.fast))
 
 
 def _ruled(state, scene):

@@ -16,6 +16,7 @@ from .bounces import moving_first
 from .flags import places, some
 from .point_velocity import at_places
 from .reference.rows import start_gaps
+from .rotations import conjugate, logarithm, multiply
 from .topology import groups_with
 
 
@@ -69,6 +70,26 @@ def carriers(assembly, solution, driven, led, noise):
     if not some(ours):
         return None
     return Carriers(ours, *(_of_bodies(speed, ours, assembly.island) for speed in (first, mean, last)))
+
+
+def go_on(assembly, solution, assembler, state, noise):
+    """(islands,) bool: those that are pushed by what moves straight on, at one velocity in this step and in the next:
+    what lands there has not all of its speed by the step's end, and gets it in the next, as on what stands.
+
+    assembler: Assembler; state: State at the step's start; noise: as in ``carriers``.
+    """
+    problem, bodies, n = assembly.problem, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
+    every_one, step = np.ones(len(assembly.island_jointed), bool), problem.step
+    if assembler.carried is not None:  # bodies that are ahead, which move as they are pushed
+        return ~every_one
+    until, order = state.time + step, assembly.numbering.scene[n:-1]
+    (place, turn), (far, turned) = (assembler.prescribed(state, until + after) for after in (0.0, step))
+    after, turn = bodies.velocity.copy(), logarithm(multiply(turned[order], conjugate(turn[order])))
+    after[n:-1] = np.hstack([(far - place)[order], turn]) / step
+    times = bodies.velocity_at_start(), bodies.velocity, after
+    loaded = places(pressing(assembly, solution) > 0.0)
+    ours, (first, mean, then) = _together(assembly, loaded, every_one, times, noise)
+    return ours & (step * np.maximum(np.abs(first - mean), np.abs(then - mean)).max(axis=1) <= noise)
 
 
 def carry(problem):
