@@ -5,7 +5,7 @@ Rebounds are foreseen from motion without joints (impact.py).  A ball on a rope 
 a wall in the last part of a step, the tangent may not, and the hit would count as one without restitution.  A Newton's
 cradle so went from one ball to all five in a single frame.  What pushes though nobody foresaw that it hits is put
 together once more as what hits at the end of the step.  So does what turns come along an arc, whatever leads it: a bat
-that keyframes swing.  What stands still is hit in free motion, which turns (bounces.py).
+that keyframes swing.  What stands or goes straight on is hit in free motion, which turns (bounces.py).
 """
 
 import numpy as np
@@ -54,13 +54,13 @@ def missed_hits(assembly, solution, close):
 
 def strikes(problem, least=TURNS):
     """(C,) bool: contacts of a StepProblem one side of which turns in the step by ``least`` [rad], and neither stands
-    still.
+    still or goes straight on, which is the same.
     """
     contacts, bodies = problem.contacts, problem.bodies
     turns = problem.step * length(bodies.velocity[:, 3:]) > least
     if not some(turns):
         return np.zeros(len(contacts), bool)
-    stands = bodies.still()
+    stands = bodies.evenly(problem.step)
     stands[: bodies.dynamic_count] = False
     turns = turns[contacts.body_a] | turns[contacts.body_b]
     return turns & ~(stands[contacts.body_a] | stands[contacts.body_b])

@@ -22,6 +22,7 @@ import numpy as np
 from .flags import numbers
 
 TURNS = 1e-4  # [rad] in a step: what keyframes turn by less carries as what stands
+GAINS = 1e-5  # [m] of its way in a step: what they make faster or slower by less is hit as what stands
 
 
 class Coordinate(IntEnum):
@@ -81,6 +82,16 @@ class Bodies:
         out, n = np.ones(len(self.mass), bool), self.dynamic_count
         spin = self.velocity[n:, 3:]
         out[n:] = np.einsum("bi,bi->b", spin, spin) * step**2 <= TURNS**2
+        return out
+
+    def evenly(self, step):
+        """(B,) bool: of those that go ``straight`` the ones that get no faster or slower in a step [s]: what hits them
+        does as if they stood; of others nothing is said.
+        """
+        out, n = self.straight(step), self.dynamic_count
+        if self.velocity_at_start() is not self.velocity:
+            gain = (self.start_velocity - self.velocity)[n:, :3]
+            out[n:] &= np.einsum("bi,bi->b", gain, gain) * step**2 <= GAINS**2
         return out
 
     def velocity_at_start(self):
