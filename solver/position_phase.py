@@ -352,7 +352,7 @@ class PositionPhase:
             aim[hangs & slow] *= self.solver.hanging
             if some(assembly.island_looped):
                 aim[hangs & ~slow & assembly.island_looped[assembly.island]] *= self.solver.branching
-        eps = start_eps(state, assembly, sweeps, self.solver.eps_at_rest, self.fast)
+        eps = start_eps(state, assembly, (sweeps, carried), self.solver.eps_at_rest, self.fast)
         if swept is None:
             swept = state.swept[assembly.numbering.scene[: len(aim)]]
         return SolveOptions(aim, eps, np.where(swept > 0, 2 * sweeps, sweeps)), tolerance
