@@ -67,5 +67,5 @@ def assembled(problem, seed=0, jointed=None):
     rate = np.random.default_rng(seed).choice([0.0, 0.5, np.nan], len(problem.joints), p=[0.8, 0.1, 0.1])
     return SimpleNamespace(
         problem=problem, island=topology.body_island, island_jointed=jointed, end_velocity=end, row_rate=rate,
-        row_end=None,
+        row_end=None, bounces=None,
     )  # fmt: skip

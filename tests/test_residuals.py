@@ -150,6 +150,8 @@ def test_every_step_of_a_bake_is_judged_as_by_metrics(kind, axes, monkeypatch):
         assert_same(got.residuals, metrics.step_residuals(assembly.problem, solution), solution)
         np.testing.assert_array_equal(got.gained, gained(assembly, solution, tolerance))
         np.testing.assert_array_equal(got.need, needs_velocity_phase(assembly, solution, tolerance))
+        others = needs_velocity_phase(assembly, solution, tolerance, struck=False)
+        np.testing.assert_array_equal(got.lands, got.need & ~others)
         assert_same_work(got, assembly, solution, tolerance)
         seen["step"] += 1
         return got
@@ -232,9 +234,9 @@ def assert_same_work(got, assembly, solution, tolerance):
     np.testing.assert_array_equal(got.work[:, ~(pulled | moved)], 0.0)
 
 
-def needs_velocity_phase(assembly, solution, tolerance):
+def needs_velocity_phase(assembly, solution, tolerance, struck=True):
     """(islands,) bool: with joints, a rebound, overlap that was pushed out in this step, struck by a moving body that
-    is not solved, or of one body that rolls.
+    is not solved, or of one body that rolls.  Not struck: those are left out.
     """
     problem, need = assembly.problem, assembly.island_jointed.copy()
     contacts = problem.contacts
@@ -245,6 +247,7 @@ def needs_velocity_phase(assembly, solution, tolerance):
         bounce |= contacts.glides
     strikes = problem.bodies.free_velocity.any(axis=1)
     strikes[: problem.bodies.dynamic_count] = False
+    strikes &= struck
     bounce |= (strikes[contacts.body_a] | strikes[contacts.body_b]) & (start_gaps(problem) > tolerance)
     ask = (solution.contact_impulse[:, 0] > 0.0) & (bounce | (start_gaps(problem) < -tolerance))
     need[assembly.island[np.minimum(contacts.body_a, contacts.body_b)[ask]]] = True
@@ -312,6 +315,8 @@ def test_the_end_of_a_step_is_that_of_the_reference(seed):
     got = JUDGE.step(assembly, solution, TOLERANCE)
     np.testing.assert_array_equal(got.gained, gained(assembly, solution, TOLERANCE))
     np.testing.assert_array_equal(got.need, needs_velocity_phase(assembly, solution, TOLERANCE))
+    others = needs_velocity_phase(assembly, solution, TOLERANCE, struck=False)
+    np.testing.assert_array_equal(got.lands, got.need & ~others)
     assert_same_work(got, assembly, solution, TOLERANCE)
     for sound in (np.ones(12, bool), rng.random(12) < 0.5):
         want = total_velocity(assembly, solution, sound)
