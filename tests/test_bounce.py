@@ -71,6 +71,36 @@ def test_impacts_add_no_energy_and_carry_momentum(seed):
     assert planes.gaps(x, q).min() > -CLOSE or planes.restitution[0] < 1.0
 
 
+def carried(case, velocity, gain):
+    """The case on a ground that moves at ``velocity`` (3,) and gets faster by ``gain`` (3,), and all else with it."""
+    flyer, (x, q, u), planes = case
+    flyer.acceleration = flyer.acceleration + gain
+    planes.velocity[:], planes.gain[:] = velocity, gain
+    return flyer, (x, q, u + np.append(velocity, np.zeros(3))), planes
+
+
+@pytest.mark.parametrize("seed", range(0, 12, 2))  # without damping, which is that in the world
+def test_on_a_ground_that_moves_all_is_as_on_one_that_stands(seed):
+    velocity, gain = np.array([3.0, -1.0, 2.0]), np.array([1.0, 2.0, -1.0])
+    pose, change, push = by_reference(*thrown(seed))
+    for by in (by_reference, by_kernel):
+        (x, q, u), found, pushed = by(*carried(thrown(seed), velocity, gain))
+        assert x - STEP * (velocity + 0.5 * STEP * gain) == pytest.approx(pose[0], abs=1e-6)
+        assert u[:3] - velocity - STEP * gain == pytest.approx(pose[2][:3], abs=1e-6)
+        assert u[3:] == pytest.approx(pose[2][3:], abs=1e-6) and q == pytest.approx(pose[1], abs=1e-6)
+        assert found == pytest.approx(change, abs=1e-6) and pushed == pytest.approx(push, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_grounds_that_move_each_their_way_give_no_more_than_their_work(seed):
+    flyer, pose, planes = thrown(seed)
+    flyer.damping = flyer.turn_damping = 0.0
+    planes.velocity[:] = np.random.default_rng(seed).normal(size=(8, 3))
+    (x, q, u), _, push = by_kernel(flyer, pose, planes)
+    before = flyer.energy(*pose[1:]) + flyer.mass * G * (pose[0][2] - x[2]) + np.sum(push * planes.velocity)
+    assert flyer.energy(q, u) <= before + 1e-9 * (flyer.energy(q, u) + np.abs(push * planes.velocity).sum())
+
+
 def test_a_corner_leaves_with_e_times_its_approach():
     # One corner without friction: p = (1 + e) v / (1 / m + (r x n).I^-1 (r x n)), at the lever of the impact.
     flyer, (x, q, u), planes = thrown(0)
