@@ -158,8 +158,8 @@ def test_what_moves_straight_on_carries_as_what_stands(make, frames, bound, unit
     all but what stood went by backward Euler.  What rocks from edge to edge stopped after one, for its energy was told
     in the world.  Along curves marbles lost a fifteenth of their swing in five seconds, at six times the work.
 
-    As the box lands on its edge for the second time, in frame 23, it is up to 0.009 rad off on what stands, too, where it
-    starts 1 mm aside: that is not told here.
+    As the box lands on its edge for the second time, in frame 23, it is up to 0.009 rad off on what stands, too, where
+    it starts 1 mm aside: that is not told here.
     """
     seconds = frames / FPS
     scene, look = on_floor(make, motion="static")
