@@ -11,7 +11,7 @@ from .bounces import Flights
 from .contact_frames import ContactFrames
 from .copies import replace
 from .falling import fall_by_middle, falling, in_groups
-from .flags import some
+from .flags import places, some
 from .force_fields import ForceTable
 from .foresight import Foresight
 from .gliding import by_middle, carried, is_flat, take_middle
@@ -76,9 +76,9 @@ class Assembler:
         self._surfaces_run = bool(surface.any())
         self.hangs = hangs(bodies)
         self.slow, self.noise = config.tolerances()  # noise: [m] way that residuals may lead in a step
-        self._moving = [
-            i for i, b in enumerate(bodies) if b.motion == "kinematic" or (b.motion == "dynamic" and b.path)
-        ]
+        self._moving = places(
+            np.array([b.motion == "kinematic" or bool(b.motion == "dynamic" and b.path) for b in bodies], bool)
+        )
 
     def set_out(self, frames, joints, holding):
         """Take over BodyFrames, the table of joints and Holding; nothing is known of any step yet."""
@@ -95,7 +95,7 @@ class Assembler:
     @property
     def prescribes(self):
         """Whether any body of the scene has a path."""
-        return bool(self._moving)
+        return len(self._moving) > 0
 
     @contextmanager
     def sleeping(self, asleep):
@@ -123,31 +123,31 @@ class Assembler:
     def prescribed(self, state, time):
         """Solver poses of all bodies at ``time``, where prescribed ones are: (B, 3), (B, 4)."""
         position, orientation = state.position.copy(), state.orientation.copy()
-        free = self.free(state.time)
-        for i in self._moving:
-            if not free[i]:
-                place, turn = self.hand_over.plan(i, state.time, time, state.glide)
-                position[i] = place + rotations.rotate(turn, self.frames.center[i])
-                orientation[i] = rotations.multiply(turn, self.frames.principal[i])
+        held = self._held(state)
+        place, turn = self.hand_over.plans(held, state.time, time, state.glide)
+        position[held] = place + rotations.rotate(turn, self.frames.center[held])
+        orientation[held] = rotations.multiply(turn, self.frames.principal[held])
         if self.carried is not None:
             bodies, place, turn = self.carried.pose(time)
             position[bodies], orientation[bodies] = place, turn
         return position, orientation
 
+    def _held(self, state):
+        """Numbers of the bodies that keyframes move in a step from a State."""
+        return self._moving[~self.free(state.time)[self._moving]]
+
     def prescribed_velocity(self, state, step):
         """(B, 6) velocity of each body: its own, or for prescribed ones the mean over the coming step; read only."""
-        if not self._moving and self.carried is None:
+        if not len(self._moving) and self.carried is None:
             return state.velocity
         return self._mean_velocity(state, step, *self.prescribed(state, state.time + step))
 
     def _mean_velocity(self, state, step, position, orientation):
         """The same, where the step leads to the prescribed poses given."""
-        velocity, free = state.velocity.copy(), self.free(state.time)
-        for i in self._moving:
-            if not free[i]:
-                velocity[i, :3] = (position[i] - state.position[i]) / step
-                turn = rotations.multiply(orientation[i], rotations.conjugate(state.orientation[i]))
-                velocity[i, 3:] = rotations.logarithm(turn) / step
+        velocity, held = state.velocity.copy(), self._held(state)
+        velocity[held, :3] = (position[held] - state.position[held]) / step
+        turn = rotations.multiply(orientation[held], rotations.conjugate(state.orientation[held]))
+        velocity[held, 3:] = rotations.logarithm(turn) / step
         if self.carried is not None:
             velocity[self.carried.mask] = self.carried.velocity[self.carried.mask]
         return velocity
@@ -380,7 +380,7 @@ class Assembler:
         size, gap = contacts.manifolds.size[contacts.source], contacts.gap if start_gap is None else start_gap
         inside = overlapping(gap, size, self.noise)
         if at_start and some(inside):
-            grip = [i for i in self._moving if number.solver[i] >= number.dynamic_count]
+            grip = self._moving[number.solver[self._moving] >= number.dynamic_count]
             friction = without_friction(friction, inside, (a, b), grip, self.joints.fixed)
         return Contacts(
             body_a, body_b, point_a, point_b, contacts.margin_a, contacts.margin_b, contacts.normal, friction,

@@ -15,7 +15,10 @@ from bisect import bisect_right
 import numpy as np
 
 from . import rotations
+from .flags import places
+from .path_table import PathTable
 from .problem import frozen
+from .vectors import length
 
 SLACK = 1e-9  # [s] times are sums of steps
 BACK = 1e-6  # of the blend time: over which the spin of a glide is measured
@@ -69,7 +72,9 @@ class HandOver:
 
     def __init__(self, bodies, frames, holding):
         self.bodies, self.frames, self.holding = bodies, frames, holding
-        self._paths = [i for i, body in enumerate(bodies) if body.path is not None]
+        self._paths = np.array([i for i, body in enumerate(bodies) if body.path is not None], int)
+        self._lasts = np.array([body.motion != "dynamic" for body in bodies], bool)  # nobody lets go of it
+        self._table = PathTable(bodies)
 
     def plan(self, index, now, time, glide):
         """Pose of the frame of body ``index``, held in a step from ``now``, at ``time``; past its release, on as it
@@ -83,6 +88,16 @@ class HandOver:
         linear, angular = self._velocity(index, end, glide)
         beyond = time - end
         return place + beyond * linear, rotations.multiply(rotations.exponential(beyond * angular), turn)
+
+    def plans(self, which, now, time, glide):
+        """``plan`` of each of the bodies ``which`` (K,): positions (K, 3), orientations (K, 4)."""
+        place, turn, row = np.empty((len(which), 3)), np.empty((len(which), 4)), self._table.row[which]
+        known = places(row >= 0)
+        if len(known):
+            place[known], turn[known] = (values[row[known]] for values in self._table.poses(time))
+        for k in places(row < 0):
+            place[k], turn[k] = self.plan(which[k], now, time, glide)
+        return place, turn
 
     def apply(self, before, moved):
         """Change State ``moved``, in place, for the bodies that are let go or taken back where its step ends."""
@@ -104,13 +119,14 @@ class HandOver:
         turns with it: what rides on it would end each step with a velocity of half a step ago, and slide off.
         number: Numbering; orientation: (B + 1, 4) at ``time``; among: (B + 1,) bool, those asked for.
         """
-        changed = {}
-        for i, k in self.carriers(state.time, time, number, among & velocity.any(axis=1)):
-            linear, angular = self.smooth_velocity(i, time, state.glide, time == state.time)
-            changed[k] = np.concatenate([linear + self._lever(i, orientation[k], angular), angular])
-        if changed:
-            velocity = velocity.copy()
-            velocity[list(changed)] = list(changed.values())
+        pairs = self.carriers(state.time, time, number, among & velocity.any(axis=1))
+        if not pairs:
+            return velocity
+        which, ours = np.array(pairs).T
+        linear, angular = self._smooth_velocities(which, time, state.glide, time == state.time)
+        velocity = velocity.copy()
+        velocity[ours, :3] = linear + self._lever(which, orientation[ours], angular)
+        velocity[ours, 3:] = angular
         return velocity
 
     def carriers(self, begin, time, number, moves):
@@ -118,15 +134,12 @@ class HandOver:
 
         number: Numbering; moves: (B + 1,) bool, those that have a velocity and are asked for.
         """
-        free, found = self.holding.free(begin), []
-        for i in self._paths:
-            k = number.solver[i]
-            if k < number.dynamic_count or not moves[k] or free[i]:
-                continue  # it moves freely, stands still, or has gone on ahead (parts.py)
-            if self.bodies[i].motion == "dynamic" and self.holding.until(i, begin) < time:
-                continue  # let go in the step
-            found.append((i, k))
-        return found
+        which = self._paths
+        ours = number.solver[which]
+        led = (ours >= number.dynamic_count) & moves[ours] & ~self.holding.free(begin)[which]
+        for i in places(led & ~self._lasts[which]):
+            led[i] = self.holding.until(which[i], begin) >= time  # else it is let go in the step
+        return list(zip(which[led].tolist(), ours[led].tolist(), strict=True))
 
     def around(self, index, time, glide):
         """Of the path of body ``index`` just before ``time`` and just after: (linear of the origin, angular) each."""
@@ -150,6 +163,18 @@ class HandOver:
         """
         around = self.around(index, time, glide)
         return [smooth(*sides, begins) for sides in zip(*around, strict=True)]
+
+    def _smooth_velocities(self, which, time, glide, begins):
+        """``smooth_velocity`` of each of the bodies ``which`` (K,): (K, 3), (K, 3)."""
+        linear, angular, row = np.empty((len(which), 3)), np.empty((len(which), 3)), self._table.row[which]
+        known = places(row >= 0)
+        if len(known):
+            around = (self._table.velocities(time + late) for late in (-SLACK, SLACK))
+            found = (smooth(*sides, begins) for sides in zip(*around, strict=True))
+            linear[known], angular[known] = (values[row[known]] for values in found)
+        for k in places(row < 0):
+            linear[k], angular[k] = self.smooth_velocity(which[k], time, glide, begins)
+        return linear, angular
 
     def _take_back(self, i, moved):
         body = self.bodies[i]
@@ -176,7 +201,10 @@ class HandOver:
         moved.way[i] = np.inf  # nobody looked at its overlaps
 
     def _lever(self, i, orientation, angular):
-        """Velocity of the centre of mass beyond that of the frame's origin; orientation: (4,) of the solver's frame."""
+        """Velocity of the centre of mass beyond that of the frame's origin; orientation: of the solver's frame.
+
+        i: a number, or those of several bodies (K,).
+        """
         turn = rotations.multiply(orientation, rotations.conjugate(self.frames.principal[i]))
         return np.cross(angular, rotations.rotate(turn, self.frames.center[i]))
 
@@ -203,10 +231,9 @@ class HandOver:
 
 
 def smooth(before, after, begins):
-    """Velocity (3,) at a sample between two intervals of a path; ``begins``: whether the step begins there, or ends."""
-    if np.linalg.norm(after - before) <= SMOOTH * min(np.linalg.norm(before), np.linalg.norm(after)):
-        return 0.5 * (before + after)
-    return after if begins else before
+    """Velocity (..., 3) at a sample between two intervals; ``begins``: whether the step begins there, or ends."""
+    even = length(after - before) <= SMOOTH * np.minimum(length(before), length(after))
+    return np.where(even[..., None], 0.5 * (before + after), after if begins else before)
 
 
 def _left(row, time, blend):

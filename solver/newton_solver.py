@@ -24,6 +24,7 @@ from .arrays import look, upload
 from .assemble import Assembler
 from .config import SolverConfig
 from .constraints.breaking import row_forces
+from .flags import places
 from .frames import BodyFrames, principal_axes
 from .given_up import calm, held_back
 from .hand_over import HandOver, Holding
@@ -259,13 +260,13 @@ class _NewtonAssembler(Assembler):
         self.set_out(frames, joints, Holding(count, held, np.full(len(held), -np.inf), np.full(len(held), np.inf)))
         self.hand_over = HandOver((), frames, self.holding)  # a velocity at which something moves on is no path
         self.linear_damping = self.angular_damping = np.zeros(count)
-        self._moving = list(np.nonzero(~free[:-1])[0])
+        self._moving = places(~free[:-1])
         self.gravity, self.torque, self.noise = np.zeros((count, 3)), np.zeros((count, 3)), 0.0
 
     def prescribed(self, state, time):
         """Solver poses of all bodies at ``time``: those that are not free move on at their velocity."""
         position, orientation, i = state.position.copy(), state.orientation.copy(), self._moving
-        if i:
+        if len(i):
             way = (time - state.time) * state.velocity[i]
             position[i] += way[:, :3]
             orientation[i] = rotations.multiply(rotations.exponential(way[:, 3:]), orientation[i])
