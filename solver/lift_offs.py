@@ -16,6 +16,7 @@ from .assembled import pressing
 from .components import joint_groups
 from .flags import places, some
 from .hand_over import smooth
+from .reference.rotation import cross
 from .reference.rows import dot, start_gaps
 from .rotations import conjugate, rotate
 from .stops import LEAST, matters, may_break
@@ -71,7 +72,7 @@ def _happens(attempt, phase, carrier, touches, alone):
     place = bodies.position[carrier[1]] + rotate(bodies.orientation[carrier[1]], place)
     normals, speeds = sense * contacts.normal[on], bodies.velocity[own]
     path = _Path(phase.assembler.hand_over, carrier[0], (state, state.time + problem.step), place, normals)
-    spin = np.cross(speeds[:, 3:], rotate(bodies.orientation[own], arm))
+    spin = cross(speeds[:, 3:], rotate(bodies.orientation[own], arm))
     slips = path.starts[0] - speeds[:, :3] - spin
     slides = alone[own] & (problem.step * length(speeds[:, 3:]) <= TURNS)
     pushes = np.zeros((len(alone), 3))
@@ -106,19 +107,20 @@ class _Path:
         samples = hand_over.samples(body, state.time, self.end)
         self.apart, self.times = [apart for _, apart in samples], [*(time for time, _ in samples), self.end]
         poses = [hand_over.plan(body, state.time, time, state.glide) for time in self.times]
-        back = conjugate(poses[0][1])
-        place, normal = rotate(back, place - poses[0][0]), rotate(back, normal)
-        self.before, self.after, self.bends, self.along, self.starts, self.stops = [], [], [], [], [], []
-        for time, (_, turn) in zip(self.times, poses, strict=True):
-            lever, sides = rotate(turn, place), hand_over.around(body, time, state.glide)
-            before, after = (linear + np.cross(angular, lever) for linear, angular in sides)
-            self.before.append(before)
-            self.after.append(after)
-            self.bends.append(np.cross(sides[0][1], np.cross(sides[0][1], lever)))
-            self.along.append(rotate(turn, normal))
-            for out, begins in ((self.starts, True), (self.stops, False)):
-                linear, angular = (smooth(*rates, begins) for rates in zip(*sides, strict=True))
-                out.append(linear + np.cross(angular, lever))
+        origin, turn = (np.array(each) for each in zip(*poses, strict=True))  # (T, 3), (T, 4)
+        back = conjugate(turn[0])
+        local = np.array([rotate(back, place - origin[0]), rotate(back, normal)])
+        lever, self.along = rotate(turn[:, None], local[:, None])
+        # Linear and angular velocities just before each time and just after, (T, 1, 3) each.
+        around = np.array([hand_over.around(body, time, state.glide) for time in self.times])[..., None, :]
+        before, after = around[:, 0].swapaxes(0, 1), around[:, 1].swapaxes(0, 1)
+
+        def there(linear, angular):
+            return linear + cross(angular, lever)
+
+        self.before, self.after = there(*before), there(*after)
+        self.bends = cross(before[1], cross(before[1], lever))
+        self.starts, self.stops = (there(*smooth(before, after, begins)) for begins in (True, False))
 
     def lets_go(self, falls):
         """Where the places slow down by more than what lies there, which moves on with ``falls`` (K, 3) [m/s^2]."""
