@@ -229,7 +229,8 @@ def joint_kernels():
         stiff = scalar(1.0) / (sigma + rows.compliance[r])
         free = (sigma * rows.p_centre[r] - rows.v[r]) * stiff
         rows.along[r] = linear(rows.jac_b[r])
-        goes_on = isl.assumed[k] == 1 and inside(rows.p_centre[r], rows, r)
+        centre = rows.p_centre[r]  # 0: nothing is known of it, as after rounds that were unloaded
+        goes_on = isl.assumed[k] == 1 and centre != scalar(0.0) and inside(centre, rows, r)
         rows.p[r] = free
         rows.curvature[r] = stiff
         if not goes_on and not inside(free, rows, r):
