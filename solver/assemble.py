@@ -194,7 +194,7 @@ class Assembler:
         problem.joints, row_number, rate, end = self._rows(state, bodies, step, links, row_force)
         take_mean_turns(bodies, problem.joints, end_velocity, step)
         topology = build_topology(problem)
-        if touches.gap_noise is not None:  # what joints lead along a wall is a little off, and is not squeezed for it
+        if len(problem.joints) and touches.gap_noise is not None:  # led along a wall it is a little off: no squeeze
             of_joints = topology.contact_order[topology.jointed[topology.contact_island]]
             touches.gap_noise[of_joints] = HELD * self.slow
         return Assembly(

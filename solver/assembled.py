@@ -9,8 +9,9 @@ import numpy as np
 from .energy import kinetic_energies
 from .flags import places
 from .numbering import Numbering
-from .plausible import pair_number
+from .plausible import PairOverlap
 from .problem import JointRows, StepProblem
+from .reference.rows import start_gaps
 from .vectors import inner
 
 
@@ -55,9 +56,14 @@ class Assembly:
         return order.take(contacts.body_a), order.take(contacts.body_b)
 
     @cached_property
+    def overlap(self):
+        """PairOverlap of the scene bodies of the problem's contacts, as the step starts."""
+        return PairOverlap(*self.sides, start_gaps(self.problem), len(self.numbering.scene) - 1)
+
+    @property
     def pairs(self):
         """(C,) ``pair_number`` of the scene bodies of the problem's contacts."""
-        return pair_number(*self.sides, len(self.numbering.scene) - 1)
+        return self.overlap.pairs
 
     @cached_property
     def island_energy(self):

@@ -8,6 +8,7 @@ Everything scales with body size; there is no fixed length.  (Of a body of 1 m, 
 The newton call is recorded once as a graph; buffers grow and the call is repeated when a count exceeds its capacity.
 """
 
+from operator import attrgetter
 from types import SimpleNamespace
 
 import numpy as np
@@ -36,6 +37,7 @@ from .sunk import sunk_contacts, sunk_pairs
 
 TRIANGLE_PAIRS = 1 << 16  # first capacity for mesh triangles near other shapes; grows
 FARTHEST = 16.0  # of newton's units: bodies farther from the origin move it
+_SIDES = attrgetter("body_a", "body_b", "point_a", "point_b", "margin_a", "margin_b", "pair")  # of Manifolds
 
 
 class Collider:
@@ -196,20 +198,19 @@ class Collider:
             self._record()
         while not self._run(old, position, orientation, angular, step, asked):
             pass
-        manifolds = stage.read_manifolds()
-        deforms, shift, drift = still_surface(len(manifolds))
+        manifolds, surface = stage.read_manifolds(), None
         if deforming is not None and deforming.step > 0.0:
-            deforms, shift, drift = self._surface(manifolds, matrices(orientation))
+            surface = self._surface(manifolds, matrices(orientation))
             wp.capture_launch(self._graphs.choose)
         source, normal, gap, previous, face, face_normal = stage.read_chosen(len(manifolds))
+        *sides, pair = _SIDES(manifolds)
         if len(source) < len(manifolds):
-            near = manifolds.take(source)
-            deforms, shift, drift = (values.take(source, 0) for values in (deforms, shift, drift))
-        else:
-            near = manifolds
+            *sides, pair = (values.take(source, 0) for values in (*sides, pair))
+            surface = None if surface is None else [values.take(source, 0) for values in surface]
+        surface = still_surface(len(source)) if surface is None else surface
         found = ContactSet(
-            near.body_a, near.body_b, near.point_a, near.point_b, near.margin_a, near.margin_b, normal, gap, near.pair,
-            previous, face, face_normal, deforms, shift, drift, np.zeros(len(near), np.int32), manifolds, source,
+            *sides, normal, gap, pair, previous, face, face_normal, *surface, np.zeros(len(source), np.int32),
+            manifolds, source,
         )  # fmt: skip
         if falling is not None:
             pull = falling[:, None] * self.model.gravity

@@ -5,6 +5,7 @@ import warp as wp
 
 from .host import MANY, HostKernel, HostTable
 from .predict import turned
+from .problem import frozen
 
 
 @wp.struct
@@ -94,5 +95,6 @@ class ContactFrames:
         v.point_a[:count], v.point_b[:count] = points
         v.face[:count], v.face_normal[:count] = face, face_normal
         self._kernel.run()
-        out = v.a_out, v.b_out, v.face_out, v.point_a_out, v.point_b_out, v.face_normal_out
-        return tuple(values[:count].copy() for values in out)
+        bodies = (frozen(values[:count].copy()) for values in (v.a_out, v.b_out))  # who touches whom is asked for often
+        out = v.face_out, v.point_a_out, v.point_b_out, v.face_normal_out
+        return *bodies, *(values[:count].copy() for values in out)

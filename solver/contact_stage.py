@@ -164,7 +164,7 @@ class ContactStage:
         self.poses, self.shapes = pose_arrays(model, self.device), shape_arrays(model, self.device)
         self.shared = columns(StageArrays, 0, self.device, counts=6, settings=3, vectors=2)
         upload(self.shared.settings, (0.0, 0.0, model.unit))
-        self.gravity = float(np.linalg.norm(model.gravity))
+        self.gravity = model.pull
         listed = None if model.pairs is None else wp.array(model.pairs, dtype=wp.vec2i, device=self.device)
         self.near = NearPairs(listed, self.poses, self.shapes, self.device)
         self.wanted = wp.zeros_like(self.near.near)

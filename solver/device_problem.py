@@ -127,7 +127,6 @@ class DeviceProblem:
     def _lay_out(self, problem, topology):
         """Make room for a Topology, and upload what follows from it."""
         self.topology, self.plan = topology, _plan(topology)
-        self.order = self.plan.order
         sizes = {
             "bodies": len(problem.bodies.mass),
             "contacts": len(problem.contacts),
@@ -322,17 +321,19 @@ class Plan:
     """What follows from a Topology alone."""
 
     order: np.ndarray | None  # (C,) contact_order, or None where contacts come in it
+    place: np.ndarray | None  # (C,) where each contact comes in it
     loose: np.ndarray  # (K,) bodies that nothing touches
     constrained: np.ndarray  # (n,) bool: the body's island has a contact or a joint row
 
 
 @lru_cache(maxsize=KEPT)
 def _plan(topology):
-    sorted_already = np.array_equal(topology.contact_order, np.arange(len(topology.contact_order)))
-    loose = places(~topology.constrained[topology.body_island])
-    order = None if sorted_already else topology.contact_order
-    constrained = frozen(topology.constrained[topology.body_island])
-    return Plan(order, loose, constrained)
+    order, numbers = topology.contact_order, np.arange(len(topology.contact_order))
+    order, place = (None, None) if np.array_equal(order, numbers) else (order, np.empty_like(order))
+    if order is not None:
+        place[order] = numbers
+    constrained = frozen(topology.constrained.take(topology.body_island))
+    return Plan(order, place, places(~constrained), constrained)
 
 
 @lru_cache(maxsize=KEPT)

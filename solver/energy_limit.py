@@ -101,13 +101,17 @@ class EnergyLimit:
         wedge push with any force, and what they overlap stays.
         """
         problem, contacts = self.assembly.problem, self.assembly.problem.contacts
-        start, island = start_gaps(problem), self.island_of(contacts)
-        force, way = np.maximum(solution.contact_impulse[:, 0], 0.0) / problem.step, np.maximum(-start, 0.0)
+        start, push = start_gaps(problem), solution.contact_impulse[:, 0]
+        index = places(~((start >= 0.0) | (push <= 0.0)))
+        if not len(index):
+            return np.zeros(self._count)
+        island = self.assembly.island.take(np.minimum(contacts.body_a.take(index), contacts.body_b.take(index)))
+        force, way = push.take(index) / problem.step, -start.take(index)
         work = np.bincount(island, force * way, self._count)
         if some(much := work > spare):
-            index = np.flatnonzero(much[island] & (force * way > 0.0))
-            left = gaps(contacts.take(index), solution.position, solution.orientation) - start[index]
-            way[index] = np.clip(left, 0.0, way[index])
+            at = places(much[island] & (force * way > 0.0))
+            left = gaps(contacts.take(index[at]), solution.position, solution.orientation) - start[index[at]]
+            way[at] = np.clip(left, 0.0, way[at])
             work = np.bincount(island, force * way, self._count)
         return work
 

@@ -106,8 +106,9 @@ def pushed_from_afar(assembly, solution, found, model, tolerance, halved=None, l
         index = index[problem.step * push[index] * (1.0 / mass[a[index]] + 1.0 / mass[b[index]]) > least]
     pair = assembly.pairs
     known = pair[:count]
-    apart = without(distinct(known), distinct(known[touched]))
-    index = index[among(pair.take(index), apart)]
+    index = index[~among(pair.take(index), distinct(known[touched]))]
+    if len(index) and index[-1] >= count:  # one that only showed at the end
+        index = index[among(pair.take(index), distinct(known))]
     if not len(index):
         return NO_PAIRS, NO_PAIRS
     a, b, pair, late = a.take(index), b.take(index), pair.take(index), distinct(pair[count:])

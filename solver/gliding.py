@@ -75,15 +75,18 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     if hit := some(hits):  # what is struck and left holds nothing
         loads = loads[0] & ~hits, loads[1]
     rims = None if links.rims is None else links.rims.of(problem, ~_bent(touches, problem.bodies, curved, problem.step))
-    may = _near(problem, contacts, links, noise, curved, rims)
+    may, holds = _near(problem, contacts, links, noise, curved, rims), None
     if may is not None:
         # Where the ground holds all that touches, as in heaps, nobody need look closer.
-        loose = ~held(links, touches, *loads, with_others(touches, rims, may))
-        may &= loose.take(moving_first(touches)[0])
-        may = _able(problem, may, len(contacts), links, noise, curved) if some(may) else None
+        holds = held(links, touches, *loads, with_others(touches, rims, may))
+        may &= ~holds.take(moving_first(touches)[0])
+        if some(may):
+            may, holds = _able(problem, may, len(contacts), links, noise, curved), None
+        else:
+            may = None  # what might glide is tied to what holds, and so is held as if it did not
     if may is not None:
         may = with_others(touches, rims, may)
-    middle[:n] = ~held(links, touches, *loads, may)[:n]
+    middle[:n] = ~(held(links, touches, *loads, may) if holds is None else holds)[:n]
     if hit:
         middle[held(links, touches, *full, may) & ~_guided(links, touches, n, may)] = 0.0
     return middle, may

@@ -13,6 +13,7 @@ import numpy as np
 
 from .flags import numbers, places
 from .ordered import run_lengths, segments
+from .vectors import moved
 
 GAP_FLOOR = 0.04  # contacts closer than this times the pair's smallest half extent are always reported
 NOISE = 1e-5  # of the smallest half extent: detection is in single precision, and no finer among many bodies
@@ -180,7 +181,7 @@ def carry(values, old, new, link):
     matched = places(link >= 0)
     followed = link[matched]
     result[matched] = values.take(followed, 0)
-    loose = values.any(axis=1)
+    loose = moved(values)
     loose[followed] = False
     index = places(loose)
     if not len(index):

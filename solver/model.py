@@ -74,6 +74,11 @@ class CollisionModel:
     deforming: DeformingMeshes | None = None
 
     @cached_property
+    def pull(self):
+        """Length of ``gravity`` [m/s^2]."""
+        return float(np.linalg.norm(self.gravity))
+
+    @cached_property
     def balls(self):
         """(B,) bool: bodies of balls around their centres of mass, which look the same however they turn."""
         point = (self.shape_half <= self.shape_rounding[:, None]).all(axis=1)

@@ -28,7 +28,8 @@ def union(first, second):
 
 def segments(values):
     """Start of each run of equal values in a sorted array, and its values."""
-    first = np.ones(len(values), bool)
+    first = np.empty(len(values), bool)
+    first[:1] = True
     np.not_equal(values[1:], values[:-1], out=first[1:])
     start = places(first)
     return start, values.take(start)

@@ -27,19 +27,18 @@ NO_PAIRS = np.zeros(0, np.int64)
 OPPOSED = -0.1  # cosine of two normals that point to different sides
 
 
-def came_through(assembly, found):
+def came_through(assembly, found, deep):
     """(K,) bool: contacts of ``found`` whose normals oppose all that their two bodies had at the start, still apart.
 
-    assembly: Assembly of the step; found: ContactSet at the end pose.
+    assembly: Assembly of the step; found: ContactSet at the end pose; deep: (N,) numbers of those of its contacts that
+    overlap, as their bodies did not at the start.
     """
-    contacts = assembly.problem.contacts
+    contacts, bodies = assembly.problem.contacts, len(assembly.numbering.scene) - 1
     through = np.zeros(len(found), bool)
-    deep = np.nonzero(found.gap < 0.0)[0]
     if not len(deep) or not len(contacts):
         return through
-    (a, b), start, bodies = assembly.sides, assembly.pairs, len(assembly.numbering.scene) - 1
-    by_pair = start.argsort(kind="stable")
-    start, pair = start.take(by_pair), pair_number(found.body_a.take(deep), found.body_b.take(deep), bodies)
+    (a, b), (by_pair, start) = assembly.sides, assembly.overlap.ordered
+    pair = pair_number(found.body_a.take(deep), found.body_b.take(deep), bodies)
     first, last = start.searchsorted(pair), start.searchsorted(pair, "right")
     touching = np.zeros(len(start) + 1, np.intp)
     np.cumsum(contacts.start_gap.take(by_pair) <= 0.0, out=touching[1:])

@@ -20,18 +20,27 @@ class PairOverlap:
 
     def __init__(self, body_a, body_b, gap, count, most=0.0):
         """body_a, body_b: (C,) numbers below ``count``; gap: (C,) [m]; most: gap of pairs without a lesser one [m]."""
-        self._list, self._count, self._most = (body_a, body_b, gap), count, most
+        self._bodies, self._gap, self._count, self._most = (body_a, body_b), gap, count, most
+
+    @cached_property
+    def pairs(self):
+        """(C,) ``pair_number`` of each in the list."""
+        return self._key(*self._bodies)
+
+    @cached_property
+    def ordered(self):
+        """(C,) numbers of the list's contacts, by pair, and their pairs (C,), ascending."""
+        order = self.pairs.argsort(kind="stable")
+        return order, self.pairs.take(order)
 
     @cached_property
     def _deepest(self):
         """Pairs (P,) ascending, and the gap (P + 1,) of each; that of all others last."""
-        body_a, body_b, gap = self._list
-        pair = self._key(body_a, body_b)
-        order = pair.argsort(kind="stable")
-        first, pair = segments(pair.take(order))
+        order, pair = self.ordered
+        first, pair = segments(pair)
         deepest = np.full(len(first) + 1, self._most)
         if len(first):
-            np.minimum(np.minimum.reduceat(np.take(gap, order), first), self._most, out=deepest[:-1])
+            np.minimum(np.minimum.reduceat(np.take(self._gap, order), first), self._most, out=deepest[:-1])
         return pair, deepest
 
     def of(self, body_a, body_b):

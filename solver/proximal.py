@@ -340,8 +340,7 @@ def read_solution(device, problem):
         (device.rows.p, len(problem.joints)), (device.flags, MOST_LINEAR + 1),
         *((values, n) for values in (figures.newton, figures.swept, figures.residual, figures.eps_end)),
     )  # fmt: skip
-    if device.order is not None:
-        sorted_contact, contact = contact, np.empty_like(contact)
-        contact[device.order] = sorted_contact
+    if device.plan.place is not None:
+        contact = contact.take(device.plan.place, 0)
     solution = StepSolution(*motion, contact, rows, *flags[MOST_NEWTON:].tolist())
     return solution, SolveStatistics(newton, swept, residual * problem.step, eps, device.plan.constrained.copy())

@@ -16,7 +16,7 @@ from .ghosts import NO_PAIRS
 from .passing import came_through, passed, scene_poses
 from .piercing import no_piercing
 from .plausible import PairOverlap, pair_number, plausible, way_moved
-from .reference.rows import gaps, normals, start_gaps
+from .reference.rows import gaps, normals
 from .second_hits import SLOW
 from .unforeseen import met_on_the_way, unforeseen
 
@@ -81,15 +81,15 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     stuck = collider.pierced(*place)
     scene_way = np.zeros(len(order))
     scene_way[order] = way
-    start = start_gaps(problem)
-    known = PairOverlap(*assembly.sides, start, len(order))
+    known = assembly.overlap
     found = plausible(found, known, scene_way, model, collider.sunk)
-    at_end = found
+    at_end, deep = found, places(found.gap < 0.0)
+    had = known.of(found.body_a.take(deep), found.body_b.take(deep))
     stuck = _untold(stuck, found, known, collider, frames, problem, order, tolerance)
     through, pairs = np.zeros(len(order), bool), NO_PAIRS
     if not last:
         through[stuck[0]] = through[stuck[1]] = True
-        opposed = came_through(assembly, found)
+        opposed = came_through(assembly, found, deep[had == 0.0])
         if some(opposed):
             through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
         known_pairs = None if before is None else (before[0].passed, before[1])
@@ -98,10 +98,10 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
             through[np.concatenate(np.divmod(pairs, len(order)))] = True
         if some(through):
             through &= free  # what they went through may hold others up
-            found = found.take(~(through[found.body_a] | through[found.body_b]))
-    index = places(found.gap < 0.0)
-    sides, depth = (found.body_a.take(index), found.body_b.take(index)), -found.gap.take(index)
-    had = known.of(*sides)
+            left = ~(through[found.body_a] | through[found.body_b])
+            found, had = found.take(left), had[left[deep]]
+            deep = places(found.gap < 0.0)
+    sides, depth = (found.body_a.take(deep), found.body_b.take(deep)), -found.gap.take(deep)
     may_stay = np.maximum(0.0, -had - problem.push_out_speed * h)  # of what the pair started with
     beyond = depth - may_stay
     deepest, excess = np.zeros((2, len(order)))
@@ -145,10 +145,10 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     missing = beyond > tolerance
     if not some(missing):
         return EndCheck(overlap, unsolved, None, *rest)
-    missing &= ~_postponed(found.take(index), np.where(missing, beyond, 0.0), free)
+    missing &= ~_postponed(found.take(deep), np.where(missing, beyond, 0.0), free)
     if not some(missing):
         return EndCheck(overlap, unsolved, None, *rest)
-    found = found.take(index[missing])
+    found = found.take(deep[missing])
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
     start = assembly.numbering, problem.bodies.orientation, had[missing]
     added = assembler.contacts(found, np.zeros((len(found), 3)), *start)

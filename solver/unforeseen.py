@@ -27,18 +27,18 @@ class Strays:
         """order: (B,) scene number of each solver body; bodies: problem.Bodies at the start; velocity: (B, 6) of solver
         bodies over the step [m/s, rad/s]; bad: (n,) bool, dynamic bodies that are not to be looked at.
         """
-        self._model, gained = model, velocity - bodies.velocity[:-1]
-        self._ways = self._of_scene(order, step * gained), self._of_scene(order, step * velocity)
-        self._ways[0][0][model.movable] -= step**2 * model.gravity  # foreseen, and the same for both that fall
-        self.bodies = self._ways[0][1] + length(self._ways[0][0]) > THICK * model.body_size
+        self._model, self._order, self._way = model, order, step * velocity
+        self._gained = gained, turned = self._of_scene(step * (velocity - bodies.velocity[:-1]))
+        gained[model.movable] -= step**2 * model.gravity  # foreseen, and the same for both that fall
+        self.bodies = turned + length(gained) > THICK * model.body_size
         self._seen = np.ones(len(order), bool)
         self._seen[order[: len(bad)][bad]] = False
         self.bodies &= self._seen
 
-    def _of_scene(self, order, way):
+    def _of_scene(self, way):
         """Ways (B, 3) of scene bodies and those (B,) that their farthest points turn [m], from (B, 6) of solver's."""
-        own = np.empty((len(order), 6))
-        own[order] = way
+        own = np.empty((len(self._order), 6))
+        own[self._order] = way
         return own[:, :3], self._model.body_radius * length(own[:, 3:])
 
     def may_close(self, a, b):
@@ -51,7 +51,7 @@ class Strays:
         For that they must have moved so far, seen from one of them, and not as foreseen.
         """
         far = (self.bodies[a] | self.bodies[b]) & self._seen[a] & self._seen[b]
-        for way, turned in self._ways:
+        for way, turned in (self._gained, self._of_scene(self._way)):
             far &= length(way[a] - way[b]) + turned[a] + turned[b] > self.may_close(a, b)
         return far
 
@@ -68,7 +68,7 @@ def unforeseen(assembly, solution, collider, frames, way, free, bad, left_out):
     """
     problem, order, model = assembly.problem, assembly.numbering.scene[:-1], collider.model
     h, bodies, count = problem.step, problem.bodies, len(order)
-    end, fall = solution.velocity[:-1], np.linalg.norm(model.gravity) * h**2
+    end, fall = solution.velocity[:-1], model.pull * h**2
     far = way > 2.0 * way_moved(bodies.velocity[:-1], model.body_radius[order], h) + fall
     far[: len(bad)] &= ~bad
     strays = Strays(model, order, bodies, end, h, bad)
