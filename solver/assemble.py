@@ -11,7 +11,7 @@ from .bounces import Flights
 from .contact_frames import ContactFrames
 from .copies import replace
 from .falling import fall_by_middle, falling, in_groups
-from .flags import places, some
+from .flags import equal, places, some
 from .force_fields import ForceTable
 from .foresight import Foresight
 from .gliding import by_middle, carried, is_flat, take_middle
@@ -274,10 +274,10 @@ class Assembler:
             loaded |= assembly.pressed
         loads = loaded, self.joints.passed(problem.step)
         middle = by_middle(problem, assembly.contacts, links, loads, self.noise, assembly.curved)[0]
-        if not np.array_equal(middle > 0.0, problem.bodies.midpoint > 0.0):
+        if not equal(middle > 0.0, problem.bodies.midpoint > 0.0):
             return loaded
         falls = falling(problem, links, loaded, middle, assembly.end_velocity, self.noise, assembly.bounces)
-        return None if np.array_equal(in_groups(falls, n), in_groups(assembly.falls, n)) else loaded
+        return None if falls is assembly.falls or equal(in_groups(falls, n), in_groups(assembly.falls, n)) else loaded
 
     def _loads(self, problem, impulse, end_velocity, links):
         """(C,) bool: which contacts of a StepProblem carry load, for ``impulse`` (C, 3) [N s].
@@ -377,7 +377,7 @@ class Assembler:
             (a, b), (point_a, point_b), contacts.face, contacts.face_normal, number.solver
         )
         friction, restitution = self.materials.of(a, b)
-        size, gap = contacts.manifolds.size[contacts.source], contacts.gap if start_gap is None else start_gap
+        size, gap = contacts.manifolds.size.take(contacts.source), contacts.gap if start_gap is None else start_gap
         inside = overlapping(gap, size, self.noise)
         if at_start and some(inside):
             grip = self._moving[number.solver[self._moving] >= number.dynamic_count]

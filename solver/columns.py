@@ -3,6 +3,8 @@
 
 import operator
 
+import numpy as np
+
 from .arrays import host_view, staging, upload
 
 
@@ -45,9 +47,12 @@ class Columns:
         self._lies[name] = (values, order) if not flags.writeable and flags.owndata else None
         self.fill(name, values if order is None else values.take(order, 0))
 
-    def item_shape(self, name):
-        """Shape of one element."""
-        return staging(getattr(self._struct, name)).shape[1:]
+    def put_one(self, name, value, count):
+        """``put`` for a number that is that of all ``count`` elements, and of all parts of each."""
+        lies = self._lies.get(name)
+        if lies is None or lies[0] is not value or lies[1] < count:
+            self._lies[name] = value, count
+            self.fill(name, np.full((count, *staging(getattr(self._struct, name)).shape[1:]), value))
 
     def fill(self, name, values):
         """Copy ``values`` (n, ...) into an array that kernels write, too."""

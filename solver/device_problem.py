@@ -14,7 +14,7 @@ import warp as wp
 from .arrays import BodyArrays, ContactArrays, IslandArrays, PairArrays, RowArrays, allocate, upload, zeros
 from .columns import Columns, ColumnSet
 from .figures import Figures, figure_kernels
-from .flags import places
+from .flags import every, places
 from .gauss_seidel import RunArrays
 from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
@@ -39,6 +39,8 @@ ROW_COLUMNS = ColumnSet(
     *((name, name) for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset")),
     *((name, name) for name in ("centre", "beta", "target", "target_velocity", "compliance", "lower", "upper")),
 )  # fmt: skip
+MAYBE = {name: name for name in ("gap_noise", "rebound_gap", "rebound_speed", "surface_velocity")}
+MAYBE["glides"] = "lever_kind"  # columns of contacts that a problem may leave out, and that are 0 then
 
 COUNTED = "contacts", "rows", "pairs", "islands", "bodies", "parts", "constrained"  # slots of ``counts`` after DYNAMIC
 _TOPOLOGY = {
@@ -163,7 +165,7 @@ class DeviceProblem:
         stiff = np.where(small, np.inf, STIFF * worth * joined / np.maximum(pairs, 1))
         alone = small & (pairs <= bodies) if columns_alone(self.device) else small
         structure = self._eliminator.analyse(topology, np.where(topology.jointed, stiff, worth * alone))
-        self.direct = frozen(np.diff(structure.island_start) > 0)
+        self.direct = frozen(structure.island_start[1:] > structure.island_start[:-1])
         self.factor.set_structure(structure)
         self._factored = topology
         if self.factor.generation != self._factor_generation:
@@ -232,7 +234,8 @@ class DeviceProblem:
     def _form_teams(self, topology):
         """Upload which part of which team works on which island.  Returns how many parts there are."""
         islands = topology.constrained_index
-        parts = parts_of(islands, np.diff(topology.island_body_start)[islands], self.device.is_cpu)
+        start = topology.island_body_start
+        parts = parts_of(islands, (start[1:] - start[:-1]).take(islands), self.device.is_cpu)
         for name, values in zip(("island", "first", "size"), parts, strict=True):
             self._into["teams"].fill(name, values)
         self._into["runs"].fill("start", topology.run_start)
@@ -271,19 +274,17 @@ class DeviceProblem:
             into.put(name, getattr(contacts, name), order)
         into.put("n", contacts.normal, order)
         if contacts.face is None:
-            into.put("face", np.full(count, -1))
+            into.put_one("face", -1, count)
         else:
             into.put("face", contacts.face, order)
             into.put("face_normal", contacts.face_normal, order)
         into.put("mu", contacts.friction, order)
-        for name in ("gap_noise", "rebound_gap", "rebound_speed"):
-            values = getattr(contacts, name)
-            into.put(name, np.zeros(count) if values is None else values, order)
-        running = contacts.surface_velocity
-        into.put("surface_velocity", np.zeros((count, 3)) if running is None else running, order)
         into.put("start_impulse", contacts.impulse, order)
-        glides = contacts.lever_kind
-        into.put("glides", _nothing(count) if glides is None else glides, order)
+        for name, source in MAYBE.items():
+            if (values := getattr(contacts, source)) is None:
+                into.put_one(name, 0, count)
+            else:
+                into.put(name, values, order)
         if contacts.rim_arm is not None:
             into.put("rim_axis", contacts.rim_axis, order)
             into.put("rim_arm", contacts.rim_arm, order)
@@ -329,7 +330,7 @@ class Plan:
 @lru_cache(maxsize=KEPT)
 def _plan(topology):
     order, numbers = topology.contact_order, np.arange(len(topology.contact_order))
-    order, place = (None, None) if np.array_equal(order, numbers) else (order, np.empty_like(order))
+    order, place = (None, None) if every(order == numbers) else (order, np.empty_like(order))
     if order is not None:
         place[order] = numbers
     constrained = frozen(topology.constrained.take(topology.body_island))

@@ -31,6 +31,8 @@ impulse drives on what ends behind it.  Such an island, whose excess is no more 
 directions of its velocity and is slowed to the energy there is.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 from .assembled import free_gain
@@ -91,8 +93,17 @@ class EnergyLimit:
         # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.
         noise = tolerance * pull / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
         self.noise = mass * noise
-        spare = self._sum(SPARE * start + self.noise)
-        self._most = self.limit + spare + self._pushed_out(solution, spare) + spare_of_rows
+        self._spare, self._solution, self._spare_of_rows = (
+            self._sum(SPARE * start + self.noise),
+            solution,
+            spare_of_rows,
+        )
+        self._least = self.limit + self._spare
+
+    @cached_property
+    def _most(self):
+        """(islands,) [J], which what they end with may not exceed; no less than ``_least``, that mostly answers it."""
+        return self._least + self._pushed_out(self._solution, self._spare) + self._spare_of_rows
 
     def _pushed_out(self, solution, spare):
         """(islands,) work of contacts on overlap that the last step left, as far as it left in this one [J].
@@ -127,11 +138,16 @@ class EnergyLimit:
         work = np.bincount(island, work, self._count)
         self.limit += work
         self._rows = self._rows + work
-        self._most += work + SPARE * np.abs(work)
+        self._most = self._most + (work + SPARE * np.abs(work))
+        self._least = self._least + (work + SPARE * np.abs(work))
 
     def exceeded(self, velocity):
         """(islands,) bool: those that have more, with velocity (n, 6) at the end pose."""
-        return self._told & (self.energy(velocity) > self._most) if self._any else np.zeros(self._count, bool)
+        if not self._any:
+            return np.zeros(self._count, bool)
+        energy = self.energy(velocity)
+        exceeds = self._told & (energy > self._least)
+        return exceeds & (energy > self._most) if some(exceeds) else exceeds
 
     def of_weights(self, velocity):
         """(islands,) bool: those with no more excess than weights may do in a step at velocity (n, 6)."""

@@ -14,6 +14,11 @@ def every(flags):
     return count_nonzero(flags) == flags.size
 
 
+def equal(first, second):
+    """Whether two arrays (N,), (M,) are the same; ``numpy.array_equal`` takes three times as long."""
+    return len(first) == len(second) and count_nonzero(first == second) == len(first)
+
+
 def numbers(index):
     """``index``, numbers or bool, as numbers: to take many columns by them is twice as fast as by flags."""
     index = asarray(index)

@@ -177,12 +177,12 @@ def carry(values, old, new, link):
     An old value whose pair has no contact any more is lost.  Both have ``pair``, ``point_a`` and ``point_b`` and are
     sorted by pair.  Returns (N, n).
     """
-    result = np.zeros((len(link), values.shape[1]))
-    matched = places(link >= 0)
-    followed = link[matched]
-    result[matched] = values.take(followed, 0)
-    loose = moved(values)
-    loose[followed] = False
+    if not len(values):
+        return np.zeros((len(link), values.shape[1]))
+    new_ones = link < 0
+    result, loose = values.take(link, 0, mode="clip"), moved(values)
+    result[places(new_ones)] = 0.0
+    loose[link[~new_ones]] = False
     index = places(loose)
     if not len(index):
         return result

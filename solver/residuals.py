@@ -240,10 +240,10 @@ class Judge:
         """Take over a part of COLUMNS."""
         into = self._into["contacts"]
         for name, source in COLUMNS["contacts"][part].pairs:
-            values = getattr(contacts, source)
-            if values is None:
-                values = np.full((len(contacts), *into.item_shape(name)), MISSING.get(name, 0))
-            into.put(name, values)
+            if (values := getattr(contacts, source)) is None:
+                into.put_one(name, MISSING.get(name, 0), len(contacts))
+            else:
+                into.put(name, values)
 
     def _results(self, problem, *more):
         """Residuals of bodies (OF_BODY, B), contacts (OF_CONTACT, C) and rows (R,), the worst of each kind and those

@@ -4,11 +4,12 @@
 from collections import deque
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 
 import numpy as np
 
 from .components import connected_components
-from .flags import places
+from .flags import equal, places
 from .index_lists import IndexLists
 from .problem import frozen
 
@@ -98,8 +99,10 @@ def same_blocks(first, second):
     """Whether two Topologies couple the same bodies, by joints or not, and take the same islands for constrained and
     jointed.
     """
-    names = "body_island", "pair_i", "pair_j", "pair_joined", "constrained", "jointed"
-    return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)
+    return all(map(equal, _BLOCKS(first), _BLOCKS(second)))
+
+
+_BLOCKS = attrgetter("body_island", "pair_i", "pair_j", "pair_joined", "constrained", "jointed")
 
 
 def groups(count, a, b):

@@ -17,5 +17,8 @@ def moved(a):
 
 def length(a):
     """(...) lengths of vectors (..., 3)."""
+    if not a.flags.c_contiguous:  # row by row NumPy takes twice the time
+        x, y, z = a[..., 0], a[..., 1], a[..., 2]
+        return np.sqrt(x * x + y * y + z * z)
     square = a * a
     return np.sqrt(square[..., 0] + square[..., 1] + square[..., 2])

@@ -251,7 +251,7 @@ class Eliminator:
         those of more than ``LARGEST`` bodies, get no rows.  The structure's arrays are views, good until the next call.
         """
         island, islands = topology.body_island, topology.island_count
-        n, size = len(island), np.diff(topology.island_body_start)
+        n, size = len(island), topology.island_body_start[1:] - topology.island_body_start[:-1]
         most = np.where(size <= LARGEST, most, 0.0)
         words = np.where(most > 0.0, size * ((size + 63) // 64), 0)
         if _grown(self._given, n, len(topology.pair_i), islands, int(words.sum())):
