@@ -16,8 +16,8 @@ import numpy as np
 
 from .bounces import moving_first
 from .copies import replace
-from .curves import ALONG, FACET, HAIR, MOST, ROUND, SMOOTH, TURN, angles, on_what_is_not_solved, outwards, passing
-from .flags import places
+from .curves import ALONG, FACET, HAIR, MOST, ROUND, SMOOTH, TURN, angles, outwards, passing
+from .flags import places, some
 from .manifold import locate
 from .ordered import segments
 from .passing import on_the_way, scene_poses
@@ -37,15 +37,15 @@ class Crests:
     assembly: object
 
 
-def crests(assembly, solution, collider, frames, found, fast, free):
+def crests(assembly, solution, ours, collider, frames, found, fast, free):
     """The Crests of a solved step, or None where there are none.
 
-    found: ContactSet at the end pose; fast: the loose tolerance [m]; free: (B,) bool, scene bodies that move freely.
+    ours: (C,) bool, answer of ``on_what_is_not_solved``; found: ContactSet at the end pose; fast: the loose tolerance
+    [m]; free: (B,) bool, scene bodies that move freely.
     """
     problem, n, count = assembly.problem, assembly.problem.bodies.dynamic_count, len(assembly.contacts)
     contacts, bodies, order = problem.contacts, problem.bodies, assembly.numbering.scene
-    ours = on_what_is_not_solved(assembly, solution)
-    if not count or not ours.any():
+    if not count or not some(ours):
         return None
     own, other = moving_first(contacts)
     size = collider.model.body_radius[order[np.minimum(own, n - 1)]]

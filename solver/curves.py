@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .bounces import moving_first
-from .flags import places
+from .flags import places, some
 from .manifold import along_runs
 from .reference.rotation import cross
 from .reference.rows import gaps, normals
@@ -86,17 +86,17 @@ class Bends:
         return self.take(order[places(np.diff(self.body[order], prepend=-1))])
 
 
-def bends(assembly, solution, fast, radius):
+def bends(assembly, solution, ours, fast, radius):
     """The Bends of bodies on what is not solved, in a solved step; None where there are none.
 
     Of single bodies, and of those that joints hold together, with what lies on them.
 
-    fast: [m] way into the surface in the step that does not matter; radius: (B,) around scene bodies' origins [m].
+    ours: (C,) bool, answer of ``on_what_is_not_solved``; fast: [m] way into the surface in the step that does not
+    matter; radius: (B,) around scene bodies' origins [m].
     """
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
     contacts, bodies, h = problem.contacts, problem.bodies, problem.step
-    ours = on_what_is_not_solved(assembly, solution)
-    if not ours.any():
+    if not some(ours):
         return None
     (own, other), loaded = moving_first(contacts), solution.contact_impulse[:, 0] > 0.0
     normal = outwards(contacts, contacts.normal)
@@ -143,7 +143,7 @@ def on_what_is_not_solved(assembly, solution):
     """
     contacts, n, island = assembly.problem.contacts, assembly.problem.bodies.dynamic_count, assembly.island
     own, other = moving_first(contacts)
-    if not (other >= n).any():
+    if not some(other >= n):
         return np.zeros(len(own), bool)
     among = (solution.contact_impulse[:, 0] > 0.0) & (other < n)
     if contacts.face is not None:  # what lies on a cart; heaps have better to do

@@ -37,8 +37,9 @@ def falling(problem, links, pressed, middle, end_velocity, noise, bounces=None):
         still = hits & ~_pulled(gain, contacts.body_a) & ~_pulled(gain, contacts.body_b)
         index = pressed & (still | ~hits)
     index = places(index)
-    i = np.concatenate([contacts.body_a.take(index), links.a])
-    j = np.concatenate([contacts.body_b.take(index), links.b])
+    i, j = contacts.body_a.take(index), contacts.body_b.take(index)
+    if len(links.a):
+        i, j = np.concatenate([i, links.a]), np.concatenate([j, links.b])
     lower = np.minimum(i, j)
     tied = np.maximum(i, j) < count
     holding, outside = ~tied, places(~tied[: len(index)])

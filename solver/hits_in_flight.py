@@ -25,7 +25,7 @@ def unheld(assembly, solution):
     """
     contacts, n = assembly.problem.contacts, assembly.problem.bodies.dynamic_count
     loaded = places(solution.contact_impulse[:, 0] > 0.0)
-    own, other = (side[loaded] for side in moving_first(contacts))
+    own, other = (side.take(loaded) for side in moving_first(contacts))
     among = other < n
     if not some(among):
         return loaded[:0], loaded[:0]

@@ -17,7 +17,7 @@ edges all the time: their steps are too long only where such pushes do some of t
 
 import numpy as np
 
-from .flags import places
+from .flags import places, some
 from .ordered import among, distinct
 from .passing import scene_poses
 from .plausible import PairOverlap, pair_number, speeds
@@ -46,6 +46,8 @@ def overreached(assembly, solution, found, collider, frames, tolerance):
     turns = turned > TURNS[0]
     jointed = np.append(assembly.island_jointed[assembly.island], np.zeros(len(turned) - n, bool))
     turns[:n] = (turned[:n] > TURNS[1]) & jointed[:n]
+    if not some(jointed) and not some(turns):
+        return None
     a, b = order[contacts.body_a], order[contacts.body_b]
     meshes = model.body_mesh[a] | model.body_mesh[b]
     turning = (contacts.face >= 0) & turns[contacts.face]

@@ -108,7 +108,7 @@ class PositionPhase:
         """The Solved step with bodies that are carried along a curve by mid-step; those that turn too far are told."""
         solved = self._over_crests(solved, state, last)
         assembly, solution, n = solved.assembly, solved.solution, solved.assembly.problem.bodies.dynamic_count
-        found = bends(assembly, solution, self.fast, self.collider.model.body_radius)
+        found = bends(assembly, solution, solved.on_ground, self.fast, self.collider.model.body_radius)
         if found is None:
             return solved
         order, (smooth, too_long, bent) = assembly.numbering.scene, np.zeros((3, n), bool)
@@ -148,7 +148,8 @@ class PositionPhase:
     def _over_crests(self, solved, state, last):
         """The Solved step with balls that go over a crest along its chord, where that can be solved."""
         where = self.collider, self.frames, solved.check.found
-        found = crests(solved.assembly, solved.solution, *where, self.fast, self.assembler.free(state.time))
+        assembly, ours, free = solved.assembly, solved.on_ground, self.assembler.free(state.time)
+        found = crests(assembly, solved.solution, ours, *where, self.fast, free)
         if found is None:
             return solved
         if some(found.body):

@@ -15,6 +15,7 @@ import numpy as np
 import warp as wp
 
 from .contact_arrays import PointArrays, PoseArrays, ShapeArrays
+from .flags import some
 
 MODULE = "axion_round_contacts"
 wp.get_module(MODULE).options["max_unroll"] = 1  # unrolled, NVRTC takes ten times as long for it
@@ -103,6 +104,8 @@ def round_contact(points: PointArrays, k: int, poses: PoseArrays, shapes: ShapeA
 
 def axis_points(model, shape, point, outward, spin):
     """``seen_from_axis`` of K contacts in NumPy: (points (K, 3), radii (K,))."""
+    if not some(model.shape_side[shape, 0]):
+        return point, np.zeros(len(shape))
     foot, radius, across, is_round = _side(model, shape, point, outward, spin)
     rho = np.where(is_round, radius / np.where(is_round, np.linalg.norm(across, axis=1), 1.0), 0.0)
     is_round &= np.linalg.norm(point - foot - rho[:, None] * across, axis=1) <= BESIDE * radius

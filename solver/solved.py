@@ -2,10 +2,12 @@
 """A step whose position phase is solved, and what was found out about it on the way."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from .copies import replace
+from .curves import on_what_is_not_solved
 
 
 @dataclass
@@ -26,6 +28,11 @@ class Solved:
     fine: object = None  # (n,) bool: bodies carried along a curve of facets that turn by little; None: none
     off: object = None  # (C,) bool: contacts of what hit and tumbled on past it, see tumbled.py; None: none
     leans: object = None  # (n,) bool: bodies that spin and lean on one place, see leaning.py; None: none
+
+    @cached_property
+    def on_ground(self):
+        """(C,) bool: contacts of ``on_what_is_not_solved``."""
+        return on_what_is_not_solved(self.assembly, self.solution)
 
     @property
     def seen(self):

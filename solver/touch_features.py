@@ -49,12 +49,16 @@ def features(cores, shape, outward, near):
     across /= np.maximum(sine, 1e-300)[:, None]
     # The end of a cylinder that lies flat has all of its rim.
     flat = (cores.disc[disc] > 0.0) & (2.0 * cores.disc[disc] * sine[run] < near[run])
-    each, k = along_runs(np.where(flat, RIM, 1))
-    run, disc, flat = run[each], disc[each], flat[each]
-    angle = (2.0 * np.pi / RIM * k)[:, None]
-    u = tangents(axis)[0][run]
-    rim = np.cos(angle) * u + np.sin(angle) * cross(axis[run], u)
-    place = cores.middle[disc] + cores.disc[disc][:, None] * np.where(flat[:, None], rim, across[run])
+    if some(flat):
+        each, k = along_runs(np.where(flat, RIM, 1))
+        run, disc, flat = run[each], disc[each], flat[each]
+        angle = (2.0 * np.pi / RIM * k)[:, None]
+        u = tangents(axis)[0][run]
+        rim = np.cos(angle) * u + np.sin(angle) * cross(axis[run], u)
+        across = np.where(flat[:, None], rim, across[run])
+    else:
+        across = across[run]
+    place = cores.middle[disc] + cores.disc[disc][:, None] * across
     height = inner(outward[run], place)
     top = height > np.maximum.reduceat(height, _begins(run))[run] - near[run]
     run, place = run[top], place[top]
