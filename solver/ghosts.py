@@ -20,6 +20,7 @@ from .passing import NO_PAIRS, on_the_way, scene_poses
 from .plausible import PairOverlap
 from .pushed_back import end_without
 from .reference.rows import gaps
+from .rotations import conjugate, rotate
 from .vectors import length
 from .velocity_phase import moves
 
@@ -46,13 +47,36 @@ def suspects(solved, first, real, flown, halved, collider, frames, tolerance):
         end = SimpleNamespace(
             position=bodies.free_position, orientation=bodies.free_orientation, velocity=bodies.free_velocity
         )
-        meet = met(new, first.assembly, end, collider, frames, first.check.free, tolerance)
+        meet = _runs_into(new, first.assembly, collider.model, frames, tolerance)
+        if not every(meet):
+            asked = new[~meet]
+            meet[~meet] = met(asked, first.assembly, end, collider, frames, first.check.free, tolerance)
         others = places(~meet & _pushed_by_others(solved.assembly, solved.solution, new))
         if len(others):  # which may push them together
             end = end_without(solved.assembly.problem, solved.solution, places(of_pairs(new[others], solved.assembly)))
             meet[others] = met(new[others], solved.assembly, end, collider, frames, first.check.free, tolerance)
         flown.update(zip(new.tolist(), meet.tolist(), strict=True))
     return union(apart, np.array([pair for pair in touching.tolist() if not flown[pair]], np.int64))
+
+
+def _runs_into(pairs, assembly, model, frames, tolerance):
+    """(P,) bool: ``pairs`` of scene bodies, both boxes, of which free motion leads a place of a contact on one into the
+    other, by more than ``tolerance`` [m]: they meet, and nobody need look.  That of others is not told.
+    """
+    boxes, bodies, contacts = model.body_boxes, assembly.problem.bodies, assembly.problem.contacts
+    index = places(of_pairs(pairs, assembly))
+    one, two = (boxes.exact.take(side.take(index)) for side in assembly.sides)
+    index = index[one & two]
+    a, b = contacts.body_a.take(index), contacts.body_b.take(index)
+    point = np.concatenate([contacts.point_a.take(index, 0), contacts.point_b.take(index, 0)])
+    own, other = np.concatenate([a, b]), np.concatenate([b, a])
+    position, orientation = bodies.free_position, bodies.free_orientation
+    way = position.take(own, 0) + rotate(orientation.take(own, 0), point) - position.take(other, 0)
+    scene = assembly.numbering.scene.take(other)
+    way = frames.outward(scene, rotate(conjugate(orientation.take(other, 0)), way)) - boxes.middle.take(scene, 0)
+    inside = np.abs(np.einsum("kji,kj->ki", boxes.axes.take(scene, 0), way)) < boxes.half.take(scene, 0) - tolerance
+    inside = inside.all(axis=1).reshape(2, -1).any(axis=0)
+    return among(pairs, distinct(assembly.pairs.take(index[inside])))
 
 
 def of_pairs(pairs, assembly):
