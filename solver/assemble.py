@@ -172,15 +172,15 @@ class Assembler:
         if missed is not None:
             touches = joined(touches, missed)
         problem = StepProblem(step, bodies, touches, NO_ROWS)
-        n, bodies.midpoint, bounces, may = number.dynamic_count, number.loose, None, None
+        n, bodies.midpoint, bounces, may, seen = number.dynamic_count, number.loose, None, None, None
         if len(touches):
             flying, known = (links, number, acceleration, state), (pressed, struck)
             pressed, bounces = self._rebound(problem, contacts, end_velocity, known, flying)
         else:
             touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
-        passed = self.joints.passed(step)
-        if len(touches) or some(passed):
-            bodies.midpoint, may = by_middle(problem, contacts, links, (pressed, passed), self.noise, curved)
+        loads = pressed, self.joints.passed(step)
+        if len(touches) or some(loads[1]):
+            bodies.midpoint, may, seen = by_middle(problem, contacts, links, loads, self.noise, curved)
         self._take_mean_velocity(bodies, end_velocity, bodies.midpoint[:n], step)
         falls = falling(problem, links, pressed, bodies.midpoint, end_velocity, self.noise, bounces)
         fall_by_middle(bodies, end_velocity, falls, step)
@@ -199,7 +199,7 @@ class Assembler:
             touches.gap_noise[of_joints] = HELD * self.slow
         return Assembly(
             problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
-            topology.looped, (links.a, links.b), pressed, struck, bounces, curved, self._rigid(links), end, falls,
+            topology.looped, (links.a, links.b), pressed, struck, bounces, curved, self._rigid(links), end, falls, seen,
         )  # fmt: skip
 
     def _rebound(self, problem, contacts, end_velocity, known, flying):
@@ -273,7 +273,7 @@ class Assembler:
         if others:
             loaded |= assembly.pressed
         loads = loaded, self.joints.passed(problem.step)
-        middle = by_middle(problem, assembly.contacts, links, loads, self.noise, assembly.curved)[0]
+        middle = by_middle(problem, assembly.contacts, links, loads, self.noise, assembly.curved, assembly.glance)[0]
         if not equal(middle > 0.0, problem.bodies.midpoint > 0.0):
             return loaded
         falls = falling(problem, links, loaded, middle, assembly.end_velocity, self.noise, assembly.bounces)

@@ -48,6 +48,7 @@ class Assembly:
     rigid: JointRows | None  # the rows as the velocity phase takes them, where they are the same in every step
     row_end: object  # springs.EndLaw of the rows, or None where nothing is damped
     falls: np.ndarray | None  # (n,) int: groups that fall by mid-step, as ``falling`` tells them
+    glance: tuple | None  # what ``by_middle`` saw of contacts that may glide, where none does; None: nobody knows
 
     @cached_property
     def sides(self):

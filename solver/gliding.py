@@ -61,25 +61,28 @@ def carried(state, number):
     return None if state.along is None else (state.along[number.scene[: number.dynamic_count]] > 0.0).astype(int)
 
 
-def by_middle(problem, contacts, links, loads, noise, curved=None):
-    """(B + 1,) float, Bodies.midpoint: 1 for moving bodies that go by mid-step; and (C,) bool, which contacts glide if
-    their bodies do, or None where none does.
+def by_middle(problem, contacts, links, loads, noise, curved=None, glance=None):
+    """(B + 1,) float, Bodies.midpoint: 1 for moving bodies that go by mid-step; (C,) bool, which contacts glide if
+    their bodies do, or None where none does; and then what was seen at a glance, for a look with other loads.
 
     contacts: the ContactSet that comes first in those of the StepProblem; links: numbering.Links; loads: (C,) bool
     contacts that carry load and (joints,) bool joints beyond a limit; noise: [m] that gaps are known to, and speeds
     times the step; curved: (n,) int, 1 for bodies that are carried along curves, 2 where their normals are those half
-    way, or None.
+    way, or None; glance: as this found it for the same but for the loads, or None.
     """
     touches, n, middle = problem.contacts, problem.bodies.dynamic_count, np.zeros(len(links.group))
     hits, full = loads[0] & rebounding(touches), loads
     if hit := some(hits):  # what is struck and left holds nothing
         loads = loads[0] & ~hits, loads[1]
-    rims = None if links.rims is None else links.rims.of(problem, ~_bent(touches, problem.bodies, curved, problem.step))
-    may, holds = _near(problem, contacts, links, noise, curved, rims), None
+    if glance is None:
+        straight = None if links.rims is None else ~_bent(touches, problem.bodies, curved, problem.step)
+        rims = None if links.rims is None else links.rims.of(problem, straight)
+        glance = _near(problem, contacts, links, noise, curved, rims), rims
+    (may, rims), holds = glance, None
     if may is not None:
         # Where the ground holds all that touches, as in heaps, nobody need look closer.
         holds = held(links, touches, *loads, with_others(touches, rims, may))
-        may &= ~holds.take(moving_first(touches)[0])
+        may = may & ~holds.take(moving_first(touches)[0])
         if some(may):
             may, holds = _able(problem, may, len(contacts), links, noise, curved), None
         else:
@@ -89,7 +92,7 @@ def by_middle(problem, contacts, links, loads, noise, curved=None):
     middle[:n] = ~(held(links, touches, *loads, may) if holds is None else holds)[:n]
     if hit:
         middle[held(links, touches, *full, may) & ~_guided(links, touches, n, may)] = 0.0
-    return middle, may
+    return middle, may, glance if may is None else None
 
 
 def _guided(links, contacts, count, may):

@@ -221,7 +221,7 @@ class PositionPhase:
         assembly = replace(
             assembly, problem=replace(problem, contacts=contacts.take(~out)),
             contacts=assembly.contacts.take(~out[:count]), pressed=assembly.pressed[~out],
-            struck=None if assembly.struck is None else assembly.struck[~out],
+            struck=None if assembly.struck is None else assembly.struck[~out], glance=None,
         )  # fmt: skip
         solution = replace(solved.solution, contact_impulse=solved.solution.contact_impulse[~out])
         solved = replace(solved, assembly=assembly, solution=solution, left_out=pairs)
