@@ -47,7 +47,7 @@ def suspects(solved, first, real, flown, halved, collider, frames, tolerance):
         end = SimpleNamespace(
             position=bodies.free_position, orientation=bodies.free_orientation, velocity=bodies.free_velocity
         )
-        meet = _runs_into(new, first.assembly, collider.model, frames, tolerance)
+        meet = _run_into(new, first.assembly, end, collider.model, frames, tolerance)
         if not every(meet):
             asked = new[~meet]
             meet[~meet] = met(asked, first.assembly, end, collider, frames, first.check.free, tolerance)
@@ -59,9 +59,10 @@ def suspects(solved, first, real, flown, halved, collider, frames, tolerance):
     return union(apart, np.array([pair for pair in touching.tolist() if not flown[pair]], np.int64))
 
 
-def _runs_into(pairs, assembly, model, frames, tolerance):
-    """(P,) bool: ``pairs`` of scene bodies, both boxes, of which free motion leads a place of a contact on one into the
-    other, by more than ``tolerance`` [m]: they meet, and nobody need look.  That of others is not told.
+def _run_into(pairs, assembly, end, model, frames, tolerance):
+    """(P,) bool: ``pairs`` of scene bodies, both boxes, of which one has a place of their contacts in the other by more
+    than ``tolerance`` [m] at the ``end``, as in ``met``: they meet there, and nobody need look.  Of others nothing is
+    told.
     """
     boxes, bodies, contacts = model.body_boxes, assembly.problem.bodies, assembly.problem.contacts
     index = places(of_pairs(pairs, assembly))
@@ -70,7 +71,7 @@ def _runs_into(pairs, assembly, model, frames, tolerance):
     a, b = contacts.body_a.take(index), contacts.body_b.take(index)
     point = np.concatenate([contacts.point_a.take(index, 0), contacts.point_b.take(index, 0)])
     own, other = np.concatenate([a, b]), np.concatenate([b, a])
-    position, orientation = bodies.free_position, bodies.free_orientation
+    position, orientation = on_the_way(bodies, end, assembly.problem.step, 1.0)
     way = position.take(own, 0) + rotate(orientation.take(own, 0), point) - position.take(other, 0)
     scene = assembly.numbering.scene.take(other)
     way = frames.outward(scene, rotate(conjugate(orientation.take(other, 0)), way)) - boxes.middle.take(scene, 0)

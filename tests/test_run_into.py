@@ -20,10 +20,10 @@ def falling_boxes():
 
 def test_what_is_told_to_run_into_another_is_found_to_meet(monkeypatch):
     """No pair is told to meet without a look that a look finds apart."""
-    runs_into, met, asked, told = ghosts._runs_into, ghosts.met, [], []
+    run_into, met, asked, told = ghosts._run_into, ghosts.met, [], []
 
     def leave_open(*question):
-        asked.append(runs_into(*question))
+        asked.append(run_into(*question))
         return np.zeros_like(asked[-1])
 
     def look(*question):
@@ -32,7 +32,7 @@ def test_what_is_told_to_run_into_another_is_found_to_meet(monkeypatch):
             told.extend(zip(asked.pop(), found, strict=True))
         return found
 
-    monkeypatch.setattr(ghosts, "_runs_into", leave_open)
+    monkeypatch.setattr(ghosts, "_run_into", leave_open)
     monkeypatch.setattr(ghosts, "met", look)
     simulate(falling_boxes(), frames=24, config=SolverConfig(device="cpu"))
     assert sum(sure for sure, _ in told) >= 5
