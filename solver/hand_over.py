@@ -119,6 +119,8 @@ class HandOver:
         turns with it: what rides on it would end each step with a velocity of half a step ago, and slide off.
         number: Numbering; orientation: (B + 1, 4) at ``time``; among: (B + 1,) bool, those asked for.
         """
+        if not len(self._paths):
+            return velocity
         pairs = self.carriers(state.time, time, number, among & velocity.any(axis=1))
         if not pairs:
             return velocity
