@@ -13,7 +13,7 @@ from .copies import replace
 from .falling import fall_by_middle, falling, in_groups
 from .flags import equal, places, some
 from .force_fields import ForceTable
-from .foresight import Foresight
+from .foresight import Foresight, without_parting
 from .gliding import by_middle, carried, is_flat, take_middle
 from .hand_over import HandOver, Holding
 from .hanging import hangs, lever_inertia
@@ -214,10 +214,11 @@ class Assembler:
             if touches.surface_drift is not None:
                 touches.rebound_speed = touches.rebound_speed - touches.surface_drift
             return pressed, None
-        slowest = 2.0 * self.noise / step
+        leads, slowest = (self.hand_over, flying[1], flying[3]), 2.0 * self.noise / step
         told, unknown = foreseen(problem, struck, end_velocity, len(contacts))
-        rebounds = self._foresight.rebounds(told, end_velocity, slowest, self.noise)
+        rebounds = self._foresight.rebounds(told, end_velocity, slowest, self.noise, leads)
         touches.rebound_gap, touches.rebound_speed, hits = rebounds
+        touches.impulse = without_parting(problem, hits, end_velocity, slowest, self.noise)
         touches.rebound_gap[unknown] = 0.0
         bounces = None
         if self.flights is not None and some(touches.rebound_speed != 0.0):
@@ -337,8 +338,7 @@ class Assembler:
 
     def _inert_of(self, step, number, braked):
         """The Inert of a step in which fields brake by ``braked`` (n,) more [1/s]."""
-        n, order = number.dynamic_count, number.scene
-        free = order[:n]
+        n, order, free = number.dynamic_count, number.scene, number.scene[: number.dynamic_count]
         mass, inertia = np.full(len(order), np.inf), np.full((len(order), 3), np.inf)
         damping, turn_damping = self.linear_damping[free] + braked, self.angular_damping[free]
         acts = reach(damping, step)

@@ -8,9 +8,11 @@ pushed each other about at 0.06 m/s for ever.
 
 import numpy as np
 
+from .copies import replace
 from .flags import places, some
 from .impact import Impacts
 from .knock_on import KnockOn
+from .led_course import led_course
 from .reference.impact import approach
 from .reference.knock_on import answer
 from .reference.rotation import cross
@@ -26,19 +28,46 @@ class Foresight:
     def __init__(self):
         self._alone, self._together = Impacts(), KnockOn()
 
-    def rebounds(self, problem, end_velocity, slowest, close):
+    def rebounds(self, problem, end_velocity, slowest, close, leads=None):
         """Gap (C,) [m] and speed (C,) [m/s] a rebound ends the step with, and hits (C,) bool.
 
         problem: StepProblem; end_velocity: (n, 6) free velocity of those that move at the step's end; slowest: approach
-        that rebounds [m/s]; close: gaps below this [m] touch.
+        that rebounds [m/s]; close: gaps below this [m] touch; leads: HandOver, Numbering and State at the start, or
+        None: keyframes move nothing.
         """
-        alone, held = self._alone.rebounds(problem, end_velocity, slowest), None
+        course = None if leads is None else led_course(problem, *leads)
+        alone, held = self._alone.rebounds(problem, end_velocity, slowest, course=course), None
         apart = start_gaps(problem) > close
         if some(apart & ((alone[0] > 0.0) | (alone[1] != 0.0))):
             held = kept_up(problem, end_velocity, slowest, apart)
         if held is not None:
-            alone = self._alone.rebounds(problem, end_velocity, slowest, held)
-        return self._together.rebounds(problem, end_velocity, alone, slowest, close, held)
+            alone = self._alone.rebounds(problem, end_velocity, slowest, held, course)
+        return self._together.rebounds(problem, end_velocity, alone, slowest, close, held, course)
+
+
+def without_parting(problem, hits, end_velocity, slowest, close):
+    """(C, 3) start impulses of a StepProblem's contacts, but none of bodies that part after they rebounded alone.
+
+    With them what had hit as the last step ended would be held, and fall by backward Euler: g h^2 / 2 too far, back on
+    to what it rebounded from.  hits: (C,) bool, contacts that free motion closes in the step; others as above.
+    """
+    contacts, bodies, n = problem.contacts, problem.bodies, len(end_velocity)
+    if not some(contacts.restitution):
+        return contacts.impulse
+    had = moved(contacts.impulse)
+    index = places(had & ~hits & (contacts.restitution > 0.0) & (np.maximum(contacts.body_a, contacts.body_b) >= n))
+    if not len(index):
+        return contacts.impulse
+    at_start = replace(bodies, velocity=bodies.velocity_at_start())
+    speed, gain = approach(at_start, contacts.take(index), end_velocity)
+    apart = start_gaps(problem)[index] > close
+    parts = np.zeros(len(contacts), bool)
+    parts[index[apart | (speed > np.maximum(slowest, 0.5 * np.abs(gain)))]] = True
+    held, keeps = np.zeros(len(bodies.mass), bool), (had | hits) & ~parts
+    for side in (contacts.body_a, contacts.body_b):
+        held[side[keeps]] = True
+    parts &= ~held[np.minimum(contacts.body_a, contacts.body_b)]
+    return np.where(parts[:, None], 0.0, contacts.impulse) if some(parts) else contacts.impulse
 
 
 def kept_up(problem, end_velocity, still, apart):

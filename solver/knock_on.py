@@ -9,7 +9,7 @@ import warp as wp
 from .components import connected_components
 from .flags import some
 from .host import HostKernel, HostTable
-from .impact import time_to_zero
+from .impact import time_to_zero, write_parts
 from .mathx.real import real_types
 from .reference.impact import approach
 from .reference.knock_on import ROUNDS, SETTLED, SWEEPS, central, reflections, slowest_hits
@@ -26,8 +26,8 @@ FREE, STRUCK, FAST = wp.constant(0), wp.constant(1), wp.constant(2)
 class Groups:
     """Contacts that hang together: entries start[g] to start[g + 1] of the Members."""
 
-    count: wp.array(dtype=wp.int32)
-    setting: wp.array(dtype=wp.float64)  # step [s], gap of what touches [m], approach that is none [m/s]
+    count: wp.array(dtype=wp.int32)  # groups, parts of the step
+    setting: wp.array(dtype=wp.float64)  # gap of what touches [m], approach that is none [m/s]
     start: wp.array(dtype=wp.int32)
 
 
@@ -47,11 +47,23 @@ class Members:
     apart: wp.array(dtype=wp.float64)  # what touches, though it is apart by up to ``close``, ends as much farther apart
     speed: wp.array(dtype=wp.float64)
     pull: wp.array(dtype=wp.float64)
+    free_pull: wp.array(dtype=wp.float64)  # of free motion above surfaces that do not get faster
     impulse: wp.array(dtype=wp.float64)
     wanted: wp.array(dtype=wp.float64)
     state: wp.array(dtype=wp.int32)  # FREE, STRUCK or FAST
     bounced: wp.array(dtype=wp.int32)
+    rests: wp.array(dtype=wp.int32)  # it has no pull any more
     hits: wp.array(dtype=wp.int32)
+
+
+@wp.struct
+class Parts:
+    """Of led_course.Course, member by member, and the approach that does not rebound."""
+
+    length: wp.array(dtype=wp.float64)
+    jump: wp.array(dtype=wp.float64)
+    bend: wp.array(dtype=wp.float64)
+    slowest: wp.array(dtype=wp.float64)
 
 
 @wp.struct
@@ -63,6 +75,17 @@ class Changes:
 
 module = "axion_knock_on"
 kernel = wp.kernel(module=module, enable_backward=False)
+
+
+@wp.func(module=module)
+def begin(con: Members, parts: Parts, first: int, end: int, part: int, count: int):
+    """Go over to one of ``count`` parts of the step."""
+    for m in range(first, end):
+        at = m * count + part
+        con.speed[m] = con.speed[m] + parts.jump[at]
+        con.slowest[m] = parts.slowest[at]
+        if con.rests[m] == 0:
+            con.pull[m] = con.free_pull[m] + parts.bend[at]
 
 
 @wp.func(module=module)
@@ -86,6 +109,7 @@ def strike(con: Members, first: int, end: int, close: wp.float64, still: wp.floa
                 con.wanted[m] = -con.restitution[m] * speed
             else:
                 con.pull[m] = ZERO
+                con.rests[m] = 1
     return fastest
 
 
@@ -138,41 +162,46 @@ def fly(con: Members, first: int, end: int, left: wp.float64, still: wp.float64)
                 con.hits[m] = 1
                 con.speed[m] = ZERO
                 con.pull[m] = ZERO
+                con.rests[m] = 1
     return left - time
 
 
 @kernel
-def play(groups: Groups, con: Members, bodies: Changes):
+def play(groups: Groups, con: Members, bodies: Changes, parts: Parts):
     """Gap, speed, bounced and hits of the members at the end of the step; they hold what is at its start."""
     g = wp.tid()
     if g >= groups.count[0]:
         return
     first = groups.start[g]
     end = groups.start[g + 1]
-    left = groups.setting[0]
-    close = groups.setting[1]
-    still = groups.setting[2]
+    close = groups.setting[0]
+    still = groups.setting[1]
     most = MOST_ROUNDS * (end - first)
-    rounds = int(0)
-    going = bool(True)
-    while going:
-        if rounds == most:  # what still hits is taken to rest
-            going = False
-            for m in range(first, end):
-                if con.gap[m] <= close:
-                    con.speed[m] = wp.max(con.speed[m], ZERO)
-        else:
-            rounds += 1
-            fastest = strike(con, first, end, close, still)
-            if fastest > ZERO:
-                reflect(con, bodies, first, end, fastest)
+    for part in range(groups.count[1]):
+        begin(con, parts, first, end, part, groups.count[1])
+        left = parts.length[part]
+        rounds = int(0)
+        going = bool(True)
+        while going:
+            if rounds == most:  # what still hits is taken to rest
+                going = False
+                for m in range(first, end):
+                    if con.gap[m] <= close:
+                        con.speed[m] = wp.max(con.speed[m], ZERO)
             else:
-                then = fly(con, first, end, left, still)
-                going = then >= ZERO
-                left = wp.where(going, then, left)
+                rounds += 1
+                fastest = strike(con, first, end, close, still)
+                if fastest > ZERO:
+                    reflect(con, bodies, first, end, fastest)
+                else:
+                    then = fly(con, first, end, left, still)
+                    going = then >= ZERO
+                    left = wp.where(going, then, left)
+        for m in range(first, end):
+            con.gap[m] = wp.max(ZERO, con.gap[m] + left * (con.speed[m] + HALF * con.pull[m] * left))
+            con.speed[m] = con.speed[m] + con.pull[m] * left
     for m in range(first, end):
-        con.gap[m] = wp.max(ZERO, con.gap[m] + left * (con.speed[m] + HALF * con.pull[m] * left)) + con.apart[m]
-        con.speed[m] = con.speed[m] + con.pull[m] * left
+        con.gap[m] = con.gap[m] + con.apart[m]
 
 
 class _Part(NamedTuple):
@@ -208,14 +237,14 @@ class KnockOn:
     """Impacts that lead to impacts, for the contacts of one scene, step by step."""
 
     def __init__(self):
-        self._groups, self._members = HostTable(Groups, count=1, setting=3), HostTable(Members)
-        self._changes = HostTable(Changes)
-        self._kernel = HostKernel(play, self._groups, self._members, self._changes)
+        self._groups, self._members = HostTable(Groups, count=2, setting=2), HostTable(Members)
+        self._changes, self._parts = HostTable(Changes), HostTable(Parts)
+        self._kernel = HostKernel(play, self._groups, self._members, self._changes, self._parts)
 
-    def rebounds(self, problem, end_velocity, alone, slowest, close, held=None):
+    def rebounds(self, problem, end_velocity, alone, slowest, close, held=None, course=None):
         """Gap (C,) [m], speed (C,) [m/s] and hits (C,) bool as ``Impacts.rebounds``, but of what hangs together.
 
-        problem, end_velocity, slowest, held: as there; alone: its result; close: gaps below this [m] touch.
+        problem, end_velocity, slowest, held, course: as there; alone: its result; close: gaps below this [m] touch.
         """
         gap, speed, hits = alone
         bounces = (gap > 0.0) | (speed != 0.0)
@@ -224,30 +253,35 @@ class KnockOn:
         taken, group, rows = groups_of(problem, len(end_velocity), bounces)
         if not len(taken):
             return alone
-        held = None if held is None else held[taken]
-        found = self._play(problem, end_velocity, taken, group, rows, bounces[taken], slowest, close, held)
+        held, course = None if held is None else held[taken], None if course is None else course.take(taken)
+        found = self._play(problem, end_velocity, taken, group, rows, bounces[taken], slowest, close, held, course)
         gap[taken], speed[taken], found = found
         hits[taken] |= found
         return gap, speed, hits
 
-    def _play(self, problem, end_velocity, taken, group, rows, bounces, slowest, close, held):
+    def _play(self, problem, end_velocity, taken, group, rows, bounces, slowest, close, held, course):
         """Gap, speed and hits of the contacts ``taken``, which come group by group, with their ``rows``."""
-        part = _Part(problem.bodies, problem.contacts.take(taken))
-        contacts, size = part.contacts, len(taken)
-        speed, gain = approach(part.bodies, contacts, end_velocity)
+        ours = _Part(problem.bodies, problem.contacts.take(taken))
+        contacts, size = ours.contacts, len(taken)
+        speed, gain = approach(ours.bodies, contacts, end_velocity)
         start = np.append(np.flatnonzero(np.diff(group, prepend=-1)), size)
         groups, v = self._groups.reserve(len(start)), self._members.reserve(size)
-        self._changes.reserve(len(part.bodies.mass))
-        groups.count[0], groups.start[: len(start)] = len(start) - 1, start
-        groups.setting[:] = problem.step, close, slowest
+        self._changes.reserve(len(ours.bodies.mass))
+        groups.start[: len(start)] = start
+        groups.setting[:] = close, slowest
+        parts = write_parts(self._parts, problem.step, size, course)
+        groups.count[:] = len(start) - 1, parts
+        least = self._parts.views.slowest[: size * parts].reshape(size, parts)
+        for part in range(parts):
+            faster = gain if course is None else gain + problem.step * course.bend[:, part]
+            least[:, part] = slowest_hits(ours, end_velocity, faster, bounces, slowest)
         v.a[:size], v.b[:size] = contacts.body_a, contacts.body_b
         for name, values in zip(("j_a", "j_b", "r_a", "r_b"), rows, strict=True):
             getattr(v, name)[:size] = values
         v.restitution[:size] = contacts.restitution
-        v.slowest[:size] = slowest_hits(part, end_velocity, gain, bounces, slowest)
-        v.gap[:size], v.speed[:size] = np.maximum(start_gaps(part), 0.0), speed
-        v.pull[:size] = (gain if held is None else gain + held) / problem.step
-        v.bounced[:size] = v.hits[:size] = 0
+        v.gap[:size], v.speed[:size] = np.maximum(start_gaps(ours), 0.0), speed
+        v.free_pull[:size] = (gain if held is None else gain + held) / problem.step
+        v.bounced[:size] = v.hits[:size] = v.rests[:size] = 0
         v.apart[:size] = 0.0
         self._kernel.run()
         bounced = v.bounced[:size] > 0

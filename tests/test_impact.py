@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from axion.solver.impact import Impacts
+from axion.solver.led_course import Course
 from axion.solver.problem import StepProblem
 from axion.solver.reference import impact
 from step_problems import bodies_of, contacts_of, random_problem
@@ -98,6 +99,41 @@ def test_kernel_is_the_reference(seed):
     assert (want[0] > 0.0).any()
     for expected, found in zip(want[:2], got[:2], strict=True):
         assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kernel_is_the_reference_in_parts(seed):
+    rng = np.random.default_rng(seed)
+    problem, count = random_problem(seed, dynamic=12, immovable=3, contacts=80, rows=0, step=H), 80
+    problem.contacts.start_gap = rng.uniform(-0.01, 0.06, count) * (rng.random(count) < 0.8)
+    problem.contacts.restitution = rng.choice([0.0, 0.3, 0.9, 1.0], count)
+    problem.bodies.velocity[:, 3:] *= 0.1
+    end = problem.bodies.velocity[:12] + rng.normal(size=(12, 6)) * (20.0 * H)
+    course = Course(H * np.array([0.2, 0.5, 0.3]), rng.normal(size=(count, 3)), 10.0 * rng.normal(size=(count, 3)))
+    want, got = (law.rebounds(problem, end, 0.02, course=course) for law in (impact, KERNEL))
+    assert want[2].tolist() == got[2].tolist() and (want[0] > 0.0).any()
+    for expected, found in zip(want[:2], got[:2], strict=True):
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("restitution", [0.3, 1.0])
+def test_where_nothing_changes_parts_are_as_the_whole(restitution, rebounds):
+    problem, end = falling(0.02, -3.0, restitution)
+    parts = Course(H * np.array([0.1, 0.2, 0.7]), np.zeros((1, 3)), np.zeros((1, 3)))
+    for law in (impact, KERNEL):
+        for whole, found in zip(rebounds(problem, end), law.rebounds(problem, end, 0.0, course=parts), strict=True):
+            assert found == pytest.approx(whole, abs=1e-12)
+
+
+def test_what_rests_is_struck_where_its_floor_sets_out():
+    # From the middle of the step on the floor rises at 2 m/s, so that its mean is 1: the ball leaves it with e times 2.
+    problem, end = falling(0.0, 0.0, 0.5)
+    problem.bodies.velocity[1, 2] = 1.0
+    course = Course(np.array([0.5, 0.5]) * H, np.array([[1.0, -2.0]]), np.zeros((1, 2)))
+    for law in (impact, KERNEL):
+        gap, speed, hits = law.rebounds(problem, end, 0.0, course=course)
+        assert hits[0] and speed[0] == pytest.approx(0.5 * 2.0 - 0.5 * G * H)
+        assert gap[0] == pytest.approx(0.5 * H * (1.0 - 0.25 * G * H))
 
 
 def test_no_contacts_no_rebounds(rebounds):

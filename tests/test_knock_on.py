@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from axion.solver.impact import Impacts
 from axion.solver.knock_on import KnockOn, groups_of
+from axion.solver.led_course import Course
 from axion.solver.problem import StepProblem
 from axion.solver.reference import impact, knock_on
 from step_problems import bodies_of, contacts_of, random_problem
@@ -14,9 +15,9 @@ RADIUS = 0.05
 ALONE, TOGETHER = Impacts(), KnockOn()
 
 
-def by_kernel(problem, end_velocity, slowest):
-    alone = ALONE.rebounds(problem, end_velocity, slowest)
-    return TOGETHER.rebounds(problem, end_velocity, alone, slowest, CLOSE)
+def by_kernel(problem, end_velocity, slowest, course=None):
+    alone = ALONE.rebounds(problem, end_velocity, slowest, course=course)
+    return TOGETHER.rebounds(problem, end_velocity, alone, slowest, CLOSE, course=course)
 
 
 def group_numbers(problem, count, rebounds):
@@ -27,11 +28,11 @@ def group_numbers(problem, count, rebounds):
     return numbers
 
 
-def by_reference(problem, end_velocity, slowest):
-    gap, speed, hits = impact.rebounds(problem, end_velocity, slowest)
+def by_reference(problem, end_velocity, slowest, course=None):
+    gap, speed, hits = impact.rebounds(problem, end_velocity, slowest, course=course)
     bounces = (gap > 0.0) | (speed != 0.0)
     grouped = group_numbers(problem, len(end_velocity), bounces)
-    found = knock_on.knock_on(problem, end_velocity, grouped, bounces, slowest, CLOSE)
+    found = knock_on.knock_on(problem, end_velocity, grouped, bounces, slowest, CLOSE, course=course)
     chosen = [np.where(grouped >= 0, new, old) for new, old in zip(found, (gap, speed), strict=False)]
     return *chosen, hits | found[2]
 
@@ -112,8 +113,9 @@ def test_a_lossy_row_follows_its_hits(restitution, rebounds):
     assert gap == pytest.approx(far, abs=2.0 * CLOSE)
 
 
+@pytest.mark.parametrize("parts", [0, 3])
 @pytest.mark.parametrize("seed", range(8))
-def test_kernel_is_the_reference(seed):
+def test_kernel_is_the_reference(seed, parts):
     rng = np.random.default_rng(seed)
     problem, count = random_problem(seed, dynamic=12, immovable=3, contacts=14, rows=0, step=H), 14
     contacts, bodies = problem.contacts, problem.bodies
@@ -122,7 +124,11 @@ def test_kernel_is_the_reference(seed):
     contacts.restitution = rng.choice([0.0, 0.3, 0.9, 1.0], count)
     bodies.velocity[:, 3:] *= 0.1
     end = bodies.velocity[:12] + rng.normal(size=(12, 6)) * (20.0 * H)
-    want, got = by_reference(problem, end, 0.02), by_kernel(problem, end, 0.02)
+    course = None
+    if parts:
+        changes = 0.3 * rng.normal(size=(count, parts)), 5.0 * rng.normal(size=(count, parts))
+        course = Course(H * np.array([0.2, 0.5, 0.3]), *changes)
+    want, got = by_reference(problem, end, 0.02, course), by_kernel(problem, end, 0.02, course)
     assert want[2].tolist() == got[2].tolist() and want[2].sum() > 0
     assert (want[1] != 0.0).any()
     for expected, found in zip(want[:2], got[:2], strict=True):

@@ -5,6 +5,8 @@ Until it hits, and between hits, a contact's gap moves freely:
 
     phi(t) = phi_0 + v_0 t + a t^2 / 2        v(t) = v_0 + a t        v(after) = -e v(before) at phi = 0
 
+What keyframes move faster or slower has other v_0 and a in each part of the step (``led_course.py``).
+
 Taken at the end of a frame-sized step instead, an impact would lose the rest of the step and with it up to a fifth of
 the next bounce's height.  A contact that hits no faster than free motion gathers speed in half a step does not
 rebound: it rests.
@@ -14,7 +16,7 @@ import numpy as np
 
 from .rows import normal_jacobians, start_gaps
 
-MOST_HITS = 16  # of one contact within one step; one that still hits is taken to rest
+MOST_HITS = 16  # of one contact within one step, or a part of it; one that still hits is taken to rest
 
 
 def approach(bodies, contacts, end_velocity):
@@ -37,7 +39,7 @@ def approach(bodies, contacts, end_velocity):
     return along_normal(bodies.velocity) + drift, along_normal(gain)
 
 
-def rebounds(problem, end_velocity, slowest=0.0, held=None):
+def rebounds(problem, end_velocity, slowest=0.0, held=None, course=None):
     """What Newton's law of impact asks of each contact at the end of the step.
 
     Args:
@@ -47,6 +49,7 @@ def rebounds(problem, end_velocity, slowest=0.0, held=None):
             too.
         held: (C,) what does not come to be of the gain of gap velocities, with its sign changed [m/s], or None: all
             does.
+        course: led_course.Course, or None: no surface gets faster or slower.
 
     Returns:
         gap (C,) [m] and separation speed (C,) [m/s] at the end of the step; a speed below zero is that of a body on its
@@ -54,11 +57,25 @@ def rebounds(problem, end_velocity, slowest=0.0, held=None):
     """
     contacts, h = problem.contacts, problem.step
     speed, gain = approach(problem.bodies, contacts, end_velocity)
-    gap, left = np.maximum(start_gaps(problem), 0.0), np.full(len(contacts), h)
+    gap = np.maximum(start_gaps(problem), 0.0)
     pull = (gain if held is None else gain + held) / h
-    slowest = np.maximum(slowest, 0.5 * np.abs(gain))
-    moving, hits = np.ones(len(contacts), bool), np.zeros(len(contacts), bool)
-    bounced = np.zeros(len(contacts), bool)
+    hits, bounced = np.zeros((2, len(contacts)), bool)
+    for part, jump, bend in [(h, 0.0, 0.0)] if course is None else course.each():
+        least = np.maximum(slowest, 0.5 * np.abs(gain + h * bend))
+        motion = gap, speed + jump, pull + bend
+        gap, speed, hit, bounce = _in_part(contacts.restitution, motion, part, least)
+        hits, bounced = hits | hit, bounced | bounce
+    return np.where(bounced, gap, 0.0), np.where(bounced, speed, 0.0), hits
+
+
+def _in_part(restitution, motion, part, slowest):
+    """Gap, speed, hits and whether it rebounded, (C,) each, after a part [s] of the step in which nothing jumps.
+
+    motion: gap, speed and its acceleration; slowest: (C,) [m/s].
+    """
+    gap, speed, pull = motion
+    left = np.full(len(gap), part)
+    moving, hits, bounced = np.ones(len(gap), bool), *np.zeros((2, len(gap)), bool)
     for _ in range(MOST_HITS):
         time = time_to_zero(gap, speed, pull)
         hit = moving & (time <= left)
@@ -66,12 +83,12 @@ def rebounds(problem, end_velocity, slowest=0.0, held=None):
             break
         hits |= hit
         arrival = speed + pull * np.where(hit, time, 0.0)
-        rest = hit & ((-arrival <= slowest) | (contacts.restitution <= 0.0))
+        rest = hit & ((-arrival <= slowest) | (restitution <= 0.0))
         bounce = hit & ~rest
         bounced |= bounce
         left = np.where(hit, left - time, left)
         gap = np.where(hit, 0.0, gap)
-        speed = np.where(bounce, -contacts.restitution * arrival, np.where(rest, 0.0, speed))
+        speed = np.where(bounce, -restitution * arrival, np.where(rest, 0.0, speed))
         moving &= ~rest
     else:
         still = moving & (time_to_zero(gap, speed, pull) <= left)
@@ -79,7 +96,7 @@ def rebounds(problem, end_velocity, slowest=0.0, held=None):
         speed = np.where(still, 0.0, speed)
     gap = np.where(moving, np.maximum(0.0, gap + left * (speed + 0.5 * pull * left)), gap)
     speed = np.where(moving, speed + pull * left, speed)
-    return np.where(bounced, gap, 0.0), np.where(bounced, speed, 0.0), hits
+    return gap, speed, hits, bounced
 
 
 def time_to_zero(gap, speed, pull):

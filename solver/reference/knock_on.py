@@ -61,7 +61,7 @@ def slowest_hits(problem, end_velocity, gain, rebounds, slowest):
     return np.maximum(slowest, 0.5 * np.where(rebounds, np.abs(gain), weight))
 
 
-def knock_on(problem, end_velocity, group, rebounds, slowest=0.0, close=0.0, held=None):
+def knock_on(problem, end_velocity, group, rebounds, slowest=0.0, close=0.0, held=None, course=None):
     """Gap (C,) [m] and speed (C,) [m/s] at the end of the step, zero where nothing rebounded, and hits (C,) bool.
 
     Args:
@@ -69,23 +69,29 @@ def knock_on(problem, end_velocity, group, rebounds, slowest=0.0, close=0.0, hel
         group: (C,) int, contacts of one number that hang together by bodies that move; those below 0 are left out.
         rebounds: (C,) bool, contacts that rebound when each is taken alone.
         close: gaps below this [m] touch.
-        held: as for ``impact.rebounds``.
+        held, course: as for ``impact.rebounds``.
     """
     contacts, h = problem.contacts, problem.step
     speed, gain = approach(problem.bodies, contacts, end_velocity)
     gap, pull = np.maximum(start_gaps(problem), 0.0), (gain if held is None else gain + held) / h
-    limits = slowest, slowest_hits(problem, end_velocity, gain, rebounds, slowest), close
-    rows = reflections(problem)
-    bounced, hits = np.zeros(len(contacts), bool), np.zeros(len(contacts), bool)
-    for number in range(int(group.max(initial=-1)) + 1):
-        _play(np.flatnonzero(group == number), contacts, rows, (gap, speed, pull), limits, h, bounced, hits)
+    rows, free_pull, apart = reflections(problem), pull, np.zeros(len(contacts))
+    bounced, hits, rests = np.zeros((3, len(contacts)), bool)
+    for part, jump, bend in [(h, 0.0, 0.0)] if course is None else course.each():
+        speed, pull = speed + jump, np.where(rests, 0.0, free_pull + bend)
+        limits = slowest, slowest_hits(problem, end_velocity, gain + h * bend, rebounds, slowest), close
+        for number in range(int(group.max(initial=-1)) + 1):
+            motion, found = (gap, speed, pull, apart), (bounced, hits, rests)
+            _play(np.flatnonzero(group == number), contacts, rows, motion, limits, part, found)
+    gap = np.where(group >= 0, gap + apart, gap)
     return np.where(bounced, gap, 0.0), np.where(bounced, speed, 0.0), hits
 
 
-def _play(members, contacts, rows, motion, limits, left, bounced, hits):
-    """Carry ``motion``, (gap, speed, pull) of all contacts, of one group over the time ``left`` [s], in place."""
-    gap, speed, pull = motion
-    apart = np.zeros(len(gap))  # what touches, though it is apart by up to ``close``, ends as much farther apart
+def _play(members, contacts, rows, motion, limits, left, found):
+    """Carry ``motion``, (gap, speed, pull, apart) of all contacts, of one group over the time ``left`` [s], in place.
+
+    apart: what touches, though it is apart by up to ``close``, ends as much farther apart; found: bounced, hits, rests.
+    """
+    (gap, speed, pull, apart), (bounced, hits, rests) = motion, found
     still, slowest, close = limits  # approaches below ``still`` [m/s] are left to the solve
     for _ in range(ROUNDS * len(members)):
         approaching = (gap[members] <= close) & (speed[members] < -still)
@@ -97,6 +103,7 @@ def _play(members, contacts, rows, motion, limits, left, bounced, hits):
             fast = (-speed[struck] > slowest[struck]) & (contacts.restitution[struck] > 0.0)
             bounced[struck[fast]] = True
             pull[struck[~fast]] = 0.0  # it rests on what holds it
+            rests[struck[~fast]] = True
             wanted = np.where(fast, -contacts.restitution[struck] * speed[struck], 0.0)
             speed[members] += _change(members, struck, wanted, speed, contacts, rows)
             continue
@@ -109,13 +116,13 @@ def _play(members, contacts, rows, motion, limits, left, bounced, hits):
         speed[members] += pull[members] * time
         arrived = times == time
         gap[members[arrived]] = 0.0
-        rests = members[arrived & (speed[members] >= -still)]
-        hits[rests] = True
-        speed[rests] = pull[rests] = 0.0
+        lies = members[arrived & (speed[members] >= -still)]
+        hits[lies] = rests[lies] = True
+        speed[lies] = pull[lies] = 0.0
     else:
         speed[members] = np.where(gap[members] <= close, np.maximum(speed[members], 0.0), speed[members])
     end = gap[members] + left * (speed[members] + 0.5 * pull[members] * left)
-    gap[members] = np.maximum(0.0, end) + apart[members]
+    gap[members] = np.maximum(0.0, end)
     speed[members] += pull[members] * left
 
 
