@@ -47,6 +47,7 @@ from .vectors import length
 SPARE = 1e-3  # of the kinetic energy at the start, and of the work of joint rows: what a step may add
 LONGEST_STEP = 1.0 / 24.0  # [s] of a step
 ROUNDS = 3  # solves for the share
+UNEVEN = 3.0  # times by how much the mean speed of what carries is off: 3/2 of it at most, and (1 + e) of that
 BEYOND = 0.01  # of the kinetic energy, what mid-step may give in all
 
 
@@ -72,7 +73,7 @@ class EnergyLimit:
             self.held = self.held | self._carriers.islands
         given, self._told = np.zeros(self._count), self.held
         if len(contacts) and not every(self.held):
-            given, told = led_energy(assembly, solution, ~self.held)
+            given, told = led_energy(assembly, solution, ~self.held, led)
             self._told = self.held | told
         self._any = len(contacts) > 0 and some(self._told)
         if not self._any:
@@ -93,11 +94,10 @@ class EnergyLimit:
         # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.
         noise = tolerance * pull / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
         self.noise = mass * noise
-        self._spare, self._solution, self._spare_of_rows = (
-            self._sum(SPARE * start + self.noise),
-            solution,
-            spare_of_rows,
-        )
+        spare = SPARE * start + self.noise
+        if self._carriers is not None:  # an impact at any time of the step, of which the speed is told as if even
+            spare = spare + UNEVEN * mass * length(before[:, :3]) * self._carriers.uneven
+        self._spare, self._solution, self._spare_of_rows = self._sum(spare), solution, spare_of_rows
         self._least = self.limit + self._spare
 
     @cached_property

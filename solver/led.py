@@ -22,18 +22,24 @@ def led_bodies(bodies):
     return ~bodies.still()
 
 
-def led_speed(problem):
-    """(C,) speed of each contact's led surfaces [m/s]; 0 where there is none."""
+def led_speed(problem, last=None):
+    """(C,) speed of each contact's led surfaces [m/s]; 0 where there is none.
+
+    last: (B, 6) velocities of keyframed bodies at the step's end, or None: their means are asked for, else the fastest.
+    """
     bodies, contacts = problem.bodies, problem.contacts
     fastest = np.zeros(len(contacts))
     if contacts.surface_velocity is not None:
         fastest = np.linalg.norm(contacts.surface_velocity, axis=1)
-    moving = led_bodies(bodies)
+    moving, velocities = led_bodies(bodies), [bodies.velocity]
+    if last is not None and last is not bodies.velocity:
+        velocities += bodies.velocity_at_start(), last
     for body, point in ((contacts.body_a, contacts.point_a), (contacts.body_b, contacts.point_b)):
         led = np.flatnonzero(moving[body])
         if len(led):
-            speed = np.linalg.norm(at_places(bodies, bodies.velocity, body[led], point[led]), axis=1)
-            fastest[led] = np.maximum(fastest[led], speed)
+            for velocity in velocities:
+                speed = np.linalg.norm(at_places(bodies, velocity, body[led], point[led]), axis=1)
+                fastest[led] = np.maximum(fastest[led], speed)
     return fastest
 
 
@@ -60,14 +66,15 @@ def led_slip(problem):
     return speed
 
 
-def led_energy(assembly, solution, driven):
+def led_energy(assembly, solution, driven, last=None):
     """((islands,) kinetic energy that led surfaces may give [J], (islands,) bool: those that it is told for).
 
-    Of ``driven`` (islands,) bool those that touch what is led; it is not told for what hangs on it by joints.
+    Of ``driven`` (islands,) bool those that touch what is led; it is not told for what hangs on it by joints.  last: as
+    in ``led_speed``: what sets out within a step strikes faster than by its mean.
     """
     problem, bodies, count = assembly.problem, assembly.problem.bodies, len(driven)
     contacts, rows, n = problem.contacts, problem.joints, problem.bodies.dynamic_count
-    speed, told, hung = led_speed(problem), np.zeros(count, bool), np.zeros(count, bool)
+    speed, told, hung = led_speed(problem, last), np.zeros(count, bool), np.zeros(count, bool)
     one, other = moving_first(rows)
     hung[assembly.island[one[led_bodies(bodies)[other] & (one < n)]]] = True
     touched = np.flatnonzero((speed > 0.0) & (pressing(assembly, solution) > 0.0))

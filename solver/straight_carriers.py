@@ -18,6 +18,7 @@ from .point_velocity import at_places
 from .reference.rows import start_gaps
 from .rotations import conjugate, logarithm, multiply
 from .topology import groups_with
+from .vectors import length
 
 
 @dataclass
@@ -28,6 +29,7 @@ class Carriers:
     first: np.ndarray  # (n, 3) at the step's start [m/s]
     mean: np.ndarray  # (n, 3) over its way
     last: np.ndarray  # (n, 3) at its end
+    uneven: np.ndarray  # (n,) by how much its mean is off that of a gain as even as that [m/s]
 
     def pass_by(self, gain, velocity, way, step):
         """What free motion adds to velocities [m/s] (n, 3), velocity (n, 6) at the step's start, and way (n, 3) in a
@@ -66,10 +68,12 @@ def carriers(assembly, solution, driven, led, noise):
     ours[assembly.island[moving_first(contacts)[0][loaded[gives]]]] = False
     times = bodies.velocity_at_start(), bodies.velocity, led
     ours, (first, mean, last) = _together(assembly, loaded, ours, times, noise)
-    ours &= problem.step * np.abs(first + last - 2.0 * mean).max(axis=1) <= noise
+    off = np.abs(0.5 * (first + last) - mean)
+    ours &= 2.0 * problem.step * off.max(axis=1) <= noise
     if not some(ours):
         return None
-    return Carriers(ours, *(_of_bodies(speed, ours, assembly.island) for speed in (first, mean, last)))
+    first, mean, last, off = (_of_bodies(speed, ours, assembly.island) for speed in (first, mean, last, off))
+    return Carriers(ours, first, mean, last, length(off))
 
 
 def go_on(assembly, solution, assembler, state, noise):
