@@ -27,6 +27,7 @@ FIRST_EPS = 1e-2
 EPS_FACTORS = np.array([1.0, 0.3, 0.3, 0.3, 1.0, 1.0, 1.0, 10.0])
 """Of eps, by the Newton iterations of the step, the last: and more.  None: sweeps alone solved it, and tell nothing."""
 RIDE = 1.0  # [s] for which a body counts as carried along a curve: it is slow at the ends of a swing
+ALONE = 0.1  # of the tolerance, what a body is held to that rebounds and touches no other one
 LONGEST_STEP = 1.0 / 24.0  # [s] end velocities are held to tolerance / this, so that short steps do not loosen them
 
 
@@ -92,7 +93,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
             problem.bodies.free_velocity[kinks.body] = kinks.free_velocity(
                 assembly.problem.bodies, assembly.end_velocity
             )
-        tolerance = solved.tolerance * min(1.0, assembly.problem.step / LONGEST_STEP)
+        tolerance = _aimed(assembly, solved.tolerance) * min(1.0, assembly.problem.step / LONGEST_STEP)
         eps = np.maximum(state.eps[assembly.numbering.scene[:n]], EPS_SMALLEST)
         options = SolveOptions(tolerance, eps, solved.tolerance >= phase.fast, velocity)
 
@@ -138,6 +139,20 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         out.velocity, out.spun, sound = kept
         out.gained = out.gained & ~sound
     return out
+
+
+def _aimed(assembly, tolerance):
+    """(n,) [m] that bodies aim at in the phase: ``tolerance`` (n,), of those that rebound by themselves ALONE of it.
+
+    What a solve leaves is to one side, and each bounce makes more of it; an iteration more costs next to nothing.
+    """
+    contacts, n = assembly.problem.contacts, len(tolerance)
+    if contacts.rebound_speed is None or not some(contacts.rebound_speed):
+        return tolerance
+    hits = np.zeros(n + 1, bool)
+    hits[np.minimum(np.minimum(contacts.body_a, contacts.body_b)[contacts.rebound_speed != 0.0], n)] = True
+    alone = hits[:n] & (np.bincount(assembly.island)[assembly.island] == 1)
+    return np.where(alone, ALONE * tolerance, tolerance)
 
 
 def _asked(solved, judged, state, phase):
