@@ -17,12 +17,12 @@ import numpy as np
 from . import rotations
 from .flags import places
 from .path_table import PathTable
-from .problem import frozen
+from .problem import TURNS, frozen
+from .sample_rates import has_corner, sample_rates
 from .vectors import length
 
 SLACK = 1e-9  # [s] times are sums of steps
 BACK = 1e-6  # of the blend time: over which the spin of a glide is measured
-SMOOTH = 0.5  # of the speed: a path whose velocity changes by more at a sample has a corner there
 GLIDE = 13  # start time [s], offset [m], its rate, rotation vector [rad], its rate
 NONE = np.concatenate([[-np.inf], np.zeros(GLIDE - 1)])
 
@@ -72,6 +72,7 @@ class HandOver:
 
     def __init__(self, bodies, frames, holding):
         self.bodies, self.frames, self.holding = bodies, frames, holding
+        self._rates = {}  # of paths at their samples, see sample_rates.py
         self._paths = np.array([i for i, body in enumerate(bodies) if body.path is not None], int)
         self._lasts = np.array([body.motion != "dynamic" for body in bodies], bool)  # nobody lets go of it
         self._table = PathTable(bodies)
@@ -125,7 +126,9 @@ class HandOver:
         if not pairs:
             return velocity
         which, ours = np.array(pairs).T
-        linear, angular = self._smooth_velocities(which, time, state.glide, time == state.time)
+        begins = time == state.time
+        both = np.array([self.smooth_velocity(i, time, state.glide, begins) for i, _ in pairs])
+        linear, angular = both[:, 0], both[:, 1]
         velocity = velocity.copy()
         velocity[ours, :3] = linear + self._lever(which, orientation[ours], angular)
         velocity[ours, 3:] = angular
@@ -163,20 +166,18 @@ class HandOver:
         """(linear of the frame's origin, angular) of body ``index`` at ``time``: the means of before and after; at a
         corner of its path that of the step, which ``begins`` there or ends.
         """
-        around = self.around(index, time, glide)
-        return [smooth(*sides, begins) for sides in zip(*around, strict=True)]
-
-    def _smooth_velocities(self, which, time, glide, begins):
-        """``smooth_velocity`` of each of the bodies ``which`` (K,): (K, 3), (K, 3)."""
-        linear, angular, row = np.empty((len(which), 3)), np.empty((len(which), 3)), self._table.row[which]
-        known = places(row >= 0)
-        if len(known):
-            around = (self._table.velocities(time + late) for late in (-SLACK, SLACK))
-            found = (smooth(*sides, begins) for sides in zip(*around, strict=True))
-            linear[known], angular[known] = (values[row[known]] for values in found)
-        for k in places(row < 0):
-            linear[k], angular[k] = self.smooth_velocity(which[k], time, glide, begins)
-        return linear, angular
+        body = self.bodies[index]
+        times = body.path.times
+        at = int(np.searchsorted(times, time - SLACK))
+        between = at == len(times) or times[at] > time + SLACK
+        if between or not (glide is None or _left(glide[index], time, body.blend_time) is None):
+            return [smooth(*rates, begins) for rates in zip(*self.around(index, time, glide), strict=True)]
+        if index not in self._rates:
+            middles = 0.5 * (times[1:] + times[:-1])
+            means = np.array([body.path.velocity(middle) for middle in middles]).reshape(-1, 2, 3)
+            turns = length(means[:, 1]) * np.diff(times) > TURNS
+            self._rates[index] = [sample_rates(times, means[:, k], turns | (k == 1)) for k in range(2)]
+        return [known[0 if begins else 1][at] for known in self._rates[index]]
 
     def _take_back(self, i, moved):
         body = self.bodies[i]
@@ -234,8 +235,8 @@ class HandOver:
 
 def smooth(before, after, begins):
     """Velocity (..., 3) at a sample between two intervals; ``begins``: whether the step begins there, or ends."""
-    even = length(after - before) <= SMOOTH * np.minimum(length(before), length(after))
-    return np.where(even[..., None], 0.5 * (before + after), after if begins else before)
+    corner = has_corner(before, after)[..., None]
+    return np.where(corner, after if begins else before, 0.5 * (before + after))
 
 
 def _left(row, time, blend):

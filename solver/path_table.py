@@ -7,7 +7,7 @@ from .scene import MotionPath
 
 
 class PathTable:
-    """T paths.  ``row`` (B,): place of each body's path in what ``poses`` and ``velocities`` return, -1: it has none.
+    """T paths.  ``row`` (B,): place of each body's path in what ``poses`` returns, -1: it has none.
 
     bodies: of the scene.
     """
@@ -29,11 +29,4 @@ class PathTable:
 
     def poses(self, time):
         """(Positions (T, 3) [m], orientations (T, 4)) of the bodies' frames at ``time`` [s]."""
-        return self._of(MotionPath.pose, time)
-
-    def velocities(self, time):
-        """(Linear (T, 3) of the frames' origins [m/s], angular (T, 3) [rad/s]), see ``MotionPath.velocity``."""
-        return self._of(MotionPath.velocity, time)
-
-    def _of(self, ask, time):
-        return tuple(np.concatenate(each) for each in zip(*(ask(path, time) for path in self._paths), strict=True))
+        return tuple(np.concatenate(each) for each in zip(*(path.pose(time) for path in self._paths), strict=True))

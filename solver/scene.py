@@ -53,7 +53,7 @@ class MotionPath(coerce.CoercedOnce):
         At a sample: of the interval that ends there (of the first interval at the first sample).  Zero outside.
         """
         if len(self.times) < 2 or time < self.times[0] or time > self.times[-1]:
-            return np.zeros_like(self.position[0]), np.zeros_like(self.position[0])
+            return np.zeros(3), np.zeros(3)
         i = int(np.clip(np.searchsorted(self.times, time, side="left") - 1, 0, len(self.times) - 2))
         linear, angular = self._rates
         return linear[i].copy(), angular[i].copy()
@@ -61,8 +61,7 @@ class MotionPath(coerce.CoercedOnce):
     @cached_property
     def _rates(self):
         """(linear (S - 1, 3) of the body frame's origin [m/s], angular (S - 1, 3) [rad/s]) between samples."""
-        apart, turn = np.diff(self.times), self.orientation
-        apart = apart.reshape(-1, *(1,) * (turn.ndim - 1))  # PathTable has the paths of many bodies in one
+        apart, turn = np.diff(self.times)[:, None], self.orientation
         turned = rotations.multiply(turn[1:], rotations.conjugate(turn[:-1]))
         return np.diff(self.position, axis=0) / apart, rotations.logarithm(turned) / apart
 
