@@ -173,10 +173,9 @@ class HandOver:
         if between or not (glide is None or _left(glide[index], time, body.blend_time) is None):
             return [smooth(*rates, begins) for rates in zip(*self.around(index, time, glide), strict=True)]
         if index not in self._rates:
-            middles = 0.5 * (times[1:] + times[:-1])
-            means = np.array([body.path.velocity(middle) for middle in middles]).reshape(-1, 2, 3)
-            turns = length(means[:, 1]) * np.diff(times) > TURNS
-            self._rates[index] = [sample_rates(times, means[:, k], turns | (k == 1)) for k in range(2)]
+            linear, angular = body.path.rates
+            turns = length(angular) * np.diff(times) > TURNS
+            self._rates[index] = sample_rates(times, linear, turns), sample_rates(times, angular, np.ones_like(turns))
         return [known[0 if begins else 1][at] for known in self._rates[index]]
 
     def _take_back(self, i, moved):

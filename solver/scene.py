@@ -55,11 +55,11 @@ class MotionPath(coerce.CoercedOnce):
         if len(self.times) < 2 or time < self.times[0] or time > self.times[-1]:
             return np.zeros(3), np.zeros(3)
         i = int(np.clip(np.searchsorted(self.times, time, side="left") - 1, 0, len(self.times) - 2))
-        linear, angular = self._rates
+        linear, angular = self.rates
         return linear[i].copy(), angular[i].copy()
 
     @cached_property
-    def _rates(self):
+    def rates(self):
         """(linear (S - 1, 3) of the body frame's origin [m/s], angular (S - 1, 3) [rad/s]) between samples."""
         apart, turn = np.diff(self.times)[:, None], self.orientation
         turned = rotations.multiply(turn[1:], rotations.conjugate(turn[:-1]))

@@ -87,9 +87,9 @@ def go_on(assembly, solution, assembler, state, noise):
     if assembler.carried is not None:  # bodies that are ahead, which move as they are pushed
         return ~every_one
     until, order = state.time + step, assembly.numbering.scene[n:-1]
-    (place, turn), (far, turned) = (assembler.prescribed(state, until + after) for after in (0.0, step))
-    after, turn = bodies.velocity.copy(), logarithm(multiply(turned[order], conjugate(turn[order])))
-    after[n:-1] = np.hstack([(far - place)[order], turn]) / step
+    far, turned = assembler.prescribed(state, until + step)
+    after, turn = bodies.velocity.copy(), multiply(turned[order], conjugate(solution.orientation[n:-1]))
+    after[n:-1] = np.hstack([far[order] - solution.position[n:-1], logarithm(turn)]) / step
     times = bodies.velocity_at_start(), bodies.velocity, after
     loaded = places(pressing(assembly, solution) > 0.0)
     ours, (first, mean, then) = _together(assembly, loaded, every_one, times, noise)
