@@ -101,9 +101,9 @@ class EnergyLimit:
         self._least = self.limit + self._spare
 
     @cached_property
-    def _most(self):
-        """(islands,) [J], which what they end with may not exceed; no less than ``_least``, that mostly answers it."""
-        return self._least + self._pushed_out(self._solution, self._spare) + self._spare_of_rows
+    def _more(self):
+        """(islands,) [J] beyond ``_least``, which mostly answers by itself, that they may end with."""
+        return self._pushed_out(self._solution, self._spare) + self._spare_of_rows
 
     def _pushed_out(self, solution, spare):
         """(islands,) work of contacts on overlap that the last step left, as far as it left in this one [J].
@@ -138,8 +138,7 @@ class EnergyLimit:
         work = np.bincount(island, work, self._count)
         self.limit += work
         self._rows = self._rows + work
-        self._most = self._most + (work + SPARE * np.abs(work))
-        self._least = self._least + (work + SPARE * np.abs(work))
+        self._least += work + SPARE * np.abs(work)
 
     def exceeded(self, velocity):
         """(islands,) bool: those that have more, with velocity (n, 6) at the end pose."""
@@ -147,7 +146,7 @@ class EnergyLimit:
             return np.zeros(self._count, bool)
         energy = self.energy(velocity)
         exceeds = self._told & (energy > self._least)
-        return exceeds & (energy > self._most) if some(exceeds) else exceeds
+        return exceeds & (energy > self._least + self._more) if some(exceeds) else exceeds
 
     def of_weights(self, velocity):
         """(islands,) bool: those with no more excess than weights may do in a step at velocity (n, 6)."""
