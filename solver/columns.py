@@ -54,6 +54,13 @@ class Columns:
             self._lies[name] = value, count
             self.fill(name, np.full((count, *staging(getattr(self._struct, name)).shape[1:]), value))
 
+    def put_or(self, name, values, missing, count, order=None):
+        """``put``, or where a table of ``count`` elements has no such column the number ``missing`` for all of them."""
+        if values is None:
+            self.put_one(name, missing, count)
+        else:
+            self.put(name, values, order)
+
     def fill(self, name, values):
         """Copy ``values`` (n, ...) into an array that kernels write, too."""
         view = self._views.get(name)

@@ -273,18 +273,13 @@ class DeviceProblem:
         for name in ("point_a", "point_b", "margin_a", "margin_b"):
             into.put(name, getattr(contacts, name), order)
         into.put("n", contacts.normal, order)
-        if contacts.face is None:
-            into.put_one("face", -1, count)
-        else:
-            into.put("face", contacts.face, order)
+        into.put_or("face", contacts.face, -1, count, order)
+        if contacts.face is not None:
             into.put("face_normal", contacts.face_normal, order)
         into.put("mu", contacts.friction, order)
         into.put("start_impulse", contacts.impulse, order)
         for name, source in MAYBE.items():
-            if (values := getattr(contacts, source)) is None:
-                into.put_one(name, 0, count)
-            else:
-                into.put(name, values, order)
+            into.put_or(name, getattr(contacts, source), 0, count, order)
         if contacts.rim_arm is not None:
             into.put("rim_axis", contacts.rim_axis, order)
             into.put("rim_arm", contacts.rim_arm, order)

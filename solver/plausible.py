@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from .ordered import segments
+from .vectors import length
 
 SLACK = 0.02  # of the smaller half extent: depths this near the bound are left alone
 
@@ -87,6 +88,4 @@ def way_moved(velocity, radius, step):
 
 def speeds(velocity):
     """Lengths (N,) of the linear [m/s] and (N,) of the angular part [rad/s] of velocities (N, 6)."""
-    square = velocity * velocity  # as ``length`` does, of which parts of rows would take twice the time
-    vx, vy, vz, wx, wy, wz = square.T
-    return np.sqrt(vx + vy + vz), np.sqrt(wx + wy + wz)
+    return length(velocity[:, :3]), length(velocity[:, 3:])

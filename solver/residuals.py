@@ -240,10 +240,7 @@ class Judge:
         """Take over a part of COLUMNS."""
         into = self._into["contacts"]
         for name, source in COLUMNS["contacts"][part].pairs:
-            if (values := getattr(contacts, source)) is None:
-                into.put_one(name, MISSING.get(name, 0), len(contacts))
-            else:
-                into.put(name, values)
+            into.put_or(name, getattr(contacts, source), MISSING.get(name, 0), len(contacts))
 
     def _results(self, problem, *more):
         """Residuals of bodies (OF_BODY, B), contacts (OF_CONTACT, C) and rows (R,), the worst of each kind and those
