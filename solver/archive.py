@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .errors import SceneError
+from .errors import SceneError, shown
 
 UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, EOFError, KeyError, IndexError, ValueError, TypeError, NotImplementedError),
@@ -89,7 +89,7 @@ def _umask():
 def _flatten(value, arrays):
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
-            raise SceneError(f"{value.tolist()!r} holds no numbers and cannot be stored: correct it first")
+            raise SceneError(f"{shown(value.tolist())} holds no numbers and cannot be stored: correct it first")
         arrays.append(value)
         return {"array": len(arrays) - 1}
     if isinstance(value, dict):
@@ -102,7 +102,7 @@ def _flatten(value, arrays):
         return value if np.isfinite(value) else {"float": repr(value)}
     if value is None or isinstance(value, (str, bool, int)):
         return value
-    raise SceneError(f"{value!r} is no number, text or array and cannot be stored: correct it first")
+    raise SceneError(f"{shown(value)} is no number, text or array and cannot be stored: correct it first")
 
 
 def _restore(value, stored):

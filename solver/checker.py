@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .coerce import UNIT_TOLERANCE
+from .errors import shown
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Checker:
     """Collects problems of one object.  Each question returns whether the value is good."""
 
     def __init__(self, name, problems):
-        self.name, self.problems = name if isinstance(name, str) else one_line(repr(name)), problems
+        self.name, self.problems = name if isinstance(name, str) else shown(name), problems
 
     def problem(self, message):
         """Notes one; False."""
@@ -34,7 +35,7 @@ class Checker:
         """A number from lower to upper, or greater than ``above``; infinite ones only where allowed."""
         unit = f" {unit}" if unit else ""
         if not isinstance(value, float):
-            return self.problem(f"{what} is {value!r}: give a number")
+            return self.problem(f"{what} is {shown(value)}: give a number")
         if np.isnan(value) or (np.isinf(value) and not infinite):
             return self.problem(f"{what} is {value}{unit}: give a finite number")
         if above is not None and not value > above:
@@ -47,7 +48,7 @@ class Checker:
     def vector(self, what, value, *shape):
         """A finite array; -1 in the shape stands for any number."""
         if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
-            return self.problem(f"{what} is {value!r}: give numbers of shape {_shape_words(shape)}")
+            return self.problem(f"{what} is {shown(value)}: give numbers of shape {_shape_words(shape)}")
         if value.shape != shape and (
             value.ndim != len(shape) or any(n >= 0 and n != m for n, m in zip(shape, value.shape, strict=True))
         ):
@@ -73,7 +74,7 @@ class Checker:
     def choice(self, what, value, choices):
         """One of the names in ``choices``."""
         if not isinstance(value, str) or value not in choices:
-            return self.problem(f"{what} is {value!r}: choose one of {', '.join(choices)}")
+            return self.problem(f"{what} is {shown(value)}: choose one of {', '.join(choices)}")
         return True
 
 

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from numbers import Integral, Real
 
+from .errors import shown
+
 QUALITY = {"preview": (5e-4, 5e-4), "normal": (1e-5, 1e-4), "final": (1e-6, 1e-6)}
 """Quality -> position tolerance [m] of what is slow, and of what is fast."""
 METHODS = ("proximal", "schur")
@@ -52,25 +54,25 @@ class SolverConfig:
 
     def __post_init__(self):
         if not isinstance(self.device, str) or not re.fullmatch(r"auto|cpu|cuda(:\d+)?", self.device):
-            raise ValueError(f'device is {self.device!r}: it must be "auto", "cpu", or "cuda:0" and the like')
+            raise ValueError(f'device is {shown(self.device)}: it must be "auto", "cpu", or "cuda:0" and the like')
         _one_of("quality", self.quality, QUALITY)
         _one_of("method", self.method, METHODS)
         _one_of("precision", self.precision, PRECISIONS)
         if self.tolerance is not None and not (_is_number(self.tolerance) and 0.0 < self.tolerance < math.inf):
             raise ValueError(
-                f"tolerance is {self.tolerance!r} m: give a positive length in metres, or None for the quality's"
+                f"tolerance is {shown(self.tolerance)} m: give a positive length in metres, or None for the quality's"
             )
         if self.substeps != "auto" and not (_is_whole(self.substeps) and self.substeps >= 1):
-            raise ValueError(f'substeps is {self.substeps!r}: give a whole number of at least 1, or "auto"')
+            raise ValueError(f'substeps is {shown(self.substeps)}: give a whole number of at least 1, or "auto"')
         if not (_is_whole(self.states_per_frame) and 1 <= self.states_per_frame <= MOST_STATES):
             raise ValueError(
-                f"states_per_frame is {self.states_per_frame!r}: give a whole number from 1 to {MOST_STATES}"
+                f"states_per_frame is {shown(self.states_per_frame)}: give a whole number from 1 to {MOST_STATES}"
             )
         if not (_is_number(self.joint_damping) and 0.0 <= self.joint_damping < math.inf):
-            raise ValueError(f"joint_damping is {self.joint_damping!r} 1/s: give a finite rate of at least 0")
+            raise ValueError(f"joint_damping is {shown(self.joint_damping)} 1/s: give a finite rate of at least 0")
         for name in ("deterministic", "record_forces"):
             if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} is {getattr(self, name)!r}: it must be True or False")
+                raise ValueError(f"{name} is {shown(getattr(self, name))}: it must be True or False")
 
     def tolerances(self):
         """(slow, fast): position tolerance [m] of bodies that are nearly at rest, and of bodies that move fast."""
@@ -79,7 +81,7 @@ class SolverConfig:
 
 def _one_of(name, value, choices):
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} is {value!r}: choose one of {', '.join(choices)}")
+        raise ValueError(f"{name} is {shown(value)}: choose one of {', '.join(choices)}")
 
 
 def _is_number(value):

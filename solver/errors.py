@@ -15,3 +15,13 @@ class SceneError(ValueError):
     def __init__(self, message, problems=(), warnings=()):
         super().__init__(message)
         self.problems, self.warnings = list(problems), list(warnings)
+
+
+LONGEST = 80
+"""Characters of a value that a message quotes."""
+
+
+def shown(value):
+    """A value as a message quotes it: on one line, and of a long one the beginning."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -14,6 +14,7 @@ from .config import SolverConfig
 from .constraints.rows import JointTable
 from .contradiction import contradictory_joints
 from .energies import Energies
+from .errors import shown
 from .frames import body_frames
 from .gyroscopic import Gyroscopes
 from .joint_types import JOINT_TYPES
@@ -135,7 +136,7 @@ def _stepper(scene, config, prepare=None):
     """A Stepper at the start of a scene; ``prepare`` is called with the scene and the solver before anything runs."""
     raise_if_invalid(scene)
     if not isinstance(config, SolverConfig):
-        raise ValueError(f"config is {config!r:.60}: give a SolverConfig")
+        raise ValueError(f"config is {shown(config)}: give a SolverConfig")
     device, precision = _device(config.device), resolve(config)[1]
     body = body_frames(scene)
     joints = JointTable(scene, body, config.tolerances()[1])
@@ -170,15 +171,15 @@ def resolve(config):
 
 def _check_arguments(frames, fps, on_frame, resume, say):
     if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 0:
-        raise ValueError(f"frames is {frames!r}: give a whole number of at least 0")
+        raise ValueError(f"frames is {shown(frames)}: give a whole number of at least 0")
     if isinstance(fps, bool) or not isinstance(fps, Real) or not np.isfinite(fps) or fps <= 0.0:
-        raise ValueError(f"fps is {fps!r}: give a positive number of frames per second")
+        raise ValueError(f"fps is {shown(fps)}: give a positive number of frames per second")
     if on_frame is not None and not callable(on_frame):
-        raise ValueError(f"on_frame is {on_frame!r:.60}: give a function that takes a FrameResult, or None")
+        raise ValueError(f"on_frame is {shown(on_frame)}: give a function that takes a FrameResult, or None")
     if say is not None and not callable(say):
-        raise ValueError(f"say is {say!r:.60}: give a function that takes a sentence, or None")
+        raise ValueError(f"say is {shown(say)}: give a function that takes a sentence, or None")
     if resume is not None and not isinstance(resume, Checkpoint):
-        raise CheckpointError(f"resume is {resume!r:.60}: give a Checkpoint, or None")
+        raise CheckpointError(f"resume is {shown(resume)}: give a Checkpoint, or None")
     if resume is not None and (resume.fps != fps or not 0 <= resume.frame <= frames):
         raise CheckpointError(
             f"the checkpoint is of frame {resume.frame} at {resume.fps:g} frames per second: it cannot go on to frame"

@@ -4,7 +4,7 @@
 from collections import Counter
 
 from .checker import Checker, Problem
-from .errors import SceneError
+from .errors import SceneError, shown
 from .force_fields import ForceField
 from .materials import COMBINE
 from .scene import Body, Joint, Scene
@@ -20,7 +20,7 @@ def validate(scene):
     problems = []
     scene_says = Checker("Scene", problems)
     if not isinstance(scene, Scene):
-        scene_says.problem(f"it is {scene!r:.60}: give a Scene")
+        scene_says.problem(f"it is {shown(scene)}: give a Scene")
         return problems
     scene_says.vector("gravity", scene.gravity, 3)
     scene_says.choice("friction_combine", scene.friction_combine, COMBINE)
@@ -29,11 +29,13 @@ def validate(scene):
     for kind, things, cls in kinds:
         if not isinstance(things, list):
             plural = {"body": "bodies", "joint": "joints", "field": "fields"}[kind]
-            scene_says.problem(f"its {plural} are {things!r}: give a list")
+            scene_says.problem(f"its {plural} are {shown(things)}: give a list")
             return problems
         for thing in things:
             if not isinstance(thing, cls):
-                scene_says.problem(f"the list of bodies, joints or fields holds {thing!r}, which is no {cls.__name__}")
+                scene_says.problem(
+                    f"the list of bodies, joints or fields holds {shown(thing)}, which is no {cls.__name__}"
+                )
         names = Counter(str(thing.name) for thing in things if isinstance(thing, cls))
         for name, count in names.items():
             if count > 1:

@@ -5,7 +5,7 @@ from numbers import Integral
 
 import numpy as np
 
-from .errors import SceneError
+from .errors import SceneError, shown
 from .scene import ALL_GROUPS, MOTIONS, MotionPath
 from .shapes import SHAPES, ConvexHull
 
@@ -18,7 +18,7 @@ SMALLEST, LARGEST = 1e-12, 1e12
 def check_body(says, body):
     """Tells ``says`` every problem of one body."""
     if not isinstance(body.name, str) or not body.name:
-        says.problem(f"the name of a body is {body.name!r}: give a text that is not empty")
+        says.problem(f"the name of a body is {shown(body.name)}: give a text that is not empty")
     moves = says.choice("motion", body.motion, MOTIONS)
     for what in ("position", "linear_velocity", "angular_velocity", "surface_velocity"):
         says.vector(what, getattr(body, what), 3)
@@ -30,7 +30,7 @@ def check_body(says, body):
     for what in ("collision_group", "collision_mask"):
         value = getattr(body, what)
         if not isinstance(value, Integral) or not 0 <= value <= ALL_GROUPS:
-            says.problem(f"{what} is {value!r}: it must be a whole number from 0 to 0xFFFFFFFF (32 bits)")
+            says.problem(f"{what} is {shown(value)}: it must be a whole number from 0 to 0xFFFFFFFF (32 bits)")
     if body.path is not None:
         _check_path(says, body)
     if body.held is not None:
@@ -38,7 +38,7 @@ def check_body(says, body):
     says.number("blend_time", body.blend_time, 0.0, unit="s")
     before = len(says.problems)
     if not isinstance(body.shapes, list):
-        says.problem(f"shapes is {body.shapes!r}: give a list of shapes, which may be empty")
+        says.problem(f"shapes is {shown(body.shapes)}: give a list of shapes, which may be empty")
     for number, shape in enumerate(body.shapes if isinstance(body.shapes, list) else ()):
         _check_shape(says, f"shape {number}", shape, body.motion)
     whole = moves and len(says.problems) == before
@@ -50,7 +50,7 @@ def check_body(says, body):
 def _check_path(says, body):
     path = body.path
     if not isinstance(path, MotionPath):
-        return says.problem(f"path is {path!r}: give a MotionPath or None")
+        return says.problem(f"path is {shown(path)}: give a MotionPath or None")
     if body.motion == "static":
         says.problem('motion is "static" and there is a path: make it "kinematic", or remove the path')
     return check_path(says, path)
@@ -139,7 +139,7 @@ def _check_mass_properties(says, body):
 def _check_shape(says, what, shape, motion):
     kind = type(shape).__name__
     if not isinstance(shape, tuple(SHAPES.values())):
-        return says.problem(f"{what} is {shape!r}: give one of {', '.join(SHAPES)}")
+        return says.problem(f"{what} is {shown(shape)}: give one of {', '.join(SHAPES)}")
     what = f"{what} ({kind})"
     placed = says.vector(f"position of {what}", shape.position, 3)
     placed &= says.quaternion(f"orientation of {what}", shape.orientation)
@@ -194,7 +194,7 @@ def _check_deformation(says, what, shape, motion):
 
 def _check_pieces(says, what, shape):
     if not isinstance(shape.pieces, tuple) or not shape.pieces:
-        return says.problem(f"pieces of {what} are {shape.pieces!r}: make it with decompose(vertices, triangles)")
+        return says.problem(f"pieces of {what} are {shown(shape.pieces)}: make it with decompose(vertices, triangles)")
     good = True
     for number, piece in enumerate(shape.pieces):
         own = f"piece {number} of {what}"
@@ -221,7 +221,7 @@ def _check_vertices(says, what, shape):
     triangles, count = shape.triangles, len(shape.vertices)
     numbers = isinstance(triangles, np.ndarray)
     if not numbers or triangles.dtype != np.int32 or triangles.shape[1:] != (3,) or len(triangles) == 0:
-        found = f"of shape {triangles.shape} and type {triangles.dtype}" if numbers else f"{triangles!r:.60}"
+        found = f"of shape {triangles.shape} and type {triangles.dtype}" if numbers else shown(triangles)
         return says.problem(f"triangles of {what} are {found}: give at least one row of three whole vertex numbers")
     wrong = triangles[(triangles < 0) | (triangles >= count)]
     if len(wrong):

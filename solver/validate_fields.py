@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from .errors import shown
 from .force_fields import FALLOFFS, KINDS, SHAPES, SIDES
 from .scene import MotionPath
 from .validate_bodies import check_path
@@ -14,7 +15,7 @@ STRONGEST, STEEPEST = 1e12, 100.0
 def check_field(says, field, bodies):
     """Tells ``says`` every problem of one ForceField; ``bodies``: by name."""
     if not isinstance(field.name, str) or not field.name:
-        says.problem(f"the name of a force field is {field.name!r}: give a text that is not empty")
+        says.problem(f"the name of a force field is {shown(field.name)}: give a text that is not empty")
     for what, choices in (("kind", KINDS), ("shape", SHAPES), ("falloff", FALLOFFS), ("side", SIDES)):
         says.choice(what, getattr(field, what), choices)
     for what in ("strength", "damping"):
@@ -35,10 +36,10 @@ def check_field(says, field, bodies):
         if isinstance(field.path, MotionPath):
             check_path(says, field.path)
         else:
-            says.problem(f"path is {field.path!r}: give a MotionPath or None")
+            says.problem(f"path is {shown(field.path)}: give a MotionPath or None")
     for name in (field.body, *(field.excludes if isinstance(field.excludes, list) else ())):
         if name is not None and name not in bodies:
-            says.problem(f"it names body {name!r}, which is no body of the scene: name one, or None")
+            says.problem(f"it names body {shown(name)}, which is no body of the scene: name one, or None")
     if field.permutation is not None:
         whole = isinstance(field.permutation, np.ndarray) and field.permutation.dtype == np.int32
         if not whole or not np.array_equal(np.sort(field.permutation), np.arange(256)):

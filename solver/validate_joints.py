@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from .errors import shown
 from .joint_types import AXES, JOINT_TYPES
 from .scene import Axis
 
@@ -10,7 +11,7 @@ from .scene import Axis
 def check_joint(says, joint, bodies):
     """Tells ``says`` every problem of one joint; ``bodies`` by name."""
     if not isinstance(joint.name, str) or not joint.name:
-        says.problem(f"the name of a joint is {joint.name!r}: give a text that is not empty")
+        says.problem(f"the name of a joint is {shown(joint.name)}: give a text that is not empty")
     _check_ends(says, joint, bodies)
     says.vector("position", joint.position, 3)
     says.quaternion("orientation", joint.orientation)
@@ -19,24 +20,24 @@ def check_joint(says, joint, bodies):
     says.number("break_force", joint.break_force, above=0.0, unit="N", infinite=True)
     says.number("break_torque", joint.break_torque, above=0.0, unit="N m", infinite=True)
     if not isinstance(joint.collide_connected, (bool, np.bool_)):
-        says.problem(f"collide_connected is {joint.collide_connected!r}: it must be True or False")
+        says.problem(f"collide_connected is {shown(joint.collide_connected)}: it must be True or False")
     if not says.choice("kind", joint.kind, JOINT_TYPES):
         return
     kind = JOINT_TYPES[joint.kind]
     if kind.anchors:
         _check_length(says, joint)
     elif joint.anchors is not None or joint.length is not None:
-        says.problem(f"anchors and length belong to distance and rope, but kind is {joint.kind!r}: remove them")
+        says.problem(f"anchors and length belong to distance and rope, but kind is {shown(joint.kind)}: remove them")
     if not isinstance(joint.axes, dict):
-        says.problem(f"axes is {joint.axes!r}: give a dictionary from axis name to Axis")
+        says.problem(f"axes is {shown(joint.axes)}: give a dictionary from axis name to Axis")
         return
     for name, axis in joint.axes.items():
         if kind.anchors:
-            says.problem(f"axis {name!r} is given, but a {joint.kind} has no axes: remove it")
+            says.problem(f"axis {shown(name)} is given, but a {joint.kind} has no axes: remove it")
         elif not says.choice("the name of an axis", name, AXES):
             continue
         elif not isinstance(axis, Axis):
-            says.problem(f"axis {name} is {axis!r}: give an Axis")
+            says.problem(f"axis {name} is {shown(axis)}: give an Axis")
         else:
             _check_axis(says, joint, name, axis)
 
@@ -48,7 +49,7 @@ def _check_ends(says, joint, bodies):
         if (name := getattr(joint, end)) is not None and not (isinstance(name, str) and name in bodies)
     ]
     for end, name in unknown:
-        says.problem(f"{end} is {name!r}, which is no body of the scene: name one, or None for the world")
+        says.problem(f"{end} is {shown(name)}, which is no body of the scene: name one, or None for the world")
     if unknown:
         return
     if joint.body_a == joint.body_b:
@@ -77,7 +78,7 @@ def _check_length(says, joint):
 def _check_axis(says, joint, name, axis):
     what, before = f"axis {name}: ", len(says.problems)
     if not isinstance(axis.locked, (bool, np.bool_)):
-        says.problem(f"{what}locked is {axis.locked!r}: it must be True or False")
+        says.problem(f"{what}locked is {shown(axis.locked)}: it must be True or False")
     says.number(f"{what}lower", axis.lower, infinite=True)
     says.number(f"{what}upper", axis.upper, infinite=True)
     says.number(f"{what}stiffness", axis.stiffness, 0.0)
@@ -106,7 +107,7 @@ def _check_target(says, what, target):
     try:
         times, values = (np.asarray(part, float) for part in target)
     except (TypeError, ValueError):
-        return says.problem(f"{what}target is {target!r}: give a number, or (times, values)")
+        return says.problem(f"{what}target is {shown(target)}: give a number, or (times, values)")
     if times.ndim != 1 or times.shape != values.shape or len(times) == 0:
         return says.problem(
             f"{what}target has {times.shape} times and {values.shape} values: give one value for each time"

@@ -74,3 +74,11 @@ def test_nan_is_refused_in_every_field(cls, name):
     good = getattr(cls(**GOOD[cls]), name)
     value = np.where(np.ones(good.shape, bool), NAN, good) if isinstance(good, np.ndarray) else NAN
     assert validate(scene_with(cls, **{name: value})) != []
+
+
+def test_long_values_are_quoted_by_their_beginning():
+    bodies = [Body(f"Body {k}", [Sphere(1.0)]) for k in range(50)]
+    problems = validate(Scene(bodies))  # bodies where gravity is expected
+    assert problems
+    for problem in problems:
+        assert len(problem.message) < 200 and "…" in problem.message and "\n" not in problem.message
