@@ -18,7 +18,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from .arrays import DYNAMIC, PARTS, BodyArrays, ContactArrays, IslandArrays
-from .constraints.contact import contact_kernels
+from .constraints.contact_functions import contact_functions
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .teams import TeamArrays, begin, leads, meet, stride, sums
@@ -40,7 +40,7 @@ class RunArrays:
 def sweep_kernels():
     """The kernels ``in_order`` and ``coloured``, in a module each: a device takes one of them."""
     vec3, zero = wp.vec3d, wp.constant(wp.float64(0.0))
-    math, contact = rotation_functions(real_types(wp.float64)), contact_kernels()
+    math, contact = rotation_functions(real_types(wp.float64)), contact_functions()
     six, point_velocity = math.six, math.point_velocity
     components, world = contact.components, contact.world
     name, coloured_name = "axion_sweep", "axion_sweep_coloured"

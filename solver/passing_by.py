@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from .arrays import CONTACTS, DYNAMIC, STEP, BodyArrays, ContactArrays, IslandArrays
-from .constraints.contact import contact_kernels
+from .constraints.contact_functions import contact_functions
 from .lanes import begin, end, island_at, turns
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
@@ -30,7 +30,7 @@ PATIENCE = 8  # rounds after which what is missed comes back though all else is 
 @cache
 def passing_kernels():
     """The kernels by name: leave_out and bring_back."""
-    contact = contact_kernels()
+    contact = contact_functions()
     gap, slip, components = contact.gap, contact.slip, contact.components
     point_velocity = rotation_functions(real_types(wp.float64)).point_velocity
     name = "axion_contact"

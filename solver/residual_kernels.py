@@ -20,7 +20,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from .arrays import CONTACTS, DYNAMIC, PUSH_OUT, ROWS, STEP, BodyArrays, ContactArrays, RowArrays
-from .constraints.contact import contact_kernels
+from .constraints.contact_functions import contact_functions
 from .constraints.row_functions import row_functions
 from .energy_limit import SPARE
 from .mathx.complementarity import complementarity_functions
@@ -59,7 +59,7 @@ def residual_kernels():
     act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
     momentum, kinetic, carried, at_end = laws.momentum, laws.kinetic, laws.carried, laws.at_end
     lever, rank, push, turned_with = laws.lever, laws.rank, laws.push, laws.turned_with
-    gap, world = contact_kernels().gap, contact_kernels().world
+    gap, world = contact_functions().gap, contact_functions().world
     measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
     spins, halfway = of_rows.spins, of_rows.halfway
     fischer_burmeister = complementarity_functions().fischer_burmeister

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from .arrays import BodyArrays, ContactArrays, RowArrays
-from .constraints.contact import contact_kernels
+from .constraints.contact_functions import contact_functions
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .meeting import FACE, OTHER, ROUND, STANDS
@@ -75,7 +75,7 @@ def residual_laws():
     """The functions by name."""
     real = real_types(wp.float64)
     scalar, vec2, vec3, quat, vec6 = wp.float64, wp.vec2d, wp.vec3d, wp.quatd, real.vec6
-    math, of_contacts = rotation_functions(real), contact_kernels()
+    math, of_contacts = rotation_functions(real), contact_functions()
     tangent, six, linear, angular = math.tangent, math.six, math.linear, math.angular
     point_velocity, components, world = math.point_velocity, of_contacts.components, of_contacts.world
     mean_lever, rolled_on, midway = of_contacts.lever, of_contacts.rolled_on, math.midway

@@ -15,7 +15,7 @@ import warp as wp
 
 from .arrays import CONTACTS, DYNAMIC, ISLANDS, ROWS, STEP, BodyArrays, ContactArrays, IslandArrays, RowArrays, allocate
 from .constraints.complementarity import equation_functions
-from .constraints.contact import contact_kernels
+from .constraints.contact_functions import contact_functions
 from .constraints.row_functions import row_functions
 from .linear.schur import schur_struct
 from .mathx.real import real_types
@@ -50,7 +50,7 @@ def search_kernels(real):
     math, equations = rotation_functions(exact), equation_functions()
     exponential, linear, angular, point_velocity = math.exponential, math.linear, math.angular, math.point_velocity
     contact_equations, row_equation = equations.contact_equations, equations.row_equation
-    contact, of_rows = contact_kernels(), row_functions()
+    contact, of_rows = contact_functions(), row_functions()
     components, world, gap, stepped, demand = (
         contact.components, contact.world, contact.gap, of_rows.stepped, of_rows.demand,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from .arrays import CONTACTS, DYNAMIC, ISLANDS, BodyArrays, ContactArrays, IslandArrays
-from .constraints.contact import contact_kernels
+from .constraints.contact_functions import contact_functions
 from .lanes import begin, end, island_at, item, turns
 
 STILL, SLIDES, HINDERED, PASSES = 1, 2, 3, 4  # IslandArrays.free: what free motion does; 4: see passing_by.py
@@ -25,7 +25,7 @@ FAINT = 0.01  # of ``gap_noise``: what gravity closes in a step is far more
 @cache
 def unhindered_kernels():
     """The kernels by name: hope, hinder, free_bodies and free_contacts."""
-    gap, slip = contact_kernels().gap, contact_kernels().slip
+    gap, slip = contact_functions().gap, contact_functions().slip
     kernel = wp.kernel(module="axion_contact", enable_backward=False)
     contacts_slot, dynamic_slot, islands_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC), wp.constant(ISLANDS)
     faint = wp.constant(wp.float64(FAINT))

@@ -29,6 +29,7 @@ from ..arrays import CONTACTS, DYNAMIC, PUSH_OUT, STEP, BodyArrays, ContactArray
 from ..lanes import begin, end, end_of_all, island_at, turns
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
+from .contact_functions import contact_functions
 from .friction import contact_law
 
 
@@ -36,84 +37,15 @@ from .friction import contact_law
 def contact_kernels():
     """All kernels that loop over contacts."""
     real = real_types(wp.float64)
-    scalar, vec3, quat, vec6, zero = real.scalar, real.vec3, real.quat, real.vec6, wp.constant(wp.float64(0.0))
-    math, law = rotation_functions(real), contact_law()
-    tangent, midway, point_velocity, measured = math.tangent, math.midway, math.point_velocity, math.measured
+    scalar, vec3, zero = real.scalar, real.vec3, wp.constant(wp.float64(0.0))
+    math, law, of_contacts = rotation_functions(real), contact_law(), contact_functions()
+    tangent, point_velocity, measured = math.tangent, math.point_velocity, math.measured
+    components, world, gap, lever = of_contacts.components, of_contacts.world, of_contacts.gap, of_contacts.lever
+    arm_mass, body_velocity = of_contacts.arm_mass, of_contacts.body_velocity
     impulse, curvature, next_dual, going_on = law.impulse, law.curvature, law.next_dual, law.going_on
     kernel = wp.kernel(module="axion_contact", enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
     step_slot, push_out_slot = wp.constant(STEP), wp.constant(PUSH_OUT)
-
-    @wp.func(module="axion_contact")
-    def components(n: vec3, w: vec3):
-        t1 = tangent(n)
-        return vec3(wp.dot(n, w), wp.dot(t1, w), wp.dot(wp.cross(n, t1), w))
-
-    @wp.func(module="axion_contact")
-    def world(n: vec3, p: vec3):
-        t1 = tangent(n)
-        return n * p[0] + t1 * p[1] + wp.cross(n, t1) * p[2]
-
-    @wp.func(module="axion_contact")
-    def arm_mass(arm: vec3, e: vec3, bodies: BodyArrays, i: int):
-        c = wp.cross(arm, e)
-        return wp.dot(c, bodies.inverse_inertia[i] * c)
-
-    @wp.func(module="axion_contact")
-    def rolled_on(con: ContactArrays, c: int, i: int, q: quat, outward: vec3):
-        """From the point of body i, turned with it, to the place of its rim that is outermost at the orientation q."""
-        if i != wp.min(con.a[c], con.b[c]):
-            return vec3(scalar(0.0))
-        axis = wp.quat_rotate(q, con.rim_axis[c])
-        arm = con.rim_arm[c]
-        across = wp.normalize(outward - wp.dot(outward, axis) * axis)
-        return wp.length(arm) * across - wp.quat_rotate(q, arm)
-
-    @wp.func(module="axion_contact")
-    def gap(con: ContactArrays, c: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
-        n = con.n[c]
-        if con.face[c] >= 0:
-            turn = qb
-            if con.face[c] == con.a[c]:
-                turn = qa
-            n = wp.quat_rotate(turn, con.face_normal[c])
-        on_a = wp.quat_rotate(qa, con.point_a[c])
-        on_b = wp.quat_rotate(qb, con.point_b[c])
-        if con.glides[c] == 3:
-            on_a += rolled_on(con, c, con.a[c], qa, -n)
-            on_b += rolled_on(con, c, con.b[c], qb, n)
-        apart = xa + on_a - xb - on_b
-        return wp.dot(n, apart) - con.margin_a[c] - con.margin_b[c]
-
-    @wp.func(module="axion_contact")
-    def body_velocity(con: ContactArrays, c: int, bodies: BodyArrays):
-        """J u: velocity of body a relative to b, along (n, t1, t2)."""
-        on_a = point_velocity(bodies.u[con.a[c]], con.arm_a[c])
-        return components(con.n[c], on_a - point_velocity(bodies.u[con.b[c]], con.arm_b[c]))
-
-    @wp.func(module="axion_contact")
-    def slip(con: ContactArrays, c: int, of_a: vec6, of_b: vec6):
-        """Speed along a contact [m/s], of bodies with these velocities."""
-        v = point_velocity(of_a, con.arm_a[c]) - point_velocity(of_b, con.arm_b[c]) + con.surface_velocity[c]
-        return wp.length(v - wp.dot(con.n[c], v) * con.n[c])
-
-    @wp.func(module="axion_contact")
-    def lever(con: ContactArrays, c: int, bodies: BodyArrays, i: int, point: vec3, outward: vec3):
-        """From the centre of body i to a point of it: at the start, half way to the free pose, or the mean of the way.
-
-        Simpson's mean: times the spin and the step it is the chord along which the point goes.
-        """
-        kind = con.glides[c]
-        start = wp.quat_rotate(bodies.q0[i], point)
-        if kind == 0:
-            return start
-        half = midway(bodies.q0[i], bodies.q_free[i])
-        middle = wp.quat_rotate(half, point)
-        if kind == 3:
-            middle += rolled_on(con, c, i, half, outward)
-        if kind != 2:
-            return middle
-        return (start + scalar(4.0) * middle + wp.quat_rotate(bodies.q_free[i], point)) / scalar(6.0)
 
     @wp.func(module="axion_contact")
     def proximal_point(con: ContactArrays, c: int, v: vec3, mode: int, sigma: scalar):
@@ -383,10 +315,4 @@ def contact_kernels():
         contact_update=contact_update,
         contact_residual=contact_residual,
         keep_contacts=keep_contacts,
-        components=components,
-        world=world,
-        gap=gap,
-        slip=slip,
-        lever=lever,
-        rolled_on=rolled_on,
     )
