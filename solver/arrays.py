@@ -187,6 +187,7 @@ class IslandArrays:
     inner_active: wp.array(dtype=wp.int32)
     direct_active: wp.array(dtype=wp.int32)
     sweep_active: wp.array(dtype=wp.int32)
+    sweeps_off: wp.array(dtype=wp.int32)  # 1: rounds go without them, see ``outer_check``
     rebuild: wp.array(dtype=wp.int32)  # 1: take the velocities from the impulses
     assumed: wp.array(dtype=wp.int32)  # 1: this Newton step takes contacts and rows to go on as in the centre
     assumes: wp.array(dtype=wp.int32)  # 1: each round begins with a step that assumes: there is nothing to push apart

@@ -36,6 +36,7 @@ class Limits:
     inner_first: wp.int32  # the same in the first round, for islands with joints; then eps is too small
     outer: wp.int32  # proximal centres per solve
     stale: wp.int32  # rounds without a better iterate after which a solve is given up
+    turn: wp.int32  # rounds without a better iterate after which sweeps are left out, or taken up again
     easy: wp.int32  # a centre solved in this many iterations allows a smaller eps
     late: wp.int32  # outer round from which Gauss-Seidel helps even without trouble
     stalled: wp.int32  # outer round from which it is tried in islands at rest too, if they have no joints
@@ -77,6 +78,7 @@ def begin(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32), isl
     isl.mixes[k] = 0
     isl.stale[k] = 0
     isl.sweep_active[k] = 0
+    isl.sweeps_off[k] = 0
     isl.colours[k] = 0
     isl.previous[k] = UNKNOWN
     isl.best[k] = wp.float64(1.0e30)
@@ -187,6 +189,8 @@ def request_sweeps(
     late = wp.where(isl.law[k] == 1, limits.cone_late, limits.late)
     if isl.jointed[k] == 1 or (isl.sweeps_allowed[k] == 0 and isl.outer_count[k] < limits.stalled):
         return
+    if isl.sweeps_off[k] == 1:
+        return
     if struggles(limits, isl, k):
         isl.trouble[k] = 1
     if isl.trouble[k] == 1 or isl.outer_count[k] >= late or isl.outer_count[k] < 0:
@@ -274,6 +278,8 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
     value = wp.max(value, isl.missed[k])
     finite = value == value and value < wp.float64(1.0e30)
     isl.stale[k] = wp.where(value < isl.best[k], 0, isl.stale[k] + 1)
+    if isl.stale[k] > 0 and isl.stale[k] % limits.turn == 0 and isl.sweep_count[k] > 0:
+        isl.sweeps_off[k] = 1 - isl.sweeps_off[k]  # where they lead again and again is no answer
     exhausted = isl.outer_count[k] + 1 >= limits.outer
     if isl.jointed[k] + isl.squeezed[k] == 0:  # joints make rounds worse before they make them better
         exhausted = exhausted or isl.stale[k] >= limits.stale
@@ -343,9 +349,11 @@ def outer_check(counts: wp.array(dtype=wp.int32), flags: wp.array(dtype=wp.int32
         isl.trouble[k] = 1
         isl.slip_share[k] = SLIP_SHARE
         isl.eps[k] = wp.min(isl.eps[k] * wp.float64(4.0), limits.eps_largest)
-        if again:  # the next round would be this one once more
-            isl.outer_active[k] = 0
-            return
+        if again:  # the next round would be this one once more, unless it was sweeps that led astray
+            if isl.sweeps_off[k] == 1 or isl.sweep_count[k] == 0:
+                isl.outer_active[k] = 0
+                return
+            isl.sweeps_off[k] = 1
         wp.atomic_max(flags, outer_slot, 1)
         isl.previous[k] = isl.best[k]
         return

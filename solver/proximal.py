@@ -86,7 +86,7 @@ class ProximalSolver:
         self._limits.easy, self._limits.late, self._limits.stale = 15, 8, 20
         self._limits.stalled, self._limits.cone_late, self._limits.cone_sweeps = 10, 4, 20
         self._limits.sweeps, self._limits.search, self._limits.inner_reduction = 20, 40, 1.0e-4
-        self._limits.unloaded = 3
+        self._limits.unloaded, self._limits.turn = 3, 6
         self._limits.squeezed = 10
         self._limits.eps_largest = 0.1
         self._limits.eps_smallest, self._limits.eps_settled = 1.0e-5, 1.0e-3

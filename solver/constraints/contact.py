@@ -9,7 +9,8 @@
     impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
 
 In law 1 of friction.py the gap velocity is v_n + shift, shift = mu |v_t| of the last round (De Saxce and Feng 1998):
-without it sliding contacts would open.
+without it sliding contacts would open.  Where friction can hold a contact, what it slips is an error and no slip of the
+law: a wedge that has yet to build up its forces would be pushed in by mu times that, and never does.
 
 ``allowed`` < 0 is what may stay of an overlap present at the start: it is pushed out no faster than ``push_out_speed``.
 ``allowed`` > 0 is where a rebound inside the step leads (reference/impact.py).
@@ -46,6 +47,17 @@ def contact_kernels():
     kernel = wp.kernel(module="axion_contact", enable_backward=False)
     contacts_slot, dynamic_slot = wp.constant(CONTACTS), wp.constant(DYNAMIC)
     step_slot, push_out_slot = wp.constant(STEP), wp.constant(PUSH_OUT)
+
+    @wp.func(module="axion_contact")
+    def slides_by(con: ContactArrays, c: int):
+        """Slip that law 1 goes by [m/s]: none where friction can hold what a contact still goes."""
+        p = con.p[c]
+        v = con.v[c]
+        y1 = p[1] - v[1] / con.w[c]
+        y2 = p[2] - v[2] / con.w[c]
+        if wp.sqrt(y1 * y1 + y2 * y2) <= con.mu[c] * p[0]:
+            return zero
+        return wp.sqrt(v[1] * v[1] + v[2] * v[2])
 
     @wp.func(module="axion_contact")
     def proximal_point(con: ContactArrays, c: int, v: vec3, mode: int, sigma: scalar):
@@ -125,8 +137,7 @@ def contact_kernels():
                 if con.allowed[c] < -con.gap_noise[c]:
                     isl.assumes[k] = 0  # what takes several steps to push apart does not go on as it did
                 if isl.outer_count[k] > 0:
-                    v = con.v[c]
-                    change = con.mu[c] * wp.sqrt(v[1] * v[1] + v[2] * v[2]) - con.shift[c]
+                    change = con.mu[c] * slides_by(con, c) - con.shift[c]
                     share = isl.slip_share[k]
                     if isl.law[k] == 0 or (share < scalar(1.0) and change * con.slid[c] >= zero):
                         share = scalar(1.0)
