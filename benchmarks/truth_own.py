@@ -84,6 +84,7 @@ FILES = {
     "tests/physics/test_half_turns.py": "Joints of several free axes that swing past half a turn",
     "tests/physics/test_soft_joints.py": "Compliance and damping",
     "tests/physics/test_compliance.py": "Compliance on the ground, on mounts and of ropes",
+    "tests/physics/test_catches.py": "Ropes that catch",
     "tests/physics/test_springs_standing.py": "What stands on springs",
     "tests/physics/test_landings.py": "Landings on what is sprung",
     "tests/physics/test_damping.py": "Damping as a rate",

@@ -68,6 +68,7 @@ class Attempt:
     too_long: np.ndarray | None = None  # (B,) bool: see Solved.too_long; None: nobody asked
     bent: np.ndarray | None = None  # (n,) bool: see Solved.bent; None: none
     share: float | None = None  # of the step, at which it is to be split (stops.py); None: half way
+    slices: int = 0  # that this share is to be done in (catches.py), none of them a halving; 0: it is one
     pieces: int = 1  # that what ``failed`` needs the step in (pace.py); 1: it is done in halves
     crushed: object = None  # Crushed, where somebody looked
     end: object = None  # EndVelocity
@@ -105,11 +106,12 @@ class Attempt:
             self.spurious = self.spurious | end.gained
             self.judge(fast)
 
-    def split(self, share, launched):
+    def split(self, share, launched, slices=0):
         """Have the islands of ``launched`` (n,) bool done again in two parts, the first of them a ``share`` of the
-        step; half of it where others missed.
+        step, itself in ``slices``; half of it where others missed.
         """
-        self.share = None if some(self.failed) else share
+        if not some(self.failed):
+            self.share, self.slices = share, slices
         self.failed = self.failed | of_islands(self.assembly, launched)
 
     def dynamic(self):

@@ -2,10 +2,10 @@
 """All that a simulation carries from frame to frame, as plain arrays: a run resumed from them gives the same bits.
 
 Carried are the State with the contacts and manifolds last accepted and what late ones carried, twists and forces of the
-joints and which of them broke, the step counts that were learned, and the detector's origin and capacities (places are
-handed to newton in single precision relative to that origin).  The state of frame 0 comes along, so that the whole
-motion can be put together.  Everything else is made from the scene, or anew in each step; ``tests/test_checkpoint.py``
-keeps the list of which attribute is what.
+joints, which ropes are in a catch and which joints broke, the step counts that were learned, and the detector's origin
+and capacities (places are handed to newton in single precision relative to that origin).  The state of frame 0 comes
+along, so that the whole motion can be put together.  Everything else is made from the scene, or anew in each step;
+``tests/test_checkpoint.py`` keeps the list of which attribute is what.
 """
 
 from dataclasses import fields, is_dataclass
@@ -26,7 +26,7 @@ def capture(frame, fps, stepper, substeps, start):
     joints, collider = stepper.joints, stepper.collider
     number = {joint.name: k for k, joint in enumerate(joints.joints)}
     arrays["joints.angle"], arrays["joints.force"] = joints.angle.copy(), joints.force.copy()
-    arrays["joints.alive"] = joints.alive.copy()
+    arrays["joints.alive"], arrays["joints.caught"] = joints.alive.copy(), joints.caught.copy()
     arrays["joints.broken"] = np.array([number[name] for name in joints.broken], np.int64)
     arrays["joints.broken_time"] = np.array(list(joints.broken.values()), float)
     arrays["stepper"] = np.array([stepper.deepest, stepper.failures], np.int64)
@@ -52,7 +52,7 @@ def restore(checkpoint, stepper, substeps):
         read.floats(f"start.{name}", (count, size))
     rows, number = len(joints.fixed), len(joints.joints)
     angle, force = read.floats("joints.angle", (rows,)), read.floats("joints.force", (rows,))
-    alive = read.array("joints.alive", "b", (number,))
+    caught, alive = read.floats("joints.caught", (rows,)), read.array("joints.alive", "b", (number,))
     broken = read.indices("joints.broken", (None,), number)
     broken_time = read.floats("joints.broken_time", broken.shape)
     deepest, failures = read.indices("stepper", (2,)).tolist()
@@ -67,7 +67,7 @@ def restore(checkpoint, stepper, substeps):
         sunk = read.indices("collider.sunk", (None,), shapes**2).astype(np.int64)
     stepper.state = state
     stepper.deepest, stepper.failures, stepper.crushed = deepest, failures, crushed
-    joints.angle, joints.force, joints.alive = angle, force, alive
+    joints.angle, joints.force, joints.caught, joints.alive = angle, force, caught, alive
     joints.broken = {joints.joints[k].name: float(time) for k, time in zip(broken, broken_time, strict=True)}
     substeps.count, substeps.taken, substeps._quiet = learned
     collider.recall(state.contacts, origin, capacity, sunk)

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from . import rotations
+from .caught import note
 from .constraints.breaking import row_forces
 from .copies import replace
 from .flags import some
@@ -74,7 +75,7 @@ class Snapshot:
     def __init__(self, stepper):
         joints = stepper.joints
         self._stepper, self.state = stepper, stepper.state
-        self._joints = {name: getattr(joints, name).copy() for name in ("force", "angle", "alive", "broken")}
+        self._joints = {name: getattr(joints, name).copy() for name in ("force", "angle", "caught", "alive", "broken")}
         self._accepted, self._records = stepper.collider.accepted, len(stepper.records)
         self.carried = stepper.assembler.carried
 
@@ -143,6 +144,7 @@ def kept_forces(joints, attempt, part=None):
         taken = wide[rows.body_a] | wide[rows.body_b]
     if len(rows):
         joints.force[assembly.row_number[taken]] = row_forces(assembly, solution)[taken]
+        note(joints, attempt, None if part is None else taken)
         twist = np.flatnonzero(rows.coordinate == int(Coordinate.TWIST))
         if part is not None:
             twist = twist[taken[twist]]

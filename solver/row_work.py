@@ -44,7 +44,11 @@ def work_of_way(assembly, solution, judged, which):
         if some(ropes := slackens(ours)):
             after = off[ropes]
             before, after = np.maximum(after - (way + more)[ropes], 0.0), np.maximum(after, 0.0)
-            work[springs[ropes]] = 0.5 * stiffness[ropes] * (before**2 - after**2)
+            strain = 0.5 * stiffness[ropes] * (before**2 - after**2)
+            if assembly.row_end is not None:  # stiff ones are damped while they catch (caught.py)
+                damped = assembly.row_end.damping[which[springs[ropes]]] > 0.0
+                strain = np.where(damped, np.minimum(work[springs[ropes]], strain), strain)
+            work[springs[ropes]] = strain
     return work
 
 

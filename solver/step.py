@@ -31,6 +31,7 @@ import numpy as np
 from . import curves
 from .assemble import Assembler
 from .attempt import NOTHING, Attempt, Spent, StepOutcome
+from .catches import catch
 from .collision import Collider
 from .constraints.closing import tell
 from .contact_set import carry_impulses, no_contacts
@@ -105,6 +106,7 @@ class Stepper:
         """Move on by ``step`` seconds.  Returns the StepOutcomes of the steps it took."""
         self._without_room = np.zeros_like(self.crushed)
         self.assembler.until = self.state.time + step
+        self.joints.begin(step)
         outcomes = self._advance(step, 0)
         self.crushed = self._without_room
         for record in self.records:
@@ -187,9 +189,11 @@ class Stepper:
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
         if depth < self.deepest:
+            if (split := catch(attempt, self.position_phase)) is not None:
+                attempt.split(*split)
             finds = (lift_off,) if depth == 0 else ()
             parts = (find(attempt, self.position_phase) for find in (*finds, *FINDS))
-            if (split := next(filter(None, parts), None)) is not None:
+            if (split := next(filter(None, parts), None)) is not None:  # in other islands than those of ropes
                 attempt.split(*split)
         if self.joints.break_overloaded(assembly, solution, end.phase, state.time + step, attempt.sound):
             attempt.again = True
@@ -214,7 +218,9 @@ class Stepper:
             lengths, deeper = [step / attempt.pieces] * attempt.pieces, depth
         else:
             share = 0.5 if attempt.share is None else attempt.share
-            lengths, deeper = [share * step, (1.0 - share) * step], depth + 1
+            slices = max(attempt.slices, 1)
+            lengths = [share * step / slices] * slices + [(1.0 - share) * step] * (share < 1.0)
+            deeper = depth + (attempt.slices == 0)
         outcomes = self._advance(lengths[0], deeper)
         for length in lengths[1:]:
             more = self._advance(length, deeper)

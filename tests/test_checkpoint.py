@@ -253,7 +253,7 @@ CARRIED = {
     "State": "time position orientation velocity eps swept contacts contact_force locked late way ruled owed along"
     " beyond glide still proof",
     "Collider": "accepted _origin _contact_capacity _triangle_capacity sunk",
-    "JointTable": "angle force alive broken",
+    "JointTable": "angle force alive broken caught",
     "Substeps": "count taken _quiet",
 }
 """What checkpoint.py saves."""
@@ -263,7 +263,7 @@ MADE = {
     "Collider": "model _pipeline _state _stage _contacts _graphs _sides _stuck _near _impacts jointed pieces alive",
     "JointTable": "joints _asks _joint _places _position _orientation fixed start _frames _observer _closing"
     " _strength _breakable _standing _around _cascade _asker _law _pulled _giving _arriving _driven _soft limits _gains"
-    " leaps springs _swinging",
+    " leaps springs _swinging ropes least whole catches",
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow rims"
     " noise flat _moving holding hand_over force_fields outlines _motion _foresight _places _numbering _linking"

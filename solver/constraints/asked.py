@@ -40,7 +40,7 @@ class LawTable:
     lower: wp.array(dtype=wp.float64)  # bounds of rows that are not BOUNDED
     upper: wp.array(dtype=wp.float64)
     softness: wp.array(dtype=wp.float64)  # [m/N, rad/(N m)] of what GIVES; [1/kg, 1/(kg m^2)] of what WEIGHS
-    stiffness: wp.array(dtype=wp.float64)  # [N/m, N m]
+    stiffness: wp.array(dtype=wp.float64)  # [N/m, N m] of what PULLS, and of what GIVES and is damped
     damping: wp.array(dtype=wp.float64)  # [N s/m, N m s]
     most: wp.array(dtype=wp.float64)  # [N, N m] force of what is BOUNDED
     target: wp.array(dtype=wp.float64)  # [m, rad] where the step ends
@@ -63,21 +63,6 @@ def counted(table: LawTable, r: int):
     if (table.law[r] & TURNS) == 0 or table.fades[r] != 0:
         return place
     return place + TWO_PI * wp.rint((table.angle[r] - place) / TWO_PI)
-
-
-@wp.func(module=module)
-def give(table: LawTable, r: int, h: wp.float64, share: wp.float64):
-    """What gives way."""
-    soft = table.softness[r]
-    if h * h * table.mobility[r] <= VIBRATES * soft:
-        one = wp.float64(1.0)
-        beta, compliance = spring_law(one / soft, wp.float64(0.0), h, share, one / share)
-        table.asked[BETA, r] = beta
-        table.asked[COMPLIANCE, r] = compliance
-        table.asked[RATE, r] = FORCED
-    else:
-        table.asked[COMPLIANCE, r] = share * soft / (h * h)
-        table.asked[RATE, r] = wp.float64(0.0)
 
 
 @wp.func(module=module)
@@ -117,6 +102,24 @@ def pull(table: LawTable, r: int, off: wp.float64, most: wp.float64, h: wp.float
         table.asked[DECAY, r] = h * damping * mobility
 
 
+@wp.func(module=module)
+def give(table: LawTable, r: int, off: wp.float64, h: wp.float64, share: wp.float64):
+    """What gives way; off: as in ``pull``."""
+    soft = table.softness[r]
+    vibrates = h * h * table.mobility[r] <= VIBRATES * soft
+    if vibrates and table.damping[r] > wp.float64(0.0):
+        pull(table, r, off, INFINITE, h, share)
+    elif vibrates:
+        one = wp.float64(1.0)
+        beta, compliance = spring_law(one / soft, wp.float64(0.0), h, share, one / share)
+        table.asked[BETA, r] = beta
+        table.asked[COMPLIANCE, r] = compliance
+        table.asked[RATE, r] = FORCED
+    else:
+        table.asked[COMPLIANCE, r] = share * soft / (h * h)
+        table.asked[RATE, r] = wp.float64(0.0)
+
+
 @kernel
 def ask(table: LawTable):
     """What the step asks of each row."""
@@ -146,7 +149,7 @@ def ask(table: LawTable):
     table.asked[DAMPING, r] = zero
     table.asked[DECAY, r] = zero
     if (law & GIVES) != 0:
-        give(table, r, h, share)
+        give(table, r, place - target, h, share)
     if (law & PULLS) != 0:
         pull(table, r, place - target, most, h, share)
     if (law & WEIGHS) != 0:
@@ -219,7 +222,7 @@ class Asker:
         self._ask.run()
         found = self._asked.take(number, 1)
         rows = JointRows(**vars(base) | dict(zip(ASKED[:RATE], found, strict=False)))
-        return rows, found[RATE], EndLaw(*found[RATE + 1 :]) if self._damped else None
+        return rows, found[RATE], EndLaw(*found[RATE + 1 :]) if self._damped or v.damping.any() else None
 
     def passed(self, step):
         """(joints,) bool: those with a row beyond a limit, from where a step of so many seconds brings them back."""

@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import rotations
+from ..caught import damp_catches
 from ..copies import replace
 from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
@@ -102,6 +103,8 @@ class JointTable:
         self._fill(self.start)
         self.angle = np.zeros(len(self.fixed))  # last known twist, so that turns are counted
         self.force = np.zeros(len(self.fixed))  # of the last step [N, N m]
+        self.caught = np.zeros(len(self.fixed))  # 1 less the damping ratio of ropes in a catch, else 0; see caught.py
+        self.least, self.whole, self.catches = least, 0.0, 0
         self._frames, self._observer = frames, None
         locks = np.flatnonzero(self._law == 0)
         self._closing = Closing(self.fixed, frames, locks, len(self.joints), least) if len(locks) else None
@@ -114,6 +117,10 @@ class JointTable:
 
     def __len__(self):
         return len(self.fixed)
+
+    def begin(self, step):
+        """A step [s] begins that may be done in parts."""
+        self.whole, self.catches = step, 0
 
     def observe(self, position, orientation, velocity, time=0.0):
         """Take in where a step starts: solver poses (B, 3), (B, 4), velocities (B, 6), of prescribed bodies the mean;
@@ -182,6 +189,8 @@ class JointTable:
             else:
                 start.rate[k], start.mean[k] = goal, axis.mean_target(time - step, time)
         start.angle[:] = self.angle
+        if len(ropes := self.ropes):
+            damp_catches(start, ropes, self.caught[ropes])
         rows, rate, end = self._asker.ask(base, number, step, midpoint, force)
         if (target := self.left(number, step)) is not None:
             rows.target = rows.target + target
@@ -385,3 +394,4 @@ class JointTable:
         self._gains = columns.stiffness[self._pulled], columns.damping[self._pulled]
         self.springs = self._pulled[self._gains[0] > 0.0]  # numbers of rows
         self._giving = np.flatnonzero(self._law & Law.GIVES)
+        self.ropes = self._giving[np.isfinite(self.fixed.upper[self._giving])]  # those that only pull

@@ -51,9 +51,10 @@ def asked(rows, h):
     bound = np.where(has[Law.BOUNDED], rows.most * h / share, np.inf)
     if (k := has[Law.GIVES]).any():
         beta[k], compliance[k], rate[k] = give(rows.softness[k], rows.mobility[k], beta[k], h, share[k])
-    if (k := has[Law.PULLS]).any():
+    damped = has[Law.GIVES] & (rows.damping > 0.0) & vibrates(rows.softness, rows.mobility, h)
+    if (k := has[Law.PULLS] | damped).any():
         own = rows.stiffness[k], rows.damping[k]
-        follows, wanted = has[Law.FOLLOWS][k], rate[k]
+        follows, wanted = has[Law.FOLLOWS][k], rows.rate[k]
         drift, wanted = np.where(follows, wanted, 0.0), (np.where(follows, wanted, rows.mean[k]), wanted)
         start = (place - target)[k], rows.speed[k], rows.mobility[k]
         found, end[:, k] = pull(own, start, wanted, drift, h, share[k])
