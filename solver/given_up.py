@@ -3,6 +3,9 @@
 
 Its impulses answer no law, and may throw its bodies anywhere.  Where they would, nothing is left of them: the report
 is on the poses that are kept, and the next step does not start from such impulses.
+
+What an island has in common stays, the motion of its momenta where it flies free: a mechanism that goes by at 10 m/s
+goes on so, whatever happens within it.
 """
 
 from dataclasses import replace
@@ -11,8 +14,10 @@ import numpy as np
 
 from .energy import kinetic_energies
 from .flags import every
+from .joint_damping import group_motion
 from .reference.free_motion import led_orientation
 from .reference.rows import start_gaps
+from .topology import groups_with
 from .twists import count_turns
 from .velocity_phase import moves
 
@@ -64,7 +69,7 @@ def deliver(attempt, judge, fast):
     """
     assembly, solution, end, check = attempt.assembly, attempt.solution, attempt.end, attempt.check
     kept = held_back(assembly, solution, attempt.sound, fast)
-    calm(assembly, kept.orientation, end.velocity, attempt.sound)
+    calm(assembly, kept, end.velocity, attempt.sound)
     if kept is solution:
         return
     n, dynamic, rows = len(end.body), attempt.dynamic(), assembly.problem.joints
@@ -80,17 +85,24 @@ def deliver(attempt, judge, fast):
         judged.residuals.penetration = max(judged.residuals.penetration, float(seen))
 
 
-def calm(assembly, orientation, velocity, sound):
-    """In place: an island with a body that missed keeps no more energy than free motion would have given.
+def calm(assembly, solution, velocity, sound):
+    """In place: an island with a body that missed keeps its momenta, and no more energy than it would have had free.
 
-    orientation: (B, 4) at the step's end; velocity: (n, 6); sound: (n,) bool, bodies within the tolerance.
+    solution: StepSolution that is kept; velocity: (n, 6) at the step's end; sound: (n,) bool, bodies within the
+    tolerance.
     """
     if every(sound):
         return
-    bodies, n = assembly.problem.bodies, assembly.problem.bodies.dynamic_count
-    energy = kinetic_energies(bodies, orientation[:n], velocity)
-    free = kinetic_energies(bodies, bodies.free_orientation[:n], assembly.end_velocity)
-    velocity *= _factor(assembly, sound, energy, free)
+    problem, bodies, n = assembly.problem, assembly.problem.bodies, len(velocity)
+    links = (np.append(getattr(problem.contacts, side), getattr(problem.joints, side)) for side in ("body_a", "body_b"))
+    links, free = tuple(links), (bodies.free_position, bodies.free_orientation)
+    common, _ = group_motion(velocity, bodies, links, (solution.position, solution.orientation))
+    due, _ = group_motion(assembly.end_velocity, bodies, links, free)
+    energy = kinetic_energies(bodies, solution.orientation[:n], velocity - due)
+    limit = kinetic_energies(bodies, free[1][:n], assembly.end_velocity - due)
+    calmed = due + _factor(assembly, sound, energy, limit) * (velocity - common)
+    missed = groups_with(assembly.island, ~sound, len(assembly.island_jointed))[assembly.island]
+    velocity[missed] = calmed[missed]
 
 
 def _factor(assembly, sound, energy, limit):
