@@ -3,6 +3,10 @@
 
 Coordinates: x y z are the displacement of B's joint frame along axes fixed in A [m], rx ry rz the rotation about them
 [rad].  All are zero at the start.
+
+One locked angle beside two free ones makes a universal joint: Y of A and Z of B stay square where rx is locked, Z of A
+and X of B where ry is, X of A and Y of B where rz is.  The angle by the formula of the others is not zero then, once
+both of them have turned.
 """
 
 from dataclasses import dataclass
@@ -17,7 +21,7 @@ class JointType:
 
     Attributes:
         name: the ``kind`` of a Joint.
-        locked: coordinates that stay zero.
+        locked: coordinates that stay zero, see above.
         blender: identifier of Blender's own rigid body constraint, or "" where Blender has none.
         anchors: True where the joint holds the distance of two anchor points instead of a joint frame.
         slack: True where the anchors may come nearer than the length (a rope).
