@@ -48,6 +48,8 @@ FILES = {
     "tests/physics/test_round_sides.py": "Cylinders, cones and wheels",
     "tests/physics/test_line_contacts.py": "Heaps of logs, pencils that roll and a rain of barrels",
     "tests/physics/test_rubble.py": "Heaps of stones and a broken wall",
+    "tests/physics/test_rough_heaps.py": "Bins of rough pieces",
+    "tests/physics/test_given_up.py": "What cannot be solved",
     "tests/physics/test_kerbs.py": "Wheels over kerbs",
     "tests/physics/test_slots.py": "Carts over slots",
     "tests/physics/test_carts_on_steps.py": "Carts on to a step",
