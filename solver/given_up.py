@@ -2,7 +2,8 @@
 """What is kept of a step that was given up on: the bake goes on from there, so an island that missed gains nothing.
 
 Its impulses answer no law, and may throw its bodies anywhere.  Where they would, nothing is left of them: the report
-is on the poses that are kept, and the next step does not start from such impulses.
+is on the poses that are kept, and the next step does not start from such impulses.  Where it missed by little they hold
+its joints, and what is taken from them tears those: it is left as it is.
 
 What an island has in common stays, the motion of its momenta where it flies free: a mechanism that goes by at 10 m/s
 goes on so, whatever happens within it.
@@ -21,6 +22,7 @@ from .topology import groups_with
 from .twists import count_turns
 from .velocity_phase import moves
 
+NEAR = 3.0  # times the loose tolerance: who missed by less is where the laws have it, for all anyone sees
 MOST = 4.0  # |du| <= 2 |u| in the norm of the kinetic energy, where |u + du| <= |u|: impulses that add no energy
 
 
@@ -68,8 +70,9 @@ def deliver(attempt, judge, fast):
     judge: the Judge; fast: the loose tolerance [m].
     """
     assembly, solution, end, check = attempt.assembly, attempt.solution, attempt.end, attempt.check
-    kept = held_back(assembly, solution, attempt.sound, fast)
-    calm(assembly, kept, end.velocity, attempt.sound)
+    usable = (attempt.error <= NEAR * fast) & ~attempt.spurious
+    kept = held_back(assembly, solution, usable, fast)
+    calm(assembly, kept, end.velocity, attempt.sound, usable)
     if kept is solution:
         return
     n, dynamic, rows = len(end.body), attempt.dynamic(), assembly.problem.joints
@@ -85,11 +88,12 @@ def deliver(attempt, judge, fast):
         judged.residuals.penetration = max(judged.residuals.penetration, float(seen))
 
 
-def calm(assembly, solution, velocity, sound):
-    """In place: an island with a body that missed keeps its momenta, and no more energy than it would have had free.
+def calm(assembly, solution, velocity, sound, usable):
+    """In place: an island with a body that missed keeps its momenta, and with one that is not ``usable`` no more energy
+    than it would have had free.
 
-    solution: StepSolution that is kept; velocity: (n, 6) at the step's end; sound: (n,) bool, bodies within the
-    tolerance.
+    solution: StepSolution that is kept; velocity: (n, 6) at the step's end; sound, usable: (n,) bool, bodies within the
+    tolerance, and near it.
     """
     if every(sound):
         return
@@ -100,7 +104,7 @@ def calm(assembly, solution, velocity, sound):
     due, _ = group_motion(assembly.end_velocity, bodies, links, free)
     energy = kinetic_energies(bodies, solution.orientation[:n], velocity - due)
     limit = kinetic_energies(bodies, free[1][:n], assembly.end_velocity - due)
-    calmed = due + _factor(assembly, sound, energy, limit) * (velocity - common)
+    calmed = due + _factor(assembly, usable, energy, limit) * (velocity - common)
     missed = groups_with(assembly.island, ~sound, len(assembly.island_jointed))[assembly.island]
     velocity[missed] = calmed[missed]
 

@@ -157,7 +157,7 @@ class SolverAxion(newton.solvers.SolverBase):
         count_turns(assembly.problem, solution, judged)
         end = end_velocity(solved, judged, state, self._phase, self.config.joint_damping, sound)
         solution = held_back(assembly, solution, sound, self._phase.fast)
-        calm(assembly, solution, end.velocity, sound)
+        calm(assembly, solution, end.velocity, sound, sound)
         self._last = assembly, solution
         if len(assembly.problem.joints):
             self._joints.force[assembly.row_number] = row_forces(assembly, solution)
