@@ -30,15 +30,14 @@ def work_of_way(assembly, solution, judged, which):
     """
     problem, h = assembly.problem, assembly.problem.step
     rows, share = problem.joints.take(which), impulse_share(problem)[which]
-    rate = _mean_rates(problem, rows, solution)
+    rate = mean_rates(problem, rows, solution)
     work = share * solution.joint_impulse[which] * rate
     springs = places(np.isin(which, assembly.springs))
     if len(springs):
-        stiffness, off, way, more = _swings(problem, judged, which[springs], rate[springs])
+        stiffness, off, way, more = swings(problem, judged, which[springs], rate[springs])
         ours, share = rows.take(springs), share[springs]
         # of k (y-^2 - y+^2) / 2 the law does -k (y+ - way / 2) way, and what is left is at the middle of the rest
-        speed = ours.beta * off / h + (1.0 - ours.beta) * rate[springs] - ours.target_velocity
-        work[springs] = share * rate[springs] * np.clip(-speed / ours.compliance, ours.lower, ours.upper)
+        work[springs] = share * rate[springs] * impulse_of_law(ours, off, rate[springs], h)
         force = -stiffness * (off - way - 0.5 * more)
         work[springs] += np.clip(force, share * ours.lower / h, share * ours.upper / h) * more
         if some(ropes := slackens(ours)):
@@ -65,12 +64,21 @@ def work_of_strain(assembly, judged, firm, noise):
     return 0.5 * stiffness * (ends[0] ** 2 - ends[1] ** 2)
 
 
+def impulse_of_law(rows, off, rate, h):
+    """(R,) impulses [N s, N m s] that JointRows of springs ask for in a step of h [s].
+
+    off: (R,) coordinates off their targets where it ends; rate: (R,) J u on the way.
+    """
+    speed = rows.beta * off / h + (1.0 - rows.beta) * rate - rows.target_velocity
+    return np.clip(-speed / rows.compliance, rows.lower, rows.upper)
+
+
 def slackens(rows):
     """(R,) bool: those of JointRows of springs that only pull: ropes."""
     return np.isneginf(rows.lower) & (rows.upper == 0.0)
 
 
-def _mean_rates(problem, rows, solution):
+def mean_rates(problem, rows, solution):
     """(K,) J u of JointRows in mid-step."""
     bodies = problem.bodies
     start, end = (bodies.position, bodies.orientation), (solution.position, solution.orientation)
@@ -78,7 +86,7 @@ def _mean_rates(problem, rows, solution):
     return dot(j_a, solution.velocity[rows.body_a]) + dot(j_b, solution.velocity[rows.body_b])
 
 
-def _swings(problem, judged, springs, rate):
+def swings(problem, judged, springs, rate):
     """Of the rows ``springs`` (S,) numbers with the ``rate`` (S,), (S,) each: stiffness [N/m, N m], coordinate off the
     target at the end, h J u, and what the coordinate changed by beyond that.
     """
@@ -109,7 +117,7 @@ def throws(assembly, solution, judged, noise):
     if not len(springs):
         return None
     rows = problem.joints.take(springs)
-    stiffness, off, way, more = _swings(problem, judged, springs, _mean_rates(problem, rows, solution))
+    stiffness, off, way, more = swings(problem, judged, springs, mean_rates(problem, rows, solution))
     before = off - way - more
     if some(ropes := slackens(rows)):
         before[ropes], off[ropes] = np.maximum(before[ropes], 0.0), np.maximum(off[ropes], 0.0)

@@ -16,6 +16,7 @@ from .constraints.breaking import impulse_share
 from .flags import every, places, some
 from .impact_levers import as_they_hit
 from .problem import Bodies, Coordinate, JointRows, StepProblem
+from .row_work import impulse_of_law, mean_rates, swings
 
 
 def velocity_problem(assembly, solution, judge, judged, total, mask, off=None):
@@ -72,7 +73,8 @@ def _needed_rows(assembly, solution, judged, mask):
     share = impulse_share(problem)
     used = share * impulse
     if end is not None:
-        damped, (wanted, soft) = end.damping > 0.0, end.rest(used, judged.coordinate - rows.target)
+        damped, taken = end.damping > 0.0, _taken(assembly, solution, judged)
+        wanted, soft = end.rest(taken, judged.coordinate - rows.target)
         rate[damped], ruled = wanted[damped], ruled | damped
     take = (~one_sided | (impulse != 0.0)) & ruled
     if not mask.all():
@@ -87,3 +89,23 @@ def _needed_rows(assembly, solution, judged, mask):
         rigid.lower[~take] = rigid.upper[~take] = rigid.target_velocity[~take] = 0.0
         return rigid
     return rigid.take(np.nonzero(take)[0])
+
+
+def _taken(assembly, solution, judged):
+    """(R,) impulses over the step [N s, N m s] that the way has taken of what laws of the end ask for.
+
+    Those of springs are what the way's law asks for where the step ends.  What the solve finds differs by h k times its
+    tolerance, which is a length, and would go into the velocity: a damper that takes nothing let a spring drive what it
+    holds.  And where bodies turn far, h J u is not all that a coordinate changes by: the way's law has its mean at the
+    end's less half of that, and by the coordinate of the start, springs pushed along levers of metres with h k / 2 of
+    the rest.
+    """
+    problem, end, share = assembly.problem, assembly.row_end, impulse_share(assembly.problem)
+    rows, out = problem.joints, share * solution.joint_impulse
+    which = places((end.damping > 0.0) & (end.stiffness > 0.0) & (rows.beta > 0.0))
+    if len(which):
+        rows, h = rows.take(which), problem.step
+        rate = mean_rates(problem, rows, solution)
+        stiffness, off, _, more = swings(problem, judged, which, rate)
+        out[which] = share[which] * impulse_of_law(rows, off, rate, h) + (h * stiffness - end.stiffness[which]) * more
+    return out
