@@ -25,11 +25,10 @@ from ..joint_types import ANGULAR, JOINT_TYPES, LINEAR
 from ..problem import Coordinate, JointRows, frozen
 from ..reference.row_laws import Law, vibrates
 from .asked import Asker
-from .braking import Carried
 from .breaking import overloaded
 from .closing import Closing
-from .mobility import FEW, Held, matters, with_what_goes_along
 from .observed import Observer
+from .surroundings import Surroundings
 from .swinging import Swinging, middle
 
 LOCK, LOWER, UPPER, SPRING, POSITION_DRIVE, VELOCITY_DRIVE, FRICTION = range(7)
@@ -143,24 +142,10 @@ class JointTable:
             return
         key = self.alive.tobytes()
         if self._around[0] != key:
-            self._around = key, *self._surroundings()
-        if len(arriving):
-            start.mobility[arriving] = self._around[1].mobility(position, orientation, start.mobility[arriving])
-        if len(pulled):
-            own = start.mobility[pulled]
-            start.mobility[pulled] = self._around[2].mobility(position, orientation, own, matters(*self._gains, own))
-        if len(giving := self._giving):
-            own, softness = start.mobility[giving], start.softness[giving]
-            found = with_what_goes_along(self._around[3], softness, own, position, orientation)
-            start.mobility[giving] = found
-
-    def _surroundings(self):
-        """What goes along with rows that brake, that are pulled, and that give way: Carried, Held and Held."""
-        fixed, holds = self.fixed, self.alive[self.fixed.joint]
-        links = (fixed.joint[holds], fixed.body_a[holds], fixed.body_b[holds])
-        rigid = np.flatnonzero(holds & (self._law == 0))
-        around = Held(fixed, self._pulled, rigid, self._frames), Held(fixed, self._giving, rigid, self._frames, FEW)
-        return Carried(fixed.take(self._arriving), links, self._frames), *around
+            some, holds = (pulled, arriving, self._giving), self.alive[self.fixed.joint]
+            start.damping[pulled] = self._gains[1]
+            self._around = key, Surroundings(self.fixed, start, some, holds, self._frames)
+        self._around[1].look(position, orientation)
 
     def rows(self, time, step, midpoint, force=None):
         """Rows of the step that ends at ``time`` [s]: (JointRows, number in the table (R,), rate of each target (R,),
@@ -189,6 +174,8 @@ class JointTable:
             else:
                 start.rate[k], start.mean[k] = goal, axis.mean_target(time - step, time)
         start.angle[:] = self.angle
+        if self._around[0] is not None:
+            self._around[1].damp(step, midpoint)
         if len(ropes := self.ropes):
             damp_catches(start, ropes, self.caught[ropes])
         rows, rate, end = self._asker.ask(base, number, step, midpoint, force)
