@@ -11,6 +11,7 @@ import json
 import math
 
 FORMAT = 1
+MOST_PAIRS = 3  # of bodies inside each other that a report names
 FEW = 3
 """Broken joints that have a line each."""
 
@@ -53,7 +54,7 @@ def summary(reports, frame_start, broken_joints=None):
         **worst("residual"),
         **worst("velocity_residual"),
         **worst("overlap"),
-        "overlapping_bodies": list(max(reports, key=lambda r: r.overlap).overlapping_bodies) if reports else [],
+        **_overlapping(reports),
         "missed": len(missed),
         "missed_frames": missed,
         "worst_bodies": names("worst_bodies")[:8],
@@ -87,7 +88,7 @@ def summary_lines(result):
     elif not result.get("overlapping_bodies"):  # absent from bakes of earlier versions
         lines.append("Every frame kept the tolerance")
     else:
-        got = "were placed" if _were_placed(result) else "came to be"
+        got = "were placed" if _placed(result) else "came to be"
         lines.append(f"Every frame kept the tolerance but for bodies that {got} inside each other")
     if result.get("overlapping_bodies"):
         lines += _overlaps(result)
@@ -212,23 +213,49 @@ def _and(names):
     return " and ".join(names)
 
 
+def _overlapping(reports):
+    """Names of the bodies that stood inside each other when that was worst, in pairs, and those of them that already
+    did when the simulation began and in every frame since.
+    """
+    if not reports:
+        return {"overlapping_bodies": [], "placed_bodies": []}
+    worst = max(range(len(reports)), key=lambda number: reports[number].overlap)
+    names = list(reports[worst].overlapping_bodies)
+    since = [pair for pair in _pairs(names) if all(_tells(report, pair) for report in reports[: worst + 1])]
+    return {"overlapping_bodies": names, "placed_bodies": [name for pair in since for name in pair]}
+
+
+def _pairs(names):
+    return list(zip(names[::2], names[1::2], strict=True))
+
+
+def _tells(report, pair):
+    """Whether a frame's report names a pair of bodies inside each other, or as many deeper ones as it names."""
+    told = [set(each) for each in _pairs(report.overlapping_bodies)]
+    return set(pair) in told or (report.frame > 1 and len(told) == MOST_PAIRS)
+
+
 def _overlaps(result):
     """Sentences on the pairs of bodies that stood inside each other when that was worst."""
+    first, depth, lines = result["worst_overlap_frame"] - 1, f"{_millimetres(result['worst_overlap'])} deep", []
+    for number, pair in enumerate(_pairs(result["overlapping_bodies"])):
+        deep = f"at most {depth}" if number else depth
+        when, cure = f"at frame {first}", "move them apart, or let them not collide"
+        if pair not in _placed(result):
+            when = f"between the frames {first} and {first + 1}"
+            cure = "move them apart if they are let go there; else take more Substeps Per Frame or a higher Quality"
+        elif first != result.get("frame_start", first):
+            when = f"from frame {result['frame_start']} on"
+        lines.append(f"{_and(pair)} are inside each other {when}, {deep}: {cure}")
+    return lines
+
+
+def _placed(result):
+    """Pairs of bodies, of those told, that were inside each other when the simulation began."""
     names, first = result["overlapping_bodies"], result["worst_overlap_frame"] - 1
-    deep, when = f"{_millimetres(result['worst_overlap'])} deep", f"at frame {first}"
-    cure = "move them apart, or let them not collide"
-    if not _were_placed(result):
-        when = f"between the frames {first} and {first + 1}"
-        cure = "move them apart if they are let go there; else take more Substeps Per Frame or a higher Quality"
-    return [
-        f"{_and(pair)} are inside each other {when}, {'at most ' if number else ''}{deep}: {cure}"
-        for number, pair in enumerate(zip(names[::2], names[1::2], strict=True))
-    ]
-
-
-def _were_placed(result):
-    """Whether bodies were inside each other when the simulation began; bakes of earlier versions do not say."""
-    return result["worst_overlap_frame"] - 1 == result.get("frame_start", result["worst_overlap_frame"] - 1)
+    if first == result.get("frame_start", first):  # bakes of earlier versions do not say where they began
+        return _pairs(names)
+    return _pairs(result.get("placed_bodies", ()))
 
 
 def _broken(joints):

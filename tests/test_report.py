@@ -53,6 +53,19 @@ def test_what_came_to_be_inside_each_other_later_was_not_placed_so():
     assert "were placed" in "\n".join(report.summary_lines(old))
 
 
+def test_what_was_placed_inside_each_other_and_never_left_was_placed_so_whenever_it_is_worst():
+    """It was told to take more substeps, though it was placed so; a pair that came to be in the meantime still is."""
+    placed, later = ["Shard", "Other"], ["Crate", "Floor"]
+    named = placed, [*reversed(placed)], [*placed, *later]
+    reports = [StepReport(k + 1, overlap=0.1 + 1e-6 * k, overlapping_bodies=each) for k, each in enumerate(named)]
+    text = "\n".join(report.summary_lines(report.summary(reports, 10)))
+    assert "Shard and Other are inside each other from frame 10 on, 100.0020 mm deep: move them apart, or let" in text
+    assert "Crate and Floor are inside each other between the frames 12 and 13, at most 100.0020 mm deep" in text
+    reports[1] = StepReport(2)
+    text = "\n".join(report.summary_lines(report.summary(reports, 10)))
+    assert "Shard and Other are inside each other between the frames 12 and 13" in text
+
+
 def test_a_nan_is_worse_than_any_number():
     reports = [StepReport(1, penetration=1.0), StepReport(2, penetration=math.nan), StepReport(3, penetration=2.0)]
     summary = report.summary(reports, 0)
