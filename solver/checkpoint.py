@@ -34,7 +34,7 @@ def capture(frame, fps, stepper, substeps, start):
     arrays["substeps"] = np.array([substeps.count, substeps.taken, substeps._quiet], np.int64)
     arrays["collider.capacity"] = np.array(collider.capacity(), np.int64)
     if collider.sunk is not None:
-        arrays["collider.sunk"] = collider.sunk.copy()
+        arrays["collider.sunk"], arrays["collider.ways"] = collider.sunk.copy(), collider.ways.copy()
     if collider.origin is not None:
         arrays["collider.origin"] = np.array(collider.origin)
     return Checkpoint(frame, fps, arrays)
@@ -62,15 +62,16 @@ def restore(checkpoint, stepper, substeps):
         raise CheckpointError("the checkpoint asks for no steps at all: begin at the start")
     capacity = read.indices("collider.capacity", (3,), 2**31).tolist()
     origin = read.floats("collider.origin", (3,)) if "collider.origin" in checkpoint.arrays else None
-    sunk, shapes = None, len(stepper.model.shape_body)
+    sunk, ways, shapes = None, None, len(stepper.model.shape_body)
     if "collider.sunk" in checkpoint.arrays:
         sunk = read.indices("collider.sunk", (None,), shapes**2).astype(np.int64)
+        ways = read.floats("collider.ways", (len(sunk), 3))
     stepper.state = state
     stepper.deepest, stepper.failures, stepper.crushed = deepest, failures, crushed
     joints.angle, joints.force, joints.caught, joints.alive = angle, force, caught, alive
     joints.broken = {joints.joints[k].name: float(time) for k, time in zip(broken, broken_time, strict=True)}
     substeps.count, substeps.taken, substeps._quiet = learned
-    collider.recall(state.contacts, origin, capacity, sunk)
+    collider.recall(state.contacts, origin, capacity, sunk, ways)
 
 
 def start_arrays(result):

@@ -29,11 +29,12 @@ from .mesh_sides import Sides
 from .model import sample_pairs
 from .newton_kernels import load_newton, share_kernels, unroll_less
 from .piercing import no_piercing, piercing
-from .plausible import SLACK, pair_number
+from .plausible import pair_number
 from .recording import recorded
 from .rotations import matrices
 from .round_impacts import with_impacts
 from .sunk import sunk_contacts, sunk_pairs
+from .ways_apart import PAST
 
 TRIANGLE_PAIRS = 1 << 16  # first capacity for mesh triangles near other shapes; grows
 FARTHEST = 16.0  # of newton's units: bodies farther from the origin move it
@@ -50,6 +51,9 @@ class Collider:
     pieces = None  # (B,) int: bodies with the same number, but for -1, are one now (glued.py); None: none are
     alive = None  # (joints,) bool: which hold, and may keep bodies from colliding; None: all do
     sunk = None  # (Q,) int64 numbers of pairs of meshes that started inside each other (sunk.py); None: nobody looked
+    ways = None  # (Q, 3) on which those come apart, see ``sunk_pairs``
+    released = None  # (B,) bool: bodies let go where the step starts, which may be inside others; None: none are
+    _looked_at = None  # the same in the detection there
 
     def __init__(self, model):
         self.model = model
@@ -81,8 +85,12 @@ class Collider:
         self._move_origin(position)
         poses = position, orientation, linear_velocity, angular_velocity
         asked = None if watched is None else _with_one_of(free, watched)
-        falling = self.model.movable if free is None else free
+        falling, self._looked_at = (
+            self.model.movable if free is None else free,
+            self.released if watched is None else None,
+        )
         found = self._detect(self.accepted, *poses, step, free, watched, asked, falling)
+        self._looked_at = None
         if watched is None and self.model.meshes.bounds.size:
             self._near = pairs_with_corners(self.model, self._pipeline.narrow_phase)
         return found
@@ -149,8 +157,9 @@ class Collider:
         """Make ``contacts`` (of ``collide``) what the next ones are matched with: the step that used them is final."""
         self.accepted = contacts
         if self.sunk is not None and len(self.sunk):
-            deep = contacts.gap < -SLACK * contacts.manifolds.size[contacts.source]
-            self.sunk = np.intersect1d(self.sunk, contacts.pair[deep])
+            deep = contacts.gap < -PAST * contacts.manifolds.size[contacts.source]
+            still = np.isin(self.sunk, contacts.pair[deep])
+            self.sunk, self.ways = self.sunk[still], self.ways[still]
 
     @property
     def origin(self):
@@ -161,9 +170,9 @@ class Collider:
         """Room for contacts, shape pairs and pairs of a triangle and a shape."""
         return self._contact_capacity, self._stage.pair_room() if self._stage else 0, self._triangle_capacity
 
-    def recall(self, contacts, origin, capacity, sunk):
-        """Take over what another Collider of this model accepted, its ``origin``, ``capacity()`` and ``sunk``."""
-        self.accepted, self._origin, self.sunk = contacts, origin, sunk
+    def recall(self, contacts, origin, capacity, sunk, ways):
+        """Take over what another Collider of this model accepted, its ``origin``, ``capacity()``, ``sunk`` and ways."""
+        self.accepted, self._origin, self.sunk, self.ways = contacts, origin, sunk, ways
         room = [max(own, other) for own, other in zip(self.capacity(), capacity, strict=True)]
         self._contact_capacity, pairs, self._triangle_capacity = room
         if self._stage is not None:
@@ -275,12 +284,23 @@ class Collider:
         where = position, rotation, self._sides
         if self.sunk is None:
             pairs = pairs_with_corners(self.model, self._pipeline.narrow_phase)
-            self.sunk = sunk_pairs(self.model, pairs, found, *where)
+            self.sunk, self.ways = sunk_pairs(self.model, pairs, *where)
+        elif self._looked_at is not None and self._looked_at.any():
+            self._look_for_sunk(*where)
         if not len(self.sunk):
             return found
-        pairs = np.stack(np.divmod(self.sunk, len(self.model.shape_body)), axis=1)
-        more = sunk_contacts(self.model, pairs, *where)
+        more = sunk_contacts(self.model, self.sunk, self.ways, *where)
         return Manifolds.join([found.take(~np.isin(found.pair, more.pair)), more])[0] if len(more) else found
+
+    def _look_for_sunk(self, *where):
+        """Add pairs of meshes that are inside each other where a body is let go."""
+        pairs = pairs_with_corners(self.model, self._pipeline.narrow_phase)
+        pairs = pairs[self._looked_at[self.model.shape_body[pairs]].any(axis=1)]
+        pairs = pairs[~np.isin(pairs[:, 0] * len(self.model.shape_body) + pairs[:, 1], self.sunk)]
+        number, ways = sunk_pairs(self.model, pairs, *where)
+        number, ways = np.concatenate([self.sunk, number]), np.concatenate([self.ways, ways])
+        order = np.argsort(number)
+        self.sunk, self.ways = number[order], ways[order]
 
     def _surface(self, manifolds, rotation):
         """``deforms``, ``shift`` and ``drift`` of all ``manifolds``; those on meshes that deform are not kept."""

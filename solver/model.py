@@ -27,7 +27,7 @@ from .mesh_features import MeshTable, weld_of
 from .mesh_heart import hearts
 from .model_meshes import Shell, fingerprint, meshes_of, outward
 from .newton_kernels import load_newton
-from .piercings import lookup_piercings
+from .piercings import lookup_exits, lookup_piercings
 from .plausible import pair_number
 from .rotations import matrices
 from .shape_extents import all_vertices, box_of, centers_of, deforms, middles_of, rounding_of, side_of
@@ -125,6 +125,11 @@ class CollisionModel:
     def piercings(self):
         """Lookup of how deep edges are in meshes."""
         return lookup_piercings(self.newton_model.device)
+
+    @cached_property
+    def exits(self):
+        """Lookup of where ways out of meshes end."""
+        return lookup_exits(self.newton_model.device)
 
     @property
     def may_touch(self):

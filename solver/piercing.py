@@ -41,15 +41,24 @@ def edges_inside(model, pairs, position, rotation, sides):
 
     pairs (P, 2): of mesh shapes; others as in ``piercing``.
     """
-    table = model.meshes
     first, second = np.concatenate([pairs, pairs[:, ::-1]]).T
     between = ShapePairs(model, first, second, np.zeros(len(first)), position, rotation)
-    nothing = between, np.zeros(0, np.intp), np.zeros((0, 3)), np.zeros(0)
-    if not len(pairs):
+    return between, *edges_within(
+        model, between, lambda: ~faces_middle(model, second, first, position, rotation, sides)
+    )
+
+
+def edges_within(model, between, back):
+    """What ``edges_inside`` tells but for the first, of ShapePairs whose second shapes have their other sides outside
+    where a function ``back`` says so, (P,) bool.
+    """
+    table, second = model.meshes, between.second
+    nothing = np.zeros(0, np.intp), np.zeros((0, 3)), np.zeros(0)
+    if not len(second):
         return nothing
     edges, bounds = model.edge_pairs.edges, table.bounds[table.shape_mesh[second]]
     around = between.seen_from_first(bounds[:, 0], bounds[:, 1])
-    run, edge = meeting(edges.first, table.shape_mesh[first], edges.low, edges.high, *around)
+    run, edge = meeting(edges.first, table.shape_mesh[between.first], edges.low, edges.high, *around)
     start, end = (turn(between.relative[run], table.vertices[v]) + between.offset[run] for v in edges.ends[edge].T)
     bounds = bounds[run]
     near = np.all((np.maximum(start, end) > bounds[:, 0]) & (np.minimum(start, end) < bounds[:, 1]), axis=1)
@@ -57,8 +66,7 @@ def edges_inside(model, pairs, position, rotation, sides):
     run, start, way = run[near], start[near], (end - start)[near]
     if not len(run):
         return nothing
-    back = ~faces_middle(model, second, first, position, rotation, sides)[run]
-    shape = second[run]
+    back, shape = back()[run], second[run]
     depth, share, crossing = model.piercings.find(
         mesh=model.mesh_id[shape],
         triangles=np.diff(table.first_triangle)[table.shape_mesh[shape]],
@@ -75,7 +83,7 @@ def edges_inside(model, pairs, position, rotation, sides):
     sheet = np.flatnonzero(~table.closed[table.shape_mesh[shape[some]]] & (depth > 0.0))
     place = start[some[sheet]] + crossing[some[sheet], None] * way[some[sheet]]
     depth[sheet] = np.minimum(depth[sheet], _from_border(model, shape[some[sheet]], place))
-    return between, run[some], point, depth
+    return run[some], point, depth
 
 
 def _from_border(model, shape, point):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How deep edges of meshes are inside other meshes: looked up in newton's trees."""
+"""How deep edges of meshes are inside other meshes, and where ways out of those end: looked up in newton's trees."""
 
 import warp as wp
 
@@ -91,6 +91,56 @@ def find_depths(at: PiercingArrays):
     at.depth[i] = best[0]
     at.share[i] = best[1]
     at.crossing[i] = best[2]
+
+
+@wp.struct
+class ExitArrays:
+    """N ways from inside meshes, in the frames of these, in newton's lengths."""
+
+    count: wp.array(dtype=wp.int32)
+    mesh: wp.array(dtype=wp.uint64)
+    triangles: wp.array(dtype=wp.int32)  # of that mesh
+    side: wp.array(dtype=wp.float32)  # -1: its other side counts
+    start: wp.array(dtype=wp.vec3)
+    way: wp.array(dtype=wp.vec3)
+    share: wp.array(dtype=wp.float32)  # out, of the way; 0 where it does not end
+
+
+@wp.kernel(module="axion_piercing", enable_backward=False)
+def find_exits(at: ExitArrays):
+    """Where each way comes out of its mesh; shells that it goes into meanwhile, as those of eyes, it has to leave, too.
+
+    Of what is open it may go into shells that it never leaves: then it ends where it came out last.
+    """
+    i = wp.tid()
+    if i >= at.count[0]:
+        return
+    length = wp.length(at.way[i])
+    along = at.way[i] / length
+    here, out = float(0.0), float(0.0)
+    layers, crossings = int(1), int(0)
+    while here < 1.0 and layers > 0 and crossings < CROSSINGS:
+        crossings += 1
+        hit = wp.mesh_query_ray(at.mesh[i], at.start[i] + here * at.way[i], along, (1.0 - here) * length)
+        if hit.result:
+            share = here + hit.t / length
+            facing = wp.dot(wp.mesh_eval_face_normal(at.mesh[i], hit.face), along) * at.side[i]
+            if hit.face >= at.triangles[i]:
+                facing = -facing
+            if facing > 0.0:
+                layers -= 1
+                out = share
+            else:
+                layers += 1
+            here = share + ON
+        else:
+            here = 1.0
+    at.share[i] = out
+
+
+def lookup_exits(device):
+    """The Lookup of ``find_exits``: of each way the share of it that is inside."""
+    return Lookup(device, ExitArrays, find_exits, "share")
 
 
 def lookup_piercings(device):

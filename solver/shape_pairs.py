@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pairs of shapes seen from the second one's frame, and contacts found there as Manifolds."""
 
+from copy import copy
+
 import numpy as np
 
 from .manifold import Manifolds, turn, turn_back
@@ -48,6 +50,21 @@ class ShapePairs:
         model, body = self.model, self.model.shape_body[shape]
         place = position[body] + turn(rotation[body], model.shape_position[shape])
         return rotation[body] @ model.shape_rotation[shape], place
+
+    def take(self, run):
+        """Pairs ``run`` (K,) of these, of which each may come more than once."""
+        some = copy(self)
+        for name in "first", "second", "reach", "_turn", "relative", "offset", "size", "lever":
+            setattr(some, name, getattr(self, name)[run])
+        return some
+
+    def from_world(self, run, vector):
+        """World vectors (K, 3) in the frames of the second shapes of pairs ``run`` (K,)."""
+        return turn_back(self._turn[run], vector)
+
+    def to_world(self, run, vector):
+        """Vectors (K, 3) in the frames of the second shapes of pairs ``run`` (K,) as world vectors."""
+        return turn(self._turn[run], vector)
 
     def own_centers(self, run):
         """(K, 3) centres of the first shapes of pairs ``run`` (K,), in their own frames."""

@@ -242,6 +242,8 @@ class Stepper:
         free = self.assembler.free(self.state.time)
         self.collider.deform(state.time, step)
         self.collider.alive = self.joints.alive
+        held = self.assembler.prescribes and state.contacts is not None
+        self.collider.released = free & np.isinf(state.way) if held else None
         self.collider.jointed = self.straight.look(free, state.orientation, velocity[:, 3:], step)
         poses = position, orientation, velocity[:, :3], velocity[:, 3:]
         contacts = self.glue.collide(self.collider, state.contacts, *poses, step, free)
