@@ -85,10 +85,8 @@ class Collider:
         self._move_origin(position)
         poses = position, orientation, linear_velocity, angular_velocity
         asked = None if watched is None else _with_one_of(free, watched)
-        falling, self._looked_at = (
-            self.model.movable if free is None else free,
-            self.released if watched is None else None,
-        )
+        falling = self.model.movable if free is None else free
+        self._looked_at = self.released if watched is None else None
         found = self._detect(self.accepted, *poses, step, free, watched, asked, falling)
         self._looked_at = None
         if watched is None and self.model.meshes.bounds.size:
