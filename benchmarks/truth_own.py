@@ -74,6 +74,7 @@ FILES = {
     "tests/physics/test_grippers.py": "Grippers",
     "tests/physics/test_jointed_slides.py": "Jointed bodies that slide",
     "tests/physics/test_turning_strikes.py": "Bats, hammers and rods that strike as they turn",
+    "tests/physics/test_blows.py": "Blows that are over within a frame",
     "tests/physics/test_jointed_hits.py": "Rebound of jointed bodies",
     "tests/physics/test_hits_on_cloth.py": "Hits of what lies on cloth",
     "tests/physics/test_smooth_balls.py": "Smooth balls",

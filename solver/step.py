@@ -31,6 +31,7 @@ import numpy as np
 from . import curves
 from .assemble import Assembler
 from .attempt import NOTHING, Attempt, Spent, StepOutcome
+from .blows import blow
 from .catches import catch
 from .collision import Collider
 from .constraints.closing import tell
@@ -64,7 +65,7 @@ from .twists import count_turns
 
 DEEPEST = 4  # a step is halved at most this often
 PATIENCE = 3  # frames given up on before steps are halved less
-FINDS = launch, landing, take_off, halt, strike, collide, unsteady
+FINDS = launch, landing, take_off, halt, strike, blow, collide, unsteady
 """What asks for parts of a step that meet where something happens within it."""
 
 
@@ -217,9 +218,9 @@ class Stepper:
         if attempt.pieces > 1:
             lengths, deeper = [step / attempt.pieces] * attempt.pieces, depth
         else:
-            share = 0.5 if attempt.share is None else attempt.share
-            slices = max(attempt.slices, 1)
-            lengths = [share * step / slices] * slices + [(1.0 - share) * step] * (share < 1.0)
+            cuts, slices = (0.5,) if attempt.share is None else np.atleast_1d(attempt.share), max(attempt.slices, 1)
+            first, *others = (float(part) * step for part in np.diff((0.0, *cuts, 1.0)))
+            lengths = [first / slices] * slices + [part for part in others if part > 0.0]
             deeper = depth + (attempt.slices == 0)
         outcomes = self._advance(lengths[0], deeper)
         for length in lengths[1:]:

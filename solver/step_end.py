@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .bounces import moving_first
 from .copies import replace
 from .energy_limit import EnergyLimit, held_to
 from .facets import taken_by_facets
@@ -20,6 +21,7 @@ from .riding import dragged, riders
 from .rolling import rolling
 from .straight_carriers import go_on, near_movers
 from .strokes import roll_on
+from .struck import struck_within
 from .topology import groups_with, whole_groups
 from .velocity_phase import moves, velocity_problem
 
@@ -75,6 +77,8 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
             need = need | groups_with(assembly.island, asks, len(need))
     (flying, loose), off = unheld(assembly, solution), solved.off
     hits = in_flight(assembly.problem, solution, flying, phase.fast)
+    if len(struck := struck_within(assembly, solution, state, phase)):
+        need[assembly.island[moving_first(assembly.problem.contacts)[0][struck]]] = True
     if len(hits):
         need[assembly.island[assembly.problem.contacts.body_a[hits]]] = True
         off = np.zeros(len(assembly.problem.contacts), bool) if off is None else off.copy()

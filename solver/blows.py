@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blows within a step that are over before its end: it is done again in parts.
+
+A crate that slides on rough ground and strikes a puck is braked on, and the puck is not; a bat that eases out strikes a
+ball, and slows down.  A step has one impulse for each contact, and pushes to its end: the puck was braked with the
+crate in all of the step, and the ball got the speed of the bat at its end, along the normal it had there.  So the parts
+are until just before the blow, as if nothing were struck; over it, in which nothing is braked by much (struck.py has
+the law of impact for it); and the rest, in which the bodies part.  A solve without the blow tells when that is.  Not
+where others missed, as in a wall that falls: they need halves, and so would these.
+"""
+
+import numpy as np
+
+from .assembled import free_gain
+from .bounces import moving_first
+from .copies import replace
+from .flags import places, some
+from .ordered import among, distinct
+from .plausible import pair_number
+from .problem import world_impulses
+from .reference.rows import gaps, normals, parting_speeds
+from .rotations import conjugate, rotate
+from .stops import matters, met_at, solved_otherwise
+from .struck import blows
+from .vectors import inner, length
+
+AROUND = 0.01  # of the step, before and after the blow, within which it is,
+NEAR = 1.5  # and at least so often the gap that touches;
+MOST = 0.25  # of the step: blows that take more of it are not done in parts
+TINY = 1e-4  # of the step, within which the velocity of a place is measured
+TRIED = 0.0, 0.25, 0.5, 0.75  # of the step, at which a blow might be
+
+
+def blow(attempt, phase):
+    """(shares of the step at which to split it, (n,) bool: what strikes and is struck); None: no blow is over in it.
+
+    attempt: a finished Attempt, to which the work is added; phase: the PositionPhase that solved it.
+    """
+    assembly, solution = attempt.assembly, attempt.solution
+    problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
+    if some(attempt.failed):
+        return None
+    pairs, led = blows(assembly, solution, phase.fast)
+    pairs = pairs[_braked(assembly, solution, pairs)]
+    if len(led):
+        may = [_slows(attempt, phase, led, np.full(len(led), share)) for share in TRIED]
+        led = led[np.any(may, axis=0)]
+    hits = np.concatenate([pairs, led])
+    own, other = (np.minimum(side[hits], n) for side in moving_first(problem.contacts))
+    if not len(hits):
+        return None
+    bodies = np.zeros(n + 1, bool)
+    bodies[own] = bodies[other] = True
+    contacts = problem.contacts
+    pair = pair_number(contacts.body_a, contacts.body_b, len(problem.bodies.mass))
+    off = among(pair, distinct(pair[hits]))
+    without = replace(problem, contacts=contacts.take(~off))
+    free, residual = solved_otherwise(attempt, phase, without, bodies[:n])
+    wide = np.append(residual[:n], 0.0)
+    share, speed = _met(problem, hits, free)
+    around = np.maximum(AROUND, NEAR * phase.fast / (problem.step * speed))
+    told = (share < 1.0) & (np.maximum(wide[own], wide[other]) <= phase.fast) & (around < MOST)
+    keyed = places(told & (other == n))
+    if len(keyed):
+        told[keyed] = _slows(attempt, phase, hits[keyed], share[keyed])
+    if not some(told):
+        return None
+    first = int(np.argmin(np.where(told, share, np.inf)))
+    share, around = float(share[first]), float(around[first])
+    bodies[:] = False
+    bodies[own[told]] = bodies[other[told]] = True
+    cuts = tuple(cut for cut in (share - around, share + around) if 0.0 < cut < 1.0)
+    return (cuts, bodies[:n]) if cuts else None
+
+
+def _braked(assembly, solution, hits):
+    """(K,) bool: contacts ``hits`` (K,) along which friction of others changes the speed of either body by much.
+
+    By no more than what free motion presses with: what the blow presses with is of the blow.
+    """
+    if not len(hits):
+        return np.zeros(0, bool)
+    problem, gain = assembly.problem, length(free_gain(assembly))
+    contacts, bodies = problem.contacts, problem.bodies
+    pair, normal = pair_number(contacts.body_a, contacts.body_b, len(bodies.mass)), contacts.normal[hits]
+    rubs, most = solution.contact_impulse.copy(), np.zeros(len(bodies.mass))
+    rubs[:, 0] = 0.0
+    rubs[among(pair, distinct(pair[hits]))] = 0.0
+    push, change = world_impulses(contacts.normal, rubs), np.zeros((len(bodies.mass), 3))
+    for sign, side in ((1.0, contacts.body_a), (-1.0, contacts.body_b)):
+        np.add.at(change, side, sign * push)
+        np.maximum.at(most, side, np.where(push.any(axis=1), contacts.friction, 0.0))
+    lost = np.zeros(len(hits))
+    for side in (contacts.body_a[hits], contacts.body_b[hits]):
+        lost += np.minimum(np.abs(inner(normal, change[side])) / bodies.mass[side], most[side] * gain[side])
+    return matters(lost, _approach(problem, hits))
+
+
+def _approach(problem, hits):
+    """(K,) how fast the bodies of contacts ``hits`` (K,) meet [m/s]."""
+    contacts, pose = problem.contacts.take(hits), (problem.bodies.position, problem.bodies.orientation)
+    speed = -parting_speeds(contacts, problem.bodies.velocity, *pose)
+    return np.maximum(speed, gaps(contacts, *pose) / problem.step)
+
+
+def _met(problem, hits, free):
+    """(H,) share of the step after which contacts ``hits`` meet on the way to ``free``, a StepSolution, 1: never; and
+    how fast they approach there [m/s].
+    """
+    start, contacts, h = problem.bodies, problem.contacts.take(hits), problem.step
+    poses = (start.position, start.orientation), (free.position, free.orientation)
+    first, last = (gaps(contacts, *pose) for pose in poses)
+    rate = h * parting_speeds(contacts, start.velocity_at_start(), *poses[0])
+    share = met_at(first, rate, last)
+    return share, np.maximum(-(rate + 2.0 * share * (last - first - rate)) / h, 1e-300)
+
+
+def _slows(attempt, phase, hits, share):
+    """(L,) bool: contacts ``hits`` (L,) with what keyframes move, whose place there is left behind, before the step is
+    over, by what it strikes after a ``share`` (L,) of it.
+    """
+    problem, state = attempt.assembly.problem, attempt.state
+    contacts, bodies, h = problem.contacts.take(hits), problem.bodies, problem.step
+    on_a = contacts.body_a >= bodies.dynamic_count
+    body, point = moving_first(contacts)[1], np.where(on_a[:, None], contacts.point_a, contacts.point_b)
+    away = np.where(on_a, -1.0, 1.0)[:, None] * normals(contacts, bodies.orientation)  # towards what is struck
+    away = rotate(conjugate(bodies.orientation[body]), away)
+    scene = attempt.assembly.numbering.scene[body]
+
+    def there(times):
+        """Places (L, 3) and normals (L, 3) at ``times`` (L,) from the step's start on [s]."""
+        place, along = np.empty((2, len(hits), 3))
+        for time in distinct(times):
+            position, orientation = phase.assembler.prescribed(state, state.time + time)
+            now = times == time
+            turn = orientation[scene[now]]
+            place[now] = position[scene[now]] + rotate(turn, point[now])
+            along[now] = rotate(turn, away[now])
+        return place, along
+
+    tiny = TINY * h
+    (then, along), (soon, _) = there(share * h), there(share * h + tiny)
+    (end, last), (before, _) = there(np.full(len(hits), h)), there(np.full(len(hits), h - tiny))
+    blow = inner(soon - then, along)[:, None] / tiny * along
+    leads = inner(end - before, last)[:, None] / tiny * last
+    ahead = inner(last, then + (1.0 - share)[:, None] * h * blow - end)
+    return (ahead > phase.fast) & matters(length(blow - leads), length(blow))
