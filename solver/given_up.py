@@ -100,10 +100,12 @@ def calm(assembly, solution, velocity, sound, usable):
     problem, bodies, n = assembly.problem, assembly.problem.bodies, len(velocity)
     links = (np.append(getattr(problem.contacts, side), getattr(problem.joints, side)) for side in ("body_a", "body_b"))
     links, free = tuple(links), (bodies.free_position, bodies.free_orientation)
-    common, _ = group_motion(velocity, bodies, links, (solution.position, solution.orientation))
-    due, _ = group_motion(assembly.end_velocity, bodies, links, free)
+    kept = solution.position, solution.orientation
+    common, _ = group_motion(velocity, bodies, links, kept)
+    apart, _ = group_motion(assembly.end_velocity, bodies, links, free)
+    due, _ = group_motion(assembly.end_velocity, bodies, links, kept, free)  # what spins is farther out there
     energy = kinetic_energies(bodies, solution.orientation[:n], velocity - due)
-    limit = kinetic_energies(bodies, free[1][:n], assembly.end_velocity - due)
+    limit = kinetic_energies(bodies, free[1][:n], assembly.end_velocity - apart)
     calmed = due + _factor(assembly, usable, energy, limit) * (velocity - common)
     missed = groups_with(assembly.island, ~sound, len(assembly.island_jointed))[assembly.island]
     velocity[missed] = calmed[missed]

@@ -22,7 +22,7 @@ def damp_joints(velocity, bodies, links, pose, decay):
     return np.where(jointed[:, None], reference + decay * (velocity - reference), velocity)
 
 
-def group_motion(velocity, bodies, links, pose):
+def group_motion(velocity, bodies, links, pose, before=None):
     """(n, 6) the u_ref of each body of a group, and (n,) bool which bodies are in one.
 
     Args:
@@ -30,6 +30,7 @@ def group_motion(velocity, bodies, links, pose):
         bodies: problem.Bodies; immovable ones move by their ``velocity``.
         links: body numbers of both ends of every joint, (R,) and (R,).
         pose: position (B, 3) and orientation (B, 4) of the solver frames at the step's end.
+        before: the pose in which ``velocity`` has the momenta; None: the same.
     """
     n, position = bodies.dynamic_count, np.asarray(pose[0], float)
     a, b = links
@@ -39,7 +40,8 @@ def group_motion(velocity, bodies, links, pose):
     jointed = np.zeros(count, bool)
     for side in links:
         jointed[group[side[side < n]]] = True
-    reference = _rigid_motion(velocity, bodies, group, position[:n], pose[1][:n])
+    whose = pose if before is None else before
+    reference = _rigid_motion(velocity, bodies, group, (position[:n], pose[1][:n]), (whose[0][:n], whose[1][:n]))
     inner, outer = np.minimum(a, b), np.maximum(a, b)
     held = (inner < n) & (outer >= n)
     anchored = np.bincount(group[inner[held]], minlength=count)[group] > 0
@@ -47,12 +49,12 @@ def group_motion(velocity, bodies, links, pose):
     return reference, jointed[group]
 
 
-def _rigid_motion(velocity, bodies, group, position, orientation):
-    """(n, 6) of each body, were its group one rigid body of the momentum it has."""
+def _rigid_motion(velocity, bodies, group, pose, before):
+    """(n, 6) of each body in a pose, were its group one rigid body of the momenta it has in the pose ``before``."""
     n = len(group)
-    groups = RigidGroups(group, bodies.mass[:n], bodies.inertia[:n], position, orientation)
-    motion = groups.turning(groups.momentum(velocity))
-    motion[:, :3] += groups.mean(velocity)
+    groups, whose = (RigidGroups(group, bodies.mass[:n], bodies.inertia[:n], *each) for each in (pose, before))
+    motion = groups.turning(whose.momentum(velocity))
+    motion[:, :3] += whose.mean(velocity)
     return motion
 
 
