@@ -33,6 +33,7 @@ def halve_part(stepper, step, depth, attempt):
             break
         except ReachedError as reached:
             before.restore()
+            _observe_again(stepper, attempt, step)
             spent = Spent(*np.add(spent, reached.spent))
             more = np.zeros(len(kept), bool)
             more[reached.bodies] = True
@@ -46,6 +47,13 @@ def halve_part(stepper, step, depth, attempt):
     stepper.assembler.carried = before.carried
     stepper.state = _joined(stepper.state, moved, kept)
     return [attempt.outcome(kept).after(*spent), *(replace(part, partial=True) for part in parts)]
+
+
+def _observe_again(stepper, attempt, step):
+    """Have the joints see the start of an Attempt once more: parts of its step have seen theirs (caught.py)."""
+    state = attempt.state
+    velocity = stepper.assembler.prescribed_velocity(state, step)
+    stepper.joints.observe(state.position, state.orientation, velocity, state.time)
 
 
 def _joined(state, moved, kept):

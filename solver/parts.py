@@ -76,7 +76,8 @@ class Snapshot:
         joints = stepper.joints
         self._stepper, self.state = stepper, stepper.state
         self._joints = {name: getattr(joints, name).copy() for name in ("force", "angle", "caught", "alive", "broken")}
-        self._accepted, self._records = stepper.collider.accepted, len(stepper.records)
+        collider = stepper.collider
+        self._accepted, self._records = (collider.accepted, collider.sunk, collider.ways), len(stepper.records)
         self.carried = stepper.assembler.carried
 
     def restore(self):
@@ -85,7 +86,8 @@ class Snapshot:
         stepper.state = self.state
         for name, values in self._joints.items():
             setattr(stepper.joints, name, values.copy())
-        stepper.collider.accept(self._accepted)
+        collider = stepper.collider
+        collider.accepted, collider.sunk, collider.ways = self._accepted
         del stepper.records[self._records :]
         stepper.assembler.carried = self.carried
 
