@@ -67,7 +67,8 @@ class Attempt:
     failed: np.ndarray | None = None  # (B,) bool: scene bodies of islands with a body that missed
     too_long: np.ndarray | None = None  # (B,) bool: see Solved.too_long; None: nobody asked
     bent: np.ndarray | None = None  # (n,) bool: see Solved.bent; None: none
-    share: float | None = None  # of the step, at which it is to be split (stops.py); None: half way
+    share: float | tuple | None = None  # of the step, at which it is to be split (stops.py), or several; None: half way
+    asked: np.ndarray | bool = False  # (B,) bool: islands in which something within the step asks for parts
     slices: int = 0  # that this share is to be done in (catches.py), none of them a halving; 0: it is one
     pieces: int = 1  # that what ``failed`` needs the step in (pace.py); 1: it is done in halves
     crushed: object = None  # Crushed, where somebody looked
@@ -107,12 +108,17 @@ class Attempt:
             self.judge(fast)
 
     def split(self, share, launched, slices=0):
-        """Have the islands of ``launched`` (n,) bool done again in two parts, the first of them a ``share`` of the
+        """Have the islands of ``launched`` (n,) bool done again in parts, the first of them a ``share`` of the
         step, itself in ``slices``; half of it where others missed.
         """
         if not some(self.failed):
             self.share, self.slices = share, slices
-        self.failed = self.failed | of_islands(self.assembly, launched)
+        found = of_islands(self.assembly, launched)
+        self.asked, self.failed = self.asked | found, self.failed | found
+
+    def stays(self):
+        """(n,) bool: sound bodies, but for those of islands that are done again as something asks for parts."""
+        return self.sound & ~np.broadcast_to(self.asked, self.failed.shape)[self.dynamic()]
 
     def dynamic(self):
         """(n,) scene numbers of the bodies that were solved."""

@@ -5,8 +5,7 @@ A crate that slides on rough ground and strikes a puck is braked on, and the puc
 ball, and slows down.  A step has one impulse for each contact, and pushes to its end: the puck was braked with the
 crate in all of the step, and the ball got the speed of the bat at its end, along the normal it had there.  So the parts
 are until just before the blow, as if nothing were struck; over it, in which nothing is braked by much (struck.py has
-the law of impact for it); and the rest, in which the bodies part.  A solve without the blow tells when that is.  Not
-where others missed, as in a wall that falls: they need halves, and so would these.
+the law of impact for it); and the rest, in which the bodies part.  A solve without the blow tells when that is.
 """
 
 import numpy as np
@@ -27,6 +26,7 @@ from .vectors import inner, length
 AROUND = 0.01  # of the step, before and after the blow, within which it is,
 NEAR = 1.5  # and at least so often the gap that touches;
 MOST = 0.25  # of the step: blows that take more of it are not done in parts
+SHORTEST = 1e-3  # of the step: parts shorter than that are left out, of which ways tell no speed
 TINY = 1e-4  # of the step, within which the velocity of a place is measured
 TRIED = 0.0, 0.25, 0.5, 0.75  # of the step, at which a blow might be
 
@@ -38,9 +38,7 @@ def blow(attempt, phase):
     """
     assembly, solution = attempt.assembly, attempt.solution
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
-    if some(attempt.failed):
-        return None
-    pairs, led = blows(assembly, solution, phase.fast)
+    pairs, led = (_of_what_holds(attempt, found) for found in blows(assembly, solution, phase.fast))
     pairs = pairs[_braked(assembly, solution, pairs)]
     if len(led):
         may = [_slows(attempt, phase, led, np.full(len(led), share)) for share in TRIED]
@@ -69,8 +67,17 @@ def blow(attempt, phase):
     share, around = float(share[first]), float(around[first])
     bodies[:] = False
     bodies[own[told]] = bodies[other[told]] = True
-    cuts = tuple(cut for cut in (share - around, share + around) if 0.0 < cut < 1.0)
+    cuts = tuple(cut for cut in (share - around, share + around) if SHORTEST < cut < 1.0 - SHORTEST)
     return (cuts, bodies[:n]) if cuts else None
+
+
+def _of_what_holds(attempt, hits):
+    """Those of the contacts ``hits`` (K,) whose bodies are not done again anyway."""
+    if not some(attempt.failed):
+        return hits
+    again = np.append(attempt.failed[attempt.dynamic()], False)
+    own, other = (np.minimum(side[hits], len(again) - 1) for side in moving_first(attempt.assembly.problem.contacts))
+    return hits[~(again[own] | again[other])]
 
 
 def _braked(assembly, solution, hits):

@@ -69,6 +69,7 @@ def in_vain(attempt, known, tolerance):
     own[attempt.dynamic()] = ~attempt.sound
     if attempt.too_long is not None:
         own |= attempt.too_long
+    own |= attempt.asked
     check = attempt.check
     if check is not None and check.found is not None:
         deep = check.found.gap < -tolerance

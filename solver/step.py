@@ -190,13 +190,12 @@ class Stepper:
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
         if depth < self.deepest:
-            if (split := catch(attempt, self.position_phase)) is not None:
-                attempt.split(*split)
-            finds = (lift_off,) if depth == 0 else ()
-            parts = (find(attempt, self.position_phase) for find in (*finds, *FINDS))
-            if (split := next(filter(None, parts), None)) is not None:  # in other islands than those of ropes
-                attempt.split(*split)
-        if self.joints.break_overloaded(assembly, solution, end.phase, state.time + step, attempt.sound):
+            # Each looks at other islands than those that are done again anyway.
+            once = (catch,) if attempt.pieces == 1 else ()
+            for find in (*once, *((lift_off,) if depth == 0 else ()), *FINDS):
+                if (split := find(attempt, self.position_phase)) is not None:
+                    attempt.split(*split)
+        if self.joints.break_overloaded(assembly, solution, end.phase, state.time + step, attempt.stays()):
             attempt.again = True
             return attempt
         deliver(attempt, self.position_phase.judge, self.fast)
