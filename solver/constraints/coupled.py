@@ -51,6 +51,7 @@ class Coupled:
             for each in np.unique(group[spring]):
                 self._add(rows, (rigid, gives, pulls), group == each, (spring, damper), taken)
         self._observer = Observer(rows.take(np.array(taken)), frames) if taken else None
+        self._lacks = {}  # (group, step [s]) -> what ``_lacking`` told where the step starts
 
     def _add(self, rows, kinds, ours, acts, taken):
         """Add the group of the rows ``ours`` (R,) bool, where a damper may act on the spring of another row."""
@@ -71,23 +72,29 @@ class Coupled:
         """Take in where a step starts: solver poses (B, 3), (B, 4)."""
         if self._observer is not None:
             self._observer.look(position, orientation, 0.0)
+            self._lacks.clear()
 
     def damp(self, step, midpoint):
         """Give springs the dampers they lack in a step [s]; midpoint: (J,) as in ``JointTable.rows``."""
         if self._observer is None:
             return
-        directions, start = self._observer.weighed(), self._start
-        for group in self._groups:
+        start = self._start
+        for k, group in enumerate(self._groups):
             pulls = group.pulls
             fast = step**2 * start.stiffness[pulls] * start.mobility[pulls] > FOLLOWED
             if not fast.any() or (midpoint[self._joint[pulls]] < 1.0).any() or start.fades[pulls].any():
                 continue  # by the end of a step all dissipates, and angles that fade have no stiffness of their own
-            self._damp(group, directions, step)
+            if (k, step) not in self._lacks:
+                self._lacks[k, step] = self._lacking(group, step)
+            numbers, damping, mobility = self._lacks[k, step]
+            start.damping[numbers] += damping
+            start.mobility[numbers] = np.where(damping > 0.0, mobility, start.mobility[numbers])
 
-    def _damp(self, group, directions, step):
+    def _lacking(self, group, step):
+        """(Numbers (S,) of rows, the damping that they lack (S,), and their mobility (S,) then)."""
         start, (length, bodies), pulls = self._start, group.shape, group.pulls
         wide = np.zeros((length * bodies, 6))
-        for j, spot in zip(directions, group.spots, strict=True):
+        for j, spot in zip(self._observer.weighed(), group.spots, strict=True):
             wide[spot] += j[group.span]
         wide = wide.reshape(length, -1)
         swings = vibrates(start.softness[group.gives], start.mobility[group.gives], step)
@@ -105,12 +112,11 @@ class Coupled:
         which = np.arange(len(soft)) >= len(gives)
         which = np.flatnonzero(which & (square_of > FOLLOWED) & (decay**2 < 4.0 * square_of))
         if not len(which):
-            return
+            return which, np.zeros(0), np.zeros(0)
         numbers = np.append(gives, pulls)
         state = self._off(numbers), start.speed[numbers] - start.rate[numbers]
-        lacks, numbers = own_dampers((stiffness, damping), factor(square), which, step, state), numbers[which]
-        start.damping[numbers] += lacks
-        start.mobility[numbers] = np.where(lacks > 0.0, mobility[which], start.mobility[numbers])
+        lacks = own_dampers((stiffness, damping), factor(square), which, step, state)
+        return numbers[which], lacks, mobility[which]
 
     def _off(self, numbers):
         """(K,) how far rows ``numbers`` (K,) are off their targets where the step starts, with their turns."""

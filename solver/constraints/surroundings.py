@@ -20,6 +20,7 @@ class Surroundings:
         links = fixed.joint[holds], fixed.body_a[holds], fixed.body_b[holds]
         rigid = np.flatnonzero(holds & (start.law == 0))
         self._gains = start.stiffness[self._pulled].copy(), start.damping[self._pulled].copy()
+        self._mobility = start.mobility[self._pulled]
         self._carried = Carried(fixed.take(self._arriving), links, frames)
         self._held = Held(fixed, self._pulled, rigid, frames)
         self._soft = Held(fixed, self._giving, rigid, frames, FEW)
@@ -33,7 +34,7 @@ class Surroundings:
         if len(pulled):
             own = start.mobility[pulled]
             asked = matters(*self._gains, own)
-            start.mobility[pulled] = self._held.mobility(position, orientation, own, asked)
+            self._mobility = start.mobility[pulled] = self._held.mobility(position, orientation, own, asked)
         if len(giving := self._giving):
             own, softness = start.mobility[giving], start.softness[giving]
             start.mobility[giving] = with_what_goes_along(self._soft, softness, own, position, orientation)
@@ -41,5 +42,5 @@ class Surroundings:
 
     def damp(self, step, midpoint):
         """Give springs what dampers of others take from them in a step [s]; midpoint: (J,) as in JointTable.rows."""
-        self._start.damping[self._pulled] = self._gains[1]
+        self._start.damping[self._pulled], self._start.mobility[self._pulled] = self._gains[1], self._mobility
         self._coupled.damp(step, midpoint)
