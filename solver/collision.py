@@ -44,7 +44,8 @@ _SIDES = attrgetter("body_a", "body_b", "point_a", "point_b", "margin_a", "margi
 class Collider:
     """Detects contacts for one CollisionModel, and remembers the last accepted ones.
 
-    ``collide`` never changes what is remembered; only ``accept`` does.  So a step may be halved or retried freely.
+    ``collide`` adds to what is remembered only pairs of meshes that are found in each other; all else ``accept`` does.
+    So a step may be halved or retried freely.
     """
 
     jointed = None  # straight_flight.Held: bodies that joints hold; None: none are

