@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..components import connected_components
 from ..reference.coupled_springs import factor, own_dampers
 from ..reference.row_laws import Law, vibrates
-from .mobility import LOCKED, MOST, SHIFT
+from .mobility import LOCKED, MOST, across, groups_of, laid_out, spots_of
 from .observed import Observer
 
 FOLLOWED = 1.0  # (omega h)^2 up to which steps follow a vibration, and dampers feel it
@@ -42,12 +41,13 @@ class Coupled:
         pulls = holds & ((law & Law.PULLS) != 0)
         pulls &= ((law & Law.BOUNDED) == 0) | np.isinf(start.most)
         gives, rigid = holds & ((law & Law.GIVES) != 0) & np.isinf(rows.upper), holds & (law == 0)
-        self._start, self._joint, count = start, rows.joint, len(frames.mass)
+        self._start, self._joint = start, rows.joint
         self._groups, taken = [], []
         spring, damper = pulls & (start.stiffness > 0.0), pulls & (start.damping > 0.0)
         if spring.any() and damper.any():
             both = pulls | gives | rigid
-            group = _groups(rows, both, count, np.append(np.isfinite(frames.mass), False))
+            group = groups_of(rows, np.flatnonzero(both), np.append(np.isfinite(frames.mass), False))
+            group = np.where(both, group, -1)
             for each in np.unique(group[spring]):
                 self._add(rows, (rigid, gives, pulls), group == each, (spring, damper), taken)
         self._observer = Observer(rows.take(np.array(taken)), frames) if taken else None
@@ -62,10 +62,8 @@ class Coupled:
         index = np.concatenate([rigid, gives, pulls])
         if len(rigid) + len(gives) > MOST or len(pulls) > FEW:
             return
-        bodies, number = np.unique(np.concatenate([rows.body_a[index], rows.body_b[index]]), return_inverse=True)
-        spots = np.arange(len(index)) * len(bodies) + number.reshape(2, -1)
         span = slice(len(taken), len(taken) + len(index))
-        self._groups.append(_Group(span, rigid, gives, pulls, (len(index), len(bodies)), spots))
+        self._groups.append(_Group(span, rigid, gives, pulls, *spots_of(rows, index)))
         taken += index.tolist()
 
     def look(self, position, orientation):
@@ -92,16 +90,14 @@ class Coupled:
 
     def _lacking(self, group, step):
         """(Numbers (S,) of rows, the damping that they lack (S,), and their mobility (S,) then)."""
-        start, (length, bodies), pulls = self._start, group.shape, group.pulls
-        wide = np.zeros((length * bodies, 6))
-        for j, spot in zip(self._observer.weighed(), group.spots, strict=True):
-            wide[spot] += j[group.span]
-        wide = wide.reshape(length, -1)
+        start, pulls = self._start, group.pulls
+        wide = laid_out(self._observer.weighed(), group.span, group.shape, group.spots)
         swings = vibrates(start.softness[group.gives], start.mobility[group.gives], step)
         first, given = len(group.rigid), len(group.rigid) + len(group.gives)
         holds = np.append(np.arange(first), first + np.flatnonzero(~swings))
-        soft = np.append(first + np.flatnonzero(swings), np.arange(given, length))
-        square = _across(wide[holds], wide[soft])
+        soft = np.append(first + np.flatnonzero(swings), np.arange(given, len(wide)))
+        square, along = across(wide[np.append(holds, soft)], len(holds))
+        square -= along @ along.T
         own, gives = (wide[soft] ** 2).sum(axis=1), group.gives[swings]
         square[np.diag(square) <= LOCKED * own] = 0.0
         square[:, np.diag(square) == 0.0] = 0.0
@@ -124,22 +120,3 @@ class Coupled:
         place, turns = start.place[numbers], ((start.law[numbers] & Law.TURNS) != 0) & (start.fades[numbers] == 0)
         place = place + 2.0 * np.pi * np.round((start.angle[numbers] - place) / (2.0 * np.pi)) * turns
         return place - start.target[numbers]
-
-
-def _groups(rows, both, count, moves):
-    """(R,) number of the group of each row of ``both`` (R,) bool, -1 of others."""
-    linked = both & moves[rows.body_a] & moves[rows.body_b]
-    label = connected_components(count + 1, rows.body_a[linked], rows.body_b[linked])
-    return np.where(both, label[np.where(moves[rows.body_a], rows.body_a, rows.body_b)], -1)
-
-
-def _across(holds, rows):
-    """(K, K) square of what is left of rows (K, N) across ``holds`` (G, N), which may be redundant."""
-    square = rows @ rows.T
-    if not len(holds):
-        return square
-    among = holds @ holds.T
-    among.ravel()[:: len(holds) + 1] *= 1.0 + SHIFT
-    among.ravel()[:: len(holds) + 1] += np.finfo(float).tiny  # those without a direction hold nothing
-    along = np.linalg.solve(np.linalg.cholesky(among), holds @ rows.T)
-    return square - along.T @ along

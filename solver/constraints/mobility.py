@@ -38,21 +38,17 @@ class Held:
 
         most: rows, rigid and soft, up to which a group is looked at.
         """
-        count = len(frames.mass)
         moves = np.append(np.isfinite(frames.mass), False)
         both = np.concatenate([rigid, soft])
-        linked = both[moves[rows.body_a[both]] & moves[rows.body_b[both]]]
-        label = connected_components(count + 1, rows.body_a[linked], rows.body_b[linked])
-        group = label[np.where(moves[rows.body_a], rows.body_a, rows.body_b)]
+        group = groups_of(rows, both, moves)
         self._sets, taken, start = [], [], 0
         for each in np.unique(group[soft]):
             holds, places = rigid[group[rigid] == each], np.flatnonzero(group[soft] == each)
             if not 0 < len(holds) <= MOST or len(holds) + len(places) > most:
                 continue
             index = np.append(holds, soft[places])
-            bodies, number = np.unique(np.concatenate([rows.body_a[index], rows.body_b[index]]), return_inverse=True)
-            spots = np.arange(len(index)) * len(bodies) + number.reshape(2, -1)  # of each row's two bodies
-            self._sets.append((slice(start, start + len(index)), len(holds), places, (len(index), len(bodies)), spots))
+            part = slice(start, start + len(index))
+            self._sets.append((part, len(holds), places, *spots_of(rows, index)))
             taken, start = [*taken, *index.tolist()], start + len(index)
         self._observer = Observer(rows.take(np.array(taken)), frames) if taken else None
 
@@ -68,11 +64,10 @@ class Held:
             return found
         self._observer.look(position, orientation, 0.0)
         directions = self._observer.weighed()
-        for some, count, places, (length, bodies), spots in asked:
-            wide = np.zeros((length * bodies, 6))
-            for j, spot in zip(directions, spots, strict=True):
-                wide[spot] += j[some]
-            alone = np.maximum(_across(wide.reshape(length, -1), count), LEAST * own[places])
+        for some, count, places, shape, spots in asked:
+            wide = laid_out(directions, some, shape, spots)
+            square, along = across(wide, count)
+            alone = np.maximum(np.diag(square) - (along**2).sum(axis=1), LEAST * own[places])
             found[places] = np.where(matters[places], alone, own[places])
         return found
 
@@ -90,16 +85,42 @@ def with_what_goes_along(held, softness, own, position, orientation):
     return np.where(found > LOCKED * own, found, own)
 
 
-def _across(rows, count):
-    """(K,) square of what is left of rows (G + K, N) across the first ``count`` of them, which hold.
+def groups_of(rows, index, moves):
+    """(R,) number of the group of each of JointRows, of what rows ``index`` link; moves: (B + 1,) bool, the world's
+    last.
+    """
+    linked = index[moves[rows.body_a[index]] & moves[rows.body_b[index]]]
+    label = connected_components(len(moves), rows.body_a[linked], rows.body_b[linked])
+    return label[np.where(moves[rows.body_a], rows.body_a, rows.body_b)]
+
+
+def spots_of(rows, index):
+    """((number of rows, of their bodies), (2, K)): where ``laid_out`` puts what rows ``index`` (K,) have of each of
+    their two bodies.
+    """
+    bodies, number = np.unique(np.concatenate([rows.body_a[index], rows.body_b[index]]), return_inverse=True)
+    return (len(index), len(bodies)), np.arange(len(index)) * len(bodies) + number.reshape(2, -1)
+
+
+def laid_out(directions, part, shape, spots):
+    """(K, 6 bodies) ``Observer.weighed`` directions of a ``part`` of its rows; shape, spots: see ``spots_of``."""
+    wide = np.zeros((shape[0] * shape[1], 6))
+    for j, spot in zip(directions, spots, strict=True):
+        wide[spot] += j[part]
+    return wide.reshape(shape[0], -1)
+
+
+def across(rows, count):
+    """((K, K) square of the last of rows (G + K, N), (K, G) what they have along the first ``count``, which hold): the
+    square of what is left of them across those is square - along along^T.
 
     With a Cholesky factor of all: BLAS shares out even a solve of 17 rows among threads, which takes up to a
     millisecond where other work keeps them.
     """
     product, more = rows @ rows.T, len(rows) - count
-    diagonal = product.ravel()[:: len(rows) + 1]
+    square, diagonal = product[count:, count:].copy(), product.ravel()[:: len(rows) + 1]
     own = diagonal[count:].copy()
     diagonal[:count] *= 1.0 + SHIFT
     diagonal += np.finfo(float).tiny  # those without a direction, as distances of 0, hold nothing
     product[count:, count:] = np.diag((more + 1) * own + np.finfo(float).tiny)  # more than they have along the others
-    return own - (np.linalg.cholesky(product)[count:, :count] ** 2).sum(axis=1)
+    return square, np.linalg.cholesky(product)[count:, :count]

@@ -19,7 +19,7 @@ class Surroundings:
         self._start, (self._pulled, self._arriving, self._giving) = start, some
         links = fixed.joint[holds], fixed.body_a[holds], fixed.body_b[holds]
         rigid = np.flatnonzero(holds & (start.law == 0))
-        self._gains = start.stiffness[self._pulled].copy(), start.damping[self._pulled].copy()
+        self._gains = start.stiffness[self._pulled], start.damping[self._pulled]
         self._mobility = start.mobility[self._pulled]
         self._carried = Carried(fixed.take(self._arriving), links, frames)
         self._held = Held(fixed, self._pulled, rigid, frames)
