@@ -44,9 +44,9 @@ def blow(attempt, phase):
         may = [_slows(attempt, phase, led, np.full(len(led), share)) for share in TRIED]
         led = led[np.any(may, axis=0)]
     hits = np.concatenate([pairs, led])
-    own, other = (np.minimum(side[hits], n) for side in moving_first(problem.contacts))
     if not len(hits):
         return None
+    own, other = (np.minimum(side[hits], n) for side in moving_first(problem.contacts))
     bodies = np.zeros(n + 1, bool)
     bodies[own] = bodies[other] = True
     contacts = problem.contacts

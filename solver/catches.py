@@ -15,7 +15,7 @@ is less than that strains it.  So it is where something else holds the load.
 
 import numpy as np
 
-from .caught import NEAR, matters, motion, ropes_of
+from .caught import NEAR, TINY, matters, motion, ropes_of
 from .flags import some
 from .reference.rows import coordinates
 from .stops import Stops, met_at, unstopped
@@ -23,7 +23,6 @@ from .stops import Stops, met_at, unstopped
 SLICES = 6  # of half a swing: the mean coordinate has its time to 2.4 %
 EARLY = 0.5 * NEAR  # of the step, before a rope comes taut: it ends slack
 MOST = 40  # times that a step is done in parts for ropes: those that bounce to and fro in it are left to it
-TINY = 1e-300
 
 
 def catch(attempt, phase):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .coerce import UNIT_TOLERANCE
-from .errors import shown
+from .errors import one_line, shown
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,3 @@ class Checker:
 
 def _shape_words(shape):
     return "(" + ", ".join("any" if n < 0 else str(n) for n in shape) + ")"
-
-
-def one_line(text):
-    """The text without line breaks."""
-    return " ".join(text.split())

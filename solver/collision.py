@@ -295,7 +295,7 @@ class Collider:
         """Add pairs of meshes that are inside each other where a body is let go."""
         pairs = pairs_with_corners(self.model, self._pipeline.narrow_phase)
         pairs = pairs[self._looked_at[self.model.shape_body[pairs]].any(axis=1)]
-        pairs = pairs[~np.isin(pairs[:, 0] * len(self.model.shape_body) + pairs[:, 1], self.sunk)]
+        pairs = pairs[~np.isin(pair_number(*pairs.T, len(self.model.shape_body)), self.sunk)]
         number, ways = sunk_pairs(self.model, pairs, *where)
         number, ways = np.concatenate([self.sunk, number]), np.concatenate([self.ways, ways])
         order = np.argsort(number)

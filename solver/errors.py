@@ -21,7 +21,12 @@ LONGEST = 80
 """Characters of a value that a message quotes."""
 
 
+def one_line(text):
+    """The text without line breaks."""
+    return " ".join(text.split())
+
+
 def shown(value):
     """A value as a message quotes it: on one line, and of a long one the beginning."""
-    text = " ".join(repr(value).split())
+    text = one_line(repr(value))
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -40,8 +40,8 @@ def group_motion(velocity, bodies, links, pose, before=None):
     jointed = np.zeros(count, bool)
     for side in links:
         jointed[group[side[side < n]]] = True
-    whose = pose if before is None else before
-    reference = _rigid_motion(velocity, bodies, group, (position[:n], pose[1][:n]), (whose[0][:n], whose[1][:n]))
+    before = None if before is None else (before[0][:n], before[1][:n])
+    reference = _rigid_motion(velocity, bodies, group, (position[:n], pose[1][:n]), before)
     inner, outer = np.minimum(a, b), np.maximum(a, b)
     held = (inner < n) & (outer >= n)
     anchored = np.bincount(group[inner[held]], minlength=count)[group] > 0
@@ -50,9 +50,11 @@ def group_motion(velocity, bodies, links, pose, before=None):
 
 
 def _rigid_motion(velocity, bodies, group, pose, before):
-    """(n, 6) of each body in a pose, were its group one rigid body of the momenta it has in the pose ``before``."""
+    """(n, 6) of each body in a pose, were its group one rigid body of the momenta it has there, or ``before``."""
     n = len(group)
-    groups, whose = (RigidGroups(group, bodies.mass[:n], bodies.inertia[:n], *each) for each in (pose, before))
+    groups = whose = RigidGroups(group, bodies.mass[:n], bodies.inertia[:n], *pose)
+    if before is not None:
+        whose = RigidGroups(group, bodies.mass[:n], bodies.inertia[:n], *before)
     motion = groups.turning(whose.momentum(velocity))
     motion[:, :3] += whose.mean(velocity)
     return motion

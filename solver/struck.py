@@ -10,13 +10,13 @@ impact.  Heaps are left out, where bodies stay where they land.
 import numpy as np
 
 from .bounces import moving_first
+from .energy_limit import LONGEST_STEP
 from .flags import places, some
 from .hits_in_flight import FAST
 from .plausible import pair_number
 from .reference.rows import gaps, parting_speeds, start_gaps
 from .vectors import length
 
-LONGEST_STEP = 1.0 / 24.0  # [s] as in step_end.py
 FEW = 4  # bodies that one island of the step may have: all of it is done again
 
 

@@ -9,7 +9,7 @@ all of its contacts are along the one way on which it comes apart (ways_apart.py
 import numpy as np
 
 from .mesh_contacts import thin_out
-from .plausible import SLACK
+from .plausible import SLACK, pair_number
 from .ways_apart import Insides, shortest_way
 
 
@@ -28,7 +28,7 @@ def sunk_pairs(model, pairs, position, rotation, sides):
     deep = np.flatnonzero(insides.deepest() > SLACK * insides.between.size[: len(pairs)])
     ways = np.array([shortest_way(insides, k)[0] for k in deep]).reshape(-1, 3)
     found = ways.any(axis=1)
-    number, ways = pairs[deep[found]] @ np.array([len(model.shape_body), 1]), ways[found]
+    number, ways = pair_number(*pairs[deep[found]].T, len(model.shape_body)), ways[found]
     order = np.argsort(number)
     return number[order], ways[order]
 
