@@ -97,8 +97,28 @@ def _check_axis(says, joint, name, axis):
         says.problem(f"{what}the limits {axis.lower:g} and {axis.upper:g} leave nothing: use -inf and inf for no limit")
     if axis.locked and (axis.drive or axis.stiffness or axis.damping or axis.friction):
         says.problem(f"{what}it is locked, so a drive, spring or friction cannot act on it: unlock it, or remove them")
+    if axis.locked and not axis.lower <= 0.0 <= axis.upper:
+        says.problem(
+            f"{what}it is locked at 0, which its limits {axis.lower:g} and {axis.upper:g} leave out: unlock it, or "
+            "remove the limits"
+        )
     if name in JOINT_TYPES[joint.kind].locked and not axis.locked and axis != Axis():
         says.problem(f"{what}a {joint.kind} locks this axis: use kind generic, or say locked=True")
+    _check_unused(says, what, axis)
+
+
+def _check_unused(says, what, axis):
+    """What is given for a drive or a spring that is not there would do nothing, and nobody would know."""
+    if axis.drive is None:
+        drive = "choose drive 'position' or 'velocity', or remove it"
+        if axis.target != 0.0:
+            says.problem(f"{what}target is {shown(axis.target)}, but no drive goes there: {drive}")
+        if axis.max_force != np.inf:
+            says.problem(f"{what}max_force is {axis.max_force:g}, but there is no drive that it limits: {drive}")
+    # the stiffness of a position drive is that of the drive, which goes to its target
+    if axis.rest != 0.0 and (axis.drive == "position" or axis.stiffness == 0.0):
+        cure = "say where the drive goes by target" if axis.drive == "position" else "give a stiffness, or remove it"
+        says.problem(f"{what}rest is {axis.rest:g}, but no spring is relaxed there: {cure}")
 
 
 def _check_target(says, what, target):

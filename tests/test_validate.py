@@ -184,6 +184,12 @@ AXES = {
     "locked": (Axis(locked=1), "locked is 1"),
     "locked and driven": (Axis(locked=True, drive="velocity"), "it is locked"),
     "locked and sprung": (Axis(locked=True, stiffness=5.0), "it is locked"),
+    "locked outside of its limits": (Axis(locked=True, lower=0.1, upper=0.2), "locked at 0, which its limits 0.1 and"),
+    "target without a drive": (Axis(stiffness=5.0, target=0.5), "target is 0.5, but no drive goes there"),
+    "target series without a drive": (Axis(target=([0, 1], [0, 2])), "but no drive goes there"),
+    "max_force without a drive": (Axis(damping=2.0, max_force=3.0), "max_force is 3, but there is no drive"),
+    "rest without a spring": (Axis(damping=2.0, rest=0.5), "rest is 0.5, but no spring is relaxed there: give a"),
+    "rest beside a position drive": (Axis(drive="position", stiffness=2.0, rest=0.5), "say where the drive goes"),
 }
 
 
@@ -201,6 +207,17 @@ def test_joint(case):
     (problem,) = of_joint(*arguments, **options)
     assert problem.startswith("Link: ")
     assert words in problem
+
+
+def test_axes_with_nothing_unused():
+    """A spring beside a velocity drive keeps its rest; a lock may have limits around it, a drive its strength."""
+    for axis in (
+        Axis(drive="velocity", target=2.0, max_force=3.0, stiffness=5.0, rest=0.5),
+        Axis(locked=True, lower=0.0, upper=0.2),
+        Axis(drive="position", target=([0, 1], [0, 2]), max_force=3.0),
+        Axis(stiffness=5.0, rest=0.5),
+    ):
+        assert of_joint("generic", *ENDS, axes={"ry": axis}) == []
 
 
 @pytest.mark.parametrize("case", AXES)
