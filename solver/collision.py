@@ -53,6 +53,7 @@ class Collider:
     alive = None  # (joints,) bool: which hold, and may keep bodies from colliding; None: all do
     sunk = None  # (Q,) int64 numbers of pairs of meshes that started inside each other (sunk.py); None: nobody looked
     ways = None  # (Q, 3) on which those come apart, see ``sunk_pairs``
+    tolerance = 0.0  # [m] to which contacts hold: meshes less deep in each other are as any others that touch
     released = None  # (B,) bool: bodies let go where the step starts, which may be inside others; None: none are
     _looked_at = None  # the same in the detection there
 
@@ -156,7 +157,7 @@ class Collider:
         """Make ``contacts`` (of ``collide``) what the next ones are matched with: the step that used them is final."""
         self.accepted = contacts
         if self.sunk is not None and len(self.sunk):
-            deep = contacts.gap < -PAST * contacts.manifolds.size[contacts.source]
+            deep = contacts.gap < -np.maximum(PAST * contacts.manifolds.size[contacts.source], self.tolerance)
             still = np.isin(self.sunk, contacts.pair[deep])
             self.sunk, self.ways = self.sunk[still], self.ways[still]
 

@@ -78,6 +78,7 @@ class Stepper:
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
         self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
         slow, self.fast = config.tolerances()
+        self.collider.tolerance = self.fast
         self.glue = Glue(scene.joints, model.names, model.movable, self.fast)
         self.straight = StraightFlight(joints, model.body_size)
         self.rest = Rest(self.assembler, joints, model, config.tolerances(), solver.stirring * slow)
