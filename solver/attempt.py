@@ -139,7 +139,12 @@ class Attempt:
         return moved_state(self.state, self.assembly, self.solution, self.statistics, self.end, self.bent)
 
     def _kept(self):
-        return ~self.spurious & (self.error <= self.tolerance)
+        return ~self.spurious & (self.error <= self.tolerance) & (self._hidden() == 0.0)
+
+    def _hidden(self):
+        """(n,) EndCheck.hidden of the dynamic bodies [m]."""
+        hidden = 0.0 if self.check is None else self.check.hidden
+        return np.broadcast_to(hidden, len(self.failed))[self.dynamic()]
 
     def outcome(self, part=None):
         """The StepOutcome; with ``part`` (B,) bool that of those bodies alone, without the work."""
@@ -158,7 +163,7 @@ class Attempt:
                 seen = self.check.deepest[dynamic[shown]]
                 residuals.penetration = max(residuals.penetration, float(seen.max(initial=0.0)))
         np.maximum.at(joint, rows.joint[taken], error[taken])
-        worst[dynamic[shown]] = self.error[shown]
+        worst[dynamic[shown]] = np.maximum(self.error, self._hidden())[shown]
         unsolved = 0.0 if part is not None or self.check is None else self.check.unsolved
         spent = self.spent if part is None else NOTHING
         given_up = part is None and some(self.failed)

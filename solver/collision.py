@@ -129,16 +129,19 @@ class Collider:
 
     def pierced(self, position, orientation):
         """Bodies of which one is in the other's meshes, whatever the contacts say: (body (P,), other (P,), depth (P,)
-        [m]).  Meshes by their edges; of boxes, hulls and what is round that which is in to more than half.
-
-        Of the pairs that the last detection saw near each other; position (B, 3), orientation (B, 4): as there.
+        [m]).  Meshes by their edges; of boxes, hulls and what is round that which is in to more than half.  Of the
+        pairs that the last detection saw near each other; position (B, 3), orientation (B, 4): as there.
         """
         if self._pipeline is None or not self.model.meshes.bounds.size:
             return no_piercing()
-        found = piercing(self.model, self._pipeline, position, matrices(orientation), self._sides)
-        pairs, depth = self._stuck
+        near, (pairs, depth) = pairs_with_corners(self.model, self._pipeline.narrow_phase), self._stuck
+        found = piercing(self.model, near, position, matrices(orientation), self._sides)
         low, high = self.model.shape_body[np.stack(np.divmod(pairs, len(self.model.shape_body)))]
         return tuple(np.concatenate(each) for each in zip(found, (high, low, depth), strict=True))
+
+    def pierced_near(self, position, orientation):
+        """``pierced`` of the meshes near each other at the step's start alone, which are known without a detection."""
+        return piercing(self.model, self._near, position, matrices(orientation), self._sides)
 
     def crossings(self, start, end):
         """``crossings`` of the pairs near each other at the step's start; start, end: position (B, 3) and orientation

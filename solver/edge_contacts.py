@@ -141,9 +141,10 @@ def _measure(model, edges, met, between, back_1, back_2):
         passing = _Passing(s[deep], point[deep], met.way[deep], n, overlap)
         seen = (turn(back_turn, each) for each in (other[deep] - between.offset[r], along[deep], -n))
         passed = _Passing(t[deep], *seen, overlap)
-        into, inside, strong = passing.in_wedge(model, edges, between.second[r], met.other[deep], back_2[r])
-        into_1, inside_1, strong_1 = passed.in_wedge(model, edges, between.first[r], met.edge[deep], back_1[r])
-        good[deep] = strong | strong_1 | (inside & inside_1 & (into | into_1))
+        seen = passing.in_wedge(model, edges, between.second[r], met.other[deep], back_2[r])
+        seen_1 = passed.in_wedge(model, edges, between.first[r], met.edge[deep], back_1[r])
+        (into, inside, strong, pierces), (into_1, inside_1, strong_1, pierces_1) = seen, seen_1
+        good[deep] = strong | strong_1 | (inside & inside_1 & (into | into_1)) | (pierces & pierces_1)
     return run[good], one[good], other[good], normal[good]
 
 
@@ -159,23 +160,38 @@ class _Passing:
 
     def in_wedge(self, model, edges, shape, number, back):
         """Whether they reach where it is inside as the faces beside edges ``number`` (N,) say, whether they are inside
-        the surface there, and whether they are far inside, (N,) bool each; back (N,) bool: see ``MeshEdges.cones``.
+        the surface there, whether they are far inside, and whether they are anywhere as deep inside as those faces say,
+        (N,) bool each; back (N,) bool: see ``MeshEdges.cones``.
         """
         faces = model.meshes.normal[edges.faces[number], 0] * np.where(back, -1.0, 1.0)[:, None, None]
         faces[edges.faces[number, 1] < 0, 1] = -faces[edges.faces[number, 1] < 0, 0]
         length = np.linalg.norm(self.way, axis=1)
         unit = self.way / length[:, None]
-        least = np.maximum(-self.share * length, -self.overlap)
-        most = np.minimum((1.0 - self.share) * length, self.overlap)
+        ends = np.stack([-self.share * length, (1.0 - self.share) * length])
+        near = np.clip(ends, -self.overlap, self.overlap)
+        off = OFF * self.overlap
+        shift, depth = self._deepest(faces, unit, near)
+        seen = depth_below(model, shape, self.place + shift[:, None] * unit, back)
+        strong = seen >= NEAREST * np.maximum(depth, 0.5 * self.overlap)
+        into, inside, pierces = depth >= -off, seen >= np.minimum(0.0, depth) - off, np.zeros(len(seen), bool)
+        # Below a blade that lies flat, or an edge nearly along this one, it is inside farther off than it is deep.
+        far = np.flatnonzero(~strong & (np.abs(ends) > self.overlap).any(axis=0))
+        if len(far):
+            some = _Passing(*(each[far] for each in (self.share, self.place, self.way, self.normal, self.overlap)))
+            shift, depth = some._deepest(faces[far], unit[far], ends[:, far])
+            seen = depth_below(model, shape[far], some.place + shift[:, None] * unit[far], back[far])
+            pierces[far] = (depth > 0.0) & (seen >= (1.0 - OFF) * depth)
+        return into, inside, strong, pierces
+
+    def _deepest(self, faces, unit, ends):
+        """How far (N,) along ``unit`` (N, 3) from their places they are deepest below both faces (N, 2, 3), and how
+        deep (N,); ends (2, N): how far they go.
+        """
         sunk, rate = (np.einsum("nfi,ni->nf", faces, v) for v in (self.normal, unit))
         # Below either face by overlap sunk - shift rate: deepest where both say the same, or at an end.
         with np.errstate(divide="ignore", invalid="ignore"):
             even = self.overlap * np.nan_to_num((sunk[:, 0] - sunk[:, 1]) / (rate[:, 0] - rate[:, 1]))
-        shift = np.stack([least, most, np.clip(even, least, most)])
+        shift = np.stack([*ends, np.clip(even, *ends)])
         depth = np.min(self.overlap[:, None] * sunk - shift[:, :, None] * rate, axis=2)
         best = np.argmax(depth, axis=0)[None]
-        shift, depth = np.take_along_axis(shift, best, axis=0)[0], np.take_along_axis(depth, best, axis=0)[0]
-        seen = depth_below(model, shape, self.place + shift[:, None] * unit, back)
-        off = OFF * self.overlap
-        strong = seen >= NEAREST * np.maximum(depth, 0.5 * self.overlap)
-        return depth >= -off, seen >= np.minimum(0.0, depth) - off, strong
+        return np.take_along_axis(shift, best, axis=0)[0], np.take_along_axis(depth, best, axis=0)[0]

@@ -8,7 +8,6 @@ normal.  An edge that is inside the other solid between two of its faces is a pr
 import numpy as np
 
 from .manifold import turn
-from .mesh_corners import pairs_with_corners
 from .mesh_edges import TINY
 from .mesh_interior import depth_below
 from .mesh_sides import faces_middle
@@ -20,13 +19,11 @@ def no_piercing():
     return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
 
 
-def piercing(model, pipeline, position, rotation, sides):
+def piercing(model, pairs, position, rotation, sides):
     """Pairs of bodies of which one has edges inside the other's meshes: (body (P,), other (P,), depth (P,) [m]).
 
-    Of the pairs that newton's ``pipeline`` saw last; position (B, 3), rotation (B, 3, 3): poses; sides: see
-    ``faces_middle``.
+    pairs (P, 2): of shapes; position (B, 3), rotation (B, 3, 3): poses; sides: see ``faces_middle``.
     """
-    pairs = pairs_with_corners(model, pipeline.narrow_phase)
     pairs = pairs[(model.meshes.shape_mesh[pairs] >= 0).all(axis=1)]
     between, run, _point, depth = edges_inside(model, pairs, position, rotation, sides)
     deepest = np.zeros(len(between.first))

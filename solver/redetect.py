@@ -20,7 +20,7 @@ from .reference.rows import gaps, normals
 from .second_hits import SLOW
 from .unforeseen import met_on_the_way, unforeseen
 
-UNTOLD = 2.0  # times the tolerance: how much deeper an edge may be in another body than contacts tell
+UNTOLD = 1.0  # times the tolerance: how much deeper an edge may be in another body than contacts tell
 STILL = 0.25  # of the tolerance: two bodies that moved less do not overlap by more than half of it unseen
 
 
@@ -36,6 +36,7 @@ class EndCheck:
     free: np.ndarray  # (B,) bool, scene bodies that move freely
     passed: object = None  # (P,) pairs that went through each other in between, see passing.py; None: nobody looked
     found: object = None  # ContactSet at the end pose
+    hidden: object = 0.0  # (B,) overlap of scene bodies with meshes that no contact there tells of, old or new [m]
 
 
 def unchecked(count):
@@ -66,16 +67,21 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         flown, made = assembly.bounces.ways(problem.bodies, solution, radius)
         way[flown] = np.maximum(way[flown], made)
     far = way**2 > 2.0 * size * tolerance
-    if not some(far):
+    far, meshes = some(far), model.meshes.bounds.size > 0
+    if not (far or meshes):
         return None
     position, orientation = scene_poses(order, solution.position, solution.orientation)
     if not (every(np.isfinite(position)) and every(np.isfinite(orientation))):
         return None if last else unchecked(len(order))
+    place = frames.to_body(position, orientation)
+    hides = _hides(assembly, solution, collider, place, tolerance)
+    if not (far or some(hides)):
+        return None
     free = np.zeros(len(order), bool)
     free[order[:n]] = True
     spin, moved = np.empty((len(order), 3)), np.empty(len(order), bool)
     spin[order], moved[order] = solution.velocity[:-1, 3:], way > STILL * tolerance
-    place = frames.to_body(position, orientation)
+    moved |= hides
     before = _seen_before(before, order)
     found = _found_at_end(collider, place, free, spin, moved, before)
     stuck = collider.pierced(*place)
@@ -85,7 +91,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     found = plausible(found, known, scene_way, model, collider.sunk)
     at_end, deep = found, places(found.gap < 0.0)
     had = known.of(found.body_a.take(deep), found.body_b.take(deep))
-    stuck = _untold(stuck, found, known, collider, frames, problem, order, tolerance)
+    stuck, hidden = _untold(stuck, found, known, collider, frames, problem, order, tolerance)
     through, pairs = np.zeros(len(order), bool), NO_PAIRS
     if not last:
         through[stuck[0]] = through[stuck[1]] = True
@@ -112,9 +118,10 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         for side in stuck[:2]:
             np.maximum.at(deepest, side, stuck[2])
             np.maximum.at(excess, side, stuck[2])
+    deepest = np.maximum(deepest, hidden)
     excess[through] = np.inf
     overlap, unsolved = float(deepest.max(initial=0.0)), float(excess.max(initial=0.0))
-    rest = deepest, excess, free, pairs, at_end
+    rest = deepest, excess, free, pairs, at_end, hidden
     crossed = _crossed(assembly, solution, collider, frames, assembler, tolerance, bad, free, place)
     if crossed is not None:
         added, bodies, beyond = crossed
@@ -193,25 +200,51 @@ def _found_at_end(collider, place, free, spin, moved, before):
     return found.joined(check.found.take(same[check.found.body_a] & same[check.found.body_b]))
 
 
+def _hides(assembly, solution, collider, place, tolerance):
+    """(B,) bool: scene bodies with edges deeper in meshes at the end than the step's contacts tell, see ``_untold``."""
+    hides, (a, b, depth) = np.zeros(len(place[0]), bool), collider.pierced_near(*place)
+    if len(a):
+        contacts, scene = assembly.problem.contacts, assembly.numbering.scene
+        gap = gaps(contacts, solution.position, solution.orientation)
+        told = PairOverlap(scene[contacts.body_a], scene[contacts.body_b], gap, len(scene))
+        unseen = (depth > UNTOLD * tolerance - told.of(a, b)) & ~_led_apart(collider, a, b)
+        hides[a[unseen]] = hides[b[unseen]] = True
+    return hides
+
+
 def _untold(stuck, found, known, collider, frames, problem, order, tolerance):
     """Those of ``stuck``, as ``Collider.pierced`` has them, that contacts at the end pose do not tell of, and that were
-    not so deep at the start.
+    not so deep at the start; and how deep (B,) scene bodies are in others by edges of which no contact tells, as they
+    may have been [m].  Nothing moves those apart: it is no overlap that a step may keep.
 
     found: ContactSet at the end; known: PairOverlap at the start.
     """
-    a, b, depth = stuck
+    (a, b, depth), hidden = stuck, np.zeros(len(order))
     if not len(a):
-        return stuck
+        return stuck, hidden
     told, before = -PairOverlap(found.body_a, found.body_b, found.gap, len(order)).of(a, b), -known.of(a, b)
+    unseen = (depth > told + UNTOLD * tolerance) & ~_led_apart(collider, a, b)
+    for side in (a[unseen], b[unseen]):
+        np.maximum.at(hidden, side, depth[unseen])
     deep = (told <= before + tolerance) & (depth > before + UNTOLD * tolerance)
     if not deep.any():
-        return no_piercing()
+        return no_piercing(), hidden
     a, b, depth = (each[deep] for each in stuck)
     place = frames.to_body(*scene_poses(order, problem.bodies.position, problem.bodies.orientation))
     collider.collide_again(*place, pairs=pair_number(a, b, len(order)))
     start = collider.pierced(*place)
     worse = depth > -PairOverlap(start[0], start[1], -start[2], len(order)).of(a, b) + UNTOLD * tolerance
-    return a[worse], b[worse], depth[worse]
+    return (a[worse], b[worse], depth[worse]), hidden
+
+
+def _led_apart(collider, a, b):
+    """(N,) bool: pairs of scene bodies of which meshes started in each other, and leave on one way; see ``sunk.py``."""
+    sunk, shapes = collider.sunk, collider.model.shape_body
+    if sunk is None or not len(sunk):
+        return np.zeros(len(a), bool)
+    bodies = len(collider.model.names)
+    led = pair_number(*shapes[np.stack(np.divmod(sunk, len(shapes)))], bodies)
+    return np.isin(pair_number(a, b, bodies), led)
 
 
 def _crossed(assembly, solution, collider, frames, assembler, tolerance, bad, free, place):

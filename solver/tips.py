@@ -10,7 +10,7 @@ import numpy as np
 from .manifold import along_runs, turn
 from .mesh_edges import TINY
 
-FARTHER = 4.0  # times the way out by the nearest face: a longer one is another place
+DEEPEST = 0.1  # times the smallest half extent: what is deeper behind the next face is another place
 SLACK = 1e-3  # times the smallest half extent, that a place may be beside a face
 LEANING = 0.05  # sine of the angle by which an edge may lead deeper than its corner: bodies at rest rock
 
@@ -21,7 +21,7 @@ class Tips:
     def __init__(self, model, between, run, vertex, point):
         """Pairs run (K,), vertices of the table (K,), their points (K, 3) in the frames of the second shapes."""
         self._table, self._edges, self._point = model.meshes, model.edge_pairs.edges, point
-        self._slack = SLACK * between.size[run]
+        self._slack, self._deepest = SLACK * between.size[run], DEEPEST * between.size[run]
         count = self._edges.around_first[vertex + 1] - self._edges.around_first[vertex]
         self._owner, k = along_runs(count)
         end = self._edges.around[self._edges.around_first[vertex[self._owner]] + k]
@@ -30,23 +30,36 @@ class Tips:
         self._way /= np.maximum(np.linalg.norm(way, axis=1)[:, None], TINY)
 
     def face_beside(self, triangle, side, normal, gap):
-        """Faces next to the nearest ones that hold those vertices which these do not.
+        """Faces around the nearest ones that hold those vertices which these do not.
 
         triangle (K,): the nearest, of the table; side (K,): -1 where the surface's other side counts; normal (K, 3)
         and gap (K,): of the contacts so far.  Returns which vertices (N,), normals (N, 3), feet (N, 3), gaps (N,).
         """
-        edges, wrong = self._edges, ~self._held(normal)
+        wrong = ~self._held(normal)
         normal, foot, best = normal.copy(), self._point.copy(), np.full(len(gap), -np.inf)
-        for k in range(3):
-            edge = edges.side[triangle, k]
-            other = edges.faces[edge].sum(axis=1) - triangle  # across that side; -1 at a border
+        for other in self._around(triangle):
             up, place, height = above(self._table, np.maximum(other, 0), side, self._point)
-            low = np.minimum(FARTHER * -np.abs(gap), -self._slack)
-            holds = wrong & (edges.faces[edge, 1] >= 0) & (height <= 0.0) & (height >= low) & (height > best)
+            holds = wrong & (other >= 0) & (height <= 0.0) & (height >= -self._deepest) & (height > best)
             holds &= over(self._table, np.maximum(other, 0), place, self._slack) & self._held(up)
             normal[holds], foot[holds], best[holds] = up[holds], place[holds], height[holds]
         found = np.flatnonzero(np.isfinite(best))
         return found, normal[found], foot[found], best[found]
+
+    def _around(self, triangle):
+        """Triangles (K,) across the sides of ``triangle`` (K,), and those across theirs, one list after the other; -1
+        at a border.  A face of four corners is two triangles.
+        """
+        for k in range(3):
+            other = self._across(triangle, k)
+            yield other
+            for j in range(3):
+                yield self._across(other, j)
+
+    def _across(self, triangle, k):
+        """Triangles (K,) across side ``k`` of ``triangle`` (K,); -1 where there is none."""
+        edge = self._edges.side[triangle, k]
+        first, second = self._edges.faces[edge].T
+        return np.where((triangle >= 0) & (second >= 0), first + second - triangle, -1)
 
     def _held(self, normal):
         """(K,) bool: no edge leads deeper against ``normal`` (K, 3)."""

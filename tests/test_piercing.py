@@ -65,3 +65,32 @@ def test_nothing_is_inside_the_hollow_of_a_bowl():
     assert not pierced(collider, x, q)
     x[1, 2] = -0.75
     assert pierced(collider, x, q)[1, 0] > 0.02
+
+
+# Two knife edges past each other, and two tetrahedra whose edges are nearly parallel: as they lay in heaps.
+PASSED = {
+    "blades": (
+        0.15 * np.array([[-1, y, z] for y in (-0.5, 0.5) for z in (0.0, 0.5)] + [[1, y, 0.0] for y in (-0.5, 0.5)]),
+        np.array([(0.0, 0.0, 0.0), (0.0060577, -0.2628784, -0.0729341)]),
+        np.array([(0.8511889, -0.4834633, -0.1930558, -0.0668597), (-0.3071588, -0.1470528, -0.5563607, -0.7579523)]),
+        0.0004902,
+    ),
+    "nearly parallel": (
+        0.25 * CUBE[[0, 3, 5, 6]],
+        np.array([(0.0, 0.0, 0.0), (-0.1558619, -0.0020794, -0.0827915)]),
+        np.array([(-0.3347151, -0.5131995, -0.3388088, 0.7140033), (-0.6172748, 0.6856468, -0.0991137, -0.3728764)]),
+        0.0008554,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PASSED)
+def test_edges_past_each_other_are_a_contact_as_deep_as_the_solids(name):
+    """Fails where an edge is looked for in the other solid no farther along than the two are deep: there was none."""
+    corners, x_two, q_two, deep = PASSED[name]
+    hull = ConvexHull(corners)
+    mesh = TriangleMesh(hull.vertices, hull.triangles)
+    collider, x, q = set_up(*(Body(f"{k}", [mesh], position=(0.0, 0.0, 9.0 * k), **FRAME) for k in range(2)))
+    detect(collider, x, q)  # apart, so that they did not start in each other
+    gap = collider.collide_again(x_two, q_two, np.ones(2, bool)).gap.min()
+    assert gap == pytest.approx(-deep, abs=1e-5)

@@ -12,6 +12,7 @@ from judges import OverlapJudge
 WEDGE = np.array(
     [[-0.15, y, z] for y in (-0.075, 0.075) for z in (0.0, 0.075)] + [[0.15, y, 0.0] for y in (-0.075, 0.075)]
 )
+HEAPS = {"tetrahedron": (1, 3, 10, 15, 20, 21), "wedge": (5, 10, 13, 15, 17)}
 FAST = SolverConfig(device="cpu").tolerances()[1]
 SHAPES = {"tetrahedron": 0.25 * CUBE[[0, 3, 5, 6]], "wedge": WEDGE}
 
@@ -21,12 +22,12 @@ def test_tips_and_edges_do_not_go_through_each_other(kind):
     """27 bodies that tumble into a bowl, judged as the convex solids that they are, by their poses alone.
 
     Fails where contacts alone are asked at a step's end: tips went through thin parts, 15 cm deep, all "converged".
-    Each change of anything takes another way through the frames, so that three heaps are asked.
+    Each change of anything takes another way through the frames, so that several heaps are asked: those that were
+    0.2 to 7 mm deep where edges had passed others that were nearly along them, or blades that lay flat.
     """
-    deepest = [tumbled_in(kind, seed) for seed in (1, 2, 3)]
-    name = f"3 heaps of 27 of {kind} as meshes"
-    assert figure(name, "deepest in each other, the middle one", np.median(deepest), 3e-4, "m") < 3e-4
-    assert figure(name, "deepest in each other", max(deepest), 0.01, "m") < 0.01
+    deepest = [tumbled_in(kind, seed) for seed in HEAPS[kind]]
+    name = f"{len(deepest)} heaps of 27 of {kind} as meshes"
+    assert figure(name, "deepest in each other", max(deepest), f"< {FAST}", "m") < FAST
 
 
 def tumbled_in(kind, seed):
