@@ -128,9 +128,8 @@ class Collider:
         return self._detect(None, position, orientation, linear_velocity, still, step, free, watched, asked)
 
     def pierced(self, position, orientation):
-        """Bodies of which one is in the other's meshes, whatever the contacts say: (body (P,), other (P,), depth (P,)
-        [m]).  Meshes by their edges; of boxes, hulls and what is round that which is in to more than half.  Of the
-        pairs that the last detection saw near each other; position (B, 3), orientation (B, 4): as there.
+        """Bodies of which one is in the other's meshes, whatever contacts say, as the last detection saw them near each
+        other: (body (P,), other (P,), depth (P,) [m]).  Meshes by edges; boxes, hulls, round ones by more than half.
         """
         if self._pipeline is None or not self.model.meshes.bounds.size:
             return no_piercing()
