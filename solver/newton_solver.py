@@ -90,7 +90,7 @@ class SolverAxion(newton.solvers.SolverBase):
         self._assembler = _NewtonAssembler(self._frames, self._joints, free)
         # Newton detects contacts, once a step: bodies of boundless size never move far enough to look again.
         size = {"body_size": np.full(len(free), np.inf), "body_radius": np.zeros(len(free))}
-        bodies = SimpleNamespace(may_touch=True, **size)
+        bodies = SimpleNamespace(may_touch=True, meshes=SimpleNamespace(bounds=np.zeros((0, 2, 3))), **size)
         self._phase = PositionPhase(
             self._assembler,
             SimpleNamespace(model=bodies, deform=_nothing_deforms),
