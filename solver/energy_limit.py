@@ -23,6 +23,7 @@ at this end pose is right, and the step is done again as two halves.
 
 In mid-step the energy goes up and down a little within a swing, and rises by some 1e-5 of it a step where that turns
 far.  No more than a hundredth is left to it, step after step; along a curve, whose facets add and take more, nothing.
+Where a swing turns, what facets push out may be more than there is, and is owed until it is there.
 What is beyond is taken from the speed.  This is for what the ground or a joint to it holds: of what flies free it would
 change the momentum.
 
@@ -49,6 +50,7 @@ LONGEST_STEP = 1.0 / 24.0  # [s] of a step
 ROUNDS = 3  # solves for the share
 UNEVEN = 3.0  # times by how much the mean speed of what carries is off: 3/2 of it at most, and (1 + e) of that
 BEYOND = 0.01  # of the kinetic energy, what mid-step may give in all
+PAYS = 0.5  # of the kinetic energy, what a step at most takes of what is owed along a curve
 
 
 class EnergyLimit:
@@ -157,8 +159,9 @@ class EnergyLimit:
         """Take from ``velocity`` (n, 6), in place, what ``bodies`` (n,) bool that go by mid-step have beyond what there
         is, together where they are of one island.  Returns (n,) what mid-step has given them so far [J].
 
-        along: (n,) bool, those that a curve carries, which may have nothing beyond; beyond: (n,) as it was before;
-        taken: (n,) [J] what the curve's facets took from them, which they get back as far as it is there; or None.
+        along: (n,) bool, those that a curve carries, which may have nothing beyond, and pay later what they were too
+        slow for; beyond: (n,) as it was before; taken: (n,) [J] what the curve's facets took from them, which they get
+        back as far as it is there; or None.
         """
         if not self._any:
             return beyond
@@ -167,11 +170,13 @@ class EnergyLimit:
         limit = np.bincount(island, np.where(bodies, self.start + self.work, 0.0), self._count) + self._rows
         np.maximum.at(given, island[bodies], beyond[bodies])
         strict[island[along]] = True
-        most = limit + np.where(strict, 0.0, np.maximum(BEYOND * limit - given, 0.0))
-        over = self.held & (energy > most) & (most > 0.0)
+        spare = np.where(strict, -np.minimum(given, PAYS * limit), np.maximum(BEYOND * limit - given, 0.0))
+        most = limit + spare
+        over = self.held & (energy > most) & (limit > 0.0)
         if taken is not None:
-            short = self.held & (energy > 0.0) & (energy < limit)
-            most = np.where(short, np.minimum(energy + self._sum(taken), limit), most)
+            there = np.minimum(limit, most)
+            short = self.held & (energy > 0.0) & (energy < there)
+            most = np.where(short, np.minimum(energy + self._sum(taken), there), most)
             over |= short
         factor = np.sqrt(np.where(over, most, 1.0) / np.where(over, energy, 1.0))
         self.scale(velocity, np.where(bodies, factor[island], 1.0))

@@ -16,6 +16,7 @@ from .crests import crests
 from .curves import COARSE, KINK, MOST, bends, curves, pose_at
 from .eased import SHARES, eased
 from .effort import Effort, adds_up, hanging
+from .facets import Surfaces
 from .flags import some
 from .ghosts import NO_PAIRS, met_without, of_pairs, suspects
 from .gliding import whole_impulses
@@ -50,12 +51,12 @@ CHANGES = 2  # solves with the integrator of other loads; one that comes and goe
 class PositionPhase:
     """Solves the position phase of steps of one scene."""
 
-    def __init__(self, assembler, collider, frames, joints, solver, tolerances):
-        """tolerances: (slow, fast) [m], as SolverConfig.tolerances gives them."""
+    def __init__(self, assembler, collider, frames, joints, solver, tolerances, bodies=()):
+        """tolerances: (slow, fast) [m], as SolverConfig.tolerances gives them; bodies: the scene's, if it has some."""
         self.assembler, self.collider, self.frames = assembler, collider, frames
         self.joints, self.solver = joints, solver
         self.slow, self.fast = tolerances
-        self.judge = Judge(solver.device)
+        self.judge, self.surfaces = Judge(solver.device), Surfaces(bodies)
         self.effort = Effort(tolerances, (AIM, 1.0 - HELD, solver.resting), (SLOW, CALM))
         if collider.model.may_touch:
             solver.problem.usual = self.judge.usual = usual_room(int(np.isfinite(frames.mass).sum()))

@@ -76,7 +76,8 @@ class Stepper:
         self.assembler = Assembler(scene, frames, joints, config)
         self.collider = Collider(model)
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
-        self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, config.tolerances())
+        known = config.tolerances(), scene.bodies
+        self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, *known)
         slow, self.fast = config.tolerances()
         self.collider.tolerance = self.fast
         self.glue = Glue(scene.joints, model.names, model.movable, self.fast)

@@ -124,6 +124,8 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         residuals, body = phase.judge.end(problem, result, loaded)
         if solved.leans is not None:
             middle, along = middle | solved.leans, along | solved.leans
+        if (rolls := phase.surfaces.along(assembly)) is not None:
+            middle, along = middle | rolls, along | rolls
         if some(middle):
             beyond = np.zeros(n) if state.beyond is None else state.beyond[assembly.numbering.scene[:n]]
             lost = None

@@ -269,7 +269,7 @@ MADE = {
     "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow rims"
     " noise flat _moving holding hand_over force_fields outlines _motion _foresight _places _numbering _linking"
     " _inert asleep carried _surfaces_run _joined flights hangs spinning until",
-    "PositionPhase": "assembler collider frames joints solver slow fast judge effort",
+    "PositionPhase": "assembler collider frames joints solver slow fast judge surfaces effort",
     "Gyroscopes": "frames joints ball _known",
     "ProximalSolver": "device problem _ropes _contact _joint _motion _momentum _stiffness _assembly _cg"
     " _gradient_kernel _search _sweep _squeezes _arcs _unhindered _passing _mix _control _limits resting stirring"
