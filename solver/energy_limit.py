@@ -238,8 +238,9 @@ def held_to(limit, problem, result, first, solve, spared=None):
         return asked, replace(result, velocity=velocity, contact_impulse=impulse)
 
     held = at(np.zeros(len(over)))
-    stuck = limit.exceeded(held[1].velocity[:n])
-    share = np.where(over & ~stuck, _share(limit, held[1].velocity[:n], result.velocity[:n]), 0.0)
+    rest = held[1].velocity[:n]
+    stuck = limit.exceeded(rest)
+    share = np.where(over & ~stuck, _share(limit, rest, result.velocity[:n]), 0.0)
     for _ in range(ROUNDS):
         if not some(share):
             break
@@ -248,7 +249,7 @@ def held_to(limit, problem, result, first, solve, spared=None):
         if not some(still):
             held = tried
             break
-        share[still] *= 0.5
+        share = np.where(still, share * _share(limit, rest, tried[1].velocity[:n]), share)
     asked, held = held
     slowed = stuck & limit.of_weights(held.velocity[:n])
     energy = limit.energy(held.velocity[:n])

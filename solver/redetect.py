@@ -137,9 +137,14 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         closed = depth > np.maximum(may_close, tolerance)
         closed &= ~(through[ahead.body_a] | through[ahead.body_b])
         past = closed & (may_close > 0.0)
-        # What rebounds would go on to others, on a way that late contacts tell too little of.
-        closed &= ~past | (added.restitution * depth <= SLOW * problem.step)
+        # What rebounds would go on to others, on a way that late contacts tell too little of: its step is halved.
+        rebounds = past & (added.restitution * depth > SLOW * problem.step)
+        closed &= ~rebounds
         past &= closed
+        if some(rebounds) and not last:
+            rebounds[rebounds] = met_on_the_way(ahead.take(rebounds), assembly, solution, collider, frames, free)
+            through[ahead.body_a[rebounds]] = through[ahead.body_b[rebounds]] = True
+            excess[through & free] = unsolved = np.inf
         if some(past):
             closed[past] = met_on_the_way(ahead.take(past), assembly, solution, collider, frames, free)
             past &= closed

@@ -104,3 +104,21 @@ def test_boxes_bounce_at_24_frames_a_second_as_at_384():
         shares.append(energy[-1] / energy[0])
     off, name = abs(shares[0] - shares[1]), "27 boxes that fall, restitution 0.9"
     assert figure(name, "energy after 1 s, 24 fps beside 384 fps", off, 0.07) < 0.07  # 0.92 for 0.57 before
+
+
+@pytest.mark.parametrize(("mass", "substeps"), [(200, 1), (200, 6), (300, 6), (400, 1), (800, 2)])
+def test_a_heavy_box_rebounds_from_a_light_one_at_a_wall(mass, substeps):
+    scene, half = Scene(gravity=(0, 0, 0)), (0.1, 0.1, 0.1)
+    turn = (0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
+    scene.add(Body("Wall", [Plane()], motion="static", orientation=turn, **BALL))
+    scene.add(Body("Light", [Box(half)], position=(1.0, 0.0, 0.0), mass=1.0, **BALL))
+    motion = {"position": (2.0, 0.0, 0.0), "linear_velocity": (-1.0, 0.0, 0.0)}
+    scene.add(Body("Heavy", [Box(half)], mass=mass, **motion, **BALL))
+    trajectory = simulate(scene, 72, config=SolverConfig(device="cpu", substeps=substeps))
+    assert all(report.converged for report in trajectory.reports)
+    energy, place = energies(scene, trajectory) / (0.5 * mass), trajectory.position[:, 1:, 0]
+    name = f"light box between one of {mass:g} kg and a wall, {substeps} steps a frame"
+    assert figure(name, "energy lost", 1.0 - energy[-1], 0.01) < 0.01  # 0.75 of 200 kg before
+    assert energy.max() < 1.0 + 1e-3
+    assert (np.diff(place, axis=1) > 0.199).all()  # it had flown through the heavy one
+    assert trajectory.linear_velocity[-1, 2, 0] == pytest.approx(1.0, abs=0.01)
