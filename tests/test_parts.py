@@ -18,7 +18,7 @@ STEP, FRAMES = 1.0 / 24.0, 12
 
 def wall(scene):
     """A heavy ball flies into nine bricks: steps of this island are halved."""
-    scene.add(Body("Ball", [Sphere(0.3)], position=(-0.9, 0.02, 0.4), linear_velocity=(12, 0, 0), mass=50.0))
+    scene.add(Body("Ball", [Sphere(0.3)], position=(-0.9, 0.02, 0.4), linear_velocity=(12, 0, 1), mass=50.0))
     for row in range(3):
         for column in range(3):
             place = (0, (column - 1) * 0.51 + 0.1 * (row % 2), 0.15 + 0.3 * row)
