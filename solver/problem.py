@@ -241,7 +241,6 @@ class StepSolution:
     joint_impulse: np.ndarray  # (R,)
     newton_iterations: int = 0
     linear_iterations: int = 0
-    arc: np.ndarray | None = None  # (B, 6) of ``velocity``, what the impulses did not give (arcs.py); None: nothing
 
 
 def joined(first, second):
