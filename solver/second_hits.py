@@ -37,7 +37,8 @@ def hit_again(assembly, solution, missed, bad):
     if flights is None and (rebounds is None or not some(rebounds)):
         return None
     contacts, n = problem.contacts, problem.bodies.dynamic_count
-    sent = _sent(problem, solution, bad)
+    sent = (contacts.rebound_speed != 0.0) & (solution.contact_impulse[:, 0] > 0.0)
+    sent = np.flatnonzero(sent & ~moves(contacts, bad, len(solution.velocity)) if some(bad) else sent)
     sides = contacts.body_a, contacts.body_b
     u = _sent_off(problem, solution, sent)
     hits = np.bincount(np.append(*(side[sent] for side in sides)), minlength=len(u))
@@ -56,8 +57,7 @@ def hit_again(assembly, solution, missed, bad):
     reach += sum(length(point) for point in (second.point_a, second.point_b))
     turned = aside > TURNED * reach
     again[second.body_a[turned]] = again[second.body_b[turned]] = True
-    if some(jams := _jammed(assembly, solution, bad)):
-        again[:n] |= jams
+    again[:n] |= _jammed(assembly, solution, sent)
     if missed is not None:
         a, b = missed.body_a, missed.body_b
         speed = length(u[b] - u[a])  # the normal at the step's end may be that of a near miss
@@ -66,20 +66,19 @@ def hit_again(assembly, solution, missed, bad):
     return again[:n]
 
 
-def _jammed(assembly, solution, bad):
-    """(n,) bool: bodies whose rebounds push what they meet, though no hit was foreseen there; args: of ``hit_again``.
+def _jammed(assembly, solution, sent):
+    """(n,) bool: bodies whose rebounds push what they meet, though no hit was foreseen there.
 
-    Not where all impulses go through the centres of mass.
+    sent: (K,) numbers of contacts that rebound with an impulse.  Not where all impulses go through the centres of mass.
     """
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
     contacts, jams = problem.contacts, np.zeros(len(problem.bodies.mass), bool)
-    if contacts.rebound_speed is None or not some(contacts.rebound_speed):
+    if not len(sent):
         return jams[:n]
     sides = contacts.body_a, contacts.body_b
     loaded = (contacts.rebound_speed == 0.0) & (contacts.rebound_gap == 0.0) & (contacts.restitution > 0.0)
     loaded &= solution.contact_impulse[:, 0] > 0.0
-    sent = _sent(problem, solution, bad)
-    if not some(loaded) or not len(sent):
+    if not some(loaded):
         return jams[:n]
     before, left = problem.bodies.velocity[:, :3], _leaving(problem, sent)
     apart = start_gaps(problem) > (0.0 if contacts.gap_noise is None else contacts.gap_noise)
@@ -94,13 +93,6 @@ def _jammed(assembly, solution, bad):
     off[sides[0][aside]] = off[sides[1][aside]] = True
     jams[sides[0][met]] = jams[sides[1][met]] = True
     return jams[:n] & whole_groups(assembly.island, off[:n])
-
-
-def _sent(problem, solution, bad):
-    """(K,) numbers of contacts that rebound with an impulse, but of bodies that are ``bad``."""
-    contacts = problem.contacts
-    sent = (contacts.rebound_speed != 0.0) & (solution.contact_impulse[:, 0] > 0.0)
-    return np.flatnonzero(sent & ~moves(contacts, bad, len(solution.velocity)) if some(bad) else sent)
 
 
 def _leaving(problem, sent):

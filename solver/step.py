@@ -76,13 +76,14 @@ class Stepper:
         self.assembler = Assembler(scene, frames, joints, config)
         self.collider = Collider(model)
         self.frames, self.joints, self.solver, self.model = frames, joints, solver, model
-        known = config.tolerances(), scene.bodies
-        self.position_phase = PositionPhase(self.assembler, self.collider, frames, joints, solver, *known)
-        slow, self.fast = config.tolerances()
+        slow, self.fast = tolerances = config.tolerances()
+        self.position_phase = PositionPhase(
+            self.assembler, self.collider, frames, joints, solver, tolerances, scene.bodies
+        )
         self.collider.tolerance = self.fast
         self.glue = Glue(scene.joints, model.names, model.movable, self.fast)
         self.straight = StraightFlight(joints, model.body_size)
-        self.rest = Rest(self.assembler, joints, model, config.tolerances(), solver.stirring * slow)
+        self.rest = Rest(self.assembler, joints, model, tolerances, solver.stirring * slow)
         self.state, self.joint_damping, self.deepest, self.failures = None, config.joint_damping, DEEPEST, 0
         self.recorder = ForceRecorder(scene, frames, joints) if config.record_forces else None
         self.carried = None  # parts.Carried that only went along in the step last accepted
