@@ -52,7 +52,6 @@ class Assembler:
     carried = None  # parts.Carried: bodies that have done this step already, or None
     flights = None  # bounces.Flights of a scene: its bodies bounce in free motion
     until = None  # when the step that this one is a part of ends [s], see jumps.py; None: it is none
-    flat = False  # (B + 1,) bool: scene bodies that hold and have no curves (gliding.py), or False where nobody asks
     hangs = None  # (B + 1,) bool: scene bodies that contacts may pull outward (hanging.py), or None
     rims = None  # Rims of the bodies, or None where there are none
     spinning = None  # (B,) bool: bodies that turn with what joints do to them (spinning.py), or None
@@ -70,8 +69,7 @@ class Assembler:
         self.materials = Materials(rules, *([getattr(body, name) for body in bodies] for name in COEFFICIENTS))
         self.flights = Flights(bodies, frames, self.hand_over)
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
-        if scene.joints or surface.any():
-            self.flat = np.append([bool(body.held_times()) and is_flat(body) for body in bodies], False)
+        self.flat = np.append([is_flat(body) for body in bodies], False)  # (B + 1,) bool
         self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
         self._surfaces_run = bool(surface.any())
         self.hangs = hangs(bodies)

@@ -13,8 +13,9 @@ and the velocity phase ends what is left of v_n(q+), with p turned on to the end
 and neither approaches nor runs along a curve; bodies go by mid-step where all that press on them, themselves or
 through others, do.
 What stands still holds where its surface does not curve, but for what has springs: they would be braked with it, and a
-car on undamped springs lost 85 % of its swing in a second.  And but for single bodies that are round there, and
-wheels: a roly-poly went from 0.3 to 0.17 rad in eight seconds, balls and carts were a h t / 2 too far down a slope.
+car on undamped springs lost 85 % of its swing in a second.  And but for single bodies that are round there, or lie on
+what is round with a flat face, and wheels: a roly-poly went from 0.3 to 0.17 rad in eight seconds, balls and carts were
+a h t / 2 too far down a slope.
 And but for what joints hold together while it slides (sliding.py).  All of these go on what keyframes move straight on,
 and on flat belts, as on what stands; and what lifts carry that speed up or slow down ends the step with their speed.
 What keyframes turn carries along as what joints turn does: along the tangents of a turntable a box came 1.3 times as
@@ -30,7 +31,7 @@ from .flags import places, some
 from .mesh_features import has_large_faces
 from .numbering import held
 from .problem import TURNS
-from .reference.rotation import dot, halfway
+from .reference.rotation import cross, dot, halfway
 from .reference.rows import normals, parting_speeds
 from .rims_that_roll import with_others
 from .rotations import conjugate, rotate
@@ -127,7 +128,7 @@ def _near(problem, contacts, links, noise, curved, rims):
         may |= _sped_up(problem.bodies, links, (own, other), problem.step, noise)
     if links.as_one is not None:  # edges that touch turn with both then
         may |= (other < n) & (links.as_one.take(own) == links.as_one.take(other))
-    is_round = _is_round(touches, closed, own)
+    is_round = _is_round(touches, closed, own) | _lies_on_round(touches, closed, own, links.flat)
     if rims is not None:
         is_round |= rims[1][closed]
     if links.sprung is not None or some(is_round):
@@ -220,7 +221,7 @@ def _able(problem, may, count, links, noise, curved):
         own, other = moving_first(near)
         falls = length((bodies.free_velocity - bodies.velocity)[own, :3])
         rest = noise / problem.step + np.where(other < bodies.dynamic_count, 0.0, PRESSED * falls)
-        quiet = _does_not_rebound(near) & (~_runs(near) | links.flat.take(other))
+        quiet = _does_not_rebound(near) & (~_runs(near) | (other >= bodies.dynamic_count) & links.flat.take(other))
         found[index] = quiet & (np.abs(speed) <= rest)
     return found if found.any() else None
 
@@ -322,11 +323,21 @@ def _is_round(touches, index, own):
     return np.where(on_a, touches.margin_a.take(index), touches.margin_b.take(index)) > 0.0
 
 
+def _lies_on_round(touches, index, own, flat):
+    """(K,) bool: whether bodies ``own`` (K,), of which ``flat`` (B + 1,) bool have no curve, lie there on what is round
+    with a face.
+    """
+    on_a = touches.body_a.take(index) == own
+    margin = np.where(on_a, touches.margin_b.take(index), touches.margin_a.take(index))
+    return (margin > 0.0) & (touches.face.take(index) == own) & flat.take(own)
+
+
 def _touch_below(problem, index):
     """Move the points of faces at ``index``, in place and in the faces, to below what is round where that is half way.
 
     Where a ball rolls is not where the place of a turntable goes that it touched at the start: with the velocity of
-    that, it lost a fortieth of its speed in a second.
+    that, it lost a fortieth of its speed in a second.  A face that turns along what is round touches it elsewhere, too:
+    a plank that rocks on a log gained a quarter of its swing in six seconds, at any length of the step.
     """
     touches, bodies = problem.contacts, problem.bodies
     for own, other in ("ab", "ba"):
@@ -339,6 +350,8 @@ def _touch_below(problem, index):
         arm = rotate(bodies.orientation[there], getattr(touches, f"point_{other}")[k])
         past = speed_at(bodies, there, arm) - speed_at(bodies, body, rotate(turn, point[k]))
         start = normals(touches.take(k), bodies.orientation)
+        swept = cross(bodies.velocity[body, 3:], start)  # the normal turns with the face, and along what is round
+        past += (1.0 if own == "a" else -1.0) * getattr(touches, f"margin_{other}")[k, None] * swept
         past -= dot(past, start)[:, None] * start
         point[k] += rotate(conjugate(turn), 0.5 * problem.step * past)
 

@@ -44,7 +44,7 @@ class Links:
     group_count: int  # that number
     sprung: np.ndarray | None  # (group_count + 1,) bool: groups that springs are in; None: no spring holds
     wheels: np.ndarray  # (B + 1,) bool: bodies that one joint holds, without limits, and no other
-    flat: np.ndarray  # (B + 1,) bool: bodies without curves, on which wheels roll (gliding.py)
+    flat: np.ndarray  # (B + 1,) bool: bodies without curves (gliding.py)
     rims: NumberedRims | None  # round ends of the bodies
     as_one: np.ndarray | None  # (B + 1,) bodies that joints let turn only as one share a number; None: there are none
 
