@@ -18,7 +18,7 @@ from .mesh_sides import faces_middle
 from .shape_pairs import ShapePairs
 
 NEAREST = 0.5  # of the way to the faces beside an edge: where another surface is nearer, the edge is not in the way
-OFF = 0.05  # of an overlap, that it may be off from that
+OFF = 0.05  # of an overlap, that the faces beside edges may tell it less than the edges do
 
 
 def edge_contacts(model, pairs, reach, position, rotation, sides):
@@ -136,11 +136,11 @@ def _measure(model, edges, met, between, back_1, back_2):
     one = turn_back(between.relative[run], point - between.offset[run])
     deep = np.flatnonzero(good & (gap < -PAST * between.size[run]))
     if len(deep):
-        r, overlap, n = run[deep], -gap[deep], normal[deep]
+        r, overlap, n, slack = run[deep], -gap[deep], normal[deep], PAST * between.size[run[deep]]
         back_turn = np.swapaxes(between.relative[r], 1, 2)
-        passing = _Passing(s[deep], point[deep], met.way[deep], n, overlap)
+        passing = _Passing(s[deep], point[deep], met.way[deep], n, overlap, slack)
         seen = (turn(back_turn, each) for each in (other[deep] - between.offset[r], along[deep], -n))
-        passed = _Passing(t[deep], *seen, overlap)
+        passed = _Passing(t[deep], *seen, overlap, slack)
         seen = passing.in_wedge(model, edges, between.second[r], met.other[deep], back_2[r])
         seen_1 = passed.in_wedge(model, edges, between.first[r], met.edge[deep], back_1[r])
         (into, inside, strong, pierces), (into_1, inside_1, strong_1, pierces_1) = seen, seen_1
@@ -157,6 +157,7 @@ class _Passing:
     way: np.ndarray  # (N, 3) from end to end
     normal: np.ndarray  # (N, 3) outward
     overlap: np.ndarray  # (N,) from the other edge, against it
+    slack: np.ndarray  # (N,) that what is inside may seem to be outside
 
     def in_wedge(self, model, edges, shape, number, back):
         """Whether they reach where it is inside as the faces beside edges ``number`` (N,) say, whether they are inside
@@ -173,11 +174,15 @@ class _Passing:
         shift, depth = self._deepest(faces, unit, near)
         seen = depth_below(model, shape, self.place + shift[:, None] * unit, back)
         strong = seen >= NEAREST * np.maximum(depth, 0.5 * self.overlap)
-        into, inside, pierces = depth >= -off, seen >= np.minimum(0.0, depth) - off, np.zeros(len(seen), bool)
+        into, inside, pierces = (
+            depth >= -off,
+            seen >= np.minimum(0.0, depth) - np.minimum(off, self.slack),
+            np.zeros(len(seen), bool),
+        )
         # Below a blade that lies flat, or an edge nearly along this one, it is inside farther off than it is deep.
         far = np.flatnonzero(~strong & (np.abs(ends) > self.overlap).any(axis=0))
         if len(far):
-            some = _Passing(*(each[far] for each in (self.share, self.place, self.way, self.normal, self.overlap)))
+            some = _Passing(*(each[far] for each in vars(self).values()))
             shift, depth = some._deepest(faces[far], unit[far], ends[:, far])
             seen = depth_below(model, shape[far], some.place + shift[:, None] * unit[far], back[far])
             pierces[far] = (depth > 0.0) & (seen >= (1.0 - OFF) * depth)
