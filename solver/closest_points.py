@@ -5,6 +5,7 @@ import numpy as np
 import warp as wp
 
 from .arrays import allocate, download_all, upload
+from .mesh_features import nearest_normals
 
 FEWEST = 256  # rows there is room for at first
 FARTHEST = 1e9  # of newton's lengths: float32 has no room for an endless reach squared
@@ -172,4 +173,7 @@ def closest_points(model, shape, point, reach):
     back = face >= once  # newton has the triangles of open meshes a second time, with their corners in reverse
     face[back] -= once[back]
     weight[back] = weight[back, ::-1]
-    return face, weight, place * model.unit, sign
+    place = place * model.unit
+    solid = table.closed[mesh] & (face >= 0)
+    side = np.einsum("ki,ki->k", point - place, nearest_normals(table, mesh, face, weight))
+    return face, weight, place, np.where(solid & (side != 0.0), np.sign(side), sign)

@@ -13,7 +13,7 @@ from .components import connected_components
 
 FLAT = np.cos(np.radians(5.0))  # faces that meet at a smaller angle count as one surface
 PLANE = 1.0 - 1e-7  # cone of features whose faces lie in one plane
-NEAR_EDGE = 1e-3  # barycentric weight below which a point counts as on the edge
+NEAR_EDGE = 1e-3  # barycentric weight up to which a point counts as on the edge
 HOLES = 0.1  # share of its surface up to which a mesh's holes leave it a solid: sockets for eyes, not a bowl's mouth
 
 
@@ -194,7 +194,22 @@ def features(table, mesh, face, weight):
 
     face and weight: as ``closest_points`` has them; nothing within reach counts as the first triangle.
     """
-    on_edge = weight < NEAR_EDGE
+    return _features(table, mesh, face, weight, NEAR_EDGE)
+
+
+def _features(table, mesh, face, weight, near):
+    """``features`` with this barycentric weight ``near`` an edge."""
+    on_edge = weight <= near
     number = np.where(on_edge.any(axis=1), 1 + np.argmin(weight, axis=1), 0)
     number = np.where(on_edge.sum(axis=1) >= 2, 4 + np.argmax(weight, axis=1), number)
     return table.first_triangle[mesh] + np.maximum(face, 0), number
+
+
+def nearest_normals(table, mesh, face, weight):
+    """(N, 3) normals of the very features on which surface points lie, as ``closest_points`` has them: what such a
+    point is nearest to is outside where it is before that (Baerentzen and Aanaes, 2005).
+
+    Warp adds up the normals of all faces that are as near, and those of a slot's two walls are opposite: half way
+    between them all was inside.
+    """
+    return table.normal[_features(table, mesh, face, weight, 0.0)]

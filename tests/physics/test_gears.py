@@ -3,8 +3,9 @@
 
 import numpy as np
 import pytest
-from axion.solver import Axis, Body, Joint, Scene, SolverConfig, TriangleMesh, simulate
+from axion.solver import Axis, Body, Joint, Scene, SolverConfig, simulate
 from axion.solver.simulate import starting_overlaps
+from contact_scenes import prism
 from figures import figure
 from scenes import turned
 
@@ -32,12 +33,14 @@ def gear(teeth, width):
     radius, angle = np.append(radius, radius[::-1]), np.append(-half, half[::-1])
     angle = (2.0 * np.pi * np.arange(teeth)[:, None] / teeth + angle).ravel()
     outline = np.tile(radius, teeth)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    n = len(outline)
-    ends = [np.c_[outline, np.full(n, side * 0.5 * width)] for side in (-1.0, 1.0)]
-    vertices = np.concatenate([*ends, [[0.0, 0.0, -0.5 * width], [0.0, 0.0, 0.5 * width]]])
-    i, j, low, high = np.arange(n), (np.arange(n) + 1) % n, np.full(n, 2 * n), np.full(n, 2 * n + 1)
-    sides = [(i, j, n + j), (i, n + j, n + i), (low, j, i), (high, n + i, n + j)]
-    return TriangleMesh(vertices, np.concatenate([np.stack(side, axis=1) for side in sides]))
+    around = len(radius)
+    tooth = [
+        t for k in range(around // 2 - 1) for t in ((k, k + 1, around - 2 - k), (k, around - 2 - k, around - 1 - k))
+    ]
+    foot = np.array([around * k + place for k in range(teeth) for place in (0, around - 1)])
+    core = np.stack([np.full(len(foot) - 2, foot[0]), foot[1:-1], foot[2:]], axis=1)
+    caps = np.concatenate([core, *(np.array(tooth) + around * k for k in range(teeth))])
+    return prism(outline, caps, 0.5 * width)
 
 
 def train(width):
