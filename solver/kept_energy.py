@@ -11,7 +11,7 @@ What is off is owed.  Where it is a thousandth, the motion beyond that of the gr
 what it hangs on, is scaled to it: momenta stay, and joints hold a scaled velocity as well as the one they had.  No
 force does that: those that are recorded are of the solves.  Where a limit is reached a group may end with less, and
 never with more.  Not where contacts press, what a group hangs on moves, or a drive or stiff damper leads it: those take
-or give energy themselves.
+or give energy themselves; see midway.py.
 """
 
 import numpy as np

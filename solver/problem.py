@@ -241,6 +241,7 @@ class StepSolution:
     joint_impulse: np.ndarray  # (R,)
     newton_iterations: int = 0
     linear_iterations: int = 0
+    midway: np.ndarray | None = None  # (R,) bool: rows of a velocity phase that pushed in mid-step (midway.py)
 
 
 def joined(first, second):

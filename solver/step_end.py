@@ -16,6 +16,7 @@ from .hits_first import after_hits
 from .hits_in_flight import in_flight, unheld
 from .joint_damping import damp_joints
 from .kept_energy import keep_energy
+from .midway import led_midway, push_midway
 from .proximal import SolveOptions
 from .riding import dragged, riders
 from .rolling import rolling
@@ -118,9 +119,14 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         rolls = judged.rolls & ~kept & ~spared
         if some(rolls & limit.held):
             kept |= roll_on(limit, rolls, (problem, result, loaded), solve, phase)
+        asked, before, lent = problem, _ruled(state, assembly.numbering.scene[:n]), None
+        fitted = before[0], phase.fast / LONGEST_STEP, phase.fast
+        alone = led_midway(assembly, solution, judged, (problem, result), fitted) & need & ~kept & ~slowed
+        if some(alone):
+            asked, result, lent = push_midway(assembly, solution, (problem, result), solve, alone, before[1])
         out.ruled = ruled = mask & ~(kept | slowed)[assembly.island]
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
-        residuals, body = phase.judge.end(problem, result, loaded)
+        residuals, body = phase.judge.end(asked, result, loaded)
         if solved.leans is not None:
             middle, along = middle | solved.leans, along | solved.leans
         if (rolls := phase.surfaces.along(assembly)) is not None:
@@ -132,9 +138,11 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
                 lost = taken_by_facets(assembly, solution, (problem, result, velocity), fine & along)
             out.beyond = limit.slow(result.velocity[:n], middle, along, beyond, lost)
         out.velocity = result.velocity[:n] if every(mask) else np.where(mask[:, None], result.velocity[:n], velocity)
-        known = sound, *_ruled(state, assembly.numbering.scene[:n]), phase.fast / LONGEST_STEP
+        known = sound, *before, phase.fast / LONGEST_STEP
         late = problem, result
         out.velocity, out.owed = keep_energy(out.velocity, assembly, solution, judged, late, known, decay, phase.fast)
+        if lent is not None:
+            out.owed = np.where(out.owed[:, 1:] > 0.0, out.owed, lent)
         out.body = body[:n] if every(ruled) else np.where(ruled, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
         out.phase = problem, result, taken

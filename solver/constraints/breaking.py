@@ -16,7 +16,7 @@ a step, twice as many go after each few rounds: a ball of 450 glued shards that 
 import numpy as np
 
 from ..problem import Coordinate
-from ..reference.rows import jacobians, joint_directions
+from ..reference.rows import jacobians, joint_directions, mean_jacobians
 
 EQUAL = 1e-3  # part by which two loads may differ and go together
 AT_ONCE = 8  # of so many overloaded joints of an island one goes, where it is no equal of one that stays;
@@ -45,7 +45,12 @@ def joint_impulses(problem, solution, phase, count, wide=None):
     if phase is not None:
         at_end, result, _ = phase
         bodies, rows = at_end.bodies, at_end.joints
-        parts.append((rows, jacobians(rows, bodies.position, bodies.orientation)[1], result.joint_impulse))
+        end = bodies.position, bodies.orientation
+        along = jacobians(rows, *end)[1]
+        if result.midway is not None:
+            start = problem.bodies.position, problem.bodies.orientation
+            along = np.where(result.midway[:, None], mean_jacobians(rows, start, end)[1], along)
+        parts.append((rows, along, result.joint_impulse))
     out = np.zeros((count, 6))
     for rows, along, impulse in parts:
         counted = impulse if wide is None else impulse * (wide[rows.body_a] | wide[rows.body_b])
