@@ -12,9 +12,10 @@ from .contact_frames import ContactFrames
 from .copies import replace
 from .falling import fall_by_middle, falling, in_groups
 from .flags import equal, places, some
+from .flat_shapes import is_flat
 from .force_fields import ForceTable
 from .foresight import Foresight, without_parting
-from .gliding import by_middle, carried, is_flat, take_middle
+from .gliding import by_middle, carried, take_middle
 from .hand_over import HandOver, Holding
 from .hanging import hangs, lever_inertia
 from .jumps import spread
@@ -28,6 +29,7 @@ from .overlaps import overlapping, without_friction
 from .predict import FreeMotion
 from .problem import Bodies, Contacts, JointRows, StepProblem, frozen, joined
 from .reference.free_motion import reach
+from .riders import Riding
 from .rims_that_roll import Rims
 from .spinning import fast_spins
 from .topology import build_topology
@@ -53,13 +55,12 @@ class Assembler:
     flights = None  # bounces.Flights of a scene: its bodies bounce in free motion
     until = None  # when the step that this one is a part of ends [s], see jumps.py; None: it is none
     hangs = None  # (B + 1,) bool: scene bodies that contacts may pull outward (hanging.py), or None
-    rims = None  # Rims of the bodies, or None where there are none
+    rims = riding = None  # Rims and Riding of the bodies, or None where there are none
     spinning = None  # (B,) bool: bodies that turn with what joints do to them (spinning.py), or None
 
     def __init__(self, scene, frames, joints, config):
-        bodies = scene.bodies
-        self.scene = scene
-        self.outlines, self.rims = Outlines(bodies, frames), Rims.of(bodies, frames)
+        self.scene, bodies = scene, scene.bodies
+        self.outlines, self.rims, self.riding = Outlines(bodies, frames), Rims.of(bodies, frames), Riding.of(bodies)
         self.set_out(frames, joints, Holding.of(bodies))
         self.hand_over = HandOver(bodies, frames, self.holding)
         self.force_fields = ForceTable(scene, frames) if scene.fields else None
@@ -81,8 +82,7 @@ class Assembler:
     def set_out(self, frames, joints, holding):
         """Take over BodyFrames, the table of joints and Holding; nothing is known of any step yet."""
         self.frames, self.joints, self.holding = frames, joints, holding
-        self._motion, self._places = FreeMotion(), ContactFrames(frames)
-        self._foresight = Foresight()
+        self._motion, self._places, self._foresight = FreeMotion(), ContactFrames(frames), Foresight()
         self._numbering, self._inert = (None, None), (None, None)
         self._linking, self._joined = (None, None), (None, None, None)
 
@@ -170,13 +170,13 @@ class Assembler:
         if missed is not None:
             touches = joined(touches, missed)
         problem = StepProblem(step, bodies, touches, NO_ROWS)
-        n, bodies.midpoint, bounces, may, seen = number.dynamic_count, number.loose, None, None, None
+        n, bodies.midpoint, bodies.riders, bounces = number.dynamic_count, number.loose, links.riders, None
         if len(touches):
             flying, known = (links, number, acceleration, state), (pressed, struck)
             pressed, bounces = self._rebound(problem, contacts, end_velocity, known, flying)
         else:
             touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
-        loads = pressed, self.joints.passed(step)
+        loads, may, seen = (pressed, self.joints.passed(step)), None, None
         if len(touches) or some(loads[1]):
             bodies.midpoint, may, seen = by_middle(problem, contacts, links, loads, self.noise, curved)
         self._take_mean_velocity(bodies, end_velocity, bodies.midpoint[:n], step)
@@ -185,7 +185,7 @@ class Assembler:
         if bounces is not None:
             bounces.set_free_motion(bodies, end_velocity)
         if may is not None:
-            take_middle(problem, contacts, may, curved, links.rims)
+            take_middle(problem, contacts, may, curved, links.rims, self.noise)
         if self.spinning is not None:
             bodies.spin = fast_spins(bodies, self.spinning[number.scene[:n]])
         bodies.lever_inertia = lever_inertia(problem, self.hangs, number)
@@ -299,7 +299,7 @@ class Assembler:
         springs = self.joints.springs_of(step)
         key = number, self.joints.alive.tobytes(), springs.tobytes()
         if self._linking[0] != key:
-            known = springs, self.joints.limits, self.flat, self.rims
+            known = springs, self.joints.limits, self.flat, self.rims, self.riding
             self._linking = key, Links.of(self.joints.fixed, self.joints.alive, number, *known)
         return self._linking[1]
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bounces import moving_first
 from .copies import replace
-from .curves import ALONG, FACET, HAIR, MOST, ROUND, SMOOTH, TURN, angles, outwards, passing
+from .curves import ALONG, FACET, HAIR, MOST, SMOOTH, TURN, angles, outwards, passing
 from .flags import places, some
 from .manifold import locate
 from .ordered import segments
 from .passing import on_the_way, scene_poses
+from .riders import ROUND, riding_first
 from .rotations import conjugate, rotate
 from .vectors import inner, length
 
@@ -47,7 +47,7 @@ def crests(assembly, solution, ours, collider, frames, found, fast, free):
     contacts, bodies, order = problem.contacts, problem.bodies, assembly.numbering.scene
     if not count or not some(ours):
         return None
-    own, other = moving_first(contacts)
+    own, other = sides = riding_first(contacts, bodies)
     size = collider.model.body_radius[order[np.minimum(own, n - 1)]]
     margin = np.where(contacts.body_a == own, contacts.margin_a, contacts.margin_b)
     loaded = solution.contact_impulse[:, 0] > 0.0
@@ -60,8 +60,8 @@ def crests(assembly, solution, ours, collider, frames, found, fast, free):
     index = index[_told_by_one(collider.model, pair[index])]
     lies = np.append(found.gap, np.inf)[_nearest(pair[index], found)] <= ABOVE * fast
     index = index[~lies]
-    start = outwards(contacts, contacts.normal)[index]
-    past = passing(contacts, bodies)[index]
+    start = outwards(contacts, contacts.normal, own)[index]
+    past = passing(contacts, bodies, sides)[index]
     speed = length(past)
     rate = inner(start, past)
     good = (np.abs(rate) <= ALONG * speed) & (near[index] | (-problem.step * rate <= fast))  # others are hit
@@ -87,7 +87,7 @@ def crests(assembly, solution, ours, collider, frames, found, fast, free):
     too_long[own[index[good & (turn > LONG)]]] = True
     good &= ~too_long[own[index]]
     over[own[index[good]]] = True
-    return Crests(over, too_long, _on_chords(assembly, frames, index[good], middle[good], end[good]))
+    return Crests(over, too_long, _on_chords(assembly, solution, frames, index[good], middle[good], end[good]))
 
 
 def _told_by_one(model, pair):
@@ -127,14 +127,17 @@ class _Looks:
         return sign[contact, None] * normal[contact]
 
 
-def _on_chords(assembly, frames, index, chord, end):
+def _on_chords(assembly, solution, frames, index, chord, end):
     """The Assembly whose contacts ``index`` (K,) have the outward normals ``end`` (K, 3), and the same gaps along those
     of chords, ``chord`` (K, 3).
     """
     contacts, order, bodies = assembly.contacts, assembly.numbering.scene[:-1], assembly.problem.bodies
     columns = {name: getattr(contacts, name).copy() for name in ("point_a", "point_b", "normal", "face")}
     position, orientation = frames.to_body(*scene_poses(order, bodies.position, bodies.orientation))
-    mine, on_a = contacts.take(index), assembly.problem.contacts.body_a[index] < bodies.dynamic_count
+    touches = assembly.problem.contacts.take(index)
+    own, other = riding_first(touches, bodies)
+    mine, on_a = contacts.take(index), touches.body_a == own
+    end = rotate(bodies.orientation[other], rotate(conjugate(solution.orientation[other]), end))  # of the carrier
     ball, still = np.where(on_a, (mine.body_a, mine.body_b), (mine.body_b, mine.body_a))
     point = np.where(on_a[:, None], mine.point_a, mine.point_b)
     far = (mine.gap + mine.margin_a + mine.margin_b)[:, None] * chord

@@ -17,17 +17,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bounces import moving_first
 from .flags import places, some
 from .manifold import along_runs
 from .reference.rotation import cross
 from .reference.rows import gaps, normals
+from .riders import ROUND, carried_alone, riding_first
 from .rotations import rotate, slerp
 from .topology import groups_with
 from .vectors import inner, length
 
 TURN = 0.01  # [rad] by which a surface may turn in a step
 FACET = 0.105  # [rad] by which a curve may turn at once
+LIKE = 1.0 - 1e-9  # cosine of normals that count as one
 MOST = 0.6  # [rad] by which it may turn in a step by mid-step
 DEEPEST = 4  # a step is halved at most this often for what turns more
 COARSE = 0.035  # [rad] by which what moves by keyframes may turn in a step: along that, energy is not told
@@ -35,7 +36,6 @@ KINK = 0.0053  # [s] to which it is halved at kinks: what carries the body befor
 SMOOTH = 0.3  # of the turn: how far the normal half way may be off
 HAIR = 5e-3  # [rad] and by this much in any case
 SAGITTA = 0.125  # of way times turn: how far an arc is from its chord
-ROUND = 1e-6  # of its radius: what is rounded by less has corners
 CENTRED = 1e-3  # of its radius: how far the middle of a ball may be off its centre of mass
 ALONG = 0.2  # of its speed: what it moves away from or into by less carries it; meshes have facets
 TUMBLING = 0.5  # of its speed: what has corners and turns faster at its rim lands on one after the other
@@ -98,18 +98,20 @@ def bends(assembly, solution, ours, fast, radius):
     contacts, bodies, h = problem.contacts, problem.bodies, problem.step
     if not some(ours):
         return None
-    (own, other), loaded = moving_first(contacts), solution.contact_impulse[:, 0] > 0.0
-    normal = outwards(contacts, contacts.normal)
-    past = passing(contacts, bodies)
+    own, other = sides = riding_first(contacts, bodies)
+    loaded = solution.contact_impulse[:, 0] > 0.0
+    normal = outwards(contacts, contacts.normal, own)
+    past = passing(contacts, bodies, sides)
     towards, speed = -inner(normal, past), length(past)
     spin, size = bodies.velocity[own, 3:], radius[assembly.numbering.scene[np.minimum(own, n - 1)]]
     margin = np.where(contacts.body_a == own, contacts.margin_a, contacts.margin_b)
     rolls = (margin > ROUND * size) | (size * length(spin) <= TUMBLING * speed)
     known = np.arange(len(own)) < len(assembly.contacts)  # others came up on the way
     carries = places(ours & known & (np.abs(towards) <= ALONG * speed))
+    near = contacts.start_gap <= fast + SAGITTA * MOST * h * speed, levels(contacts, bodies, sides), fast
     held = ours & loaded & (contacts.rebound_speed == 0.0)
     held = places(held & (h * towards > fast))
-    held, carrier = nearest(own, normal, carries, held)
+    held, carrier = nearest(own, normal, carries, held, near)
     if not len(held):
         return None
     place = np.where((contacts.body_a == own)[:, None], contacts.point_a, contacts.point_b)
@@ -117,7 +119,7 @@ def bends(assembly, solution, ours, fast, radius):
     hangs = inner(rotate(bodies.orientation[own[held]], place[held]), normal[held]) > 0.0
     swings = hangs & (length(hop) <= HOP * size[held])
     held, carrier = (each[rolls[held] | swings] for each in (held, carrier))
-    end = outwards(contacts, normals(contacts, solution.orientation))
+    end = outwards(contacts, normals(contacts, solution.orientation), own)
     moves, here = ~bodies.straight(h)[other[held]], place[held]
     ball = length(here) < CENTRED * margin[held]
     apart = gaps(contacts.take(held), bodies.position, bodies.orientation)
@@ -138,18 +140,23 @@ def bends(assembly, solution, ours, fast, radius):
 
 
 def on_what_is_not_solved(assembly, solution):
-    """(C,) bool: contacts of a solved step with what is not solved and does not run, of islands in which nothing else
-    than what lies on a cart presses on others.
+    """(C,) bool: contacts of a solved step with what is not solved and does not run, and of what rides with its carrier
+    (riders.py), of islands in which nothing else than that and what lies on a cart presses on others.
     """
-    contacts, n, island = assembly.problem.contacts, assembly.problem.bodies.dynamic_count, assembly.island
-    own, other = moving_first(contacts)
-    if not some(other >= n):
+    contacts, bodies, island = assembly.problem.contacts, assembly.problem.bodies, assembly.island
+    n, (own, other), loaded = bodies.dynamic_count, riding_first(contacts, bodies), solution.contact_impulse[:, 0] > 0.0
+    carried = carried_alone(contacts, bodies, loaded)
+    if carried is None and not some(other >= n):
         return np.zeros(len(own), bool)
-    among = (solution.contact_impulse[:, 0] > 0.0) & (other < n)
+    among = loaded & (other < n)
     if contacts.face is not None:  # what lies on a cart; heaps have better to do
         among &= (contacts.face < 0) | ~assembly.island_jointed[island[np.minimum(own, n - 1)]]
+    ours = other >= n
+    if carried is not None:
+        rides, alone = carried
+        among, ours = np.where(rides, loaded & ~alone, among), ours | rides
     among = groups_with(island, own[among], len(assembly.island_jointed))
-    ours = np.append(~among[island], False)[np.minimum(own, n)] & (other >= n)
+    ours &= np.append(~among[island], False)[np.minimum(own, n)]
     return ours if contacts.surface_velocity is None else ours & ~contacts.surface_velocity.any(axis=1)
 
 
@@ -158,18 +165,19 @@ def angles(one, other):
     return 2.0 * np.arcsin(np.minimum(0.5 * length(one - other), 1.0))
 
 
-def outwards(contacts, normal):
-    """(C, 3) normals ``normal`` (C, 3) of contacts from what is touched towards the body that moves."""
-    own = moving_first(contacts)[0]
+def outwards(contacts, normal, own):
+    """(C, 3) normals ``normal`` (C, 3) of contacts from what is touched towards their bodies ``own`` (C,)."""
     return np.where((contacts.body_a == own)[:, None], normal, -normal)
 
 
-def passing(contacts, bodies):
+def passing(contacts, bodies, sides):
     """(C, 3) velocity of the bodies that move past what they touch, as that sees it, at the step's start [m/s]: of what
     is round there that of its middle, which turns of the body about it do not move; of others that of the centre of
     mass.
+
+    sides: answer of ``riding_first``.
     """
-    own, other = moving_first(contacts)
+    own, other = sides
     velocity, first = bodies.velocity_at_start(), contacts.body_a == own
     past, place = velocity[own, :3] - velocity[other, :3], bodies.position[own] - bodies.position[other]
     is_round = places(np.where(first, contacts.margin_a, contacts.margin_b) > 0.0)
@@ -188,10 +196,20 @@ def square_to(normal, past):
     return square / length(square)[:, None]
 
 
-def nearest(own, normal, carries, held):
+def levels(contacts, bodies, sides):
+    """(C,) how high the faces of contacts are along their normals [m]; sides: answer of ``riding_first``."""
+    own, other = sides
+    point = np.where((contacts.body_a == own)[:, None], contacts.point_b, contacts.point_a)
+    place = bodies.position[other] + rotate(bodies.orientation[other], point)
+    return inner(outwards(contacts, contacts.normal, own), place)
+
+
+def nearest(own, normal, carries, held, near):
     """Of the contacts ``held`` (K,) those whose body has some of ``carries``, and the one with the nearest normal.
 
-    own: (C,) body; normal: (C, 3).  Returns two index arrays of one length.
+    own: (C,) body; normal: (C, 3); near: (C,) bool, those that touch, their ``levels`` (C,), and by how much these may
+    differ [m].  What is apart carries nothing, as a table on which a bowl stands, but where it is on the same face:
+    what slides there with one corner lands with others.  Returns two index arrays of one length.
     """
     carries = carries[np.argsort(own[carries], kind="stable")]
     begin, end = (np.searchsorted(own[carries], own[held], side) for side in ("left", "right"))
@@ -201,8 +219,13 @@ def nearest(own, normal, carries, held):
     run, offset = along_runs(count)
     candidate = carries[begin[run] + offset]
     cosine = inner(normal[held[run]], normal[candidate])
+    near, level, noise = near
+    beside = np.abs(level[held[run]] - level[candidate]) <= noise
+    touches = near[candidate] | ((cosine > LIKE) & beside)
+    run, candidate, cosine = (each[touches] for each in (run, candidate, cosine))
     order = np.lexsort((-cosine, run))
-    return held, candidate[order[places(np.append(True, np.diff(run[order]) > 0))]]
+    first = order[places(np.diff(run[order], prepend=-1) > 0)]
+    return held[run[first]], candidate[first]
 
 
 def curves(found, look, order):

@@ -42,6 +42,7 @@ from .energy import kinetic_energies
 from .flags import every, places, some
 from .led import led_energy
 from .reference.rows import gaps, start_gaps
+from .shared_motion import shared_motion
 from .straight_carriers import carriers, past
 from .vectors import length
 
@@ -178,8 +179,15 @@ class EnergyLimit:
             short = self.held & (energy > 0.0) & (energy < there)
             most = np.where(short, np.minimum(energy + self._sum(taken), there), most)
             over |= short
-        factor = np.sqrt(np.where(over, most, 1.0) / np.where(over, energy, 1.0))
-        self.scale(velocity, np.where(bodies, factor[island], 1.0))
+        asked, has, shared = np.where(over, most, 1.0), np.where(over, energy, 1.0), None
+        if some(over):
+            shared = shared_motion(self.assembly, self._solution, self.past(velocity))
+        if shared is not None:
+            inner = kinetic_energies(self.assembly.problem.bodies, self._orientation, self.past(velocity) - shared)
+            inner = np.bincount(island, np.where(bodies, inner, 0.0), self._count)
+            asked, has = np.where(over, (np.maximum(asked + inner - has, 0.0), inner), 1.0)
+        factor = np.sqrt(asked / np.maximum(has, 1e-300))
+        self.scale(velocity, np.where(bodies, factor[island], 1.0), shared)
         given = np.where(self.held, np.maximum(given + np.where(over, most, energy) - limit, 0.0), 0.0)
         return np.where(bodies, given[island], beyond)
 
@@ -195,12 +203,13 @@ class EnergyLimit:
         """(n, 6) velocity (n, 6) at the step's end past what carries each body."""
         return velocity if self._carriers is None else past(velocity, self._carriers.last)
 
-    def scale(self, velocity, factor):
-        """Scale ``past`` of the velocity (n, 6) by ``factor`` (n,), in place."""
-        if self._carriers is None:
+    def scale(self, velocity, factor, shared=None):
+        """Scale ``past`` of the velocity (n, 6) by ``factor`` (n,), in place, but for what is ``shared`` (n, 6)."""
+        if self._carriers is None and shared is None:
             velocity *= factor[:, None]
         else:
-            velocity += (factor - 1.0)[:, None] * self.past(velocity)
+            moves = self.past(velocity)
+            velocity += (factor - 1.0)[:, None] * (moves if shared is None else moves - shared)
 
     def island_of(self, contacts):
         """(C,) island of each of Contacts."""

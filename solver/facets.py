@@ -14,12 +14,12 @@ of what may have facets, and was going into it, has no more than there is, as wh
 
 import numpy as np
 
-from .bounces import moving_first
 from .curves import FACET, outwards, passing
 from .flags import places, some
-from .gliding import is_flat
+from .flat_shapes import is_flat
 from .reference.rotation import dot
 from .reference.rows import normals, parting_speeds
+from .riders import riding_first
 from .vectors import length
 
 ANEW = 1e-4  # of its speed: what goes into what it touches no faster was there before
@@ -35,7 +35,7 @@ def taken_by_facets(assembly, solution, end, along):
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
     contacts, bodies, ours = problem.contacts, problem.bodies, np.append(along, False)
     work, hit = np.zeros(n + 1), np.zeros(n + 1, bool)
-    own = np.minimum(moving_first(contacts)[0], n)
+    own = np.minimum(riding_first(contacts, bodies)[0], n)
     glides = np.zeros(len(own), bool) if contacts.glides is None else contacts.glides  # what leans may without one
     index = np.flatnonzero(glides & ours[own])
     near, pushed = contacts.take(index), 2.0 * solution.contact_impulse[index, 0]
@@ -43,13 +43,14 @@ def taken_by_facets(assembly, solution, end, along):
     speed = parting_speeds(near, solution.velocity, *start)
     np.add.at(work, own[index], pushed * speed)
     at_end, result, before = end
-    touches, own = at_end.contacts, np.minimum(moving_first(at_end.contacts)[0], n)
+    touches = at_end.contacts
+    own = np.minimum(riding_first(touches, bodies)[0], n)
     index = np.flatnonzero(ours[own])
     near, pose = touches.take(index), (at_end.bodies.position, at_end.bodies.orientation)
     velocity = at_end.bodies.velocity.copy()
     velocity[:n] = before
     first, last = (parting_speeds(near, each, *pose) for each in (velocity, result.velocity))
-    past = np.linalg.norm(passing(near, at_end.bodies), axis=1)
+    past = length(passing(near, at_end.bodies, riding_first(near, bodies)))
     pushed = result.contact_impulse[index, 0] - dot(near.normal, near.impulse)
     hit[own[index[(pushed > 0.0) & (first < -np.sin(FACET) * past)]]] = True
     hit[own[index[near.rebound_speed > 0.0]]] = True
@@ -73,9 +74,10 @@ class Surfaces:
             return None
         index = places(contacts.glides & (contacts.start_gap < 0.0))
         near = contacts.take(index)
-        past = passing(near, problem.bodies)
-        into = -dot(outwards(near, normals(near, problem.bodies.orientation)), past)
-        own, other = (side[into > ANEW * length(past)] for side in moving_first(near))
+        sides = riding_first(near, problem.bodies)
+        past = passing(near, problem.bodies, sides)
+        into = -dot(outwards(near, normals(near, problem.bodies.orientation), sides[0]), past)
+        own, other = (side[into > ANEW * length(past)] for side in sides)
         curved = [body for body in np.unique(other[other >= n]) if self._has_curves(assembly.numbering.scene[body])]
         if not curved:
             return None

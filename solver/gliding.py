@@ -18,6 +18,7 @@ what is round with a flat face, and wheels: a roly-poly went from 0.3 to 0.17 ra
 a h t / 2 too far down a slope.
 And but for what joints hold together while it slides (sliding.py).  All of these go on what keyframes move straight on,
 and on flat belts, as on what stands; and what lifts carry that speed up or slow down ends the step with their speed.
+What rides on curves of what moves freely itself glides there, and its carrier on what that stands on (riders.py).
 What keyframes turn carries along as what joints turn does: along the tangents of a turntable a box came 1.3 times as
 far out in six seconds at 1.5 rad/s and 24 frames a second.
 """
@@ -25,36 +26,22 @@ far out in six seconds at 1.5 rad/s and 24 frames a second.
 import numpy as np
 
 from .bounces import moving_first
-from .curves import ALONG, MOST, SAGITTA, nearest, outwards, passing, square_to
+from .curves import ALONG, MOST, SAGITTA, levels, nearest, outwards, passing, square_to
 from .falling import rebounding
 from .flags import places, some
-from .mesh_features import has_large_faces
 from .numbering import held
 from .problem import TURNS
 from .reference.rotation import cross, dot, halfway
 from .reference.rows import normals, parting_speeds
+from .riders import riding, riding_first, rolls_on
 from .rims_that_roll import with_others
 from .rotations import conjugate, rotate
-from .shapes import Box, ConvexHull, Plane, TriangleMesh
 from .sliding import arms, slides, speed_at
 from .vectors import length
 
 ROLLS = 0.1  # [rad] in a step: what turns by more rolls on, and its places with it
-SHARP = 0.5  # [rad] at which faces meet that are no curve of facets
 STANDS = 0.1  # of what turning gives it: a place no faster stands
 PRESSED = 0.5  # of what free motion gains in a step: what keyframes turn may gain or lose that speed, and still carries
-
-
-def is_flat(body):
-    """Whether the surface of a scene Body is of faces that meet at sharp edges, if at all, and no curve."""
-    return all(_is_flat(part) for shape in body.shapes for part in shape.parts())
-
-
-def _is_flat(shape):
-    if isinstance(shape, (ConvexHull, TriangleMesh)):
-        still = getattr(shape, "times", None) is None
-        return still and has_large_faces(shape.vertices, shape.triangles, SHARP)
-    return isinstance(shape, (Plane, Box))
 
 
 def carried(state, number):
@@ -134,6 +121,8 @@ def _near(problem, contacts, links, noise, curved, rims):
     if links.sprung is not None or some(is_round):
         rolls = _rolls(problem.bodies, links, (own, other), is_round, problem.step)
         may |= rolls | _pivots(touches, closed, problem.bodies, (own, other), rolls & is_round)
+    stands = (other >= n) & problem.bodies.straight(problem.step).take(other) & _slow(problem.bodies, problem.step, own)
+    may |= rolls_on(touches, closed, problem.bodies, links.group, stands)
     if len(links.a):
         may |= slides(touches, closed, problem, links, (own, other), is_round)
     found[closed] = (own < n) & may
@@ -227,13 +216,17 @@ def _able(problem, may, count, links, noise, curved):
 
 
 def _bent(touches, bodies, curved, step):
-    """(C,) bool: contacts of bodies that curves carry with what stands or moves straight on in a step [s]."""
+    """(C,) bool: contacts of bodies that curves carry with what stands or moves straight on in a step [s], and with
+    what they ride on.
+    """
     carried, n = np.zeros(len(bodies.mass), bool), bodies.dynamic_count
     if curved is None or not some(curved):
         return np.zeros(len(touches), bool)
     carried[:n] = curved > 0
-    own, other = moving_first(touches)
-    return carried.take(own) & (other >= n) & bodies.straight(step).take(other)
+    own, other = riding_first(touches, bodies)
+    rides = riding(touches, bodies)
+    among = other >= n if rides is None else (other >= n) | rides
+    return carried.take(own) & among & bodies.straight(step).take(other)
 
 
 def _at_start(touches, bodies, index):
@@ -248,10 +241,10 @@ def _carried(touches, bodies, ours, known, limits):
 
     known: (C,) bool, contacts of the start; limits: noise [m], and the step [s].
     """
-    n, own = bodies.dynamic_count, moving_first(touches)[0]
+    n, (own, other) = bodies.dynamic_count, riding_first(touches, bodies)
     index, (noise, step) = places(ours), limits
     mine = _at_start(touches, bodies, index)
-    past = passing(mine, bodies)
+    past = passing(mine, bodies, (own[index], other[index]))
     towards, speed = np.abs(dot(mine.normal, past)), np.sqrt(dot(past, past))
     carries = known[index] & (towards <= ALONG * speed + noise / step)
     carries &= mine.start_gap <= noise + SAGITTA * MOST * step * speed
@@ -273,14 +266,14 @@ def _runs(touches):
     return np.zeros(len(touches), bool) if surface is None else surface.any(axis=1)
 
 
-def take_middle(problem, contacts, may, curved, rims=None):
+def take_middle(problem, contacts, may, curved, rims=None, noise=0.0):
     """Let the contacts ``may`` (C,) bool of a StepProblem glide whose bodies go by mid-step: fill in, in place, their
     faces, their normals half way, and start impulses of mid-step, which count twice.
 
-    contacts, curved: as in ``by_middle``; rims: as of Links.
+    contacts, curved, noise: as in ``by_middle``; rims: as of Links.
     """
     touches, bodies = problem.contacts, problem.bodies
-    n, (own, other) = bodies.dynamic_count, moving_first(touches)
+    n, (own, other) = bodies.dynamic_count, riding_first(touches, bodies)
     glides = may & (bodies.midpoint[own] > 0.0) & ((other >= n) | (bodies.midpoint[other] > 0.0))
     index = places(glides)
     if not len(index):
@@ -305,7 +298,8 @@ def take_middle(problem, contacts, may, curved, rims=None):
     _touch_below(problem, with_face)
     along = index[still]
     if len(along):
-        _along_curve(touches, bodies, along, np.arange(len(own)) < len(contacts), curved)
+        known = np.arange(len(own)) < len(contacts)
+        _along_curve(problem, along, known, curved, noise)
 
 
 def _take_mean_spin(bodies, which):
@@ -356,27 +350,48 @@ def _touch_below(problem, index):
         point[k] += rotate(conjugate(turn), 0.5 * problem.step * past)
 
 
-def _along_curve(touches, bodies, along, known, curved):
+def _along_curve(problem, along, known, curved, noise):
     """Normals of contacts ``along``, in place: those of the end, or half way between those and what carried the body.
 
     known: (C,) bool, contacts of the start.
     """
-    own, other = moving_first(touches)
+    touches, bodies, step = problem.contacts, problem.bodies, problem.step
+    own, other = sides = riding_first(touches, bodies)
     start = normals(touches, bodies.orientation)
     touches.face[along] = other[along]
     touches.face_normal[along] = rotate(conjugate(bodies.orientation[other[along]]), start[along])
     end = normals(touches, bodies.free_orientation)  # what moves by keyframes turns in the step
     touches.normal[along] = end[along]
-    turns, past = along[curved[own[along]] > 1], passing(touches, bodies)
-    start, end = outwards(touches, start), outwards(touches, end)
+    turns, past = along[curved[own[along]] > 1], passing(touches, bodies, sides)
+    start, end = outwards(touches, start, own), outwards(touches, end, own)
     into, speed = np.abs(dot(start, past)), np.sqrt(dot(past, past))
     carries = turns[known[turns] & (into <= ALONG * speed)[turns]]
-    held, carrier = nearest(own, end, carries, turns)
+    near = touches.start_gap <= noise + SAGITTA * MOST * step * speed, levels(touches, bodies, sides), noise
+    held, carrier = nearest(own, end, carries, turns, near)
     before = square_to(start[carrier], past[carrier])
     smooth = dot(end[held], before) >= np.cos(MOST)  # beside a curve there may be a wall
     middle = end[held[smooth]] + before[smooth]
     middle /= length(middle)[:, None]
     touches.normal[held[smooth]] = np.where((touches.body_a == own)[held[smooth], None], middle, -middle)
+    if bodies.riders is not None:
+        moves = along[other[along] < bodies.dynamic_count]
+        _push_below(touches, bodies, moves[_is_round(touches, moves, own[moves])], sides)
+
+
+def _push_below(touches, bodies, index, sides):
+    """Move the points of what carries other bodies at ``index``, in place and in the faces, to where what is round is
+    half way, seen along the normal: pushes turn the one by what they turn the other by.
+    """
+    own, other = (side[index] for side in sides)
+    on_a = (touches.body_a[index] == own)[:, None]
+    half = [halfway(bodies.orientation[body], bodies.free_orientation[body]) for body in (own, other)]
+    way = 0.5 * (bodies.position + bodies.free_position)
+    middle = way[own] + rotate(half[0], np.where(on_a, touches.point_a[index], touches.point_b[index])) - way[other]
+    middle, along = (rotate(conjugate(half[1]), each) for each in (middle, touches.normal[index]))
+    face, place = touches.face_normal[index], np.where(on_a, touches.point_b[index], touches.point_a[index])
+    place = middle - (dot(middle - place, face) / dot(along, face))[:, None] * along
+    for name, side in (("point_b", on_a[:, 0]), ("point_a", ~on_a[:, 0])):
+        getattr(touches, name)[index[side]] = place[side]
 
 
 def whole_impulses(problem, impulse, index=slice(None)):

@@ -8,6 +8,7 @@ import numpy as np
 from .components import connected_components
 from .flags import places, some
 from .problem import Coordinate, frozen
+from .riders import Riders
 from .rims_that_roll import NumberedRims
 from .topology import whole_groups
 
@@ -46,12 +47,14 @@ class Links:
     wheels: np.ndarray  # (B + 1,) bool: bodies that one joint holds, without limits, and no other
     flat: np.ndarray  # (B + 1,) bool: bodies without curves (gliding.py)
     rims: NumberedRims | None  # round ends of the bodies
+    riders: Riders | None  # who may ride on what moves itself; None: nobody
     as_one: np.ndarray | None  # (B + 1,) bodies that joints let turn only as one share a number; None: there are none
 
     @classmethod
-    def of(cls, fixed, alive, number, springs=(), limits=(), flat=False, rims=None):
+    def of(cls, fixed, alive, number, springs=(), limits=(), flat=False, rims=None, riding=None):
         """fixed: JointRows of all joints; alive: (joints,) bool, which of them hold; number: Numbering; springs,
-        limits: numbers of the rows that have one; flat: (B + 1,) bool as ``Links.flat``, of scene bodies; rims: Rims.
+        limits: numbers of the rows that have one; flat: (B + 1,) bool as ``Links.flat``, of scene bodies; rims: Rims;
+        riding: Riding.
         """
         holds = alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
         a, b = (number.solver[side[holds]].astype(np.int32) for side in (fixed.body_a, fixed.body_b))
@@ -75,10 +78,12 @@ class Links:
             np.add.at(held_by, side[first], 1)
         wheels, limited = held_by == 1, np.isin(np.flatnonzero(holds), limits)
         wheels[a[limited]] = wheels[b[limited]] = False
-        rims = None if rims is None else rims.numbered(number, np.append(a, b))
+        jointed = np.append(a, b)
+        rims = None if rims is None else rims.numbered(number, jointed)
+        riders = None if riding is None else riding.numbered(number, jointed)
         take = None if take.all() else take
         as_one = _as_one(fixed.coordinate[holds], joint, (a, b), number) if len(fixed) else None
-        return cls(a, b, joint, loose, take, group, count, sprung, wheels, flat, rims, as_one)
+        return cls(a, b, joint, loose, take, group, count, sprung, wheels, flat, rims, riders, as_one)
 
 
 def _as_one(coordinate, joint, sides, number):

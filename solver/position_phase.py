@@ -121,7 +121,8 @@ class PositionPhase:
             return self.collider.collide_again(*self.frames.to_body(*there), moved, None, moved)
 
         (curve, kink, fine), far = curves(found, look, order), found.turn() > MOST
-        kink &= found.ball & ~found.moves & ~far & ~assembly.island_jointed[assembly.island[found.body]]
+        kink &= found.ball & ~found.moves & ~far & (found.other >= n)
+        kink &= ~assembly.island_jointed[assembly.island[found.body]]
         bent[found.body[~far & ~found.moves]] = True
         short = found.moves & (found.turn() <= COARSE)
         cut = curve & far | found.moves | ~curve & ~kink & (assembly.problem.step > KINK)

@@ -63,6 +63,7 @@ class Bodies:
     start_velocity: np.ndarray | None = None  # (B, 6) as ``velocity``, but of what animation moves at the start, too
     lever_inertia: np.ndarray | None = None  # (B, 3) by how much harder it is to turn what hangs on contacts: principal
     # moments that its change of spin has beyond ``inertia`` (hanging.py) [kg m^2].  None: nothing
+    riders: object = None  # riders.Riders: who may ride on what moves freely itself; None: nobody
 
     @property
     def moments(self):

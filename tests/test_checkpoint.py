@@ -267,7 +267,7 @@ MADE = {
     " leaps springs _swinging ropes least whole catches",
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow rims"
-    " noise flat _moving holding hand_over force_fields outlines _motion _foresight _places _numbering _linking"
+    " riding noise flat _moving holding hand_over force_fields outlines _motion _foresight _places _numbering _linking"
     " _inert asleep carried _surfaces_run _joined flights hangs spinning until",
     "PositionPhase": "assembler collider frames joints solver slow fast judge surfaces effort",
     "Gyroscopes": "frames joints ball _known",

@@ -176,9 +176,12 @@ def test_impulses_of_mid_step_count_twice():
 def test_the_nearest_of_what_carries_a_body_is_found():
     own = np.array([1, 0, 1, 1, 0])
     normal = np.array([[0, 0, 1.0], [0, 0, 1.0], [0.6, 0, 0.8], [0.8, 0, 0.6], [1.0, 0, 0]])
-    held, carrier = nearest(own, normal, np.array([0, 2]), np.array([3, 4]))
+    near = np.ones(5, bool), np.zeros(5), 0.0
+    held, carrier = nearest(own, normal, np.array([0, 2]), np.array([3, 4]), near)
     assert held.tolist() == [3] and carrier.tolist() == [2]  # nothing carries body 0
-    assert [each.tolist() for each in nearest(own, normal, np.array([], int), np.array([3]))] == [[], []]
+    near[0][2] = False  # what is apart and faces elsewhere carries nothing
+    assert nearest(own, normal, np.array([0, 2]), np.array([3, 4]), near)[1].tolist() == [0]
+    assert [each.tolist() for each in nearest(own, normal, np.array([], int), np.array([3]), near)] == [[], []]
 
 
 def test_a_normal_is_turned_square_to_the_way():
