@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shapes whose faces meet at sharp edges, on which nothing turns as it slides on."""
+"""Shapes whose faces meet at sharp edges, on which nothing turns as it slides on, and where what touches is round."""
+
+import numpy as np
 
 from .mesh_features import has_large_faces
 from .shapes import Box, ConvexHull, Plane, TriangleMesh
@@ -17,3 +19,18 @@ def _is_flat(shape):
         still = getattr(shape, "times", None) is None
         return still and has_large_faces(shape.vertices, shape.triangles, SHARP)
     return isinstance(shape, (Plane, Box))
+
+
+def is_round_there(touches, index, own):
+    """(K,) bool: whether bodies ``own`` (K,) are round where contacts ``index`` (K,) touch them."""
+    on_a = touches.body_a.take(index) == own
+    return np.where(on_a, touches.margin_a.take(index), touches.margin_b.take(index)) > 0.0
+
+
+def lies_on_round(touches, index, own, flat):
+    """(K,) bool: whether bodies ``own`` (K,), of which ``flat`` (B + 1,) bool have no curve, lie there on what is round
+    with a face.
+    """
+    on_a = touches.body_a.take(index) == own
+    margin = np.where(on_a, touches.margin_b.take(index), touches.margin_a.take(index))
+    return (margin > 0.0) & (touches.face.take(index) == own) & flat.take(own)

@@ -29,6 +29,7 @@ from .bounces import moving_first
 from .curves import ALONG, MOST, SAGITTA, levels, nearest, outwards, passing, square_to
 from .falling import rebounding
 from .flags import places, some
+from .flat_shapes import is_round_there, lies_on_round
 from .numbering import held
 from .problem import TURNS
 from .reference.rotation import cross, dot, halfway
@@ -115,7 +116,7 @@ def _near(problem, contacts, links, noise, curved, rims):
         may |= _sped_up(problem.bodies, links, (own, other), problem.step, noise)
     if links.as_one is not None:  # edges that touch turn with both then
         may |= (other < n) & (links.as_one.take(own) == links.as_one.take(other))
-    is_round = _is_round(touches, closed, own) | _lies_on_round(touches, closed, own, links.flat)
+    is_round = is_round_there(touches, closed, own) | lies_on_round(touches, closed, own, links.flat)
     if rims is not None:
         is_round |= rims[1][closed]
     if links.sprung is not None or some(is_round):
@@ -283,7 +284,7 @@ def take_middle(problem, contacts, may, curved, rims=None, noise=0.0):
     touches.glides, turns = glides, bodies.velocity[:, 3:].any(axis=1)
     touches.led = glides & (other >= n) & turns[other] if some(turns[n:]) else None
     touches.impulse[index] *= 0.5
-    is_round, bent = _is_round(touches, index, own[index]), _bent(touches, bodies, curved, problem.step)
+    is_round, bent = is_round_there(touches, index, own[index]), _bent(touches, bodies, curved, problem.step)
     if rims is not None:
         is_round |= rims.roll_on(problem, glides & ~bent)[index]
     _take_mean_spin(bodies, own[index[is_round & (other[index] >= n)]])
@@ -309,21 +310,6 @@ def _take_mean_spin(bodies, which):
     share = bodies.midpoint[which, None]
     spin = bodies.free_velocity[which, 3:] + share * bodies.velocity[which, 3:]
     bodies.free_velocity[which, 3:] = spin / (1.0 + share)
-
-
-def _is_round(touches, index, own):
-    """(K,) bool: whether bodies ``own`` (K,) are round where contacts ``index`` (K,) touch them."""
-    on_a = touches.body_a.take(index) == own
-    return np.where(on_a, touches.margin_a.take(index), touches.margin_b.take(index)) > 0.0
-
-
-def _lies_on_round(touches, index, own, flat):
-    """(K,) bool: whether bodies ``own`` (K,), of which ``flat`` (B + 1,) bool have no curve, lie there on what is round
-    with a face.
-    """
-    on_a = touches.body_a.take(index) == own
-    margin = np.where(on_a, touches.margin_b.take(index), touches.margin_a.take(index))
-    return (margin > 0.0) & (touches.face.take(index) == own) & flat.take(own)
 
 
 def _touch_below(problem, index):
@@ -375,7 +361,7 @@ def _along_curve(problem, along, known, curved, noise):
     touches.normal[held[smooth]] = np.where((touches.body_a == own)[held[smooth], None], middle, -middle)
     if bodies.riders is not None:
         moves = along[other[along] < bodies.dynamic_count]
-        _push_below(touches, bodies, moves[_is_round(touches, moves, own[moves])], sides)
+        _push_below(touches, bodies, moves[is_round_there(touches, moves, own[moves])], sides)
 
 
 def _push_below(touches, bodies, index, sides):
