@@ -48,6 +48,8 @@ class BodyArrays:
     x: wp.array(dtype=wp.vec3d)
     q: wp.array(dtype=wp.quatd)
     u_free: wp.array(dtype=vec6)
+    arc: wp.array(dtype=vec6)  # of u, what is beyond the mean of the velocities at both ends (arcs.py)
+    steady: wp.array(dtype=wp.float64)  # how much of that is taken: 1, or less where joints pull too hard
     u: wp.array(dtype=vec6)
     u_centre: wp.array(dtype=vec6)
     u_best: wp.array(dtype=vec6)
@@ -136,6 +138,7 @@ class RowArrays:
     upper: wp.array(dtype=wp.float64)
     start_impulse: wp.array(dtype=wp.float64)
     group: wp.array(dtype=wp.int32)  # on the first of a joint's LINEAR rows: how many follow on, itself included
+    welded: wp.array(dtype=wp.int32)  # 1: its joint lets neither body turn against the other
     share: wp.array(dtype=wp.float64)  # root of the number of rows whose norm the judge takes
     jac_a: wp.array(dtype=vec6)
     jac_b: wp.array(dtype=vec6)

@@ -21,6 +21,7 @@ from .linear.ldlt import BlockFactor
 from .linear.matrix import matrix_struct
 from .mathx.real import real_types
 from .problem import Coordinate, JointRows, frozen
+from .reference.arcs import welded
 from .reference.rows import start_gaps
 from .spinning import no_spin
 from .teams import TeamArrays, most_parts, parts_of, width_on
@@ -291,6 +292,7 @@ class DeviceProblem:
         if not len(rows):
             return
         into.put_all(rows, ROW_COLUMNS)
+        into.put("welded", welded(rows))
         laws = rows.joint, rows.coordinate
         if self._grouped is None or any(old is not new for old, new in zip(self._grouped, laws, strict=True)):
             share, following = _row_groups(*(np.asarray(values, np.int64).tobytes() for values in laws))

@@ -165,7 +165,8 @@ def step_residuals(problem, solution):
     joint = _joint_law(problem, position, orientation, joint_impulse, row_velocity, weight)
     joint = joint_norms(joints, angular, joint)
 
-    momentum = masses.momentum_error(velocity - bodies.free_velocity, push)
+    change = velocity - bodies.free_velocity - (0.0 if solution.arc is None else solution.arc)
+    momentum = masses.momentum_error(change, push)
     error, error_angle = _kinematics(bodies, h, velocity, position, orientation)
     return StepResiduals(
         momentum_residual=_worst(momentum),

@@ -100,7 +100,7 @@ def motion_kernels():
         rows: RowArrays,
         isl: IslandArrays,
     ):
-        """U = u_free + M^-1 J^T p: after it momentum is exact by construction."""
+        """U = u_free + s + M^-1 J^T p, s of arcs.py: after it momentum is exact by construction."""
         at = wp.tid()
         for turn in range(turns(counts, dynamic_slot, at)):
             k = island_at(isl, bodies.island, turn, at)
@@ -127,7 +127,7 @@ def motion_kernels():
                     gl += rows.p[r] * linear(jac)
                     ga += rows.p[r] * angular(jac)
                 push = six(gl * bodies.inverse_mass[i], bodies.inverse_inertia[i] * ga)
-                bodies.u[i] = bodies.u_free[i] + push
+                bodies.u[i] = bodies.u_free[i] + bodies.arc[i] + push
 
     @kernel
     def keep_bodies(counts: wp.array(dtype=wp.int32), bodies: BodyArrays, isl: IslandArrays):

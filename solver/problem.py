@@ -243,6 +243,7 @@ class StepSolution:
     newton_iterations: int = 0
     linear_iterations: int = 0
     midway: np.ndarray | None = None  # (R,) bool: rows of a velocity phase that pushed in mid-step (midway.py)
+    arc: np.ndarray | None = None  # (B, 6) of ``velocity``, what the impulses did not give (arcs.py); None: nothing
 
 
 def joined(first, second):

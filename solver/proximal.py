@@ -14,7 +14,8 @@ from functools import partial
 import numpy as np
 import warp as wp
 
-from .arrays import INNER, MOST_LINEAR, MOST_NEWTON, OUTER, SWEEP, download_all
+from .arcs import arc_kernels
+from .arrays import INNER, MOST_LINEAR, MOST_NEWTON, OUTER, SWEEP, download, download_all
 from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
 from .device_problem import DeviceProblem
@@ -74,7 +75,7 @@ class ProximalSolver:
         self._contact, self._joint, self._motion = contact_kernels(), joint_kernels(), motion_kernels()
         self._momentum, self._stiffness = momentum_functions(), stiffness_kernel()
         self._assembly, self._cg = assembly_kernels(real, ropes), cg_kernel(real)
-        self._squeezes = squeeze_kernels()
+        self._squeezes, self._arcs = squeeze_kernels(), arc_kernels()
         self._unhindered, self._passing = unhindered_kernels(), passing_kernels()
         sweep = sweep_kernels()
         self._sweep = sweep.coloured if self.device.is_cuda else sweep.in_order
@@ -159,6 +160,8 @@ class ProximalSolver:
         position = phase == "position"
         p, control, flags, active = self.problem, self._control, self.problem.flags, self.problem.islands.outer_active
         p.begin(self._eps_joint, self._limits.eps_joint_iterated)
+        if p.launched["rows"]:
+            p.bodies.arc.zero_()
         p.bodies.stiffness.zero_()  # only islands with joints have any, and only where directions turn
         self._over_bodies(self._motion.prepare_bodies, p.bodies)
         self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts, p.islands)
@@ -167,6 +170,7 @@ class ProximalSolver:
         if position and p.launched["contacts"]:
             self._leave_unhindered()
         self._linearise(position, active)
+        self._bend(position, active)
         self._stiffen(position)
         self._over_islands(control.begin, flags, p.islands)
 
@@ -189,6 +193,7 @@ class ProximalSolver:
             self._linearise(position, active)
             if position:
                 self._over_rows(self._joint.carry_impulses, active, p.rows, p.islands)
+            self._bend(position, active)
             self._residual()
             if position and p.launched["contacts"]:
                 self._over_contacts(self._passing.bring_back, p.settings, p.bodies, p.contacts, p.islands)
@@ -203,6 +208,7 @@ class ProximalSolver:
             if tied:
                 self._over_contacts(squeezes.let_go, p.contacts, p.islands)
             self._linearise(position, p.islands.restore)
+            self._bend(position, p.islands.restore)
             self._stiffen(position)
 
         wp.capture_while(flags[OUTER : OUTER + 1], outer)
@@ -255,6 +261,14 @@ class ProximalSolver:
             self._over_bodies(self._stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
             if self._ropes:
                 self._over_rows(self._joint.turn_rows, islands, p.settings, p.bodies, p.rows, p.islands)
+
+    def _bend(self, position, islands):
+        """How far joints bend ways aside, in the islands flagged."""
+        p = self.problem
+        if position and p.launched["rows"]:
+            steady, arcs = self._arcs
+            self._over_bodies(steady, islands, p.settings, p.bodies, p.rows, p.islands)
+            self._over_bodies(arcs, islands, p.bodies, p.rows, p.islands)
 
     def _residual(self):
         p = self.problem
@@ -342,5 +356,6 @@ def read_solution(device, problem):
     )  # fmt: skip
     if device.plan.place is not None:
         contact = contact.take(device.plan.place, 0)
-    solution = StepSolution(*motion, contact, rows, *flags[MOST_NEWTON:].tolist())
+    arc = download(device.bodies.arc, count) if device.launched["rows"] else None
+    solution = StepSolution(*motion, contact, rows, *flags[MOST_NEWTON:].tolist(), arc)
     return solution, SolveStatistics(newton, swept, residual * problem.step, eps, device.plan.constrained.copy())

@@ -57,7 +57,7 @@ def residual_kernels():
     exponential, six, linear, angular = math.exponential, math.six, math.linear, math.angular
     least, most, note, spread, mark, doubt = laws.least, laws.most, laws.note, laws.spread, laws.mark, laws.doubt
     act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
-    momentum, kinetic, carried, at_end = laws.momentum, laws.kinetic, laws.carried, laws.at_end
+    momentum, kinetic, carried, at_end, aside = laws.momentum, laws.kinetic, laws.carried, laws.at_end, laws.aside
     lever, rank, push, turned_with = laws.lever, laws.rank, laws.push, laws.turned_with
     gap, world = contact_functions().gap, contact_functions().world
     measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
@@ -373,11 +373,12 @@ def residual_kernels():
         answer = momentum(bodies, judged, i, h)
         share = ONE + bodies.midpoint[i]
         end = judged.end_velocity[i]
-        judged.velocity[1, i] = carried(bodies, judged, i, end + share * (bodies.u[i] - bodies.u_free[i]))
+        change = bodies.u[i] - bodies.u_free[i] - bodies.arc[i]
+        judged.velocity[1, i] = carried(bodies, judged, i, end + share * change)
         judged.velocity[0, i] = judged.velocity[1, i]
         if judged.jointed[bodies.island[i]] == 1 and bodies.midpoint[i] > ZERO:
-            late = bodies.inverse_inertia[i] * judged.late[i]
-            judged.velocity[0, i] = carried(bodies, judged, i, end + share * (answer + six(vec3(ZERO), late)))
+            answer += six(vec3(ZERO), bodies.inverse_inertia[i] * (judged.late[i] - aside(bodies, i, answer) / share))
+            judged.velocity[0, i] = carried(bodies, judged, i, end + share * answer)
         k = bodies.island[i]
         speed = scalar(NO_SPEED) * judged.settings[tolerance_slot] / h
         most_energy = (ONE + scalar(GAIN)) * judged.free_energy[k] + scalar(0.5) * judged.mass[k] * speed * speed

@@ -248,13 +248,21 @@ def residual_laws():
         """Notes what a body's momentum lacks.  Returns M^-1 times the impulses on it."""
         push = judged.push[i]
         answer = six(bodies.inverse_mass[i] * linear(push), bodies.inverse_inertia[i] * angular(push))
-        off = bodies.u[i] - bodies.u_free[i] - answer
+        off = bodies.u[i] - bodies.u_free[i] - bodies.arc[i] - answer
         square = wp.max(judged.moments[i]) / bodies.mass[i]  # of the radius of gyration
         error = wp.sqrt(wp.length_sq(linear(off)) + square * wp.length_sq(angular(off)))
         judged.body[0, i] = error
         note(judged.worst, MOMENTUM, error)
         note(judged.error, i, seconds * error)
         return answer
+
+    @func
+    def aside(bodies: BodyArrays, i: int, answer: vec6):
+        """The angular momentum that body i gets about a point by going aside from its mean velocity (arcs.py).
+
+        Its spin gives that: the forces of joints turn nothing as a whole.  answer: what impulses add to free motion.
+        """
+        return bodies.mass[i] * wp.cross(bodies.x[i] - bodies.x0[i], linear(bodies.u_free[i] + answer))
 
     @func
     def kinetic(bodies: BodyArrays, judged: Judged, i: int, u: vec6):
@@ -275,5 +283,5 @@ def residual_laws():
         least=least, most=most, doubt=doubt, note=note, spread=spread, mark=mark, lever=lever, rank=rank, push=push,
         turned_with=turned_with, at_end=at_end,
         act=act, friction_error=friction_error, of_joint=of_joint, clip_error=clip_error, momentum=momentum,
-        kinetic=kinetic, carried=carried,
+        aside=aside, kinetic=kinetic, carried=carried,
     )  # fmt: skip

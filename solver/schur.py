@@ -9,6 +9,7 @@ conjugate residuals of warp.optim.linear look at their residual from there as we
 
 import warp as wp
 
+from .arcs import arc_kernels
 from .arrays import ISLANDS, OUTER, IslandArrays
 from .constraints.complementarity import complementarity_kernels
 from .constraints.contact import contact_kernels
@@ -88,7 +89,7 @@ class SchurSolver:
         self.search = StepSearch(self.device, real)
         self._contact, self._joint, self._motion = contact_kernels(), joint_kernels(), motion_kernels()
         self._momentum, self._stiffness = momentum_functions(), stiffness_kernel()
-        self._control = control_kernels()
+        self._control, self._arcs = control_kernels(), arc_kernels()
         self._equations = complementarity_kernels(real).equations
         self.stirring = 0.5 if precision == "float64" else 2.0
         self.spinning = 1.0e-3 if precision == "float64" else 0.1
@@ -110,6 +111,7 @@ class SchurSolver:
         self.search.set_problem(p)
         p.begin(self._joint_shift)
         p.islands.search_round.zero_()
+        p.bodies.arc.zero_()
         p.bodies.stiffness.zero_()  # only islands with joints have any, and none in the velocity phase
         self._over("bodies", self._motion.prepare_bodies, p.bodies)
         self._over("contacts", self._contact.prepare_contacts, p.settings, p.bodies, p.contacts, p.islands)
@@ -154,6 +156,9 @@ class SchurSolver:
             self._over("rows", self._joint.linearise_rows, *pose, p.rows, p.islands)
             if p.launched["rows"]:
                 islands = p.islands.outer_active
+                steady, arcs = self._arcs
+                self._over("bodies", steady, all_islands, p.settings, p.bodies, p.rows, p.islands)
+                self._over("bodies", arcs, all_islands, p.bodies, p.rows, p.islands)
                 self._over("bodies", self._stiffness, islands, p.settings, p.bodies, p.rows, p.islands)
         else:
             still = all_islands, p.bodies

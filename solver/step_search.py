@@ -153,7 +153,7 @@ def search_kernels(real):
         t, i = wp.tid()
         if i >= counts[dynamic_slot]:
             return
-        du = trial.u[t, i] - bodies.u_free[i]
+        du = trial.u[t, i] - bodies.u_free[i] - bodies.arc[i]
         gl = bodies.mass[i] * linear(du)
         ga = bodies.inertia[i] * angular(du)
         for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):

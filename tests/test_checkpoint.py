@@ -272,7 +272,7 @@ MADE = {
     "PositionPhase": "assembler collider frames joints solver slow fast judge surfaces effort",
     "Gyroscopes": "frames joints ball _known",
     "ProximalSolver": "device problem _ropes _contact _joint _motion _momentum _stiffness _assembly _cg"
-    " _gradient_kernel _search _sweep _squeezes _unhindered _passing _mix _control _limits resting stirring"
+    " _gradient_kernel _search _sweep _squeezes _arcs _unhindered _passing _mix _control _limits resting stirring"
     " eps_at_rest hanging branching spinning _eps_joint _graphs _loaded _recorded",
     "DeviceProblem": "device real capacity generation topology factor _factor_generation _factored _into order counts"
     " _eliminator usual _laid launched"

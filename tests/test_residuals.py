@@ -294,7 +294,10 @@ def total_velocity(assembly, solution, sound):
     change = solution.velocity[:n] - bodies.free_velocity[:n]
     inertia = [world_inertia(q[:n], bodies.inertia[:n]) for q in (bodies.free_orientation, solution.orientation)]
     for i in np.flatnonzero(assembly.island_jointed[assembly.island] & sound & (bodies.midpoint[:n] > 0.0)):
-        change[i] = np.append(push[i, :3] / bodies.mass[i], np.linalg.solve(inertia[0][i], push[i, 3:]))
+        change[i, :3] = push[i, :3] / bodies.mass[i]
+        mean = bodies.free_velocity[i, :3] + change[i, :3]
+        aside = bodies.mass[i] / (1.0 + bodies.midpoint[i]) * np.cross(solution.position[i] - bodies.position[i], mean)
+        change[i, 3:] = np.linalg.solve(inertia[0][i], push[i, 3:] - aside)
     out = assembly.end_velocity + (1.0 + bodies.midpoint[:n, None]) * change
     for i in range(n):
         out[i, 3:] = np.linalg.solve(inertia[1][i], inertia[0][i] @ out[i, 3:])

@@ -25,7 +25,7 @@ def momentum_functions():
     @wp.func(module=name)
     def momentum(bodies: BodyArrays, con: ContactArrays, rows: RowArrays, i: int):
         """G of body i, without stiffness."""
-        du = bodies.u[i] - bodies.u_free[i]
+        du = bodies.u[i] - bodies.u_free[i] - bodies.arc[i]
         gl = bodies.mass[i] * linear(du)
         ga = bodies.inertia[i] * angular(du)
         for m in range(bodies.contact_start[i], bodies.contact_start[i + 1]):

@@ -161,7 +161,8 @@ def test_joint_damping_is_a_rate(fps):
 
 @pytest.mark.parametrize("kind", ["ball", "hinge"])
 def test_swinging_chain_converges_with_the_square_of_the_step(kind):
-    # Mid-step joints and a velocity phase: error(h) / error(h / 2) = 4 +- 0.6 where h is small enough.
+    # Mid-step joints and a velocity phase: error(h) / error(h / 2) is 4 where h is small enough.  Ways along
+    # arcs are of a higher order than velocities (arcs.py), so that long steps converge faster yet.
     def end(substeps):
         config = SolverConfig(device="cpu", substeps=substeps, tolerance=1e-9)
         return simulate(chain(3, kind=kind, sideways=True), 6, config=config).position[-1]
@@ -175,7 +176,8 @@ def test_swinging_chain_converges_with_the_square_of_the_step(kind):
             f"swinging chain of {kind} joints, {coarse} and {2 * coarse} steps",
             error[coarse] / error[2 * coarse],
         )
-        assert figure(name, "error(h) over error(h / 2)", ratio, "4 +- 0.6") == pytest.approx(4.0, abs=0.6)
+        assert 3.4 < figure(name, "error(h) over error(h / 2)", ratio, "3.4 to 8") < 8.0
+    assert figure(f"swinging chain of {kind} joints, 12 steps", "off the end", error[12], "1.5e-5", "m") < 1.5e-5
 
 
 @pytest.mark.parametrize("speed", [2.0, -20.0])

@@ -142,7 +142,7 @@ def test_fast_top_stays_up(fps):
 
 
 def test_top_precesses_as_the_equations_of_a_heavy_top_say():
-    # Second order in h.
+    # At least of second order in h; 0.014 and 0.0035 of its way while moments acted as if they did not turn (arcs.py).
     scene, error = top(), {}
     for fps in (192, 384):
         trajectory = simulate(scene, fps // 2, fps, SolverConfig(device="cpu", tolerance=1e-8, substeps=1), sane)
@@ -151,5 +151,5 @@ def test_top_precesses_as_the_equations_of_a_heavy_top_say():
         turn = np.unwrap(np.arctan2(axis[:, 0], -axis[:, 1]))
         error[fps] = np.abs(turn - turn[0] - exact[:, 2]).max() / exact[-1, 2]
         figure(f"top 60 rad/s at {fps} fps", "precession off by, of its way in 0.5 s", error[fps], "second order")
-    assert error[192] / error[384] == pytest.approx(4.0, abs=0.8)
-    assert error[384] < 0.01
+    assert error[192] / error[384] > 3.2
+    assert error[384] < 5e-4

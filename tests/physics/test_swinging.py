@@ -67,7 +67,7 @@ def test_point_pendulum_a01():
         own = swing(0.0, 0.0, GRAVITY, trajectory.times[: 2 * fps + 1])[:, 0]
         assert np.cos(own[-1]) == pytest.approx(0.793566, abs=1e-6)  # the comparison of the next tests
     assert max(error.values()) < 0.1  # the published low precision
-    assert max(error[48, t] for t in exact) < 0.35 * max(error[24, t] for t in exact)  # second order: a quarter
+    assert max(error.values()) < 2e-3  # 15 and 4 mm before joints' forces turned with their directions (arcs.py)
 
 
 def test_swing_of_one_radian_does_not_die_as_with_end_of_step_directions():
