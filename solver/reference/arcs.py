@@ -10,7 +10,7 @@ from .rows import joint_directions
 SMALL = 1e-3  # [rad] below which series stand for quotients
 STILL = 0.1  # how much of what does not move freely counts, where 1 is a lever of a radius of gyration
 FAST = 2.0  # [rad] a turn, times the largest moment over the least, from which on rounds would not find the second part
-FOLLOWS = 0.25  # of (omega h)^2 / 12 with which the pull of joints swings a body, up to which all of it is taken
+FOLLOWS = 0.5  # of (omega h)^2 / 12 with which the pull of joints swings a body, up to which all of it is taken
 
 
 def welded(rows):
