@@ -35,6 +35,7 @@ def motion_kernels():
             bodies.x[i] = bodies.x_free[i]
             bodies.q[i] = q
             bodies.u_best[i] = bodies.u[i]
+            bodies.arc[i] = six(wp.vec3d(), wp.vec3d())
             if i >= counts[dynamic_slot]:
                 continue
             axes = matrix(q)

@@ -15,7 +15,7 @@ import numpy as np
 import warp as wp
 
 from .arcs import arc_kernels
-from .arrays import INNER, MOST_LINEAR, MOST_NEWTON, OUTER, SWEEP, download, download_all
+from .arrays import INNER, MOST_LINEAR, MOST_NEWTON, OUTER, SWEEP, download_all
 from .constraints.contact import contact_kernels
 from .constraints.joints import joint_kernels
 from .device_problem import DeviceProblem
@@ -160,8 +160,6 @@ class ProximalSolver:
         position = phase == "position"
         p, control, flags, active = self.problem, self._control, self.problem.flags, self.problem.islands.outer_active
         p.begin(self._eps_joint, self._limits.eps_joint_iterated)
-        if p.launched["rows"]:
-            p.bodies.arc.zero_()
         p.bodies.stiffness.zero_()  # only islands with joints have any, and only where directions turn
         self._over_bodies(self._motion.prepare_bodies, p.bodies)
         self._over_contacts(self._contact.prepare_contacts, p.settings, p.bodies, p.contacts, p.islands)
@@ -348,14 +346,14 @@ def free_solution(problem, options):
 def read_solution(device, problem):
     """(StepSolution, SolveStatistics) of ``problem`` from the DeviceProblem it was solved on."""
     figures, n, count = device.figures, problem.bodies.dynamic_count, len(problem.bodies.mass)
-    of_bodies = (device.bodies.u, device.bodies.x, device.bodies.q)
-    *motion, contact, rows, flags, newton, swept, residual, eps = download_all(
-        *((values, count) for values in of_bodies), (device.contacts.p, len(problem.contacts)),
-        (device.rows.p, len(problem.joints)), (device.flags, MOST_LINEAR + 1),
+    of_bodies, jointed = (device.bodies.u, device.bodies.x, device.bodies.q), bool(len(problem.joints))
+    *motion, arc, contact, rows, flags, newton, swept, residual, eps = download_all(
+        *((values, count) for values in of_bodies), (device.bodies.arc, count if jointed else 0),
+        (device.contacts.p, len(problem.contacts)), (device.rows.p, len(problem.joints)),
+        (device.flags, MOST_LINEAR + 1),
         *((values, n) for values in (figures.newton, figures.swept, figures.residual, figures.eps_end)),
     )  # fmt: skip
     if device.plan.place is not None:
         contact = contact.take(device.plan.place, 0)
-    arc = download(device.bodies.arc, count) if device.launched["rows"] else None
-    solution = StepSolution(*motion, contact, rows, *flags[MOST_NEWTON:].tolist(), arc)
+    solution = StepSolution(*motion, contact, rows, *flags[MOST_NEWTON:].tolist(), arc if jointed else None)
     return solution, SolveStatistics(newton, swept, residual * problem.step, eps, device.plan.constrained.copy())

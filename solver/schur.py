@@ -111,7 +111,6 @@ class SchurSolver:
         self.search.set_problem(p)
         p.begin(self._joint_shift)
         p.islands.search_round.zero_()
-        p.bodies.arc.zero_()
         p.bodies.stiffness.zero_()  # only islands with joints have any, and none in the velocity phase
         self._over("bodies", self._motion.prepare_bodies, p.bodies)
         self._over("contacts", self._contact.prepare_contacts, p.settings, p.bodies, p.contacts, p.islands)
