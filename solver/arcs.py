@@ -203,6 +203,14 @@ def arc_kernels():
                 push = wp.vec3d()
                 moment = wp.vec3d()
                 whole = wp.vec3d()
+                least = bodies.steady[i]
+                for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
+                    r = bodies.row_index[m]
+                    other = rows.a[r]
+                    if other == i:
+                        other = rows.b[r]
+                    if other < dynamic:
+                        least = wp.min(least, bodies.steady[other])
                 for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
                     r = bodies.row_index[m]
                     p = rows.p[r]
@@ -215,7 +223,7 @@ def arc_kernels():
                         anchor = rows.anchor_a[r]
                     whole += p * angular(jac)
                     t = turn_of_row(bodies, rows, r, dynamic)
-                    part = bodies.steady[i]
+                    part = least
                     if rows.a[r] < dynamic and rows.b[r] < dynamic:
                         part = wp.min(bodies.steady[rows.a[r]], bodies.steady[rows.b[r]])
                     if rows.coordinate[r] == LINEAR or rows.coordinate[r] == DISTANCE:

@@ -36,7 +36,13 @@ def arcs(problem, position, orientation, impulse, looped):
     rigid, force = (rows.beta == 1.0) & (rows.compliance == 0.0), rows.coordinate == int(Coordinate.LINEAR)
     force |= rows.coordinate == int(Coordinate.DISTANCE)
     turn, steady = _turns_of_rows(problem, position, orientation, own), _steady(problem, impulse, looped)
-    part = np.minimum(steady[rows.body_a], steady[rows.body_b])[:, None]
+    part = np.minimum(steady[rows.body_a], steady[rows.body_b])
+    least = steady.copy()  # of a body and its neighbours: what holds it in the world is of no other part than they are
+    for one, other in ((rows.body_a, rows.body_b), (rows.body_b, rows.body_a)):
+        moving = (one < n) & (other < n)
+        np.minimum.at(least, one[moving], steady[other[moving]])
+    part = np.where(np.maximum(rows.body_a, rows.body_b) < n, part, np.minimum(least[rows.body_a], least[rows.body_b]))
+    part = part[:, None]
     sides = zip(("a", "b"), joint_directions(problem, position, orientation), strict=True)
     for side, directions in sides:
         body, acts = getattr(rows, f"body_{side}"), directions * np.asarray(impulse, float)[:, None]
@@ -79,7 +85,7 @@ def _steady(problem, impulse, looped):
         on = takes & distance
         np.add.at(lines, body[on], (push / np.maximum(rows.offset, 1e-6))[on])
         on = takes & ~distance & (other >= n) & (body < n)
-        np.maximum.at(held, body[on], (bodies.mass[body] * arm * arm)[on])
+        np.maximum.at(held, body[on], bodies.mass[body[on]] * arm[on] ** 2)
     swing = pull[:n] / (bodies.moments[:n].min(axis=1) + held[:n]) + lines[:n] / bodies.mass[:n]
     out = np.ones(len(bodies.mass))
     loops = takes & looped
@@ -120,7 +126,7 @@ def _turns_of_rows(problem, position, orientation, own):
     for body, anchor in ((a, rows.anchor_a), (b, rows.anchor_b)):
         arm = cross(_levers(bodies, orientation, body, anchor), relative)
         still = body >= n
-        extent = np.where(still, 1.0, (bodies.moments.max(axis=1) / bodies.mass)[np.minimum(body, n - 1)])
+        extent = np.where(still, 1.0, (bodies.moments[:n].max(axis=1) / bodies.mass[:n])[np.minimum(body, n - 1)])
         leads.append(np.where(still, STILL * dot(relative, relative), dot(arm, arm) / extent) ** 2)
     both = leads[0] + leads[1]
     share = np.where(both > 0.0, leads[1] / np.where(both > 0.0, both, 1.0), 0.0)
