@@ -49,9 +49,9 @@ from .topology import KEPT
 
 
 @lru_cache(maxsize=KEPT)
-def no_arc(count):
-    """(count, 6) read-only zeros: what device arrays hold where StepSolution.arc is None."""
-    return frozen(np.zeros((count, 6)))
+def no_arcs(count):
+    """Read-only zeros (count, 6) and (count, 3): what device arrays hold where StepSolution.arc is None."""
+    return frozen(np.zeros((count, 6))), frozen(np.zeros((count, 3)))
 
 
 @cache
@@ -158,6 +158,8 @@ def arc_kernels():
                 lines = ZERO
                 held = ZERO
                 loose = wp.float64(1.0)
+                if wp.length_sq(bodies.spin[i]) > ZERO:
+                    loose = ZERO
                 for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
                     r = bodies.row_index[m]
                     coordinate = rows.coordinate[r]
@@ -201,6 +203,7 @@ def arc_kernels():
                     continue
                 own = turn_of(bodies, i)
                 push = wp.vec3d()
+                pulled = wp.vec3d()
                 moment = wp.vec3d()
                 whole = wp.vec3d()
                 least = bodies.steady[i]
@@ -231,6 +234,7 @@ def arc_kernels():
                         aside = part * lag(t, f)
                         arm = lever(bodies, i, anchor)
                         push += aside
+                        pulled += part * f
                         moment += wp.cross(arm, aside) + part * wp.cross(lag(own, arm), f)
                     else:
                         moment += part * lag(t, p * angular(jac))
@@ -242,6 +246,7 @@ def arc_kernels():
                     w = inverse * whole
                     coupled = wp.cross(inertia * own, w) + wp.cross(own, inertia * w)
                     spin += bodies.steady[i] * (inverse * coupled - wp.cross(own, w)) / wp.float64(6.0)
+                bodies.pulled[i] = pulled
                 bodies.arc[i] = (ONE + bodies.midpoint[i]) * six(push * bodies.inverse_mass[i], spin)
 
     return steady, arcs

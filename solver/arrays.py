@@ -50,6 +50,7 @@ class BodyArrays:
     u_free: wp.array(dtype=vec6)
     arc: wp.array(dtype=vec6)  # of u, what is beyond the mean of the velocities at both ends (arcs.py)
     steady: wp.array(dtype=wp.float64)  # how much of that is taken: 1, or less where joints pull too hard
+    pulled: wp.array(dtype=wp.vec3d)  # the impulse of its joints of which it is
     u: wp.array(dtype=vec6)
     u_centre: wp.array(dtype=vec6)
     u_best: wp.array(dtype=vec6)

@@ -58,8 +58,13 @@ def held_back(assembly, solution, sound, fast):
     contact_impulse, joint_impulse = solution.contact_impulse.copy(), solution.joint_impulse.copy()
     contact_impulse[moves(problem.contacts, less, len(bodies.mass))] = 0.0
     joint_impulse[moves(problem.joints, less, len(bodies.mass))] = 0.0
+    bent = {}
+    if solution.arc is not None:
+        bent = {name: getattr(solution, name).copy() for name in ("arc", "pulled")}
+        for values in bent.values():
+            values[:n][less] = 0.0
     return replace(
-        solution, velocity=velocity, position=position, orientation=orientation,
+        solution, **bent, velocity=velocity, position=position, orientation=orientation,
         contact_impulse=contact_impulse, joint_impulse=joint_impulse,
     )  # fmt: skip
 

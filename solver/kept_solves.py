@@ -30,7 +30,7 @@ def keep(done, problem, before, earlier, solution, statistics):
     solution.newton_iterations += before.newton_iterations
     solution.linear_iterations += before.linear_iterations
     bodies = places(done)
-    for name in ("velocity", "position", "orientation", *(("arc",) if before.arc is not None else ())):
+    for name in ("velocity", "position", "orientation", *(("arc", "pulled") if before.arc is not None else ())):
         getattr(solution, name)[bodies] = getattr(before, name)[bodies]
     for name in ("newton", "swept", "residual", "eps", "constrained", "held"):
         getattr(statistics, name)[bodies] = getattr(earlier, name)[bodies]

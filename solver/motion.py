@@ -36,6 +36,7 @@ def motion_kernels():
             bodies.q[i] = q
             bodies.u_best[i] = bodies.u[i]
             bodies.arc[i] = six(wp.vec3d(), wp.vec3d())
+            bodies.pulled[i] = wp.vec3d()
             if i >= counts[dynamic_slot]:
                 continue
             axes = matrix(q)

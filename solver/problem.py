@@ -244,6 +244,7 @@ class StepSolution:
     linear_iterations: int = 0
     midway: np.ndarray | None = None  # (R,) bool: rows of a velocity phase that pushed in mid-step (midway.py)
     arc: np.ndarray | None = None  # (B, 6) of ``velocity``, what the impulses did not give (arcs.py); None: nothing
+    pulled: np.ndarray | None = None  # (B, 3) impulses of joints of which that is [N s]
 
 
 def joined(first, second):

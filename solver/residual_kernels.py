@@ -57,8 +57,8 @@ def residual_kernels():
     exponential, six, linear, angular = math.exponential, math.six, math.linear, math.angular
     least, most, note, spread, mark, doubt = laws.least, laws.most, laws.note, laws.spread, laws.mark, laws.doubt
     act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
-    momentum, kinetic, carried, at_end, aside = laws.momentum, laws.kinetic, laws.carried, laws.at_end, laws.aside
-    lever, rank, push, turned_with = laws.lever, laws.rank, laws.push, laws.turned_with
+    momentum, kinetic, carried, at_end = laws.momentum, laws.kinetic, laws.carried, laws.at_end
+    lever, rank, push, turned_with, turned_late = laws.lever, laws.rank, laws.push, laws.turned_with, laws.turned_late
     gap, world = contact_functions().gap, contact_functions().world
     measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
     spins, halfway = of_rows.spins, of_rows.halfway
@@ -377,7 +377,7 @@ def residual_kernels():
         judged.velocity[1, i] = carried(bodies, judged, i, end + share * change)
         judged.velocity[0, i] = judged.velocity[1, i]
         if judged.jointed[bodies.island[i]] == 1 and bodies.midpoint[i] > ZERO:
-            answer += six(vec3(ZERO), bodies.inverse_inertia[i] * (judged.late[i] - aside(bodies, i, answer) / share))
+            answer += turned_late(bodies, judged, i, answer, h)
             judged.velocity[0, i] = carried(bodies, judged, i, end + share * answer)
         k = bodies.island[i]
         speed = scalar(NO_SPEED) * judged.settings[tolerance_slot] / h

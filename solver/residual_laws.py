@@ -257,12 +257,19 @@ def residual_laws():
         return answer
 
     @func
-    def aside(bodies: BodyArrays, i: int, answer: vec6):
-        """The angular momentum that body i gets about a point by going aside from its mean velocity (arcs.py).
+    def turned_late(bodies: BodyArrays, judged: Judged, i: int, answer: vec6, h: scalar):
+        """What body i spins by, beyond the impulses that it has in mid-step, of jointed islands.
 
-        Its spin gives that: the forces of joints turn nothing as a whole.  answer: what impulses add to free motion.
+        By their levers at the end; less the angular momentum about a point that it gets by going aside from its mean
+        velocity (arcs.py): the forces of joints turn nothing as a whole.  But what acts from outside does so where the
+        body is in the mean of its way, h / 12 (v- - v+) beside the middle of its chord.
+        answer: what impulses add to free motion.
         """
-        return bodies.mass[i] * wp.cross(bodies.x[i] - bodies.x0[i], linear(bodies.u_free[i] + answer))
+        share = scalar(1.0) + bodies.midpoint[i]
+        aside = bodies.mass[i] * wp.cross(bodies.x[i] - bodies.x0[i], linear(bodies.u_free[i] + answer)) / share
+        gain = (share / bodies.midpoint[i]) * linear(judged.end_velocity[i] - bodies.u_free[i])
+        aside += h / scalar(12.0) * wp.cross(bodies.pulled[i], gain)
+        return six(vec3(scalar(0.0)), bodies.inverse_inertia[i] * (judged.late[i] - aside))
 
     @func
     def kinetic(bodies: BodyArrays, judged: Judged, i: int, u: vec6):
@@ -283,5 +290,5 @@ def residual_laws():
         least=least, most=most, doubt=doubt, note=note, spread=spread, mark=mark, lever=lever, rank=rank, push=push,
         turned_with=turned_with, at_end=at_end,
         act=act, friction_error=friction_error, of_joint=of_joint, clip_error=clip_error, momentum=momentum,
-        aside=aside, kinetic=kinetic, carried=carried,
+        turned_late=turned_late, kinetic=kinetic, carried=carried,
     )  # fmt: skip

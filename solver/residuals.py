@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import warp as wp
 
-from .arcs import no_arc
+from .arcs import no_arcs
 from .arrays import BodyArrays, ContactArrays, RowArrays, allocate, fetch, upload, zeros
 from .columns import Columns, ColumnSet
 from .copies import replace
@@ -67,7 +67,7 @@ COLUMNS = {
     ),
 }  # fmt: skip
 OWN = {  # what else is used of the solver's structs
-    "bodies": ("inverse_mass", "inverse_inertia", "island", "spin", "arc", "x", "q", "u"),
+    "bodies": ("inverse_mass", "inverse_inertia", "island", "spin", "arc", "pulled", "x", "q", "u"),
     "contacts": ("start_gap", "loaded", "p"), "rows": ("p",),
 }  # fmt: skip
 RIMS = 2  # part of the columns of contacts
@@ -227,8 +227,9 @@ class Judge:
         self._into["judged"].put("principal", bodies.inertia)
         self._into["judged"].put("moments", bodies.moments)
         upload(self.bodies.u, solution.velocity)
-        arc = no_arc(len(bodies.mass)) if solution.arc is None else solution.arc
-        self._into["bodies"].put("arc", arc)
+        bent = no_arcs(len(bodies.mass)) if solution.arc is None else (solution.arc, solution.pulled)
+        for name, values in zip(("arc", "pulled"), bent, strict=True):
+            self._into["bodies"].put(name, values)
         if sizes[1]:
             self._load_contacts(0, contacts)
             if contacts.rim_arm is not None:

@@ -39,7 +39,8 @@ def test_what_ways_are_bent_by_is_that_of_numpy(kind, method, monkeypatch):
     for problem, solution in seen:
         topology = build_topology(problem)
         looped = topology.looped[topology.row_island]
-        want = arcs(problem, solution.position, solution.orientation, solution.joint_impulse, looped)
-        assert np.abs(want).max() > 1e-3
+        want, pulled = arcs(problem, solution.position, solution.orientation, solution.joint_impulse, looped)
+        assert np.abs(want).max() > 1e-3 and np.abs(pulled).max() > 1e-3
         np.testing.assert_allclose(solution.arc, want, atol=1e-9)
+        np.testing.assert_allclose(solution.pulled, pulled, atol=1e-9)
         assert metrics.step_residuals(problem, solution).momentum_residual < 1e-4

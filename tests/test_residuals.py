@@ -297,6 +297,9 @@ def total_velocity(assembly, solution, sound):
         change[i, :3] = push[i, :3] / bodies.mass[i]
         mean = bodies.free_velocity[i, :3] + change[i, :3]
         aside = bodies.mass[i] / (1.0 + bodies.midpoint[i]) * np.cross(solution.position[i] - bodies.position[i], mean)
+        if solution.pulled is not None:
+            gain = (assembly.end_velocity[i, :3] - bodies.free_velocity[i, :3]) * (1.0 + 1.0 / bodies.midpoint[i])
+            aside += problem.step / 12.0 * np.cross(solution.pulled[i], gain)
         change[i, 3:] = np.linalg.solve(inertia[0][i], push[i, 3:] - aside)
     out = assembly.end_velocity + (1.0 + bodies.midpoint[:n, None]) * change
     for i in range(n):

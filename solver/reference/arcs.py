@@ -21,7 +21,8 @@ def welded(rows):
 
 
 def arcs(problem, position, orientation, impulse, looped):
-    """(B, 6) velocity that carries a pose beyond the mean of those at both ends; 0 where nothing goes by mid-step.
+    """(B, 6) velocity that carries a pose beyond the mean of those at both ends, 0 where nothing goes by mid-step, and
+    (B, 3) impulses of joints of which that is.
 
     Args:
         problem: StepProblem.
@@ -32,7 +33,7 @@ def arcs(problem, position, orientation, impulse, looped):
     bodies, rows = problem.bodies, problem.joints
     count, n = len(bodies.mass), bodies.dynamic_count
     out, own = np.zeros((count, 6)), _turns(bodies.orientation, orientation)
-    push, moment, whole = np.zeros((3, count, 3))
+    push, moment, whole, pulled = np.zeros((4, count, 3))
     rigid, force = (rows.beta == 1.0) & (rows.compliance == 0.0), rows.coordinate == int(Coordinate.LINEAR)
     force |= rows.coordinate == int(Coordinate.DISTANCE)
     turn, steady = _turns_of_rows(problem, position, orientation, own), _steady(problem, impulse, looped)
@@ -52,6 +53,7 @@ def arcs(problem, position, orientation, impulse, looped):
         turned = np.where(force[:, None], by_force, part * _lag(turn, acts[:, 3:]))
         for sums, values in ((push, aside), (moment, turned)):
             np.add.at(sums, body[rigid], values[rigid])
+        np.add.at(pulled, body[rigid & force], (part * acts[:, :3])[rigid & force])
         np.add.at(whole, body[rigid], acts[rigid, 3:])
     goes = np.arange(count) < n
     goes[:n] &= bodies.midpoint[:n] > 0.0
@@ -70,7 +72,8 @@ def arcs(problem, position, orientation, impulse, looped):
     second[np.sqrt(dot(t, t)) * moments.max(axis=1) >= FAST * moments.min(axis=1)] = 0.0
     spin = times(inverse, moment[goes]) + steady[goes, None] * second / 6.0
     out[goes] = (1.0 + bodies.midpoint[goes])[:, None] * np.hstack([push[goes] / bodies.mass[goes, None], spin])
-    return out
+    pulled[np.setdiff1d(np.arange(count), goes)] = 0.0
+    return out, pulled
 
 
 def _steady(problem, impulse, looped):
@@ -89,7 +92,7 @@ def _steady(problem, impulse, looped):
     swing = pull[:n] / (bodies.moments[:n].min(axis=1) + held[:n]) + lines[:n] / bodies.mass[:n]
     out = np.ones(len(bodies.mass))
     loops = takes & looped
-    loose = np.ones(len(bodies.mass))
+    loose = np.ones(len(bodies.mass)) if bodies.spin is None else 1.0 - bodies.spin.any(axis=1)
     loose[rows.body_a[loops]] = loose[rows.body_b[loops]] = 0.0
     out[:n] = loose[:n] / (1.0 + (problem.step * swing / (6.0 * FOLLOWS)) ** 4)
     return out
