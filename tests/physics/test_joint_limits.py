@@ -335,7 +335,8 @@ def test_a_rope_that_starts_too_long_is_drawn_in_at_the_speed_of_overlaps():
 def test_a_wall_of_glued_bricks_falls_apart_in_few_rounds(monkeypatch):
     """Of what breaks on and on in a step twice as many go after each four rounds: a step was solved again 17 times, one
     joint at a time in the end, and 50 times for a ball of 190 shards.  Bricks touch each other once the glue between
-    them has broken, so that half of it holds; from eight heights it is 10 to 16 times: the middle of five counts.
+    them has broken, so that half of it holds.  It breaks in one step or goes on in the next, which each rounding
+    changes: all rounds of the fall count, of five heights the middle.  From twelve heights it is 12 to 22 times.
     """
     rounds, pairs = {}, [(x, z) for x in range(8) for z in range(8)]
 
@@ -362,6 +363,6 @@ def test_a_wall_of_glued_bricks_falls_apart_in_few_rounds(monkeypatch):
         rounds.clear()
         trajectory = simulate(scene, 14, config=CPU)
         assert len(trajectory.broken_joints) > 50
-        most.append(max(rounds.values()))
+        most.append(sum(rounds.values()))
     middle = sorted(most)[2]
-    assert figure("wall of 64 glued bricks that fell 1 m", "rounds of a step", middle, "<= 14", "") <= 14
+    assert figure("wall of 64 glued bricks that fell 1 m", "rounds", middle, "<= 16", "") <= 16
