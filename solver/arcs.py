@@ -28,6 +28,12 @@ of s, and soon none: light links under a load.  Joints that let nothing turn are
 whose impulses have no bound where they could branch, have no s.  Nor has what is near anything else: contacts that
 press make forces of joints that end with them, and ragdolls on stairs took a third more solves.
 
+Of what holds a body in the world that counts for what it is joined to as well: pulls at its two ends must turn alike.
+
+The work of forces from outside on the way that s adds must go into speed.  The mean place of a way is not the middle of
+its chord but h / 12 (v- - v+) beside it, and their moment about there is what gives it: see turned_late in
+residual_laws.py.  Of v+ - v- counts what joints give of which s is, BodyArrays.pulled.
+
 How the force of an anchor turns only has to be known in the mean of the two bodies, as long as it is one turn for both:
 a part of s along the rows themselves changes p, and not the way.  It is that of the body at whose centre the anchor has
 the longer lever, across the turn of one against the other, in radii of gyration: that of the door, not of the wall; of

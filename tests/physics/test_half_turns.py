@@ -117,11 +117,14 @@ BRAKES = {
 
 @pytest.mark.parametrize("brake", BRAKES)
 def test_what_brakes_another_axis_only_takes(brake):
-    """A stiff damper gave 2.7 J of 26, and missed frames; a weak one took 16 J."""
+    """A stiff damper gave 2.7 J of 26, and missed frames; a weak one took 16 J.
+
+    What a drive or a stiff damper leads is not scaled to the energy it is due: it swings by its law to 1e-3.
+    """
     energy = baked(swinging(0.05, rz=Axis(**BRAKES[brake])), 24)[1]
     more = (energy - np.minimum.accumulate(energy)).max() / energy[0]
     name = f"swing past half a turn, {brake} about z, 24 fps, 3 s"
-    assert figure(name, "energy gained", more, "< 5e-3", "") < 5e-3
+    assert figure(name, "energy gained", more, "< 1e-3", "") < 1e-3
 
 
 def test_a_drive_holds_its_angle_past_half_a_turn():
