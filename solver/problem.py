@@ -242,9 +242,9 @@ class StepSolution:
     joint_impulse: np.ndarray  # (R,)
     newton_iterations: int = 0
     linear_iterations: int = 0
-    midway: np.ndarray | None = None  # (R,) bool: rows of a velocity phase that pushed in mid-step (midway.py)
     arc: np.ndarray | None = None  # (B, 6) of ``velocity``, what the impulses did not give (arcs.py); None: nothing
     pulled: np.ndarray | None = None  # (B, 3) impulses of joints of which that is [N s]
+    midway: np.ndarray | None = None  # (R,) bool: rows of a velocity phase that pushed in mid-step (midway.py)
 
 
 def joined(first, second):
