@@ -28,6 +28,7 @@ of s, and soon none: light links under a load.  Joints that let nothing turn are
 whose impulses have no bound where they could branch, have no s.  Nor has what is near anything else: contacts that
 press make forces of joints that end with them, and ragdolls on stairs took a third more solves.
 
+What keyframes lead has no s at all: it does work on the way that s adds, and pushes in mid-step anyway (midway.py).
 Of what holds a body in the world that counts for what it is joined to as well: pulls at its two ends must turn alike.
 
 The work of forces from outside on the way that s adds must go into speed.  The mean place of a way is not the middle of
@@ -169,13 +170,15 @@ def arc_kernels():
                 for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
                     r = bodies.row_index[m]
                     coordinate = rows.coordinate[r]
-                    if rows.welded[r] == 1 or (coordinate != LINEAR and coordinate != DISTANCE):
-                        continue
                     anchor = rows.anchor_b[r]
                     other = rows.a[r]
                     if rows.a[r] == i:
                         anchor = rows.anchor_a[r]
                         other = rows.b[r]
+                    if other >= dynamic and wp.dot(bodies.u_free[other], bodies.u_free[other]) > ZERO:
+                        loose = ZERO
+                    if rows.welded[r] == 1 or (coordinate != LINEAR and coordinate != DISTANCE):
+                        continue
                     if isl.looped[k] == 1:
                         loose = ZERO
                     arm = wp.length(anchor)

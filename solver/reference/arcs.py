@@ -94,6 +94,9 @@ def _steady(problem, impulse, looped):
     loops = takes & looped
     loose = np.ones(len(bodies.mass)) if bodies.spin is None else 1.0 - bodies.spin.any(axis=1)
     loose[rows.body_a[loops]] = loose[rows.body_b[loops]] = 0.0
+    leads = (np.arange(len(loose)) >= n) & bodies.free_velocity.any(axis=1)  # what keyframes move
+    for body, other in ((rows.body_a, rows.body_b), (rows.body_b, rows.body_a)):
+        loose[body[leads[other]]] = 0.0
     out[:n] = loose[:n] / (1.0 + (problem.step * swing / (6.0 * FOLLOWS)) ** 4)
     return out
 
