@@ -19,8 +19,9 @@ from .plausible import pair_number
 from .problem import world_impulses
 from .reference.rows import gaps, normals, parting_speeds
 from .rotations import conjugate, rotate
-from .stops import matters, met_at, solved_otherwise
+from .stops import joint_groups, matters, may_break, met_at, solved_otherwise
 from .struck import blows
+from .topology import whole_groups
 from .vectors import inner, length
 
 AROUND = 0.01  # of the step, before and after the blow, within which it is,
@@ -38,7 +39,7 @@ def blow(attempt, phase):
     """
     assembly, solution = attempt.assembly, attempt.solution
     problem, n = assembly.problem, assembly.problem.bodies.dynamic_count
-    pairs, led = (_of_what_holds(attempt, found) for found in blows(assembly, solution, phase.fast))
+    pairs, led = (_of_what_holds(attempt, phase, found) for found in blows(assembly, solution, phase.fast))
     pairs = pairs[_braked(assembly, solution, pairs)]
     if len(led):
         may = [_slows(attempt, phase, led, np.full(len(led), share)) for share in TRIED]
@@ -71,12 +72,21 @@ def blow(attempt, phase):
     return (cuts, bodies[:n]) if cuts else None
 
 
-def _of_what_holds(attempt, hits):
-    """Those of the contacts ``hits`` (K,) whose bodies are not done again anyway."""
-    if not some(attempt.failed):
+def _of_what_holds(attempt, phase, hits):
+    """Those of the contacts ``hits`` (K,) whose bodies are not done again anyway, in islands where no joint may break.
+
+    Joints are judged by their mean force over a step, which over a blow alone is many times that (stops.py).
+    """
+    if not len(hits):
         return hits
-    again = np.append(attempt.failed[attempt.dynamic()], False)
-    own, other = (np.minimum(side[hits], len(again) - 1) for side in moving_first(attempt.assembly.problem.contacts))
+    assembly, n = attempt.assembly, attempt.assembly.problem.bodies.dynamic_count
+    out = attempt.failed[attempt.dynamic()]
+    if len(assembly.joint_links[0]):
+        label = joint_groups(assembly.joint_links, n)
+        breaks = may_break(assembly.problem, label, phase.joints.breakable())
+        out = out | whole_groups(assembly.island, breaks[label[:n]])
+    again = np.append(out, False)
+    own, other = (np.minimum(side[hits], n) for side in moving_first(assembly.problem.contacts))
     return hits[~(again[own] | again[other])]
 
 

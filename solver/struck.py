@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blows without a rebound that are over within a step: what they strike leaves what struck it.
 
-Two lone bodies one of which hits the other, a crate and a puck; and what moves by keyframes and hits a lone body.
+A crate and a puck, a ball and a wall of bricks, a bat and a doll; alone or with all that they touch and are jointed to.
 Their step ends by backward Euler, which closes the gap at its end: what was struck left with the mean speed of its way,
 and the rest of the blow came in the next step.  So the velocity phase tells with which speed they leave, by the law of
-impact.  Heaps are left out, where bodies stay where they land.
+impact for all of the island, with its joints and contacts.  Heaps that tumble are left out: each of their blows is one
+of many.
 """
 
 import numpy as np
@@ -17,30 +18,29 @@ from .plausible import pair_number
 from .reference.rows import gaps, parting_speeds, start_gaps
 from .vectors import length
 
-FEW = 4  # bodies that one island of the step may have: all of it is done again
+FEW = 4  # bodies of an island in which each blow counts; all of it is done again
+SHARE = 0.05  # of the energy of larger ones, which a blow has that counts: heaps tumble on by many that do not
 
 
 def blows(assembly, solution, close):
-    """Numbers (K,) of contacts by which two lone bodies hit each other, and (L,) by which keyed ones hit a lone body.
+    """Numbers (K,) of contacts by which two bodies that move hit each other, and (L,) by which keyed ones hit one.
 
     assembly: Assembly of the step; solution: its StepSolution; close: gaps below this [m] touch from the start.
     """
     problem, contacts, n = assembly.problem, assembly.problem.contacts, assembly.problem.bodies.dynamic_count
     hits, known = solution.contact_impulse[:, 0] > 0.0, np.arange(len(contacts)) < len(assembly.contacts)
-    hits &= (start_gaps(problem) > close) | ~known  # what only showed at the end of the step is said to touch there
     hits &= contacts.restitution <= 0.0
     none = places(hits[:0])
     if not some(hits):
         return none, none
-    own, other = moving_first(contacts)
+    other = moving_first(contacts)[1]
     led = problem.bodies.velocity.any(axis=1)
     hits &= (other < n) | led[other]
     index = places(hits)
     if not len(index):
         return none, none
-    lone = _lone(assembly, solution)
-    index = index[lone[own[index]] & lone[other[index]]]
-    index = index[_from_afar(problem, index, known, close)]
+    index = index[_arrives(problem, index, known, close)]
+    index = index[_leads(assembly, index)]
     among = other[index] < n
     return index[among], index[~among]
 
@@ -71,35 +71,34 @@ def _goes_otherwise(assembly, assembler, state, hits, noise):
     return hits[length(change[:, :3]) + length(lever) * length(change[:, 3:]) > noise]
 
 
-def _lone(assembly, solution):
-    """(B,) bool: bodies without joints in islands of at most FEW that push one other moving one at most, and what does
-    not move freely.
+def _leads(assembly, index):
+    """(K,) bool: contacts ``index`` whose blow is a SHARE of all that moves in their island, or that of few bodies.
+
+    Of 1/2 m v^2, with m of both together, against what the bodies of the island have beside their common motion.
     """
-    problem, contacts = assembly.problem, assembly.problem.contacts
-    n, count = problem.bodies.dynamic_count, len(problem.bodies.mass)
+    problem, island = assembly.problem, assembly.island
+    contacts, bodies, n = problem.contacts.take(index), problem.bodies, problem.bodies.dynamic_count
+    mass, speed = bodies.mass[:n], bodies.velocity[:n, :3]
+    whole = np.bincount(island, mass)
+    common = np.stack([np.bincount(island, mass * along) for along in speed.T], 1) / whole[:, None]
+    moves = np.bincount(island, 0.5 * mass * np.sum((speed - common[island]) ** 2, axis=1))
     own, other = moving_first(contacts)
-    pushes = places((solution.contact_impulse[:, 0] > 0.0) & (other < n))
-    first, last = np.full(count, count), np.full(count, -1)
-    for one, far in ((own[pushes], other[pushes]), (other[pushes], own[pushes])):
-        np.minimum.at(first, one, far)
-        np.maximum.at(last, one, far)
-    lone = first >= last
-    lone[:n] &= (np.bincount(assembly.island) <= FEW)[assembly.island]
-    for side in assembly.joint_links:
-        lone[side] = False
-    lone[n:] = True
-    return lone
+    heavy = np.append(1.0 / mass, 0.0)
+    alike = 1.0 / (heavy[own] + heavy[np.minimum(other, n)])
+    meets = parting_speeds(contacts, bodies.velocity, bodies.position, bodies.orientation)
+    few = np.bincount(island)[island[own]] <= FEW
+    return few | (0.5 * alike * meets**2 > SHARE * moves[island[own]])
 
 
-def _from_afar(problem, index, known, close):
-    """(K,) bool: contacts ``index`` that meet fast in the step, and whose bodies touch nowhere yet.
+def _arrives(problem, index, known, close):
+    """(K,) bool: contacts ``index`` that meet fast in the step, and whose bodies lie on each other nowhere yet.
 
-    known: (C,) bool, contacts of the start.
+    What touches at the start, and comes on, is struck there and then.  known: (C,) bool, contacts of the start.
     """
     contacts, start, count = problem.contacts, problem.bodies, len(problem.bodies.mass)
-    hits = contacts.take(index)
-    gap = gaps(hits, start.position, start.orientation)
-    speed = -parting_speeds(hits, start.velocity, start.position, start.orientation)
+    gap, pose = start_gaps(problem), (start.position, start.orientation)
+    speed = -parting_speeds(contacts, start.velocity, *pose)
     pair = pair_number(contacts.body_a, contacts.body_b, count)
-    touch = np.isin(pair[index], pair[places(known & (start_gaps(problem) <= close))])
-    return ~touch & (gap > close) & (np.maximum(speed, gap / problem.step) > FAST)
+    lies = known & (gap <= close) & (speed <= FAST)
+    comes = np.where((gap[index] > close) | ~known[index], gaps(contacts.take(index), *pose) / problem.step, 0.0)
+    return ~np.isin(pair[index], pair[places(lies)]) & (np.maximum(speed[index], comes) > FAST)
