@@ -28,7 +28,6 @@ AROUND = 0.01  # of the step, before and after the blow, within which it is,
 NEAR = 1.5  # and at least so often the gap that touches;
 MOST = 0.25  # of the step: blows that take more of it are not done in parts
 SHORTEST = 1e-3  # of the step: parts shorter than that are left out, of which ways tell no speed
-TINY = 1e-4  # of the step, within which the velocity of a place is measured
 TRIED = 0.0, 0.25, 0.5, 0.75  # of the step, at which a blow might be
 
 
@@ -142,23 +141,27 @@ def _slows(attempt, phase, hits, share):
     body, point = moving_first(contacts)[1], np.where(on_a[:, None], contacts.point_a, contacts.point_b)
     away = np.where(on_a, -1.0, 1.0)[:, None] * normals(contacts, bodies.orientation)  # towards what is struck
     away = rotate(conjugate(bodies.orientation[body]), away)
-    scene = attempt.assembly.numbering.scene[body]
+    number, hand_over, turns = attempt.assembly.numbering, phase.assembler.hand_over, bodies.orientation.copy()
+    scene, which = number.scene[body], np.zeros(len(bodies.mass), bool)
+    which[body] = True
 
     def there(times):
-        """Places (L, 3) and normals (L, 3) at ``times`` (L,) from the step's start on [s]."""
-        place, along = np.empty((2, len(hits), 3))
+        """Places (L, 3), their velocities (L, 3) and normals (L, 3) ``times`` (L,) after the step's start [s]."""
+        place, speed, along = np.empty((3, len(hits), 3))
         for time in distinct(times):
             position, orientation = phase.assembler.prescribed(state, state.time + time)
             now = times == time
-            turn = orientation[scene[now]]
-            place[now] = position[scene[now]] + rotate(turn, point[now])
-            along[now] = rotate(turn, away[now])
-        return place, along
+            turns[body] = orientation[scene]
+            led = hand_over.led(
+                state.time + time, state, number, bodies.velocity, turns, which, hand_over.velocity_within
+            )
+            lever = rotate(turns[body[now]], point[now])
+            place[now] = position[scene[now]] + lever
+            speed[now] = led[body[now], :3] + np.cross(led[body[now], 3:], lever)
+            along[now] = rotate(turns[body[now]], away[now])
+        return place, speed, along
 
-    tiny = TINY * h
-    (then, along), (soon, _) = there(share * h), there(share * h + tiny)
-    (end, last), (before, _) = there(np.full(len(hits), h)), there(np.full(len(hits), h - tiny))
-    blow = inner(soon - then, along)[:, None] / tiny * along
-    leads = inner(end - before, last)[:, None] / tiny * last
+    (then, blow, along), (end, leads, last) = there(share * h), there(np.full(len(hits), h))
+    blow, leads = (inner(speed, normal)[:, None] * normal for speed, normal in ((blow, along), (leads, last)))
     ahead = inner(last, then + (1.0 - share)[:, None] * h * blow - end)
     return (ahead > phase.fast) & matters(length(blow - leads), length(blow))

@@ -112,13 +112,14 @@ class HandOver:
             else:
                 self._take_back(i, moved)
 
-    def led(self, time, state, number, velocity, orientation, among=True):
+    def led(self, time, state, number, velocity, orientation, among=True, speed=None):
         """``velocity`` (B + 1, 6) of bodies in a step from ``state``, but that of what animation moves as it is at
         ``time``, the start or the end of the step, instead of its mean.
 
         Mean velocities are along the chord, and of what turns about another place than its centre of mass the velocity
         turns with it: what rides on it would end each step with a velocity of half a step ago, and slide off.
-        number: Numbering; orientation: (B + 1, 4) at ``time``; among: (B + 1,) bool, those asked for.
+        number: Numbering; orientation: (B + 1, 4) at ``time``; among: (B + 1,) bool, those asked for; speed: what tells
+        how fast they are, ``smooth_velocity`` if None.
         """
         if not len(self._paths):
             return velocity
@@ -127,7 +128,7 @@ class HandOver:
             return velocity
         which, ours = np.array(pairs).T
         begins = time == state.time
-        both = np.array([self.smooth_velocity(i, time, state.glide, begins) for i, _ in pairs])
+        both = np.array([(speed or self.smooth_velocity)(i, time, state.glide, begins) for i, _ in pairs])
         linear, angular = both[:, 0], both[:, 1]
         velocity = velocity.copy()
         velocity[ours, :3] = linear + self._lever(which, orientation[ours], angular)
@@ -177,6 +178,21 @@ class HandOver:
             turns = length(angular) * np.diff(times) > TURNS
             self._rates[index] = sample_rates(times, linear, turns), sample_rates(times, angular, np.ones_like(turns))
         return [known[0 if begins else 1][at] for known in self._rates[index]]
+
+    def velocity_within(self, index, time, glide, begins):
+        """``smooth_velocity``, and between two samples that of the two parabolas there (led_course.py)."""
+        times = self.bodies[index].path.times
+        at = int(np.searchsorted(times, time - SLACK))
+        if not 0 < at < len(times) or times[at] <= time + SLACK:
+            return self.smooth_velocity(index, time, glide, begins)
+        share = (time - times[at - 1]) / (times[at] - times[at - 1])
+        first, last = (self.smooth_velocity(index, times[k], glide, k < at) for k in (at - 1, at))
+        ends = first if share < 0.5 else last
+        nearer, out = 1.0 - 2.0 * min(share, 1.0 - share), []
+        for mean, one, other, end in zip(self._velocity(index, time, glide), first, last, ends, strict=True):
+            middle = 2.0 * mean - 0.5 * (one + other)
+            out.append(middle + nearer * (end - middle))
+        return out
 
     def _take_back(self, i, moved):
         body = self.bodies[i]

@@ -22,7 +22,7 @@ from .riding import dragged, riders
 from .rolling import rolling
 from .straight_carriers import go_on, near_movers
 from .strokes import roll_on
-from .struck import struck_within
+from .struck import strikers, struck_within
 from .topology import groups_with, whole_groups
 from .velocity_phase import moves, velocity_problem
 
@@ -65,10 +65,11 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     if decay < 1.0:
         pose = solution.position, solution.orientation
         velocity = damp_joints(velocity, assembly.problem.bodies, assembly.joint_links, pose, decay)
-    led, rides = assembly.problem.bodies.velocity, None
+    led, rides, struck = assembly.problem.bodies.velocity, None, struck_within(assembly, solution, state, phase)
     if phase.assembler.prescribes:
         until, number, near = state.time + assembly.problem.step, assembly.numbering, near_movers(assembly.problem)
         led = phase.assembler.hand_over.led(until, state, number, led, solution.orientation, near)
+        led = strikers(assembly, solution, state, phase, struck, led)
         rides = riders(assembly.problem, solution.contact_impulse[:, 0] > 0.0, led, phase.fast)
     limit = EnergyLimit(assembly, solution, judged, phase.fast, led)
     gained = limit.exceeded(velocity)
@@ -78,7 +79,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
             need = need | groups_with(assembly.island, asks, len(need))
     (flying, loose), off = unheld(assembly, solution), solved.off
     hits = in_flight(assembly.problem, solution, flying, phase.fast)
-    if len(struck := struck_within(assembly, solution, state, phase)):
+    if len(struck):
         need[assembly.island[moving_first(assembly.problem.contacts)[0][struck]]] = True
     if len(hits):
         need[assembly.island[assembly.problem.contacts.body_a[hits]]] = True

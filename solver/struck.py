@@ -56,6 +56,21 @@ def struck_within(assembly, solution, state, phase):
     return np.concatenate([pairs, _goes_otherwise(assembly, phase.assembler, state, led, phase.fast / LONGEST_STEP)])
 
 
+def strikers(assembly, solution, state, phase, struck, led):
+    """Velocities ``led`` (B, 6) at the end of a part, but for keyed bodies of contacts ``struck``: as they strike.
+
+    Paths are straight from one sample to the next; what they strike leaves with the speed of the curve through those.
+    """
+    which = np.zeros(len(led), bool)
+    which[moving_first(assembly.problem.contacts)[1][struck]] = True
+    which[: assembly.problem.bodies.dynamic_count] = False
+    if not some(which):
+        return led
+    hand_over, until = phase.assembler.hand_over, state.time + assembly.problem.step
+    speed = hand_over.velocity_within
+    return hand_over.led(until, state, assembly.numbering, led, solution.orientation, which, speed)
+
+
 def _goes_otherwise(assembly, assembler, state, hits, noise):
     """Those of the contacts ``hits`` (L,) with keyed bodies that are another way fast in the rest of the frame's step.
 
