@@ -16,10 +16,11 @@ from .flags import places, some
 from .hits_in_flight import FAST
 from .plausible import pair_number
 from .reference.rows import gaps, parting_speeds, start_gaps
-from .vectors import length
+from .vectors import inner, length
 
-FEW = 4  # bodies of an island in which each blow counts; all of it is done again
-SHARE = 0.05  # of the energy of larger ones, which a blow has that counts: heaps tumble on by many that do not
+FEW = 2  # bodies of an island in which each blow counts; all of it is done again
+SHARE, PART = 0.5, 0.05  # of the energy of larger ones; heaps tumble on by blows that do not have it
+HELD = 0.8  # of the impulse of a blow: what stands takes as much of one that is landed on
 
 
 def blows(assembly, solution, close):
@@ -40,7 +41,7 @@ def blows(assembly, solution, close):
     if not len(index):
         return none, none
     index = index[_arrives(problem, index, known, close)]
-    index = index[_leads(assembly, index)]
+    index = index[_leads(assembly, solution, index)]
     among = other[index] < n
     return index[among], index[~among]
 
@@ -86,23 +87,28 @@ def _goes_otherwise(assembly, assembler, state, hits, noise):
     return hits[length(change[:, :3]) + length(lever) * length(change[:, 3:]) > noise]
 
 
-def _leads(assembly, index):
-    """(K,) bool: contacts ``index`` whose blow is a SHARE of all that moves in their island, or that of few bodies.
-
-    Of 1/2 m v^2, with m of both together, against what the bodies of the island have beside their common motion.
+def _leads(assembly, solution, index):
+    """(K,) bool: contacts ``index`` of few bodies, or by which their island is struck: what comes has a SHARE of the
+    energy that is in the island, if not keyed, what stands does not take it up, and the blow has at least a
+    PART of what the bodies have beside their common motion.  Its energy is 1/2 m v^2, with m of both together.
     """
     problem, island = assembly.problem, assembly.island
     contacts, bodies, n = problem.contacts.take(index), problem.bodies, problem.bodies.dynamic_count
     mass, speed = bodies.mass[:n], bodies.velocity[:n, :3]
-    whole = np.bincount(island, mass)
-    common = np.stack([np.bincount(island, mass * along) for along in speed.T], 1) / whole[:, None]
-    moves = np.bincount(island, 0.5 * mass * np.sum((speed - common[island]) ** 2, axis=1))
+    whole, each = np.bincount(island, mass), 0.5 * mass * inner(speed, speed)
+    energy, momentum = np.bincount(island, each), [np.bincount(island, mass * along) for along in speed.T]
+    beside = energy - 0.5 * np.square(momentum).sum(axis=0) / whole
     own, other = moving_first(contacts)
-    heavy = np.append(1.0 / mass, 0.0)
-    alike = 1.0 / (heavy[own] + heavy[np.minimum(other, n)])
+    led, other = other >= n, np.minimum(other, n)
+    lightness, each, group = np.append(1.0 / mass, 0.0), np.append(each, 0.0), island[own]
     meets = parting_speeds(contacts, bodies.velocity, bodies.position, bodies.orientation)
-    few = np.bincount(island)[island[own]] <= FEW
-    return few | (0.5 * alike * meets**2 > SHARE * moves[island[own]])
+    blow = 0.5 / (lightness[own] + lightness[other]) * meets**2
+    comes = led | (np.maximum(each[own], each[other]) > SHARE * energy[group])
+    change = (solution.velocity - bodies.free_velocity)[:n, :3]
+    taken = np.stack([np.bincount(island, mass * along) for along in change.T], 1)[group]
+    push = np.bincount(group, solution.contact_impulse[index, 0])[group]
+    goes = led | (np.abs(inner(taken, contacts.normal)) < HELD * push)
+    return (np.bincount(island)[group] <= FEW) | comes & goes & (blow > PART * beside[group])
 
 
 def _arrives(problem, index, known, close):

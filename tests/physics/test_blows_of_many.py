@@ -143,5 +143,5 @@ def test_a_wall_of_bricks_flies_as_with_short_steps(phase):
     scene.add(Body("Ball", [Sphere(0.15)], position=(-0.25 - 8.0 * (2.0 + phase) / FPS, 0.03, 0.42), **ball))
     coarse, fine = (simulate(scene, 4, FPS, config) for config in (CPU, SolverConfig(device="cpu", substeps=64)))
     off = coarse.linear_velocity[-1] - fine.linear_velocity[-1]
-    assert np.linalg.norm(off) < 0.15 * np.linalg.norm(fine.linear_velocity[-1])
+    assert np.linalg.norm(off) < 0.2 * np.linalg.norm(fine.linear_velocity[-1])
     assert all(report.converged for report in coarse.reports)
