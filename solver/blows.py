@@ -14,11 +14,11 @@ from .assembled import free_gain
 from .bounces import moving_first
 from .copies import replace
 from .flags import places, some
+from .left_behind import left_behind
 from .ordered import among, distinct
 from .plausible import pair_number
 from .problem import world_impulses
-from .reference.rows import gaps, normals, parting_speeds
-from .rotations import conjugate, rotate
+from .reference.rows import gaps, parting_speeds
 from .stops import joint_groups, matters, may_break, met_at, solved_otherwise
 from .struck import blows
 from .topology import whole_groups
@@ -135,33 +135,6 @@ def _slows(attempt, phase, hits, share):
     """(L,) bool: contacts ``hits`` (L,) with what keyframes move, whose place there is left behind, before the step is
     over, by what it strikes after a ``share`` (L,) of it.
     """
-    problem, state = attempt.assembly.problem, attempt.state
-    contacts, bodies, h = problem.contacts.take(hits), problem.bodies, problem.step
-    on_a = contacts.body_a >= bodies.dynamic_count
-    body, point = moving_first(contacts)[1], np.where(on_a[:, None], contacts.point_a, contacts.point_b)
-    away = np.where(on_a, -1.0, 1.0)[:, None] * normals(contacts, bodies.orientation)  # towards what is struck
-    away = rotate(conjugate(bodies.orientation[body]), away)
-    number, hand_over, turns = attempt.assembly.numbering, phase.assembler.hand_over, bodies.orientation.copy()
-    scene, which = number.scene[body], np.zeros(len(bodies.mass), bool)
-    which[body] = True
-
-    def there(times):
-        """Places (L, 3), their velocities (L, 3) and normals (L, 3) ``times`` (L,) after the step's start [s]."""
-        place, speed, along = np.empty((3, len(hits), 3))
-        for time in distinct(times):
-            position, orientation = phase.assembler.prescribed(state, state.time + time)
-            now = times == time
-            turns[body] = orientation[scene]
-            led = hand_over.led(
-                state.time + time, state, number, bodies.velocity, turns, which, hand_over.velocity_within
-            )
-            lever = rotate(turns[body[now]], point[now])
-            place[now] = position[scene[now]] + lever
-            speed[now] = led[body[now], :3] + np.cross(led[body[now], 3:], lever)
-            along[now] = rotate(turns[body[now]], away[now])
-        return place, speed, along
-
-    (then, blow, along), (end, leads, last) = there(share * h), there(np.full(len(hits), h))
-    blow, leads = (inner(speed, normal)[:, None] * normal for speed, normal in ((blow, along), (leads, last)))
-    ahead = inner(last, then + (1.0 - share)[:, None] * h * blow - end)
-    return (ahead > phase.fast) & matters(length(blow - leads), length(blow))
+    h = attempt.assembly.problem.step
+    ahead, change, speed = left_behind(attempt.assembly, phase.assembler, attempt.state, hits, share * h, h)
+    return (ahead > phase.fast) & matters(change, speed)

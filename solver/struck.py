@@ -11,12 +11,12 @@ of many.
 import numpy as np
 
 from .bounces import moving_first
-from .energy_limit import LONGEST_STEP
 from .flags import places, some
 from .hits_in_flight import FAST
+from .left_behind import left_behind
 from .plausible import pair_number
 from .reference.rows import gaps, parting_speeds, start_gaps
-from .vectors import inner, length
+from .vectors import inner
 
 FEW = 2  # bodies of an island in which each blow counts; all of it is done again
 SHARE, PART = 0.5, 0.05  # of the energy of larger ones; heaps tumble on by blows that do not have it
@@ -53,8 +53,12 @@ def struck_within(assembly, solution, state, phase):
     """
     if phase.assembler.until is None or state.time + assembly.problem.step >= phase.assembler.until:
         return np.zeros(0, int)
+    step, left = assembly.problem.step, phase.assembler.until - state.time
     pairs, led = blows(assembly, solution, phase.fast)
-    return np.concatenate([pairs, _goes_otherwise(assembly, phase.assembler, state, led, phase.fast / LONGEST_STEP)])
+    if len(led):
+        ahead = left_behind(assembly, phase.assembler, state, led, np.full(len(led), step), left)[0]
+        led = led[ahead > phase.fast]
+    return np.concatenate([pairs, led])
 
 
 def strikers(assembly, solution, state, phase, struck, led):
@@ -70,21 +74,6 @@ def strikers(assembly, solution, state, phase, struck, led):
     hand_over, until = phase.assembler.hand_over, state.time + assembly.problem.step
     speed = hand_over.velocity_within
     return hand_over.led(until, state, assembly.numbering, led, solution.orientation, which, speed)
-
-
-def _goes_otherwise(assembly, assembler, state, hits, noise):
-    """Those of the contacts ``hits`` (L,) with keyed bodies that are another way fast in the rest of the frame's step.
-
-    assembler: Assembler; state: State at the step's start; noise: speed [m/s] that is none.
-    """
-    if not len(hits):
-        return hits
-    contacts, rest = assembly.problem.contacts.take(hits), assembler.until - state.time
-    body = moving_first(contacts)[1]
-    change = assembler.prescribed_velocity(state, rest)[assembly.numbering.scene[body]]
-    change = change - assembly.problem.bodies.velocity[body]
-    lever = np.where((contacts.body_a == body)[:, None], contacts.point_a, contacts.point_b)
-    return hits[length(change[:, :3]) + length(lever) * length(change[:, 3:]) > noise]
 
 
 def _leads(assembly, solution, index):
