@@ -20,7 +20,7 @@ from .vectors import inner
 
 FEW = 2  # bodies of an island in which each blow counts; all of it is done again
 SHARE, PART = 0.5, 0.05  # of the energy of larger ones; heaps tumble on by blows that do not have it
-HELD = 0.8  # of the impulse of a blow: what stands takes as much of one that is landed on
+HELD = 0.8  # of the impulse of a blow: what stands takes as much of it where one lands on others
 
 
 def blows(assembly, solution, close):
@@ -93,11 +93,27 @@ def _leads(assembly, solution, index):
     meets = parting_speeds(contacts, bodies.velocity, bodies.position, bodies.orientation)
     blow = 0.5 / (lightness[own] + lightness[other]) * meets**2
     comes = led | (np.maximum(each[own], each[other]) > SHARE * energy[group])
-    change = (solution.velocity - bodies.free_velocity)[:n, :3]
-    taken = np.stack([np.bincount(island, mass * along) for along in change.T], 1)[group]
-    push = np.bincount(group, solution.contact_impulse[index, 0])[group]
-    goes = led | (np.abs(inner(taken, contacts.normal)) < HELD * push)
-    return (np.bincount(island)[group] <= FEW) | comes & goes & (blow > PART * beside[group])
+    leads, few = comes & (blow > PART * beside[group]), np.bincount(island)[group] <= FEW
+    asked = places(leads & ~(led | few))
+    if len(asked):
+        change = mass[:, None] * (solution.velocity - bodies.free_velocity)[:n, :3]
+        leads[asked] = ~_taken_up(island, change, group[asked], contacts.normal[asked])
+    return few | leads
+
+
+def _taken_up(island, change, group, normal):
+    """(K,) bool: whether most of what contacts of the islands ``group`` (K,) push along ``normal`` (K, 3) leaves these:
+    then bodies are pushed one way, and few the other.
+
+    change: (n, 3) what contacts and joints change the bodies' momentum by.
+    """
+    order, count = np.argsort(island, kind="stable"), np.bincount(island)
+    first, many = (np.cumsum(count) - count)[group], count[group]
+    each = np.repeat(np.arange(len(group)), many)
+    bodies = order[np.arange(len(each)) + np.repeat(first - (np.cumsum(many) - many), many)]
+    along = inner(change[bodies], normal[each])
+    ways = [np.bincount(each, np.maximum(sign * along, 0.0), len(group)) for sign in (1.0, -1.0)]
+    return np.abs(ways[0] - ways[1]) >= HELD * np.maximum(*ways)
 
 
 def _arrives(problem, index, known, close):

@@ -145,3 +145,18 @@ def test_a_wall_of_bricks_flies_as_with_short_steps(phase):
     off = coarse.linear_velocity[-1] - fine.linear_velocity[-1]
     assert np.linalg.norm(off) < 0.2 * np.linalg.norm(fine.linear_velocity[-1])
     assert all(report.converged for report in coarse.reports)
+
+
+def test_boxes_that_land_on_a_tower_are_stopped_in_one_step():
+    """Two of them in the same frame: the ground takes up both, and nothing of the tower leaves them.
+
+    Each passes its push on to the next: the sum of what their contacts carried was more than the ground took.
+    """
+    scene = Scene(gravity=(0.0, 0.0, -GRAVITY))
+    scene.add(Body("Ground", [Box((5.0, 5.0, 0.5))], motion="static", position=(0.0, 0.0, -0.5)))
+    for k, (gap, speed) in enumerate([(0.0, 0.0)] * 4 + [(0.01, 1.2), (0.05, 5.3)]):
+        place = (0.0, 0.0, (2 * k + 1) * HALF + gap)
+        scene.add(Body(f"Box {k}", [Box((HALF,) * 3)], position=place, linear_velocity=(0.0, 0.0, -speed)))
+    motion = simulate(scene, 4, FPS, CPU)
+    assert [report.substeps for report in motion.reports] == [1] * 4
+    assert np.abs(motion.linear_velocity[-1, 1:]).max() < 1e-3
