@@ -54,6 +54,7 @@ class Bends:
     time: np.ndarray  # (K,) when it comes to what holds it at the end, as a share of the step
     facet: np.ndarray  # (K,) angle between what carried the body and what holds it, however it moves [rad]
     other: np.ndarray  # (K,) what holds it at the end
+    carrier: np.ndarray  # (K,) number of the contact that carried it at the start
 
     def take(self, index):
         """The Bends at ``index``, numbers or (K,) bool."""
@@ -125,9 +126,8 @@ def bends(assembly, solution, ours, fast, radius):
     apart = gaps(contacts.take(held), bodies.position, bodies.orientation)
     time = np.clip(apart / (h * towards[held]), 0.0, 1.0)
     facet = angles(normal[carrier], end[held])
-    found = Bends(
-        own[held], square_to(normal[carrier], past[carrier]), end[held], moves, ball, time, facet, other[held]
-    )
+    before = square_to(normal[carrier], past[carrier])
+    found = Bends(own[held], before, end[held], moves, ball, time, facet, other[held], carrier)
     turn = found.turn()
     # What is off the centre of mass turns about it: in a step its speed turns aside by twice this.
     arm = cross(spin[held], rotate(bodies.orientation[own[held]], here))

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import rotations
+from .bounces import moving_first
 from .constraints.breaking import joint_impulses, pushes
 from .flags import some
 from .forces import CONTACT, FrameForces
@@ -50,7 +51,8 @@ class ForceRecorder:
             velocity_problem, velocity_solution, taken = end.phase
             ended = world_impulses(velocity_problem.contacts.normal, velocity_solution.contact_impulse)
             if contacts.glides is not None:  # what acted in mid-step was only turned on to be solved anew at the end
-                ended += np.where(contacts.glides[:, None], impulse - velocity_problem.contacts.impulse, 0.0)
+                turned = np.where(contacts.glides[:, None], impulse - velocity_problem.contacts.impulse, 0.0)
+                ended += turned if end.kinks is None else _until_kinks(assembly, velocity_problem, end.kinks, turned)
             impulse = np.where(taken[:, None], ended, impulse)
         if assembly.bounces is not None:
             impulse += assembly.bounces.impulse
@@ -162,6 +164,21 @@ class ForceRecorder:
         kept = kept[force[kept].any(axis=1) | (gap[last[kept]] < 0.0)]
         last = last[kept]
         return dict(zip(CONTACT, (body[last], point[last], normal[last], force[kept], gap[last]), strict=True))
+
+
+def _until_kinks(assembly, velocity_problem, kinks, turned):
+    """``turned`` (C, 3), but for balls that were hit at ``kinks``: what acted in mid-step is not in the velocity with
+    which they come to those, but what carried them until then.
+    """
+    contacts, bodies, n = assembly.problem.contacts, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
+    hit = np.zeros(n + 1, bool)
+    hit[kinks.body] = True
+    own = np.minimum(moving_first(contacts)[0], n)
+    out = np.where(hit[own, None], 0.0, turned)
+    borne = velocity_problem.bodies.free_velocity[kinks.body, :3] - assembly.end_velocity[kinks.body, :3]
+    sign = np.where(contacts.body_a[kinks.carrier] == kinks.body, 1.0, -1.0)
+    out[kinks.carrier] += (sign * bodies.mass[kinks.body])[:, None] * borne
+    return out
 
 
 def _carried_frames(scene):

@@ -50,6 +50,7 @@ class EndVelocity:
     spun: np.ndarray | None = None  # (n,) see free_momentum.py; None: nothing to tell
     hits: np.ndarray | tuple = ()  # (K,) contacts of hits_in_flight.py
     phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
+    kinks: object = None  # curves.Bends at which balls were hit, or None
 
 
 def end_velocity(solved, judged, state, phase, joint_damping, sound):
@@ -146,7 +147,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
             out.owed = np.where(out.owed[:, 1:] > 0.0, out.owed, lent)
         out.body = body[:n] if every(ruled) else np.where(ruled, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
-        out.phase = problem, result, taken
+        out.phase, out.kinks = (problem, result, taken), kinks
         out.gained = limit.exceeded(out.velocity)[assembly.island]
     if len(loose):
         balls = phase.collider.model.balls[assembly.numbering.scene[:n]]

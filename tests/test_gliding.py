@@ -224,7 +224,7 @@ def facets(*parts):
 def test_on_the_way_a_curve_turns_and_a_kink_does_not(turn, touched, curve, kink, fine):
     before, after = np.array([[0.0, 0.0, 1.0]]), np.array([[np.sin(turn), 0.0, np.cos(turn)]])
     found = Bends(
-        np.array([0]), before, after, np.array([False]), np.array([True]), np.zeros(1), np.array([turn]), OTHER
+        np.array([0]), before, after, np.array([False]), np.array([True]), np.zeros(1), np.array([turn]), OTHER, OTHER
     )
     assert found.turn()[0] == pytest.approx(turn)
     told = curves(found, lambda part, share: Touched(*touched(share)), np.array([3, 0]))
@@ -235,7 +235,7 @@ def test_a_kink_that_a_body_has_begun_to_take_is_no_fine_facet():
     # It flies level already, so the curve turns by little; what carries it and what holds it make 15 degrees.
     before, after = np.array([[0.0, 0.0, 1.0]]), np.array([[np.sin(0.05), 0.0, np.cos(0.05)]])
     found = Bends(
-        np.array([0]), before, after, np.array([False]), np.array([True]), np.zeros(1), np.array([0.26]), OTHER
+        np.array([0]), before, after, np.array([False]), np.array([True]), np.zeros(1), np.array([0.26]), OTHER, OTHER
     )
     told = curves(found, lambda part, share: Touched([]), np.array([3, 0]))
     assert [each.tolist() for each in told] == [[True], [False], [False]]
@@ -247,7 +247,7 @@ def test_until_a_ball_comes_to_a_kink_it_is_carried():
     velocity = np.array([[2.0, 0.0, 0.0, 0.0, 20.0, 0.0], np.zeros(6)])
     bodies = SimpleNamespace(velocity=velocity, velocity_at_start=lambda: velocity)
     found = Bends(np.zeros(3, int), np.tile([0.0, 0.0, 1.0], (3, 1)), np.tile([0.6, 0.0, 0.8], (3, 1)),
-                  *np.zeros((2, 3), bool), np.array([0.0, 0.25, 1.0]), np.zeros(3), np.ones(3, int))  # fmt: skip
+                  *np.zeros((2, 3), bool), np.array([0.0, 0.25, 1.0]), np.zeros(3), *np.ones((2, 3), int))  # fmt: skip
     np.testing.assert_allclose(found.free_velocity(bodies, end)[:, 2], [-0.4, -0.3, 0.0])
     np.testing.assert_array_equal(found.free_velocity(bodies, end)[:, 3:], end[[0, 0, 0], 3:])
     assert np.array_equal(end[0], [2.0, 0.0, -0.4, 0.0, 20.0, 0.0])
@@ -263,7 +263,7 @@ def test_of_the_bends_of_a_body_the_largest_is_kept():
         *np.zeros((2, 3), bool),
         np.arange(3.0),
         angle,
-        np.full(3, 5),
+        *np.full((2, 3), 5),
     )
     largest = found.largest()
     assert largest.body.tolist() == [1, 4] and largest.time.tolist() == [2.0, 1.0]
