@@ -32,7 +32,7 @@ def test_a_ball_goes_over_a_hill_without_loss(monkeypatch, friction):
 
 def test_open_sheets_come_to_lie_on_open_ground(monkeypatch):
     in_single(monkeypatch, test_rough_ground)
-    test_rough_ground.test_open_sheets_come_to_lie_on_open_ground(3)
+    test_rough_ground.test_open_sheets_come_to_lie_on_open_ground([3])
 
 
 def test_marbles_in_a_pit_come_to_rest(monkeypatch):
