@@ -12,7 +12,7 @@ from .contact_frames import ContactFrames
 from .copies import replace
 from .falling import fall_by_middle, falling, in_groups
 from .flags import equal, places, some
-from .flat_shapes import is_flat
+from .flat_shapes import flat_bodies
 from .force_fields import ForceTable
 from .foresight import Foresight, without_parting
 from .gliding import by_middle, carried, take_middle
@@ -56,6 +56,7 @@ class Assembler:
     until = None  # when the step that this one is a part of ends [s], see jumps.py; None: it is none
     hangs = None  # (B + 1,) bool: scene bodies that contacts may pull outward (hanging.py), or None
     rims = riding = None  # Rims and Riding of the bodies, or None where there are none
+    flat = 0  # (B + 1,) int of flat_shapes.py; 0: nobody asks
     spinning = None  # (B,) bool: bodies that turn with what joints do to them (spinning.py), or None
 
     def __init__(self, scene, frames, joints, config):
@@ -70,9 +71,9 @@ class Assembler:
         self.materials = Materials(rules, *([getattr(body, name) for body in bodies] for name in COEFFICIENTS))
         self.flights = Flights(bodies, frames, self.hand_over)
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
-        self.flat = np.append([is_flat(body) for body in bodies], False)  # (B + 1,) bool
         self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
         self._surfaces_run = bool(surface.any())
+        self.flat = flat_bodies(bodies, bool(scene.joints) or self._surfaces_run)
         self.hangs = hangs(bodies)
         self.slow, self.noise = config.tolerances()  # noise: [m] way that residuals may lead in a step
         self._moving = places(

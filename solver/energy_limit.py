@@ -51,6 +51,7 @@ LONGEST_STEP = 1.0 / 24.0  # [s] of a step
 ROUNDS = 3  # solves for the share
 UNEVEN = 3.0  # times by how much the mean speed of what carries is off: 3/2 of it at most, and (1 + e) of that
 BEYOND = 0.01  # of the kinetic energy, what mid-step may give in all
+MOST = 2.0  # times its speed, to which what moves past what it shares a motion with is brought
 PAYS = 0.5  # of the kinetic energy, what a step at most takes of what is owed along a curve
 
 
@@ -179,14 +180,14 @@ class EnergyLimit:
             short = self.held & (energy > 0.0) & (energy < there)
             most = np.where(short, np.minimum(energy + self._sum(taken), there), most)
             over |= short
-        asked, has, shared = np.where(over, most, 1.0), np.where(over, energy, 1.0), None
-        if some(over):
-            shared = shared_motion(self.assembly, self._solution, self.past(velocity))
-        if shared is not None:
-            inner = kinetic_energies(self.assembly.problem.bodies, self._orientation, self.past(velocity) - shared)
-            inner = np.bincount(island, np.where(bodies, inner, 0.0), self._count)
-            asked, has = np.where(over, (np.maximum(asked + inner - has, 0.0), inner), 1.0)
-        factor = np.sqrt(asked / np.maximum(has, 1e-300))
+        shared = shared_motion(self.assembly, self._solution, self.past(velocity)) if some(over) else None
+        asked, has = most, energy
+        if shared is not None:  # that motion stays, and the rest has what there is beyond its energy
+            has = kinetic_energies(self.assembly.problem.bodies, self._orientation, self.past(velocity) - shared)
+            has = np.bincount(island, np.where(bodies, has, 0.0), self._count)
+            most = np.minimum(np.maximum(most, energy - has), energy + (MOST**2 - 1.0) * has)
+            asked = most + has - energy
+        factor = np.sqrt(np.where(over, asked, 1.0) / np.where(over, np.maximum(has, 1e-300), 1.0))
         self.scale(velocity, np.where(bodies, factor[island], 1.0), shared)
         given = np.where(self.held, np.maximum(given + np.where(over, most, energy) - limit, 0.0), 0.0)
         return np.where(bodies, given[island], beyond)

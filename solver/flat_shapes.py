@@ -4,9 +4,28 @@
 import numpy as np
 
 from .mesh_features import has_large_faces
-from .shapes import Box, ConvexHull, Plane, TriangleMesh
+from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
 
 SHARP = 0.5  # [rad] at which faces meet that are no curve of facets
+
+
+HELD, FREE = 1, 2  # of ``flat_bodies``
+
+
+def flat_bodies(bodies, asked):
+    """(B + 1,) int: HELD for scene bodies that hold and have no curve, where somebody has ``asked`` for them, FREE for
+    such that move where round ones hold, on which they may lie, and 0 for others.
+    """
+    holds = np.array([bool(body.held_times()) for body in bodies], bool)
+    lies = any(_has_round(body) for body, held in zip(bodies, holds, strict=True) if held)
+    wanted = np.where(holds, asked, lies)
+    kinds = np.where(holds, HELD, FREE)
+    return np.array([k if ask and is_flat(b) else 0 for b, ask, k in zip(bodies, wanted, kinds, strict=True)] + [0])
+
+
+def _has_round(body):
+    """Whether a scene Body has a shape that is round where flat ones may lie on it."""
+    return any(isinstance(part, (Sphere, Capsule, Cylinder, Cone)) for shape in body.shapes for part in shape.parts())
 
 
 def is_flat(body):
@@ -28,9 +47,9 @@ def is_round_there(touches, index, own):
 
 
 def lies_on_round(touches, index, own, flat):
-    """(K,) bool: whether bodies ``own`` (K,), of which ``flat`` (B + 1,) bool have no curve, lie there on what is round
-    with a face.
+    """(K,) bool: whether bodies ``own`` (K,), if they are ``flat`` (B + 1,) as ``flat_bodies`` has it, lie there with a
+    face on what is round.
     """
     on_a = touches.body_a.take(index) == own
     margin = np.where(on_a, touches.margin_b.take(index), touches.margin_a.take(index))
-    return (margin > 0.0) & (touches.face.take(index) == own) & flat.take(own)
+    return (margin > 0.0) & (touches.face.take(index) == own) & (flat.take(own) > 0)

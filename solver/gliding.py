@@ -29,7 +29,7 @@ from .bounces import moving_first
 from .curves import ALONG, MOST, SAGITTA, levels, nearest, outwards, passing, square_to
 from .falling import rebounding
 from .flags import places, some
-from .flat_shapes import is_round_there, lies_on_round
+from .flat_shapes import HELD, is_round_there, lies_on_round
 from .numbering import held
 from .problem import TURNS
 from .reference.rotation import cross, dot, halfway
@@ -122,8 +122,9 @@ def _near(problem, contacts, links, noise, curved, rims):
     if links.sprung is not None or some(is_round):
         rolls = _rolls(problem.bodies, links, (own, other), is_round, problem.step)
         may |= rolls | _pivots(touches, closed, problem.bodies, (own, other), rolls & is_round)
-    stands = (other >= n) & problem.bodies.straight(problem.step).take(other) & _slow(problem.bodies, problem.step, own)
-    may |= rolls_on(touches, closed, problem.bodies, links.group, stands)
+    if (bodies := problem.bodies).riders is not None:
+        stands = (other >= n) & bodies.straight(problem.step).take(other) & _slow(bodies, problem.step, own)
+        may |= rolls_on(touches, closed, bodies, links.group, stands)
     if len(links.a):
         may |= slides(touches, closed, problem, links, (own, other), is_round)
     found[closed] = (own < n) & may
@@ -146,7 +147,7 @@ def _rolls(bodies, links, sides, is_round, step):
     for side in sides:
         moved = side.take(moving)
         alone[moved] = wheels[moved] = False
-    rolls = is_round & (alone.take(own) | wheels.take(own) & links.flat.take(other))
+    rolls = is_round & (alone.take(own) | wheels.take(own) & (links.flat.take(other) == HELD))
     if links.sprung is not None:
         rolls |= links.sprung.take(links.group.take(own)) & (is_round | _slow(bodies, step, own))
     return rolls & (other >= n) & bodies.straight(step).take(other)
@@ -211,7 +212,7 @@ def _able(problem, may, count, links, noise, curved):
         own, other = moving_first(near)
         falls = length((bodies.free_velocity - bodies.velocity)[own, :3])
         rest = noise / problem.step + np.where(other < bodies.dynamic_count, 0.0, PRESSED * falls)
-        quiet = _does_not_rebound(near) & (~_runs(near) | (other >= bodies.dynamic_count) & links.flat.take(other))
+        quiet = _does_not_rebound(near) & (~_runs(near) | (links.flat.take(other) == HELD))
         found[index] = quiet & (np.abs(speed) <= rest)
     return found if found.any() else None
 

@@ -59,8 +59,8 @@ def led_midway(assembly, solution, judged, late, known):
     if not some(ours):
         return ours
     n, count, contacts = problem.bodies.dynamic_count, len(ours), problem.contacts
-    one, other = assembly.joint_links
-    ours &= groups_with(island, np.minimum(one, other)[np.maximum(one, other) >= n], count)
+    own, other = np.minimum(*assembly.joint_links), np.maximum(*assembly.joint_links)
+    ours &= groups_with(island, own[(own < n) & (other >= n)], count)
     ours &= ~groups_with(island, problem.bodies.midpoint[:n] < 1.0, count)
     if len(contacts) and some(touched := moved(solution.contact_impulse)):
         ours[island[np.minimum(contacts.body_a, contacts.body_b)[touched]]] = False

@@ -45,15 +45,15 @@ class Links:
     group_count: int  # that number
     sprung: np.ndarray | None  # (group_count + 1,) bool: groups that springs are in; None: no spring holds
     wheels: np.ndarray  # (B + 1,) bool: bodies that one joint holds, without limits, and no other
-    flat: np.ndarray  # (B + 1,) bool: bodies without curves (gliding.py)
+    flat: np.ndarray  # (B + 1,) int: bodies without curves, as ``flat_bodies`` has it
     rims: NumberedRims | None  # round ends of the bodies
     riders: Riders | None  # who may ride on what moves itself; None: nobody
     as_one: np.ndarray | None  # (B + 1,) bodies that joints let turn only as one share a number; None: there are none
 
     @classmethod
-    def of(cls, fixed, alive, number, springs=(), limits=(), flat=False, rims=None, riding=None):
+    def of(cls, fixed, alive, number, springs=(), limits=(), flat=0, rims=None, riding=None):
         """fixed: JointRows of all joints; alive: (joints,) bool, which of them hold; number: Numbering; springs,
-        limits: numbers of the rows that have one; flat: (B + 1,) bool as ``Links.flat``, of scene bodies; rims: Rims;
+        limits: numbers of the rows that have one; flat: (B + 1,) as ``Links.flat``, of scene bodies; rims: Rims;
         riding: Riding.
         """
         holds = alive[fixed.joint] if len(fixed) else np.zeros(0, bool)

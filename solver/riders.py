@@ -41,7 +41,7 @@ class Riding:
         if not len(known) or known.min() == known.max():
             return None
         curved, hollow = np.zeros((2, len(size)), bool)
-        for number in places(moves):
+        for number in places(moves & (size[:-1] > known.min())):
             curved[number] = not is_flat(bodies[number])
             hollow[number] = curved[number] and (len(parts[number]) > 1 or isinstance(parts[number][0], TriangleMesh))
         return cls(size, curved, hollow) if some(curved) else None
@@ -109,10 +109,11 @@ def carried_alone(contacts, bodies, loaded):
     if not len(index):
         return None
     own, other = (side[index] for side in sides)
-    carrier = np.full(len(bodies.mass), -1)
-    carrier[own] = other
+    first, last = np.full(len(bodies.mass), len(bodies.mass)), np.full(len(bodies.mass), -1)
+    np.minimum.at(first, own, other)
+    np.maximum.at(last, own, other)
     alone = np.zeros(len(rides), bool)
-    alone[index] = (carrier[own] == other) & (carrier[other] < 0)
+    alone[index] = (first[own] == last[own]) & (last[other] < 0)
     return rides, alone
 
 

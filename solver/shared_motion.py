@@ -35,7 +35,7 @@ def shared_motion(assembly, solution, velocity):
         mean = whole.mean(velocity[ours])
         out[ours, :3] = mean
         if len(holds):
-            _, size, axes = np.linalg.svd(holds)
+            _, size, axes = np.linalg.svd(holds, full_matrices=False)
             axes = axes[: np.count_nonzero(size > FIRM * size[0])] if size[0] > 0.0 else axes[:0]
             out[ours, :3] = mean - mean @ axes.T @ axes
         else:

@@ -9,6 +9,7 @@ such contacts is the same all the way, and what they hold slides in the plane: t
 import numpy as np
 
 from .flags import places
+from .flat_shapes import HELD
 from .reference.rotation import cross, dot
 from .reference.rows import normals
 from .rotations import rotate
@@ -26,7 +27,7 @@ def slides(touches, index, problem, links, sides, is_round):
     bodies, (own, other) = problem.bodies, sides
     n, jointed = bodies.dynamic_count, np.zeros(len(bodies.mass), bool)
     jointed[links.a] = jointed[links.b] = True
-    may = (own < n) & (other >= n) & jointed.take(own) & links.flat.take(other)
+    may = (own < n) & (other >= n) & jointed.take(own) & (links.flat.take(other) == HELD)
     may &= bodies.straight(problem.step).take(other)
     found = places(may)
     if not len(found):
