@@ -116,7 +116,9 @@ def _near(problem, contacts, links, noise, curved, rims):
         may |= _sped_up(problem.bodies, links, (own, other), problem.step, noise)
     if links.as_one is not None:  # edges that touch turn with both then
         may |= (other < n) & (links.as_one.take(own) == links.as_one.take(other))
-    is_round = is_round_there(touches, closed, own) | lies_on_round(touches, closed, own, links.flat)
+    is_round = is_round_there(touches, closed, own)
+    if some(links.flat):
+        is_round |= lies_on_round(touches, closed, own, links.flat)
     if rims is not None:
         is_round |= rims[1][closed]
     if links.sprung is not None or some(is_round):
