@@ -270,7 +270,7 @@ def _runs(touches):
     return np.zeros(len(touches), bool) if surface is None else surface.any(axis=1)
 
 
-def take_middle(problem, contacts, may, curved, rims=None, noise=0.0):
+def take_middle(problem, contacts, may, curved, rims, noise):
     """Let the contacts ``may`` (C,) bool of a StepProblem glide whose bodies go by mid-step: fill in, in place, their
     faces, their normals half way, and start impulses of mid-step, which count twice.
 
