@@ -59,7 +59,7 @@ def led_midway(assembly, solution, judged, late, known):
     if not some(ours):
         return ours
     n, count, contacts = problem.bodies.dynamic_count, len(ours), problem.contacts
-    own, other = np.minimum(*assembly.joint_links), np.maximum(*assembly.joint_links)
+    own, other = (take(problem.joints.body_a, problem.joints.body_b) for take in (np.minimum, np.maximum))
     ours &= groups_with(island, own[(own < n) & (other >= n)], count)
     ours &= ~groups_with(island, problem.bodies.midpoint[:n] < 1.0, count)
     if len(contacts) and some(touched := moved(solution.contact_impulse)):
