@@ -10,11 +10,12 @@ part sin(t / 2) of that impulse went from the spin.  The axle pushes all along t
 As J- u- = 0, that reads the same with both ends exchanged: nothing is lost step after step, whatever the joints hang
 on.  And a moment along the mean of directions square to an axle leaves the spin about it as it was, to rounding.
 
-The phase is solved with M^-1 (Jm - J+)^T p more of free velocity, until p is what it finds: each solve leaves a part as
-large as what directions turn by.  This is for what keyframes or drives lead, and has no energy that could be kept
-instead (kept_energy.py); for rows that hold both ways, where joints alone hold, go by mid-step, and fitted where the
-step started: else what they lack is an impact, which takes its energy.  Not for what flies: a force with the levers of
-mid-step turns a group, in its pose at the end, by a part of itself.
+The phase is solved with M^-1 (Jm - J+)^T p more of free velocity, until p is what it finds, to what the phase
+tolerates: each solve leaves a part as large as what directions turn by, and what the last one does the judge
+sees.  This is for what keyframes or drives lead, and has no energy that could be kept instead (kept_energy.py); for
+rows that hold both ways, where joints alone hold, go by mid-step, and fitted where the step started: else what they
+lack is an impact, which takes its energy.  Not for what flies: a force with the levers of mid-step turns a group, in
+its pose at the end, by a part of itself.
 
 What pulls of joints swing faster than a step follows, light links under a load or whirled round, this would drive, as
 nothing is taken: such islands end along J+.  So does a step in which rows that hold come to have done much work,
@@ -93,17 +94,20 @@ def _swing(assembly, solution):
     return out[: bodies.dynamic_count]
 
 
-def push_midway(assembly, solution, late, solve, ours, owed):
+def push_midway(assembly, solution, late, solve, ours, known):
     """(StepProblem, StepSolution) of the velocity phase with what joints lack pushed along the way's directions, and
     (n, 2) as State.owed of the islands that are, or would be but for the work.
 
     late: both as solved with those of the end; solve(problem, done) -> StepSolution, done: (n,) bool, bodies that need
-    no solution; ours: (islands,) bool, islands that may be pushed so; owed: (n, 2) State.owed before.
+    no solution; ours: (islands,) bool, islands that may be pushed so; known: (n, 2) State.owed before, and (n,) how
+    far a push may be from what was found [m/s].
     """
+    owed, aim = known
     island, count, h = assembly.island, len(ours), assembly.problem.step
     push = _Push(assembly, late, ours)
-    found, goes = push.solved(late, solve) if len(push.which) else (late, np.zeros(count, bool))
+    found, goes = push.solved(late, solve, aim) if len(push.which) else (late, np.zeros(count, bool))
     if not some(goes):
+        push.count(late[1])
         return *late, np.zeros_like(owed)
     before, most = (np.bincount(island, values, count) for values in owed.T)
     energies = kinetic_energies(late[0].bodies, late[0].bodies.orientation[push.own], found[1].velocity[push.own])
@@ -114,6 +118,7 @@ def push_midway(assembly, solution, late, solve, ours, owed):
         given = np.where(good, given, push.work(assembly, solution, late[1], push.end) - before)
     waits = np.stack([np.minimum(-given, BEYOND * most), most], axis=1) / np.bincount(island, minlength=count)[:, None]
     problem, result = push.merged(late, found, good)
+    push.count(result)
     result.midway = np.zeros(len(late[0].joints), bool)
     result.midway[push.which] = good[push.island]
     return problem, result, np.where(goes[island][:, None], waits[island], 0.0)
@@ -135,9 +140,13 @@ class _Push:
         self.end, self.middle = jacobians(self._rows, *end), mean_jacobians(self._rows, *self._poses)
         self._inverse = np.linalg.inv(world_inertia(bodies.orientation[:n], bodies.inertia[:n]))
         self._gyration = bodies.gyration()
+        self._newton = self._linear = 0
 
-    def solved(self, late, solve):
-        """((StepProblem, StepSolution), (islands,) bool: those for which it is another one, and found)."""
+    def solved(self, late, solve, aim):
+        """((StepProblem, StepSolution), (islands,) bool: those for which it is another one, and found to ``aim``).
+
+        The free velocities are those that the impulses found ask for, so that the judge sees what the last solve left.
+        """
         change, going, good = np.full(len(self._ours), np.inf), self._ours, self._ours
         shift, found = np.zeros((self._bodies.dynamic_count, 6)), late
         least = CLOSE * self._fastest(late[1].velocity[self.own])
@@ -158,9 +167,18 @@ class _Push:
             problem = replace(late[0], bodies=replace(self._bodies, free_velocity=free))
             result = solve(problem, ~own)
             found = self.merged(found, (problem, result), going)
-            found[1].newton_iterations += result.newton_iterations
-            found[1].linear_iterations += result.linear_iterations
-        return found, good
+            self._newton += result.newton_iterations
+            self._linear += result.linear_iterations
+        pushed = self._pushed(found[1].joint_impulse)
+        good = good & ~groups_with(self._island, self._speeds(pushed - shift) > aim, len(good))
+        free = late[0].bodies.free_velocity.copy()
+        free[self.own] += pushed
+        return (replace(late[0], bodies=replace(self._bodies, free_velocity=free)), found[1]), good
+
+    def count(self, result):
+        """Add the iterations of the solves of ``solved`` to those of a StepSolution."""
+        result.newton_iterations += self._newton
+        result.linear_iterations += self._linear
 
     def merged(self, first, second, islands):
         """The phase ``first``, of ``islands`` (islands,) bool as in ``second``."""
@@ -201,8 +219,12 @@ class _Push:
     def _fastest(self, velocity):
         """(islands,) largest speed [m/s] in velocities (n, 6)."""
         out = np.zeros(len(self._ours))
-        np.maximum.at(out, self._island, length(velocity[:, :3]) + self._gyration * length(velocity[:, 3:]))
+        np.maximum.at(out, self._island, self._speeds(velocity))
         return out
+
+    def _speeds(self, velocity):
+        """(n,) speeds [m/s] in velocities (n, 6)."""
+        return length(velocity[:, :3]) + self._gyration * length(velocity[:, 3:])
 
     def _islands(self, rows):
         """(R,) island of each of JointRows."""

@@ -125,7 +125,8 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         fitted = before[0], phase.fast / LONGEST_STEP, phase.fast
         alone = led_midway(assembly, solution, judged, (problem, result), fitted) & need & ~kept & ~slowed
         if some(alone):
-            asked, result, lent = push_midway(assembly, solution, (problem, result), solve, alone, before[1])
+            allows = before[1], tolerance / assembly.problem.step
+            asked, result, lent = push_midway(assembly, solution, (problem, result), solve, alone, allows)
         out.ruled = ruled = mask & ~(kept | slowed)[assembly.island]
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
         residuals, body = phase.judge.end(asked, result, loaded)
