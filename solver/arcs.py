@@ -28,7 +28,8 @@ of s, and soon none: light links under a load.  Joints that let nothing turn are
 whose impulses have no bound where they could branch, have no s.  Nor has what is near anything else: contacts that
 press make forces of joints that end with them, and ragdolls on stairs took a third more solves.
 
-What keyframes lead has no s at all: it does work on the way that s adds, and pushes in mid-step anyway (midway.py).
+What keyframes lead, by whatever is joined to it, has no s at all: they do work on the way that s adds, and the whole
+island is pushed in mid-step anyway (midway.py).
 Of what holds a body in the world that counts for what it is joined to as well: pulls at its two ends must turn alike.
 
 The work of forces from outside on the way that s adds must go into speed.  The mean place of a way is not the middle of
@@ -165,7 +166,7 @@ def arc_kernels():
                 lines = ZERO
                 held = ZERO
                 loose = wp.float64(1.0)
-                if wp.length_sq(bodies.spin[i]) > ZERO:
+                if isl.led[k] == 1 or wp.length_sq(bodies.spin[i]) > ZERO:
                     loose = ZERO
                 for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
                     r = bodies.row_index[m]
@@ -175,8 +176,6 @@ def arc_kernels():
                     if rows.a[r] == i:
                         anchor = rows.anchor_a[r]
                         other = rows.b[r]
-                    if other >= dynamic and wp.dot(bodies.u_free[other], bodies.u_free[other]) > ZERO:
-                        loose = ZERO
                     if rows.welded[r] == 1 or (coordinate != LINEAR and coordinate != DISTANCE):
                         continue
                     if isl.looped[k] == 1:

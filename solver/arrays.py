@@ -178,6 +178,7 @@ class IslandArrays:
     constrained_index: wp.array(dtype=wp.int32)  # numbers of those that have, in their order
     jointed: wp.array(dtype=wp.int32)
     looped: wp.array(dtype=wp.int32)  # 1: its joints close a loop
+    led: wp.array(dtype=wp.int32)  # 1: a joint ties it to what keyframes move
     sweeps_allowed: wp.array(dtype=wp.int32)  # SolveOptions.sweeps, the largest of its bodies
     contact_start: wp.array(dtype=wp.int32)  # contacts are sorted by island
     row_start: wp.array(dtype=wp.int32)

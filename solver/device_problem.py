@@ -14,14 +14,14 @@ import warp as wp
 from .arrays import BodyArrays, ContactArrays, IslandArrays, PairArrays, RowArrays, allocate, upload, zeros
 from .columns import Columns, ColumnSet
 from .figures import Figures, figure_kernels
-from .flags import every, places
+from .flags import every, places, some
 from .gauss_seidel import RunArrays
 from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
 from .linear.matrix import matrix_struct
 from .mathx.real import real_types
 from .problem import Coordinate, JointRows, frozen
-from .reference.arcs import welded
+from .reference.arcs import led_islands, welded
 from .reference.rows import start_gaps
 from .spinning import no_spin
 from .teams import TeamArrays, most_parts, parts_of, width_on
@@ -293,6 +293,8 @@ class DeviceProblem:
             return
         into.put_all(rows, ROW_COLUMNS)
         into.put("welded", welded(rows))
+        led = led_islands(problem, self.topology)
+        self._into["islands"].put_or("led", led if some(led) else None, 0, len(led))
         laws = rows.joint, rows.coordinate
         if self._grouped is None or any(old is not new for old, new in zip(self._grouped, laws, strict=True)):
             share, following = _row_groups(*(np.asarray(values, np.int64).tobytes() for values in laws))

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from axion.solver import Body, Box, Joint, MotionPath, Scene, SolverConfig, midway, simulate, step, step_end
 from axion.solver.constraints.breaking import impulse_share
+from axion.solver.position_phase import PositionPhase
 from axion.solver.proximal import ProximalSolver
 from axion.solver.reference.rows import mean_jacobians
 from axion.solver.rotations import conjugate, exponential, rotate
@@ -93,3 +94,17 @@ def test_all_solves_of_a_push_count(monkeypatch):
     simulate(arm(3.0, [(20.0, turned("y", 0.5 * np.pi))]), 12, config=CPU)
     assert len(spent) > len(told) == 12
     np.testing.assert_array_equal(np.sum(told, axis=0), np.sum(spent, axis=0))
+
+
+def test_nothing_on_an_arm_follows_arcs_however_far_from_it(monkeypatch):
+    """Only what was joined to the arm itself did not, and the rest was pushed in mid-step as well."""
+    arcs, solve = [], PositionPhase.solve
+
+    def watch(*arguments):
+        solved = solve(*arguments)
+        arcs.append(solved.solution.arc)
+        return solved
+
+    monkeypatch.setattr(PositionPhase, "solve", watch)
+    simulate(arm(3.0, 3 * [(1.0, turned("x", 0.5 * np.pi))]), 6, config=CPU)
+    assert arcs and not any(np.any(arc) for arc in arcs)

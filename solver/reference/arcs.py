@@ -20,7 +20,18 @@ def welded(rows):
     return (np.bincount(rows.joint, locks)[rows.joint] > 2.5).astype(np.int32)
 
 
-def arcs(problem, position, orientation, impulse, looped):
+def led_islands(problem, topology):
+    """(islands,) bool: those that a joint row ties to what keyframes move."""
+    rows, n = problem.joints, problem.bodies.dynamic_count
+    out = np.zeros(topology.island_count, bool)
+    moves = problem.bodies.free_velocity[n:].any(axis=1)
+    if moves.any():
+        other = np.maximum(rows.body_a, rows.body_b)
+        out[topology.row_island[(other >= n) & moves[np.maximum(other - n, 0)]]] = True
+    return out
+
+
+def arcs(problem, position, orientation, impulse, topology):
     """(B, 6) velocity that carries a pose beyond the mean of those at both ends, 0 where nothing goes by mid-step, and
     (B, 3) impulses of joints of which that is.
 
@@ -28,7 +39,7 @@ def arcs(problem, position, orientation, impulse, looped):
         problem: StepProblem.
         position, orientation: (B, 3), (B, 4) at the step's end.
         impulse: (R,) of the joint rows.
-        looped: (R,) bool: rows of islands whose joints close a loop.
+        topology: Topology of the problem.
     """
     bodies, rows = problem.bodies, problem.joints
     count, n = len(bodies.mass), bodies.dynamic_count
@@ -36,7 +47,7 @@ def arcs(problem, position, orientation, impulse, looped):
     push, moment, whole, pulled = np.zeros((4, count, 3))
     rigid, force = (rows.beta == 1.0) & (rows.compliance == 0.0), rows.coordinate == int(Coordinate.LINEAR)
     force |= rows.coordinate == int(Coordinate.DISTANCE)
-    turn, steady = _turns_of_rows(problem, position, orientation, own), _steady(problem, impulse, looped)
+    turn, steady = _turns_of_rows(problem, position, orientation, own), _steady(problem, impulse, topology)
     part = np.minimum(steady[rows.body_a], steady[rows.body_b])
     least = steady.copy()  # of a body and its neighbours: what holds it in the world is of no other part than they are
     for one, other in ((rows.body_a, rows.body_b), (rows.body_b, rows.body_a)):
@@ -76,7 +87,7 @@ def arcs(problem, position, orientation, impulse, looped):
     return out, pulled
 
 
-def _steady(problem, impulse, looped):
+def _steady(problem, impulse, topology):
     """(B,) how much of what they lack bodies take: 1, or less where joints pull so hard that no step follows it."""
     bodies, rows, n = problem.bodies, problem.joints, problem.bodies.dynamic_count
     pull, lines, held = np.zeros((3, len(bodies.mass)))
@@ -91,12 +102,10 @@ def _steady(problem, impulse, looped):
         np.maximum.at(held, body[on], bodies.mass[body[on]] * arm[on] ** 2)
     swing = pull[:n] / (bodies.moments[:n].min(axis=1) + held[:n]) + lines[:n] / bodies.mass[:n]
     out = np.ones(len(bodies.mass))
-    loops = takes & looped
+    loops = takes & topology.looped[topology.row_island]
     loose = np.ones(len(bodies.mass)) if bodies.spin is None else 1.0 - bodies.spin.any(axis=1)
     loose[rows.body_a[loops]] = loose[rows.body_b[loops]] = 0.0
-    leads = (np.arange(len(loose)) >= n) & bodies.free_velocity.any(axis=1)  # what keyframes move
-    for body, other in ((rows.body_a, rows.body_b), (rows.body_b, rows.body_a)):
-        loose[body[leads[other]]] = 0.0
+    loose[:n][led_islands(problem, topology)[topology.body_island]] = 0.0
     out[:n] = loose[:n] / (1.0 + (problem.step * swing / (6.0 * FOLLOWS)) ** 4)
     return out
 
