@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .copies import replace
 from .flags import places, some
 from .manifold import along_runs
 from .reference.rotation import cross
@@ -54,11 +55,15 @@ class Bends:
     time: np.ndarray  # (K,) when it comes to what holds it at the end, as a share of the step
     facet: np.ndarray  # (K,) angle between what carried the body and what holds it, however it moves [rad]
     other: np.ndarray  # (K,) what holds it at the end
-    carrier: np.ndarray  # (K,) number of the contact that carried it at the start
+    carrier: np.ndarray  # (K,) number of the contact that carried it at the start; -1: the step goes without that one
 
     def take(self, index):
         """The Bends at ``index``, numbers or (K,) bool."""
         return Bends(*(values[index] for values in vars(self).values()))
+
+    def among(self, kept):
+        """The Bends with their carriers numbered among the contacts ``kept`` (C,) bool of a step."""
+        return replace(self, carrier=np.where(kept, np.cumsum(kept) - 1, -1)[self.carrier])
 
     def part(self, share):
         """(K, 3) normal at a ``share`` of the way from the one to the other."""

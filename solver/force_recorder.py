@@ -175,6 +175,7 @@ def _until_kinks(assembly, velocity_problem, kinks, turned):
     hit[kinks.body] = True
     own = np.minimum(moving_first(contacts)[0], n)
     out = np.where(hit[own, None], 0.0, turned)
+    kinks = kinks.take(kinks.carrier >= 0)
     borne = velocity_problem.bodies.free_velocity[kinks.body, :3] - assembly.end_velocity[kinks.body, :3]
     sign = np.where(contacts.body_a[kinks.carrier] == kinks.body, 1.0, -1.0)
     out[kinks.carrier] += (sign * bodies.mass[kinks.body])[:, None] * borne

@@ -226,7 +226,8 @@ class PositionPhase:
             struck=None if assembly.struck is None else assembly.struck[~out], glance=None,
         )  # fmt: skip
         solution = replace(solved.solution, contact_impulse=solved.solution.contact_impulse[~out])
-        solved = replace(solved, assembly=assembly, solution=solution, left_out=pairs)
+        kinks = None if solved.kinks is None else solved.kinks.among(~out)
+        solved = replace(solved, assembly=assembly, solution=solution, left_out=pairs, kinks=kinks)
         again = self.again(assembly, solution, None, None, state)
         return self._anew(solved, again, state, last, changed[: len(solved.tolerance)])
 

@@ -267,3 +267,9 @@ def test_of_the_bends_of_a_body_the_largest_is_kept():
     )
     largest = found.largest()
     assert largest.body.tolist() == [1, 4] and largest.time.tolist() == [2.0, 1.0]
+
+
+def test_carriers_are_numbered_among_the_contacts_that_a_step_keeps():
+    found = Bends(*np.zeros((8, 3)), np.array([1, 3, 4]))
+    kept = found.among(np.array([False, True, True, False, True]))
+    assert kept.carrier.tolist() == [0, -1, 2] and found.carrier.tolist() == [1, 3, 4]
