@@ -14,9 +14,10 @@ from .bounces import moving_first
 from .flags import places, some
 from .hits_in_flight import FAST
 from .left_behind import left_behind
+from .ordered import among, distinct
 from .plausible import pair_number
 from .reference.rows import gaps, parting_speeds, start_gaps
-from .vectors import inner
+from .vectors import inner, length
 
 FEW = 2  # bodies of an island in which each blow counts; all of it is done again
 SHARE, PART = 0.5, 0.05  # of the energy of larger ones; heaps tumble on by blows that do not have it
@@ -35,12 +36,12 @@ def blows(assembly, solution, close):
     if not some(hits):
         return none, none
     other = moving_first(contacts)[1]
-    led = problem.bodies.velocity.any(axis=1)
-    hits &= (other < n) | led[other]
-    index = places(hits)
+    led = np.ones(len(problem.bodies.mass), bool)
+    led[n:] = problem.bodies.velocity[n:].any(axis=1)
+    hits &= led[other]
+    index = _arrives(problem, places(hits), known, close)
     if not len(index):
         return none, none
-    index = index[_arrives(problem, index, known, close)]
     index = index[_leads(assembly, solution, index)]
     among = other[index] < n
     return index[among], index[~among]
@@ -117,14 +118,35 @@ def _taken_up(island, change, group, normal):
 
 
 def _arrives(problem, index, known, close):
-    """(K,) bool: contacts ``index`` that meet fast in the step, and whose bodies lie on each other nowhere yet.
+    """Those of the contacts ``index`` (K,) that meet fast in the step, and whose bodies lie on each other nowhere yet.
 
     What touches at the start, and comes on, is struck there and then.  known: (C,) bool, contacts of the start.
     """
-    contacts, start, count = problem.contacts, problem.bodies, len(problem.bodies.mass)
-    gap, pose = start_gaps(problem), (start.position, start.orientation)
-    speed = -parting_speeds(contacts, start.velocity, *pose)
-    pair = pair_number(contacts.body_a, contacts.body_b, count)
-    lies = known & (gap <= close) & (speed <= FAST)
-    comes = np.where((gap[index] > close) | ~known[index], gaps(contacts.take(index), *pose) / problem.step, 0.0)
-    return ~np.isin(pair[index], pair[places(lies)]) & (np.maximum(speed[index], comes) > FAST)
+    contacts, start, gap = problem.contacts, problem.bodies, start_gaps(problem)
+    apart = (gap[index] > close) | ~known[index]
+    may = places(apart | (_fastest(contacts, start, index) > FAST))  # none in heaps at rest, which are asked each step
+    index, apart = index[may], apart[may]
+    if not len(index):
+        return index
+    hits, pose = contacts.take(index), (start.position, start.orientation)
+    comes = np.where(apart, gaps(hits, *pose) / problem.step, 0.0)
+    index = index[np.maximum(-parting_speeds(hits, start.velocity, *pose), comes) > FAST]
+    if not len(index):
+        return index
+    pair = pair_number(contacts.body_a, contacts.body_b, len(start.mass))
+    touch = places(known & (gap <= close) & among(pair, distinct(pair[index])))
+    lies = touch[-parting_speeds(contacts.take(touch), start.velocity, *pose) <= FAST]
+    return index[~among(pair[index], distinct(pair[lies]))]
+
+
+def _fastest(contacts, bodies, index):
+    """(K,) speed that bodies of the contacts ``index`` (K,) do not exceed there, whichever way they turn [m/s]."""
+    speed, spin, most = length(bodies.velocity[:, :3]), length(bodies.velocity[:, 3:]), 0.0
+    sides = (
+        (contacts.body_a, contacts.point_a, contacts.margin_a),
+        (contacts.body_b, contacts.point_b, contacts.margin_b),
+    )
+    for body, point, margin in sides:
+        body = body.take(index)
+        most = most + speed.take(body) + spin.take(body) * (length(point.take(index, 0)) + margin.take(index))
+    return most
