@@ -97,16 +97,24 @@ def _leads(assembly, solution, index):
     leads, few = comes & (blow > PART * beside[group]), np.bincount(island)[group] <= FEW
     asked = places(leads & ~(led | few))
     if len(asked):
-        change = mass[:, None] * (solution.velocity - bodies.free_velocity)[:n, :3]
-        leads[asked] = ~_taken_up(island, change, group[asked], contacts.normal[asked])
+        leads[asked] = ~_taken_up(island, _pushed(bodies, solution), group[asked], contacts.normal[asked])
     return few | leads
+
+
+def _pushed(bodies, solution):
+    """(n, 3) impulses that contacts and joints give the bodies in the whole step [N s]: the velocity that a step of
+    mid-step is solved for is the mean, which changes by half as much.
+    """
+    n = bodies.dynamic_count
+    whole = (1.0 + bodies.midpoint[:n]) * bodies.mass[:n]
+    return whole[:, None] * (solution.velocity - bodies.free_velocity)[:n, :3]
 
 
 def _taken_up(island, change, group, normal):
     """(K,) bool: whether most of what contacts of the islands ``group`` (K,) push along ``normal`` (K, 3) leaves these:
     then bodies are pushed one way, and few the other.
 
-    change: (n, 3) what contacts and joints change the bodies' momentum by.
+    change: (n, 3) answer of ``_pushed``.
     """
     order, count = np.argsort(island, kind="stable"), np.bincount(island)
     first, many = (np.cumsum(count) - count)[group], count[group]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blows that are over within a step: which are asked about."""
+"""Blows that are over within a step: which are asked about, and what those they strike take up."""
 
 from types import SimpleNamespace
 
 import numpy as np
 from axion.solver.problem import Contacts
 from axion.solver.reference.rows import parting_speeds
-from axion.solver.struck import _fastest
+from axion.solver.struck import _fastest, _pushed, _taken_up
 
 
 def test_bodies_part_no_faster_than_is_told_without_a_look_at_how_they_turn():
@@ -23,3 +23,16 @@ def test_bodies_part_no_faster_than_is_told_without_a_look_at_how_they_turn():
     speed = np.abs(parting_speeds(contacts, velocity, np.zeros((bodies, 3)), turn))
     most = _fastest(contacts, SimpleNamespace(velocity=velocity), np.arange(count))
     assert (speed <= most).all() and (most < 3.0 * speed).any()
+
+
+def test_what_goes_by_mid_step_takes_up_twice_what_its_mean_velocity_changes_by():
+    bodies = SimpleNamespace(
+        dynamic_count=2, mass=np.array([2.0, 1.0, np.inf]), midpoint=np.array([0.0, 1.0, 0.0]),
+        free_velocity=np.zeros((3, 6)),
+    )  # fmt: skip
+    velocity = np.zeros((3, 6))
+    velocity[:2, 2] = -0.25, 1.5
+    pushed = _pushed(bodies, SimpleNamespace(velocity=velocity))
+    np.testing.assert_allclose(pushed[:, 2], [-0.5, 3.0])
+    # A sixth goes the other way; of half of the second's it would have been a third, as where a blow is passed on.
+    assert _taken_up(np.zeros(2, int), pushed, np.array([0]), np.array([[0.0, 0.0, 1.0]])).all()
