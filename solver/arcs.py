@@ -39,7 +39,9 @@ residual_laws.py.  Of v+ - v- counts what joints give of which s is, BodyArrays.
 How the force of an anchor turns only has to be known in the mean of the two bodies, as long as it is one turn for both:
 a part of s along the rows themselves changes p, and not the way.  It is that of the body at whose centre the anchor has
 the longer lever, across the turn of one against the other, in radii of gyration: that of the door, not of the wall; of
-the cart, not of its wheel.  Axes along which a body slides turn with body a; a distance turns as its line does.
+the cart, not of its wheel.  Axes along which a body slides turn with body a.  What a
+distance holds has no s: weight does work along it, and has no lever there by which it would give speed.  A bob on a
+line lost 2 % of its energy in five seconds.
 """
 
 from functools import cache, lru_cache
@@ -108,26 +110,9 @@ def arc_kernels():
         return wp.length_sq(wp.cross(lever(bodies, i, anchor), relative)) / (bodies.extent[i] * bodies.extent[i])
 
     @func
-    def line(bodies: BodyArrays, rows: RowArrays, r: int):
-        """How the line of a DISTANCE turns."""
-        a = rows.a[r]
-        b = rows.b[r]
-        first = bodies.x0[b] + wp.quat_rotate(bodies.q0[b], rows.anchor_b[r])
-        first -= bodies.x0[a] + wp.quat_rotate(bodies.q0[a], rows.anchor_a[r])
-        last = bodies.x[b] + wp.quat_rotate(bodies.q[b], rows.anchor_b[r])
-        last -= bodies.x[a] + wp.quat_rotate(bodies.q[a], rows.anchor_a[r])
-        normal = wp.cross(first, last)
-        s = wp.length(normal)
-        if s == ZERO:
-            return normal
-        return (wp.atan2(s, wp.dot(first, last)) / s) * normal
-
-    @func
     def turn_of_row(bodies: BodyArrays, rows: RowArrays, r: int, dynamic: int):
         """How the force or moment of row r turns in the step."""
         coordinate = rows.coordinate[r]
-        if coordinate == DISTANCE:
-            return line(bodies, rows, r)
         a = rows.a[r]
         b = rows.b[r]
         turn = turn_of(bodies, a)
@@ -163,7 +148,6 @@ def arc_kernels():
             for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
                 i = item(isl.body_index, n)
                 pull = ZERO
-                lines = ZERO
                 held = ZERO
                 loose = wp.float64(1.0)
                 if isl.led[k] == 1 or wp.length_sq(bodies.spin[i]) > ZERO:
@@ -176,17 +160,17 @@ def arc_kernels():
                     if rows.a[r] == i:
                         anchor = rows.anchor_a[r]
                         other = rows.b[r]
-                    if rows.welded[r] == 1 or (coordinate != LINEAR and coordinate != DISTANCE):
+                    if coordinate == DISTANCE:
+                        loose = ZERO
+                    if rows.welded[r] == 1 or coordinate != LINEAR:
                         continue
                     if isl.looped[k] == 1:
                         loose = ZERO
                     arm = wp.length(anchor)
                     pull += wp.abs(rows.p[r]) * arm
-                    if coordinate == DISTANCE:
-                        lines += wp.abs(rows.p[r]) / wp.max(rows.offset[r], wp.float64(1.0e-6))
-                    elif other >= dynamic:
+                    if other >= dynamic:
                         held = wp.max(held, bodies.mass[i] * arm * arm)
-                swing = pull / (wp.min(bodies.principal[i]) + held) + lines * bodies.inverse_mass[i]
+                swing = pull / (wp.min(bodies.principal[i]) + held)
                 part = settings[step_slot] * swing / (wp.float64(6.0) * FOLLOWED)
                 part *= part
                 bodies.steady[i] = loose / (ONE + part * part)
@@ -237,7 +221,7 @@ def arc_kernels():
                     part = least
                     if rows.a[r] < dynamic and rows.b[r] < dynamic:
                         part = wp.min(bodies.steady[rows.a[r]], bodies.steady[rows.b[r]])
-                    if rows.coordinate[r] == LINEAR or rows.coordinate[r] == DISTANCE:
+                    if rows.coordinate[r] == LINEAR:
                         f = p * linear(jac)
                         aside = part * lag(t, f)
                         arm = lever(bodies, i, anchor)

@@ -39,7 +39,10 @@ def test_what_ways_are_bent_by_is_that_of_numpy(kind, method, monkeypatch):
     for problem, solution in seen:
         pose = solution.position, solution.orientation
         want, pulled = arcs(problem, *pose, solution.joint_impulse, build_topology(problem))
-        assert np.abs(want).max() > 1e-3 and np.abs(pulled).max() > 1e-3
+        if kind == "distance":  # weight has no lever there by which it would give speed for the longer way
+            assert not want.any() and not pulled.any()
+        else:
+            assert np.abs(want).max() > 1e-3 and np.abs(pulled).max() > 1e-3
         np.testing.assert_allclose(solution.arc, want, atol=1e-9)
         np.testing.assert_allclose(solution.pulled, pulled, atol=1e-9)
         assert metrics.step_residuals(problem, solution).momentum_residual < 1e-4

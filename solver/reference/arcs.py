@@ -46,8 +46,7 @@ def arcs(problem, position, orientation, impulse, topology):
     out, own = np.zeros((count, 6)), _turns(bodies.orientation, orientation)
     push, moment, whole, pulled = np.zeros((4, count, 3))
     rigid, force = (rows.beta == 1.0) & (rows.compliance == 0.0), rows.coordinate == int(Coordinate.LINEAR)
-    force |= rows.coordinate == int(Coordinate.DISTANCE)
-    turn, steady = _turns_of_rows(problem, position, orientation, own), _steady(problem, impulse, topology)
+    turn, steady = _turns_of_rows(problem, orientation, own), _steady(problem, impulse, topology)
     part = np.minimum(steady[rows.body_a], steady[rows.body_b])
     least = steady.copy()  # of a body and its neighbours: what holds it in the world is of no other part than they are
     for one, other in ((rows.body_a, rows.body_b), (rows.body_b, rows.body_a)):
@@ -90,21 +89,20 @@ def arcs(problem, position, orientation, impulse, topology):
 def _steady(problem, impulse, topology):
     """(B,) how much of what they lack bodies take: 1, or less where joints pull so hard that no step follows it."""
     bodies, rows, n = problem.bodies, problem.joints, problem.bodies.dynamic_count
-    pull, lines, held = np.zeros((3, len(bodies.mass)))
+    pull, held = np.zeros((2, len(bodies.mass)))
     distance = rows.coordinate == int(Coordinate.DISTANCE)
-    takes = (welded(rows) == 0) & (distance | (rows.coordinate == int(Coordinate.LINEAR)))
+    takes = (welded(rows) == 0) & (rows.coordinate == int(Coordinate.LINEAR))
     for body, other, anchor in ((rows.body_a, rows.body_b, rows.anchor_a), (rows.body_b, rows.body_a, rows.anchor_b)):
         arm, push = np.sqrt(dot(anchor, anchor)), np.abs(impulse)
         np.add.at(pull, body[takes], (push * arm)[takes])
-        on = takes & distance
-        np.add.at(lines, body[on], (push / np.maximum(rows.offset, 1e-6))[on])
-        on = takes & ~distance & (other >= n) & (body < n)
+        on = takes & (other >= n) & (body < n)
         np.maximum.at(held, body[on], bodies.mass[body[on]] * arm[on] ** 2)
-    swing = pull[:n] / (bodies.moments[:n].min(axis=1) + held[:n]) + lines[:n] / bodies.mass[:n]
+    swing = pull[:n] / (bodies.moments[:n].min(axis=1) + held[:n])
     out = np.ones(len(bodies.mass))
     loops = takes & topology.looped[topology.row_island]
     loose = np.ones(len(bodies.mass)) if bodies.spin is None else 1.0 - bodies.spin.any(axis=1)
-    loose[rows.body_a[loops]] = loose[rows.body_b[loops]] = 0.0
+    for which in (loops, distance):
+        loose[rows.body_a[which]] = loose[rows.body_b[which]] = 0.0
     loose[:n][led_islands(problem, topology)[topology.body_island]] = 0.0
     out[:n] = loose[:n] / (1.0 + (problem.step * swing / (6.0 * FOLLOWS)) ** 4)
     return out
@@ -132,7 +130,7 @@ def _levers(bodies, orientation, body, anchor):
     return 0.5 * (rotate(bodies.orientation[body], anchor) + rotate(orientation[body], anchor))
 
 
-def _turns_of_rows(problem, position, orientation, own):
+def _turns_of_rows(problem, orientation, own):
     """(R, 3) how the force or moment of each row turns in the step; own: (B, 3) turns of the bodies."""
     bodies, rows, n = problem.bodies, problem.joints, problem.bodies.dynamic_count
     a, b = rows.body_a, rows.body_b
@@ -150,12 +148,4 @@ def _turns_of_rows(problem, position, orientation, own):
     share[slides & (lone < 3) | (kind == int(Coordinate.TWIST)) & (lone < 2)] = 0.0
     share[(kind == int(Coordinate.DOT)) & (lone < 2)] = 0.5
     turn += share[:, None] * relative
-    if len(i := np.flatnonzero(kind == int(Coordinate.DISTANCE))):
-        first, last = (
-            x[b[i]] + rotate(q[b[i]], rows.anchor_b[i]) - x[a[i]] - rotate(q[a[i]], rows.anchor_a[i])
-            for x, q in ((bodies.position, bodies.orientation), (position, orientation))
-        )
-        normal = cross(first, last)
-        s = np.sqrt(dot(normal, normal))
-        turn[i] = normal * (arctan2(s, dot(first, last)) / np.where(s > 0.0, s, 1.0))[:, None]
     return turn
