@@ -131,9 +131,42 @@ def cradle(raised):
 
 
 def test_a_cradle_goes_on_swinging():
-    # When in its frame a ball hits changes what each of ten blows does to the energy by half a per cent, up or down:
-    # from 0.6 rad alone the loss is 0.6 or 1.4 %, with nothing else changed than the moment.  The mean tells.
+    # When in its frame a ball hits changed what each of ten blows does to the energy by up to 0.4 %, up or down.  Less
+    # than a thousandth waits to be given back, and is lost where balls lie on each other as the step ends.
     left, most = np.array([cradle(raised) for raised in np.linspace(0.45, 0.75, 6)]).T
-    lost = 1.0 - left.mean()
-    assert figure("six cradles of five, 10 s at 60 fps", "energy lost, mean", lost, 0.015) < 0.015
-    assert most.max() < 1.01
+    lost = 1.0 - left.min()
+    assert figure("six cradles of five, 10 s at 60 fps", "energy lost, most", lost, 5e-3) < 5e-3
+    assert most.max() < 1.0 + 1e-3
+
+
+@pytest.mark.parametrize("fps", [24, 60])
+def test_a_pendulum_that_bounces_off_a_wall_keeps_its_energy(fps):
+    # In 4 s it lost 1.4 % at 24 fps and 3 % at 60.
+    scene, raised = Scene(), -0.8
+    wall = {"motion": "static", "position": (0.2, 0.0, -1.0), **smooth(1.0)}
+    scene.add(Body("Wall", [Box((0.2, 1.0, 1.0))], **wall))
+    place = (np.sin(raised), 0.0, -np.cos(raised))
+    scene.add(Body("Bob", [Sphere(0.1)], mass=1.0, position=place, **smooth(1.0)))
+    scene.add(Joint("Hangs", "ball", None, "Bob", (0.0, 0.0, 0.0)))
+    energy = energies(scene, run(scene, 4 * fps, fps))
+    share = (energy - energy[0]) / (GRAVITY * (1.0 - np.cos(raised)))
+    name = f"pendulum against a wall, 4 s at {fps} fps"
+    assert figure(name, "energy lost", -share[-1], SMALL) < SMALL
+    assert share.max() < SMALL
+
+
+@pytest.mark.parametrize("fps", [24, 60])
+def test_double_pendulums_that_hit_each_other_keep_their_energy(fps):
+    # Let go from level, a quarter turn from each other.  In 4 s they lost 1.1 of 20 J at 24 fps and 0.33 at 60.
+    scene, across = Scene(), (-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))
+    link = Capsule(0.05, 0.15, orientation=(0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5)))
+    for side in (-1.0, 1.0):
+        for k in range(2):
+            place = (side * (0.55 + 0.5 * k), 0.0, 0.0)
+            scene.add(Body(f"Link {side} {k}", [link], mass=1.0, position=place, **smooth(1.0)))
+        scene.add(Joint(f"Top {side}", "hinge", None, f"Link {side} 0", (0.3 * side, 0.0, 0.0), across))
+        both = f"Link {side} 0", f"Link {side} 1"
+        scene.add(Joint(f"Elbow {side}", "hinge", *both, (0.8 * side, 0.0, 0.0), across))
+    energy = energies(scene, simulate(scene, 4 * fps, fps=fps, config=SolverConfig(device="cpu")))
+    off = np.abs(energy - energy[0]).max() / 20.0
+    assert figure(f"double pendulums that hit, 4 s at {fps} fps", "energy off, of 20 J", off, 5e-3) < 5e-3
