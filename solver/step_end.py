@@ -16,9 +16,9 @@ from .hits_first import after_hits
 from .hits_in_flight import in_flight, unheld
 from .joint_damping import damp_joints
 from .kept_energy import keep_energy
+from .lifts import dragged, on_lifts
 from .midway import led_midway, push_midway
 from .proximal import SolveOptions
-from .riding import dragged, riders
 from .rolling import rolling
 from .straight_carriers import go_on, near_movers
 from .strokes import roll_on
@@ -71,7 +71,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         until, number, near = state.time + assembly.problem.step, assembly.numbering, near_movers(assembly.problem)
         led = phase.assembler.hand_over.led(until, state, number, led, solution.orientation, near)
         led = strikers(assembly, solution, state, phase, struck, led)
-        rides = riders(assembly.problem, solution.contact_impulse[:, 0] > 0.0, led, phase.fast)
+        rides = on_lifts(assembly.problem, solution.contact_impulse[:, 0] > 0.0, led, phase.fast)
     limit = EnergyLimit(assembly, solution, judged, phase.fast, led)
     gained = limit.exceeded(velocity)
     need = before = _asked(solved, judged, state, phase) | gained

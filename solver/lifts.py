@@ -15,7 +15,7 @@ from .reference.rows import dot
 from .rotations import conjugate, multiply, rotate
 
 
-def riders(problem, loaded, led, noise):
+def on_lifts(problem, loaded, led, noise):
     """(n,) bool: dynamic bodies pushed by keyframed ones that get faster or slower along the normal, or None.
 
     loaded: (C,) bool, contacts that push; led: (B, 6) velocities of keyframed bodies at the step's end; noise: [m] of
