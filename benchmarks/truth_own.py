@@ -32,6 +32,8 @@ FILES = {
     "tests/physics/test_slopes.py": "Boxes on slopes",
     "tests/physics/test_swinging.py": "Pendulums",
     "tests/physics/test_kept_energy.py": "Linkages that turn far in a frame",
+    "tests/physics/test_driven_arms.py": "What hangs on arms that keyframes or motors turn",
+    "tests/physics/test_turning_together.py": "Jointed bodies that turn together",
     "tests/physics/test_first_steps.py": "Springs in the first frames of a bake",
     "tests/physics/test_branching_mechanisms.py": "Mechanisms where they could branch",
     "tests/physics/test_mechanisms_energy.py": "Dampers, friction and springs in mechanisms",
@@ -40,7 +42,8 @@ FILES = {
     "tests/physics/test_leaning.py": "Coins that lean",
     "tests/physics/test_wobbling.py": "Discs that wobble on their rim (Euler's disc)",
     "tests/physics/test_rolling.py": "Rolling and sliding",
-    "tests/physics/test_rocking.py": "Round bodies that rock",
+    "tests/physics/test_rocking.py": "What rocks on what is round, and round bodies",
+    "tests/physics/test_riders.py": "Marbles in bowls that move, and balls on such domes",
     "tests/physics/test_rolling_fast.py": "Tins and pills that roll fast",
     "tests/physics/test_cones.py": "Cones and what rolls round its tip",
     "tests/physics/test_tins.py": "Tins, cones and discs near their tipping limit",
@@ -66,6 +69,7 @@ FILES = {
     "tests/physics/test_driven_wheels.py": "Wheels that motors drive with all they have",
     "tests/physics/test_depths_told.py": "Depths of convex pairs that detection tells",
     "tests/physics/test_overreach.py": "Cams, gears and flippers",
+    "tests/physics/test_gears.py": "Gears with long teeth",
     "tests/physics/test_overlapping_starts.py": "Bodies that start inside each other",
     "tests/physics/test_meshes_apart.py": "Concave meshes that start inside each other",
     "tests/physics/test_rebound.py": "Rebound",
@@ -105,7 +109,7 @@ def measure(file):
     """The Owns of one test file.
 
     Raises:
-        SystemExit: a test failed.
+        SystemExit: a test failed, or none told a figure.
     """
     with tempfile.TemporaryDirectory() as folder:
         figures = Path(folder) / "figures.csv"
@@ -114,6 +118,8 @@ def measure(file):
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"{file} fails, nothing was written:\n{done.stdout[-3000:]}")
+        if not figures.exists():
+            raise SystemExit(f"{file} passes and prints no figure: nothing was written")
         with figures.open(newline="", encoding="utf-8") as lines:
             found = {tuple(line[:2]): Own(file, *line) for line in csv.reader(lines)}
     return list(found.values())
