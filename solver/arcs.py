@@ -49,12 +49,12 @@ from functools import cache, lru_cache
 import numpy as np
 import warp as wp
 
-from .arrays import DYNAMIC, STEP, BodyArrays, IslandArrays, RowArrays
+from .arrays import DYNAMIC, STEP, BodyArrays, IslandArrays, RowArrays, vec6
 from .lanes import begin, end, island_at, item, turns
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .problem import Coordinate, frozen
-from .reference.arcs import FAST, FOLLOWS, SMALL, STILL
+from .reference.arcs import FAST, FOLLOWS, LEAST, SMALL, STILL
 from .topology import KEPT
 
 
@@ -72,7 +72,7 @@ def arc_kernels():
     name = "axion_arcs"
     kernel, func = wp.kernel(module=name, enable_backward=False), wp.func(module=name)
     dynamic_slot, step_slot = wp.constant(DYNAMIC), wp.constant(STEP)
-    FOLLOWED = wp.constant(wp.float64(FOLLOWS))
+    FOLLOWED, NONE = wp.constant(wp.float64(FOLLOWS)), wp.constant(wp.float64(LEAST))
     LINEAR, DISTANCE, TWIST = (wp.constant(int(Coordinate[each])) for each in ("LINEAR", "DISTANCE", "TWIST"))
     ZERO, HALF, ONE, TWO = (wp.constant(wp.float64(value)) for value in (0.0, 0.5, 1.0, 2.0))
     SLIGHT, STANDS, FAR = (wp.constant(wp.float64(value)) for value in (SMALL, STILL, FAST))
@@ -173,7 +173,8 @@ def arc_kernels():
                 swing = pull / (wp.min(bodies.principal[i]) + held)
                 part = settings[step_slot] * swing / (wp.float64(6.0) * FOLLOWED)
                 part *= part
-                bodies.steady[i] = loose / (ONE + part * part)
+                taken = loose / (ONE + part * part)
+                bodies.steady[i] = wp.where(taken < NONE, ZERO, taken)
 
     @kernel
     def arcs(
@@ -192,6 +193,10 @@ def arc_kernels():
             for n in range(begin(at, isl.body_start[k]), end(at, isl.body_start[k + 1])):
                 i = item(isl.body_index, n)
                 if bodies.midpoint[i] == ZERO or wp.length_sq(bodies.spin[i]) > ZERO:
+                    continue
+                if bodies.steady[i] == ZERO:
+                    bodies.arc[i] = vec6()
+                    bodies.pulled[i] = wp.vec3d()
                     continue
                 own = turn_of(bodies, i)
                 push = wp.vec3d()

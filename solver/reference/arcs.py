@@ -10,6 +10,7 @@ from .rows import joint_directions
 SMALL = 1e-3  # [rad] below which series stand for quotients
 STILL = 0.1  # how much of what does not move freely counts, where 1 is a lever of a radius of gyration
 FAST = 2.0  # [rad] a turn, times the largest moment over the least, from which on rounds would not find the second part
+LEAST = 1e-2  # what is less than this part of it is not looked for
 FOLLOWS = 0.5  # of (omega h)^2 / 12 with which the pull of joints swings a body, up to which all of it is taken
 
 
@@ -105,6 +106,7 @@ def _steady(problem, impulse, topology):
         loose[rows.body_a[which]] = loose[rows.body_b[which]] = 0.0
     loose[:n][led_islands(problem, topology)[topology.body_island]] = 0.0
     out[:n] = loose[:n] / (1.0 + (problem.step * swing / (6.0 * FOLLOWS)) ** 4)
+    out[out < LEAST] = 0.0
     return out
 
 
