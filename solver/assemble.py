@@ -61,7 +61,8 @@ class Assembler:
 
     def __init__(self, scene, frames, joints, config):
         self.scene, bodies = scene, scene.bodies
-        self.outlines, self.rims, self.riding = Outlines(bodies, frames), Rims.of(bodies, frames), Riding.of(bodies)
+        self.outlines, self.rims = Outlines(bodies, frames), Rims.of(bodies, frames)
+        self.riding = Riding.of(bodies, bool(scene.joints))
         self.set_out(frames, joints, Holding.of(bodies))
         self.hand_over = HandOver(bodies, frames, self.holding)
         self.force_fields = ForceTable(scene, frames) if scene.fields else None

@@ -101,3 +101,9 @@ def joint_groups(joint_links, n):
     one, other = joint_links
     linked = np.maximum(one, other) < n
     return np.append(connected_components(n, one[linked], other[linked]), -1)
+
+
+def anchored(joint_links, n):
+    """Numbers of the bodies that joints hold to what does not move freely, one of each row; others as above."""
+    own, other = np.minimum(*joint_links), np.maximum(*joint_links)
+    return own[(own < n) & (other >= n)]

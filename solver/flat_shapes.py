@@ -7,8 +7,6 @@ from .mesh_features import has_large_faces
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
 
 SHARP = 0.5  # [rad] at which faces meet that are no curve of facets
-
-
 HELD, FREE = 1, 2  # of ``flat_bodies``
 
 

@@ -34,7 +34,7 @@ from .numbering import held
 from .problem import TURNS
 from .reference.rotation import cross, dot, halfway
 from .reference.rows import normals, parting_speeds
-from .riders import riding, riding_first, rolls_on
+from .riders import riding_first, riding_sides, rolls_on
 from .rims_that_roll import with_others
 from .rotations import conjugate, rotate
 from .sliding import arms, slides, speed_at
@@ -227,8 +227,7 @@ def _bent(touches, bodies, curved, step):
     if curved is None or not some(curved):
         return np.zeros(len(touches), bool)
     carried[:n] = curved > 0
-    own, other = riding_first(touches, bodies)
-    rides = riding(touches, bodies)
+    own, other, rides = riding_sides(touches, bodies)
     among = other >= n if rides is None else (other >= n) | rides
     return carried.take(own) & among & bodies.straight(step).take(other)
 

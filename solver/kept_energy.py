@@ -18,7 +18,7 @@ damper leads it: those take or give energy themselves; see midway.py.
 
 import numpy as np
 
-from .components import joint_groups
+from .components import anchored, joint_groups
 from .energies import Shares, balance_of_step
 from .energy import kinetic_energies
 from .fitting import misfits, work_in_noise
@@ -99,9 +99,8 @@ def _momentum(velocity, assembly, pose, wanted):
     what hangs from one point that about the pull, else none.
     """
     bodies, island, count = assembly.problem.bodies, assembly.island, len(wanted)
-    n, (a, b) = bodies.dynamic_count, assembly.joint_links
-    out, outer = np.zeros_like(velocity), np.maximum(a, b)
-    hangs = groups_with(island, np.minimum(a, b)[(outer >= n) & (np.minimum(a, b) < n)], count)
+    n, out = bodies.dynamic_count, np.zeros_like(velocity)
+    hangs = groups_with(island, anchored(assembly.joint_links, n), count)
     if some(wanted & ~hangs):
         flies = ~hangs[island]
         out[flies] = group_motion(velocity, bodies, assembly.joint_links, pose)[0][flies]
@@ -194,8 +193,7 @@ def _elastic(assembly, touched):
     out[own[touched & takes]] = False
     if some(out):
         label = joint_groups(assembly.joint_links, n)[:n]
-        inner, outer = np.minimum(*assembly.joint_links), np.maximum(*assembly.joint_links)
-        out[island[~whole_groups(label, inner[(inner < n) & (outer >= n)])]] = False
+        out[island[~whole_groups(label, anchored(assembly.joint_links, n))]] = False
     return out
 
 

@@ -24,6 +24,7 @@ nothing is taken: such islands end along J+.  So does a step in which rows that 
 
 import numpy as np
 
+from .components import anchored
 from .constraints.breaking import impulse_share
 from .copies import replace
 from .energy import kinetic_energies
@@ -60,8 +61,7 @@ def led_midway(assembly, solution, judged, late, known):
     if not some(ours):
         return ours
     n, count, contacts = problem.bodies.dynamic_count, len(ours), problem.contacts
-    own, other = (take(problem.joints.body_a, problem.joints.body_b) for take in (np.minimum, np.maximum))
-    ours &= groups_with(island, own[(own < n) & (other >= n)], count)
+    ours &= groups_with(island, anchored((problem.joints.body_a, problem.joints.body_b), n), count)
     ours &= ~groups_with(island, problem.bodies.midpoint[:n] < 1.0, count)
     if len(contacts) and some(touched := moved(solution.contact_impulse)):
         ours[island[np.minimum(contacts.body_a, contacts.body_b)[touched]]] = False

@@ -30,8 +30,11 @@ class Riding:
         self.size, self.curved, self.hollow = size, curved, hollow
 
     @classmethod
-    def of(cls, bodies):
-        """None where nothing can: what moves freely is of one size, or none of it has curves."""
+    def of(cls, bodies, jointed):
+        """None where nothing can: what moves freely is of one size, or none of it has curves that carry.
+
+        jointed: whether joints hold any of the bodies; else only what is hollow carries.
+        """
         parts = [[part for shape in body.shapes for part in shape.parts()] for body in bodies]
         moves = np.array(
             [body.motion == "dynamic" and len(own) > 0 for body, own in zip(bodies, parts, strict=True)], bool
@@ -42,8 +45,9 @@ class Riding:
             return None
         curved, hollow = np.zeros((2, len(size)), bool)
         for number in places(moves & (size[:-1] > known.min())):
-            curved[number] = not is_flat(bodies[number])
-            hollow[number] = curved[number] and (len(parts[number]) > 1 or isinstance(parts[number][0], TriangleMesh))
+            may = len(parts[number]) > 1 or isinstance(parts[number][0], TriangleMesh)
+            curved[number] = (may or jointed) and not is_flat(bodies[number])
+            hollow[number] = may and curved[number]
         return cls(size, curved, hollow) if some(curved) else None
 
     def numbered(self, number, jointed):
@@ -85,15 +89,19 @@ class Riders:
         return np.where(rides, small, own), np.where(rides, large, other), rides
 
 
+def riding_sides(contacts, bodies):
+    """Bodies (C,) and (C,) of contacts: what rides or moves, and what carries it; and (C,) bool, those of what rides on
+    what moves freely itself, or None where there are none.  bodies: problem.Bodies.
+    """
+    if bodies.riders is None:
+        return *moving_first(contacts), None
+    *sides, rides = bodies.riders.sides(contacts)
+    return *sides, rides if some(rides) else None
+
+
 def riding_first(contacts, bodies):
-    """Bodies (C,) and (C,) of contacts: what rides or moves, and what carries it; bodies: problem.Bodies."""
-    return moving_first(contacts) if bodies.riders is None else bodies.riders.sides(contacts)[:2]
-
-
-def riding(contacts, bodies):
-    """(C,) bool: contacts of what rides on what moves freely itself, or None where there are none; as above."""
-    rides = None if bodies.riders is None else bodies.riders.sides(contacts)[2]
-    return None if rides is None or not some(rides) else rides
+    """The first two of ``riding_sides``."""
+    return riding_sides(contacts, bodies)[:2]
 
 
 def carried_alone(contacts, bodies, loaded):

@@ -10,7 +10,7 @@ import numpy as np
 
 from .flags import places, some
 from .reference.rows import jacobians
-from .riders import riding
+from .riders import riding_sides
 from .rigid_groups import RigidGroups
 from .topology import groups_with
 
@@ -22,7 +22,7 @@ def shared_motion(assembly, solution, velocity):
     where nothing glides that rides on what moves freely.  None: there is no such island.
     """
     problem, bodies, contacts = assembly.problem, assembly.problem.bodies, assembly.problem.contacts
-    rides = None if contacts.glides is None else riding(contacts, bodies)
+    rides = None if contacts.glides is None else riding_sides(contacts, bodies)[2]
     if rides is None or not some(rides & contacts.glides):
         return None
     n, island, out = bodies.dynamic_count, assembly.island, np.zeros_like(velocity)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .bounces import moving_first
+from .components import anchored
 from .copies import replace
 from .energy_limit import EnergyLimit, held_to
 from .facets import taken_by_facets
@@ -197,10 +198,8 @@ def _by_middle(assembly):
     if assembly.curved is not None:
         along = (assembly.curved > 0) & (problem.bodies.midpoint[:n] > 0.0)
         along |= whole_groups(island, along) & jointed[island]
-    a, b = assembly.joint_links
-    anchored = np.minimum(a, b)[np.maximum(a, b) >= n]
     glide = np.minimum(contacts.body_a, contacts.body_b)[contacts.glides]
-    swings = whole_groups(island, anchored[anchored < n]) & whole_groups(island, glide)
+    swings = whole_groups(island, anchored(assembly.joint_links, n)) & whole_groups(island, glide)
     return along | swings, along
 
 
