@@ -118,7 +118,7 @@ class Attempt:
 
     def stays(self):
         """(n,) bool: sound bodies, but for those of islands that are done again as something asks for parts."""
-        return self.sound & ~np.broadcast_to(self.asked, self.failed.shape)[self.dynamic()]
+        return self.sound if self.asked is False else self.sound & ~self.asked[self.dynamic()]
 
     def dynamic(self):
         """(n,) scene numbers of the bodies that were solved."""
@@ -142,9 +142,9 @@ class Attempt:
         return ~self.spurious & (self.error <= self.tolerance) & (self._hidden() == 0.0)
 
     def _hidden(self):
-        """(n,) EndCheck.hidden of the dynamic bodies [m]."""
+        """(n,) EndCheck.hidden of the dynamic bodies [m], or 0 for all."""
         hidden = 0.0 if self.check is None else self.check.hidden
-        return np.broadcast_to(hidden, len(self.failed))[self.dynamic()]
+        return hidden if np.isscalar(hidden) else hidden[self.dynamic()]
 
     def outcome(self, part=None):
         """The StepOutcome; with ``part`` (B,) bool that of those bodies alone, without the work."""

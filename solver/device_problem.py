@@ -14,7 +14,7 @@ import warp as wp
 from .arrays import BodyArrays, ContactArrays, IslandArrays, PairArrays, RowArrays, allocate, upload, zeros
 from .columns import Columns, ColumnSet
 from .figures import Figures, figure_kernels
-from .flags import every, places, some
+from .flags import every, places
 from .gauss_seidel import RunArrays
 from .linear.elimination import Eliminator
 from .linear.ldlt import BlockFactor
@@ -84,7 +84,7 @@ class DeviceProblem:
         self.topology = None
         self.factor = BlockFactor(device)
         self._factor_generation = self.factor.generation
-        self._grouped = None  # joint and coordinate of the rows whose groups lie in the arrays
+        self._grouped = self._locked = None  # columns of the rows whose groups and locks lie in the arrays
         self._factored = self._laid = None  # the Topology that the factor is laid out for, and that in the arrays
         self._eliminator = Eliminator()
         self.counts = zeros(8, wp.int32, device)
@@ -222,7 +222,7 @@ class DeviceProblem:
         self._into = {name: Columns(getattr(self, name)) for name in (*self.capacity, "figures", "teams", "runs")}
         bodies = size["bodies"]
         self.factor.reserve(islands=size["islands"], rows=bodies, blocks=4 * bodies, updates=4 * bodies)
-        self._factored = self._laid = self._grouped = None
+        self._factored = self._laid = self._grouped = self._locked = None
         self._take_factor()
         self.generation += 1
 
@@ -292,15 +292,17 @@ class DeviceProblem:
         if not len(rows):
             return
         into.put_all(rows, ROW_COLUMNS)
-        into.put("welded", welded(rows))
-        led = led_islands(problem, self.topology)
-        self._into["islands"].put_or("led", led if some(led) else None, 0, len(led))
+        self._into["islands"].put_or("led", led_islands(problem, self.topology), 0, self.topology.island_count)
         laws = rows.joint, rows.coordinate
-        if self._grouped is None or any(old is not new for old, new in zip(self._grouped, laws, strict=True)):
+        if not _same(self._grouped, laws):
             share, following = _row_groups(*(np.asarray(values, np.int64).tobytes() for values in laws))
             into.put("share", share)
             into.put("group", following)
-            self._grouped = laws if not any(values.flags.writeable for values in laws) else None
+            self._grouped = laws
+        locks = (*laws, rows.beta, rows.compliance, rows.lower, rows.upper)
+        if not _same(self._locked, locks):
+            into.put("welded", welded(rows))
+            self._locked = locks
 
     def _upload_options(self, problem, options):
         into = self._into["figures"]
@@ -309,6 +311,13 @@ class DeviceProblem:
         into.put("sweeps", options.sweeps)
         into.put("done", _nothing(len(options.sweeps)) if options.done is None else options.done)
         self._into["islands"].put("direct", self.direct)
+
+
+def _same(before, columns):
+    """Whether these columns are those of ``before``, a tuple or None, and nothing in them can have changed."""
+    if before is None:
+        return False
+    return all(old is new and not new.flags.writeable for old, new in zip(before, columns, strict=True))
 
 
 @lru_cache(maxsize=KEPT)

@@ -22,14 +22,14 @@ def welded(rows):
 
 
 def led_islands(problem, topology):
-    """(islands,) bool: those that a joint row ties to what keyframes move."""
+    """(islands,) bool: those that a joint row ties to what keyframes move; None where there is none."""
     rows, n = problem.joints, problem.bodies.dynamic_count
-    out = np.zeros(topology.island_count, bool)
-    moves = problem.bodies.free_velocity[n:].any(axis=1)
-    if moves.any():
-        other = np.maximum(rows.body_a, rows.body_b)
-        out[topology.row_island[(other >= n) & moves[np.maximum(other - n, 0)]]] = True
-    return out
+    led = problem.bodies.free_velocity[n:]
+    if not led.any():
+        return None
+    out, other = np.zeros(topology.island_count, bool), np.maximum(rows.body_a, rows.body_b)
+    out[topology.row_island[(other >= n) & led.any(axis=1)[np.maximum(other - n, 0)]]] = True
+    return out if out.any() else None
 
 
 def arcs(problem, position, orientation, impulse, topology):
@@ -104,7 +104,8 @@ def _steady(problem, impulse, topology):
     loose = np.ones(len(bodies.mass)) if bodies.spin is None else 1.0 - bodies.spin.any(axis=1)
     for which in (loops, distance):
         loose[rows.body_a[which]] = loose[rows.body_b[which]] = 0.0
-    loose[:n][led_islands(problem, topology)[topology.body_island]] = 0.0
+    if (led := led_islands(problem, topology)) is not None:
+        loose[:n][led[topology.body_island]] = 0.0
     out[:n] = loose[:n] / (1.0 + (problem.step * swing / (6.0 * FOLLOWS)) ** 4)
     out[out < LEAST] = 0.0
     return out
