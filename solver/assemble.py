@@ -263,16 +263,16 @@ class Assembler:
         """(C,) bool: which contacts carry load in the solution, and with ``others`` those that were thought to; None
         where the integrator was chosen by the same ones.
 
-        A body that a contact holds, itself or through joints, or a limit that was passed, is taken to the end of the
-        step by backward Euler; one that nothing holds keeps its energy.
+        What a contact or a limit that was passed holds goes by backward Euler; what nothing holds keeps its energy.
         """
         if not len(solution.contact_impulse):
             return None
         problem, n = assembly.problem, len(assembly.end_velocity)
         links = self._links(assembly.numbering, problem.step)
         loaded = self._loads(problem, solution.contact_impulse, assembly.end_velocity, links)
-        if others:
-            loaded |= assembly.pressed
+        loaded = loaded | assembly.pressed if others else loaded
+        if equal(loaded, assembly.pressed):
+            return None
         loads = loaded, self.joints.passed(problem.step)
         middle = by_middle(problem, assembly.contacts, links, loads, self.noise, assembly.curved, assembly.glance)[0]
         if not equal(middle > 0.0, problem.bodies.midpoint > 0.0):

@@ -39,10 +39,10 @@ def blows(assembly, solution, close):
     led = np.ones(len(problem.bodies.mass), bool)
     led[n:] = problem.bodies.velocity[n:].any(axis=1)
     hits &= led[other]
-    index = _arrives(problem, places(hits), known, close)
+    index, meets = _arrives(problem, places(hits), known, close)
     if not len(index):
         return none, none
-    index = index[_leads(assembly, solution, index)]
+    index = index[_leads(assembly, solution, index, meets)]
     among = other[index] < n
     return index[among], index[~among]
 
@@ -77,10 +77,12 @@ def strikers(assembly, solution, state, phase, struck, led):
     return hand_over.led(until, state, assembly.numbering, led, solution.orientation, which, speed)
 
 
-def _leads(assembly, solution, index):
+def _leads(assembly, solution, index, meets):
     """(K,) bool: contacts ``index`` of few bodies, or by which their island is struck: what comes has a SHARE of the
     energy that is in the island, if not keyed, what stands does not take it up, and the blow has at least a
     PART of what the bodies have beside their common motion.  Its energy is 1/2 m v^2, with m of both together.
+
+    meets: (K,) speed at which the bodies part at the start [m/s].
     """
     problem, island = assembly.problem, assembly.island
     contacts, bodies, n = problem.contacts.take(index), problem.bodies, problem.bodies.dynamic_count
@@ -91,7 +93,6 @@ def _leads(assembly, solution, index):
     own, other = moving_first(contacts)
     led, other = other >= n, np.minimum(other, n)
     lightness, each, group = np.append(1.0 / mass, 0.0), np.append(each, 0.0), island[own]
-    meets = parting_speeds(contacts, bodies.velocity, bodies.position, bodies.orientation)
     blow = 0.5 / (lightness[own] + lightness[other]) * meets**2
     comes = led | (np.maximum(each[own], each[other]) > SHARE * energy[group])
     leads, few = comes & (blow > PART * beside[group]), np.bincount(island)[group] <= FEW
@@ -126,7 +127,8 @@ def _taken_up(island, change, group, normal):
 
 
 def _arrives(problem, index, known, close):
-    """Those of the contacts ``index`` (K,) that meet fast in the step, and whose bodies lie on each other nowhere yet.
+    """Those of the contacts ``index`` (K,) that meet fast in the step, and whose bodies lie on each other nowhere yet;
+    and how fast these part at the start [m/s].
 
     What touches at the start, and comes on, is struck there and then.  known: (C,) bool, contacts of the start.
     """
@@ -135,16 +137,18 @@ def _arrives(problem, index, known, close):
     may = places(apart | (_fastest(contacts, start, index) > FAST))  # none in heaps at rest, which are asked each step
     index, apart = index[may], apart[may]
     if not len(index):
-        return index
+        return index, np.zeros(0)
     hits, pose = contacts.take(index), (start.position, start.orientation)
-    comes = np.where(apart, gaps(hits, *pose) / problem.step, 0.0)
-    index = index[np.maximum(-parting_speeds(hits, start.velocity, *pose), comes) > FAST]
+    comes, parts = np.where(apart, gaps(hits, *pose) / problem.step, 0.0), parting_speeds(hits, start.velocity, *pose)
+    fast = np.maximum(-parts, comes) > FAST
+    index, parts = index[fast], parts[fast]
     if not len(index):
-        return index
+        return index, parts
     pair = pair_number(contacts.body_a, contacts.body_b, len(start.mass))
     touch = places(known & (gap <= close) & among(pair, distinct(pair[index])))
     lies = touch[-parting_speeds(contacts.take(touch), start.velocity, *pose) <= FAST]
-    return index[~among(pair[index], distinct(pair[lies]))]
+    free = ~among(pair[index], distinct(pair[lies]))
+    return index[free], parts[free]
 
 
 def _fastest(contacts, bodies, index):
