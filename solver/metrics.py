@@ -6,8 +6,9 @@ residuals.py find them, which tests hold against this file.  q+ is the end pose,
 step, p impulses over the step, w a row's effective inverse mass (diagonal of J M^-1 J^T; a contact's is the mean of its
 three).  M is taken at ``free_orientation``.
 
-    momentum    |M^-1 (M (u - u_free) - J^T p)|                       [m/s]  per dynamic body; its angular part times
-                                                                              the radius of gyration sqrt(max I / m)
+    momentum    |M^-1 (M (u - u_free - s) - J^T p)|                   [m/s]  per dynamic body; its angular part times
+                                                                              the radius of gyration sqrt(max I / m);
+                                                                              s of joints whose forces turn: arcs.py
     gap         |min(phi(q+) - off, h w p_n)|                         [m]    off = min(0, phi_0 + push_out_speed h)
                                                                               + the gap that a rebound leads to
     penetration max(0, -phi(q+))                                      [m]    true overlap, whatever ``off`` allows
@@ -37,6 +38,7 @@ import numpy as np
 
 from .energy import angular_momentum, gauss_deviation, kinetic_energy, linear_momentum, potential_energy
 from .problem import Coordinate
+from .reference.arcs import arcs
 from .reference.free_motion import led_orientation
 from .reference.rotation import angle_between, dot, world_inertia
 from .reference.rows import (
@@ -48,6 +50,7 @@ from .reference.rows import (
     start_gaps,
     surface_slip,
 )
+from .topology import build_topology
 
 __all__ = [
     "StepResiduals",
@@ -165,7 +168,8 @@ def step_residuals(problem, solution):
     joint = _joint_law(problem, position, orientation, joint_impulse, row_velocity, weight)
     joint = joint_norms(joints, angular, joint)
 
-    change = velocity - bodies.free_velocity - (0.0 if solution.arc is None else solution.arc)
+    bent = arcs(problem, position, orientation, joint_impulse, build_topology(problem))[0] if len(joints) else 0.0
+    change = velocity - bodies.free_velocity - bent
     momentum = masses.momentum_error(change, push)
     error, error_angle = _kinematics(bodies, h, velocity, position, orientation)
     return StepResiduals(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One time step, as the equations have it.
 
-    M (u - u_free) = J^T p                        momentum                       J^T p: impulses of joints and contacts
+    M (u - u_free - s) = J^T p                    momentum                       J^T p: impulses of joints and contacts
     c(q+) + E p = 0                               joints                         E: compliance / h^2
     0 <= phi(q+)  _|_  p_n >= 0                   contact
     p_t = Proj_{|p_t| <= mu p_n} (p_t - v_t / w)  friction (Coulomb, maximum dissipation)
@@ -14,6 +14,7 @@
     M        mass and inertia in the world        kg, kg m^2   (6, 6) per body
     J        row directions                       1, m         (rows, 6) per body
     p        impulse over the step                N s, N m s   (C, 3) contacts, (R,) joint rows
+    s        velocity by forces that turn         as u         (B, 6), see arcs.py
     phi, c   gap, joint coordinate                m, rad       (C,), (R,)
     w        effective inverse mass of a row      1/kg         (C,), (R,)
     sigma    proximal strength, eps w             1/kg

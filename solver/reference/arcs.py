@@ -33,8 +33,8 @@ def led_islands(problem, topology):
 
 
 def arcs(problem, position, orientation, impulse, topology):
-    """(B, 6) velocity that carries a pose beyond the mean of those at both ends, 0 where nothing goes by mid-step, and
-    (B, 3) impulses of joints of which that is.
+    """(B, 6) velocity that carries a pose beyond the mean of those at both ends, 0 where nothing goes by mid-step or
+    anything else than joints is near, and (B, 3) impulses of joints of which that is.
 
     Args:
         problem: StepProblem.
@@ -66,8 +66,9 @@ def arcs(problem, position, orientation, impulse, topology):
             np.add.at(sums, body[rigid], values[rigid])
         np.add.at(pulled, body[rigid & force], (part * acts[:, :3])[rigid & force])
         np.add.at(whole, body[rigid], acts[rigid, 3:])
-    goes = np.arange(count) < n
-    goes[:n] &= bodies.midpoint[:n] > 0.0
+    goes, alone = np.arange(count) < n, topology.jointed.astype(bool)
+    alone[topology.contact_island] = False  # forces of joints end with those of contacts
+    goes[:n] &= (bodies.midpoint[:n] > 0.0) & alone[topology.body_island]
     if bodies.spin is not None:
         goes &= ~bodies.spin.any(axis=1)
     goes = np.flatnonzero(goes)
