@@ -99,6 +99,13 @@ def arc_kernels():
         return -part * wp.cross(t, v)
 
     @func
+    def side_of(rows: RowArrays, r: int, i: int):
+        """What row r ties body i to, and its anchor and directions on that body."""
+        if rows.a[r] == i:
+            return rows.b[r], rows.anchor_a[r], rows.jac_a[r]
+        return rows.a[r], rows.anchor_b[r], rows.jac_b[r]
+
+    @func
     def lever(bodies: BodyArrays, i: int, anchor: wp.vec3d):
         return HALF * (wp.quat_rotate(bodies.q0[i], anchor) + wp.quat_rotate(bodies.q[i], anchor))
 
@@ -154,16 +161,11 @@ def arc_kernels():
                     loose = ZERO
                 for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
                     r = bodies.row_index[m]
-                    coordinate = rows.coordinate[r]
-                    anchor = rows.anchor_b[r]
-                    other = rows.a[r]
-                    if rows.a[r] == i:
-                        anchor = rows.anchor_a[r]
-                        other = rows.b[r]
-                    if coordinate == DISTANCE:
+                    if rows.coordinate[r] == DISTANCE:
                         loose = ZERO
-                    if rows.welded[r] == 1 or coordinate != LINEAR:
+                    if rows.welded[r] == 1 or rows.coordinate[r] != LINEAR:
                         continue
+                    other, anchor, _jac = side_of(rows, r, i)
                     if isl.looped[k] == 1:
                         loose = ZERO
                     arm = wp.length(anchor)
@@ -205,10 +207,7 @@ def arc_kernels():
                 whole = wp.vec3d()
                 least = bodies.steady[i]
                 for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
-                    r = bodies.row_index[m]
-                    other = rows.a[r]
-                    if other == i:
-                        other = rows.b[r]
+                    other, _anchor, _jac = side_of(rows, bodies.row_index[m], i)
                     if other < dynamic:
                         least = wp.min(least, bodies.steady[other])
                 for m in range(bodies.row_start[i], bodies.row_start[i + 1]):
@@ -216,16 +215,12 @@ def arc_kernels():
                     p = rows.p[r]
                     if p == ZERO or rows.beta[r] != ONE or rows.compliance[r] > ZERO:
                         continue
-                    jac = rows.jac_b[r]
-                    anchor = rows.anchor_b[r]
-                    if rows.a[r] == i:
-                        jac = rows.jac_a[r]
-                        anchor = rows.anchor_a[r]
+                    other, anchor, jac = side_of(rows, r, i)
                     whole += p * angular(jac)
                     t = turn_of_row(bodies, rows, r, dynamic)
                     part = least
-                    if rows.a[r] < dynamic and rows.b[r] < dynamic:
-                        part = wp.min(bodies.steady[rows.a[r]], bodies.steady[rows.b[r]])
+                    if other < dynamic:
+                        part = wp.min(bodies.steady[i], bodies.steady[other])
                     if rows.coordinate[r] == LINEAR:
                         f = p * linear(jac)
                         aside = part * lag(t, f)
