@@ -168,7 +168,7 @@ class Assembler:
         links = self._links(number, step)
         curved = carried(state, number) if curved is None else curved
         bodies, end_velocity, acceleration = self._bodies(state, step, number)
-        touches = self.contacts(contacts, impulses, number, bodies.orientation)
+        touches = self.contacts(contacts, impulses, number, bodies.free_orientation)
         if missed is not None:
             touches = joined(touches, missed)
         problem = StepProblem(step, bodies, touches, NO_ROWS)
@@ -361,8 +361,8 @@ class Assembler:
     def contacts(self, contacts, impulses, number, orientation, start_gap=None, at_start=True):
         """A ContactSet as solver Contacts.
 
-        impulses: (C, 3) world start impulses on body a [N s]; orientation: of the solver bodies at the step's start;
-        start_gap: (C,) gap there [m], or None: that of the contacts; at_start: whether it is one of the start at all.
+        impulses: (C, 3) world start impulses on body a [N s]; orientation: of the solver bodies at the step's end;
+        start_gap: (C,) gap at its start [m], or None: that of contacts; at_start: whether it is one of the start at all.
         """
         a, b = contacts.body_a, contacts.body_b
         if not len(a):

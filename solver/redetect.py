@@ -131,7 +131,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     ahead = unforeseen(assembly, solution, collider, frames, way, free, bad, left_out)
     if ahead is not None:
         ahead, may_close = ahead
-        numbers = assembly.numbering, problem.bodies.orientation
+        numbers = assembly.numbering, problem.bodies.free_orientation
         added = assembler.contacts(ahead, np.zeros((len(ahead), 3)), *numbers, at_start=False)
         depth = -gaps(added, solution.position, solution.orientation)
         closed = depth > np.maximum(may_close, tolerance)
@@ -162,7 +162,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         return EndCheck(overlap, unsolved, None, *rest)
     found = found.take(deep[missing])
     # Points and normals found at the end say nothing of the start: a pair's overlap there is that of its old contacts.
-    start = assembly.numbering, problem.bodies.orientation, had[missing]
+    start = assembly.numbering, problem.bodies.free_orientation, had[missing]
     added = assembler.contacts(found, np.zeros((len(found), 3)), *start)
     added.normal = normals(added, problem.bodies.orientation)
     return EndCheck(overlap, unsolved, added, *rest)
@@ -268,7 +268,7 @@ def _crossed(assembly, solution, collider, frames, assembler, tolerance, bad, fr
     halved[order[: len(bad)][bad]] = True
     a, b = found.body_a, found.body_b
     found = found.take(~(halved[a] | halved[b]) & (free[a] | free[b]))
-    numbers = assembly.numbering, problem.bodies.orientation
+    numbers = assembly.numbering, problem.bodies.free_orientation
     added = assembler.contacts(found, np.zeros((len(found), 3)), *numbers, at_start=False)
     beyond = -gaps(added, solution.position, solution.orientation)
     new = beyond > tolerance
