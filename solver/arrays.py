@@ -92,6 +92,9 @@ class ContactArrays:
     glides: wp.array(dtype=wp.int32)  # Contacts.lever_kind
     rim_axis: wp.array(dtype=wp.vec3d)  # where that is 3
     rim_arm: wp.array(dtype=wp.vec3d)
+    core_reach: wp.array(dtype=wp.float64)
+    core_axis_a: wp.array(dtype=wp.vec3d)  # where that is not 0
+    core_axis_b: wp.array(dtype=wp.vec3d)
     loaded: wp.array(dtype=wp.int32)  # velocity phase: 1 where the position phase found an impulse
     start_impulse: wp.array(dtype=wp.vec3d)
     arm_a: wp.array(dtype=wp.vec3d)

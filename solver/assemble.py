@@ -31,6 +31,7 @@ from .problem import Bodies, Contacts, JointRows, StepProblem, frozen, joined
 from .reference.free_motion import reach
 from .riders import Riding
 from .rims_that_roll import Rims
+from .round_cores import RoundCores
 from .spinning import fast_spins
 from .topology import build_topology
 from .twists import expect_turns
@@ -56,13 +57,14 @@ class Assembler:
     until = None  # when the step that this one is a part of ends [s], see jumps.py; None: it is none
     hangs = None  # (B + 1,) bool: scene bodies that contacts may pull outward (hanging.py), or None
     rims = riding = None  # Rims and Riding of the bodies, or None where there are none
+    cores = RoundCores()
     flat = 0  # (B + 1,) int of flat_shapes.py; 0: nobody asks
     spinning = None  # (B,) bool: bodies that turn with what joints do to them (spinning.py), or None
 
     def __init__(self, scene, frames, joints, config):
         self.scene, bodies = scene, scene.bodies
         self.outlines, self.rims = Outlines(bodies, frames), Rims.of(bodies, frames)
-        self.riding = Riding.of(bodies, bool(scene.joints))
+        self.riding, self.cores = Riding.of(bodies, bool(scene.joints)), RoundCores.of(bodies, frames)
         self.set_out(frames, joints, Holding.of(bodies))
         self.hand_over = HandOver(bodies, frames, self.holding)
         self.force_fields = ForceTable(scene, frames) if scene.fields else None
@@ -70,16 +72,14 @@ class Assembler:
         self.linear_damping, self.angular_damping = damping.T.copy()
         rules = scene.friction_combine, scene.restitution_combine
         self.materials = Materials(rules, *([getattr(body, name) for body in bodies] for name in COEFFICIENTS))
-        self.flights = Flights(bodies, frames, self.hand_over)
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
         self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
         self._surfaces_run = bool(surface.any())
         self.flat = flat_bodies(bodies, bool(scene.joints) or self._surfaces_run)
-        self.hangs = hangs(bodies)
+        self.hangs, self.flights = hangs(bodies), Flights(bodies, frames, self.hand_over)
         self.slow, self.noise = config.tolerances()  # noise: [m] way that residuals may lead in a step
-        self._moving = places(
-            np.array([b.motion == "kinematic" or bool(b.motion == "dynamic" and b.path) for b in bodies], bool)
-        )
+        moving = [b.motion == "kinematic" or bool(b.motion == "dynamic" and b.path) for b in bodies]
+        self._moving = places(np.array(moving, bool))
 
     def set_out(self, frames, joints, holding):
         """Take over BodyFrames, the table of joints and Holding; nothing is known of any step yet."""
@@ -176,6 +176,7 @@ class Assembler:
         if len(touches):
             flying, known = (links, number, acceleration, state), (pressed, struck)
             pressed, bounces = self._rebound(problem, contacts, end_velocity, known, flying)
+            self.cores.put(problem, contacts, self.noise)
         else:
             touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
         loads, may, seen = (pressed, self.joints.passed(step)), None, None
@@ -217,10 +218,9 @@ class Assembler:
         leads, slowest = (self.hand_over, flying[1], flying[3]), 2.0 * self.noise / step
         told, unknown = foreseen(problem, struck, end_velocity, len(contacts))
         rebounds = self._foresight.rebounds(told, end_velocity, slowest, self.noise, leads)
-        touches.rebound_gap, touches.rebound_speed, hits = rebounds
+        (touches.rebound_gap, touches.rebound_speed, hits), bounces = rebounds, None
         touches.impulse = without_parting(problem, hits, end_velocity, slowest, self.noise)
         touches.rebound_gap[unknown] = 0.0
-        bounces = None
         if self.flights is not None and some(touches.rebound_speed != 0.0):
             flying = *flying, self.linear_damping, self.angular_damping
             first = np.append(contacts.first, np.zeros(len(touches) - len(contacts), np.int32)) > 0

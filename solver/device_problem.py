@@ -40,7 +40,7 @@ ROW_COLUMNS = ColumnSet(
     *((name, name) for name in ("coordinate", "anchor_a", "anchor_b", "axis_a", "axis_b", "reference", "offset")),
     *((name, name) for name in ("centre", "beta", "target", "target_velocity", "compliance", "lower", "upper")),
 )  # fmt: skip
-MAYBE = {name: name for name in ("gap_noise", "rebound_gap", "rebound_speed", "surface_velocity")}
+MAYBE = {name: name for name in ("gap_noise", "rebound_gap", "rebound_speed", "surface_velocity", "core_reach")}
 MAYBE["glides"] = "lever_kind"  # columns of contacts that a problem may leave out, and that are 0 then
 
 COUNTED = "contacts", "rows", "pairs", "islands", "bodies", "parts", "constrained"  # slots of ``counts`` after DYNAMIC
@@ -284,6 +284,9 @@ class DeviceProblem:
         if contacts.rim_arm is not None:
             into.put("rim_axis", contacts.rim_axis, order)
             into.put("rim_arm", contacts.rim_arm, order)
+        if contacts.core_reach is not None:
+            into.put("core_axis_a", contacts.core_axis_a, order)
+            into.put("core_axis_b", contacts.core_axis_b, order)
         if loaded is not None:
             into.put("loaded", loaded, order)
 

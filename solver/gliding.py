@@ -37,6 +37,7 @@ from .reference.rows import normals, parting_speeds
 from .riders import riding_first, riding_sides, rolls_on
 from .rims_that_roll import with_others
 from .rotations import conjugate, rotate
+from .round_cores import half_way
 from .sliding import arms, slides, speed_at
 from .vectors import length
 
@@ -294,7 +295,13 @@ def take_middle(problem, contacts, may, curved, rims, noise):
     bare = index[touches.face[index] < 0]
     touches.face[bare] = other[bare]
     touches.face_normal[bare] = rotate(conjugate(bodies.orientation[other[bare]]), touches.normal[bare])
-    with_face = index[~still]
+    cores = np.zeros(len(index), bool) if touches.core_reach is None else touches.core_reach[index] > 0.0
+    if some(cores & still):
+        touches.core_reach[index[cores & still]] = 0.0
+        cores &= ~still
+    if some(cores):
+        half_way(touches, bodies, index[cores])
+    with_face = index[~still & ~cores]
     face = touches.face[with_face]
     middle = halfway(bodies.orientation[face], bodies.free_orientation[face])
     touches.normal[with_face] = rotate(middle, touches.face_normal[with_face])

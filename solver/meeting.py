@@ -22,7 +22,8 @@ def at_one_point(contacts, solution, dynamic_count):
         "point_a": rotate(conjugate(turn[a]), middle - poses[0]),
         "point_b": rotate(conjugate(turn[b]), middle - poses[2]),
     }
-    return replace(contacts, **points, margin_a=zero, margin_b=zero, rim_axis=None, rim_arm=None)
+    none = dict.fromkeys(("rim_axis", "rim_arm", "core_reach", "core_axis_a", "core_axis_b"))
+    return replace(contacts, **points, margin_a=zero, margin_b=zero, **none)
 
 
 def meeting_point(contacts, poses, dynamic_count):

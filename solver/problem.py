@@ -109,7 +109,8 @@ class Bodies:
 class Contacts:
     """C contacts.  gap = n . (x_a - x_b) - margin_a - margin_b with x the world positions of the local points.
 
-    In the gap, n turns with the body whose face is touched; impulses act along the normal of the step's start.
+    In the gap, n turns with the body whose face is touched, and where both are round as they go past each other;
+    impulses act along the normal of the step's start.
     """
 
     body_a: np.ndarray  # (C,) int
@@ -138,6 +139,10 @@ class Contacts:
     rim_axis: np.ndarray | None = None  # (C, 3) of these those on the rim of a round end (rims_that_roll.py): its axis,
     rim_arm: np.ndarray | None = None  # (C, 3) and the arm from its middle to ``point`` [m], both in the frame of the
     # body that moves; 0 elsewhere.  None: there are none
+    core_reach: np.ndarray | None = None  # (C,) how far apart two round cores are that touch (round_cores.py) [m]; 0: a
+    # plane; None: there are none.  Along each other's axes they may go, of which these columns have up to two:
+    core_axis_a: np.ndarray | None = None  # (C, 3) in the frame of body a, unit or 0
+    core_axis_b: np.ndarray | None = None  # (C, 3) in that of body b
 
     @property
     def lever_kind(self):

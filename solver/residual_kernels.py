@@ -58,6 +58,7 @@ def residual_kernels():
     least, most, note, spread, mark, doubt = laws.least, laws.most, laws.note, laws.spread, laws.mark, laws.doubt
     act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
     momentum, kinetic, carried, at_end = laws.momentum, laws.kinetic, laws.carried, laws.at_end
+    end_normal = laws.end_normal
     lever, rank, push, turned_with, turned_late = laws.lever, laws.rank, laws.push, laws.turned_with, laws.turned_late
     gap, world = contact_functions().gap, contact_functions().world
     measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
@@ -240,12 +241,11 @@ def residual_kernels():
         share_b = ONE + bodies.midpoint[b]
         face = con.face[c]
         if con.glides[c] > 0:
-            force = turned_with(bodies, face, con.face_normal[c], n, wp.max(share_a, share_b) * force)
+            force = turned_with(bodies, face, end_normal(con, c, bodies), n, wp.max(share_a, share_b) * force)
         else:
             push(judged, a, share_a * force, lever(n, bodies.q0[a], con.point_a[c], con.margin_a[c]))
             push(judged, b, -share_b * force, lever(n, bodies.q0[b], con.point_b[c], -con.margin_b[c]))
-        if face >= 0:
-            n = wp.quat_rotate(bodies.q[face], con.face_normal[c])
+        n = end_normal(con, c, bodies)
         on_a = at_end(con, c, bodies, a, con.point_a[c], con.margin_a[c], -n)
         on_b = at_end(con, c, bodies, b, con.point_b[c], con.margin_b[c], n)
         apart = wp.dot(n, on_a - on_b) * n

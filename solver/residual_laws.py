@@ -76,6 +76,7 @@ def residual_laws():
     real = real_types(wp.float64)
     scalar, vec2, vec3, quat, vec6 = wp.float64, wp.vec2d, wp.vec3d, wp.quatd, real.vec6
     math, of_contacts = rotation_functions(real), contact_functions()
+    core_way = of_contacts.core_way
     tangent, six, linear, angular = math.tangent, math.six, math.linear, math.angular
     point_velocity, components, world = math.point_velocity, of_contacts.components, of_contacts.world
     mean_lever, rolled_on, midway = of_contacts.lever, of_contacts.rolled_on, math.midway
@@ -163,14 +164,26 @@ def residual_laws():
         return other_side
 
     @func
-    def turned_with(bodies: BodyArrays, face: int, normal: vec3, n: vec3, force: vec3):
-        """A force with normal ``n`` in mid-step, turned on to the end pose of the face that has ``normal`` there."""
+    def turned_with(bodies: BodyArrays, face: int, after: vec3, n: vec3, force: vec3):
+        """A force with normal ``n`` in mid-step, turned on to the end pose of a ``face`` with the normal ``after``."""
         on = bodies.q[face] * wp.quat_inverse(midway(bodies.q0[face], bodies.q_free[face]))
         before = wp.quat_rotate(on, n)
-        after = wp.quat_rotate(bodies.q[face], normal)
         axis = wp.cross(before, after)
         rest = wp.normalize(quat(axis[0], axis[1], axis[2], ONE + wp.dot(before, after)))
         return wp.quat_rotate(rest, wp.quat_rotate(on, force))
+
+    @func
+    def end_normal(con: ContactArrays, c: int, bodies: BodyArrays):
+        """Normal at the end pose: turned with the face that is touched, or between two round cores."""
+        a = con.a[c]
+        b = con.b[c]
+        n = con.n[c]
+        if con.core_reach[c] > ZERO:
+            way = wp.normalize(core_way(con, c, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b]))
+            return wp.where(wp.dot(n, way) < ZERO, -way, way)
+        if con.face[c] >= 0:
+            n = wp.quat_rotate(bodies.q[con.face[c]], con.face_normal[c])
+        return n
 
     @func
     def push(judged: Judged, i: int, force: vec3, at: vec3):
@@ -288,7 +301,7 @@ def residual_laws():
 
     return SimpleNamespace(
         least=least, most=most, doubt=doubt, note=note, spread=spread, mark=mark, lever=lever, rank=rank, push=push,
-        turned_with=turned_with, at_end=at_end,
+        turned_with=turned_with, at_end=at_end, end_normal=end_normal,
         act=act, friction_error=friction_error, of_joint=of_joint, clip_error=clip_error, momentum=momentum,
         turned_late=turned_late, kinetic=kinetic, carried=carried,
     )  # fmt: skip

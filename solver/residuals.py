@@ -52,10 +52,12 @@ COLUMNS = {
     "contacts": (
         ColumnSet(
             ("a", "body_a"), ("b", "body_b"), ("n", "normal"), ("mu", "friction"), ("glides", "lever_kind"),
+            ("core_reach", "core_reach"),
             *((s, s) for s in _SAME),
         ),
         ColumnSet(*((name, name) for name in ("rebound_gap", "face", "face_normal"))),
         ColumnSet(*((name, name) for name in ("rim_axis", "rim_arm"))),
+        ColumnSet(*((name, name) for name in ("core_axis_a", "core_axis_b"))),
     ),
     "rows": (
         ColumnSet(
@@ -70,7 +72,7 @@ OWN = {  # what else is used of the solver's structs
     "bodies": ("inverse_mass", "inverse_inertia", "island", "spin", "arc", "pulled", "x", "q", "u"),
     "contacts": ("start_gap", "loaded", "p"), "rows": ("p",),
 }  # fmt: skip
-RIMS = 2  # part of the columns of contacts
+RIMS, CORES = 2, 3  # parts of the columns of contacts
 DOT, TWIST = int(Coordinate.DOT), int(Coordinate.TWIST)  # NumPy compares with members of an enum ten times slower
 MISSING = {"face": -1}  # the value of a column that a problem leaves out, where it is not 0
 
@@ -193,6 +195,7 @@ class Judge:
         turned = replace(
             problem.contacts, impulse=impulse, normal=normal, point_a=point_a, point_b=point_b,
             margin_a=np.zeros(count), margin_b=np.zeros(count), rim_axis=None, rim_arm=None,
+            core_reach=None, core_axis_a=None, core_axis_b=None,
         )  # fmt: skip
         return turned, given.copy()
 
@@ -234,6 +237,8 @@ class Judge:
             self._load_contacts(0, contacts)
             if contacts.rim_arm is not None:
                 self._load_contacts(RIMS, contacts)
+            if contacts.core_reach is not None:
+                self._load_contacts(CORES, contacts)
             upload(self.contacts.p, solution.contact_impulse)
         if sizes[2]:
             self._into["rows"].put_all(rows, COLUMNS["rows"][0])

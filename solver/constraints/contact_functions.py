@@ -17,7 +17,7 @@ from ..mathx.rotation import rotation_functions
 
 @cache
 def contact_functions():
-    """components, world, arm_mass, rolled_on, gap, body_velocity, slip, lever."""
+    """components, world, arm_mass, rolled_on, core_way, gap, body_velocity, slip, lever."""
     real = real_types(wp.float64)
     scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
     math = rotation_functions(real)
@@ -49,8 +49,21 @@ def contact_functions():
         return wp.length(arm) * across - wp.quat_rotate(q, arm)
 
     @wp.func(module="axion_contact")
+    def core_way(con: ContactArrays, c: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
+        """From the core of b to that of a, square to the axes along which they may go, see round_cores.py."""
+        way = xa + wp.quat_rotate(qa, con.point_a[c]) - xb - wp.quat_rotate(qb, con.point_b[c])
+        e = wp.quat_rotate(qa, con.core_axis_a[c])
+        f = wp.quat_rotate(qb, con.core_axis_b[c])
+        f = wp.normalize(f - wp.dot(e, f) * e)
+        way -= wp.dot(e, way) * e
+        return way - wp.dot(f, way) * f
+
+    @wp.func(module="axion_contact")
     def gap(con: ContactArrays, c: int, xa: vec3, qa: quat, xb: vec3, qb: quat):
         n = con.n[c]
+        if con.core_reach[c] > scalar(0.0):
+            way = core_way(con, c, xa, qa, xb, qb)
+            return wp.where(wp.dot(n, way) < scalar(0.0), -wp.length(way), wp.length(way)) - con.core_reach[c]
         if con.face[c] >= 0:
             turn = qb
             if con.face[c] == con.a[c]:
@@ -95,6 +108,6 @@ def contact_functions():
         return (start + scalar(4.0) * middle + wp.quat_rotate(bodies.q_free[i], point)) / scalar(6.0)
 
     return SimpleNamespace(
-        components=components, world=world, arm_mass=arm_mass, rolled_on=rolled_on, gap=gap,
-        body_velocity=body_velocity, slip=slip, lever=lever,
+        components=components, world=world, arm_mass=arm_mass, rolled_on=rolled_on,
+        core_way=core_way, gap=gap, body_velocity=body_velocity, slip=slip, lever=lever,
     )  # fmt: skip

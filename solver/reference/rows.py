@@ -43,6 +43,7 @@ import numpy as np
 
 from ..problem import Coordinate, tangents
 from .rotation import arctan2, conjugate, cross, dot, halfway, multiply, rotate
+from .round_cores import core_gaps
 
 SWUNG = 0.5  # r of a TWIST below which it fades, at a swing of 120 degrees,
 OVER = float(np.cos(np.radians(80.0)))  # and below which it is gone, at 160
@@ -270,14 +271,15 @@ def gaps(contacts, position, orientation):
     """Distance [m] (C,) between the two surfaces along each normal; negative where they overlap.
 
     phi = n . (x_a - x_b) - margin_a - margin_b with x the world positions of the two local points and n the normal, at
-    the given poses (position (B, 3), orientation (B, 4) xyzw).
+    the given poses (position (B, 3), orientation (B, 4) xyzw); between round cores as in round_cores.py.
     """
     position, orientation = np.asarray(position, float), np.asarray(orientation, float)
     a, b = contacts.body_a, contacts.body_b
     n = normals(contacts, orientation)
     x_a = position.take(a, 0) + contact_places(contacts, a, contacts.point_a, orientation.take(a, 0), -n)
     x_b = position.take(b, 0) + contact_places(contacts, b, contacts.point_b, orientation.take(b, 0), n)
-    return dot(n, x_a - x_b) - contacts.margin_a - contacts.margin_b
+    gap = dot(n, x_a - x_b) - contacts.margin_a - contacts.margin_b
+    return gap if contacts.core_reach is None else core_gaps(contacts, gap, position, orientation)
 
 
 def contact_places(contacts, body, point, turn, outward):
