@@ -17,6 +17,7 @@ from .forces import CONTACT, FrameForces
 from .joint_types import JOINT_TYPES
 from .meeting import at_one_point
 from .problem import world_impulses
+from .reference.round_cores import end_normals
 from .reference.rows import gaps, jacobians, normals
 from .rest import KINDS
 
@@ -57,7 +58,7 @@ class ForceRecorder:
         if assembly.bounces is not None:
             impulse += assembly.bounces.impulse
         pose = solution.position, solution.orientation
-        normal = normals(contacts, pose[1])
+        normal = end_normals(contacts, normals(contacts, pose[1]), *pose)
         place = at_one_point(replace(contacts, normal=normal), solution, assembly.problem.bodies.dynamic_count)
         point = pose[0][contacts.body_a] + rotations.rotate(pose[1][contacts.body_a], place.point_a)
         body = np.stack([scene[contacts.body_a], scene[contacts.body_b]], axis=1).astype(int)

@@ -32,7 +32,9 @@ def everything(seed, **sizes):
         contacts.face_normal = unit(rng, count, 3)
         contacts.glides = (contacts.face >= 0) & (np.random.default_rng(seed + 2000).random(count) < 0.5)
         contacts.led = contacts.glides & (np.random.default_rng(seed + 3000).random(count) < 0.5)
-        roll_on_rims(contacts, contacts.glides & (np.random.default_rng(seed + 4000).random(count) < 0.4), seed)
+        go_around(contacts, np.random.default_rng(seed + 5000).random(count) < 0.5, seed)
+        rims = np.random.default_rng(seed + 4000).random(count) < 0.4
+        roll_on_rims(contacts, contacts.glides & rims & (contacts.core_reach == 0.0), seed)
     if seed % 3 == 0:
         contacts.surface_velocity = None
     return problem
@@ -43,6 +45,14 @@ def roll_on_rims(contacts, which, seed):
     rng, count = np.random.default_rng(seed + 4500), len(contacts)
     contacts.rim_axis = which[:, None] * unit(rng, count, 3)
     contacts.rim_arm = 0.3 * which[:, None] * np.cross(contacts.rim_axis, unit(rng, count, 3))
+
+
+def go_around(contacts, which, seed):
+    """Put some of the contacts between round cores, in place, with up to two axes each; which: (C,) bool."""
+    rng, count = np.random.default_rng(seed + 5500), len(contacts)
+    contacts.core_reach = np.where(which, 0.1 + rng.random(count), 0.0)
+    for name in ("core_axis_a", "core_axis_b"):
+        setattr(contacts, name, (which & (rng.random(count) < 0.6))[:, None] * unit(rng, count, 3))
 
 
 def any_solution(problem, seed):

@@ -266,7 +266,7 @@ MADE = {
     " _strength _breakable _standing _around _cascade _asker _law _pulled _giving _arriving _driven _soft limits _gains"
     " leaps springs _swinging ropes least whole catches",
     "Substeps": "fixed multiple",
-    "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow rims"
+    "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow rims cores"
     " riding noise flat _moving holding hand_over force_fields outlines _motion _foresight _places _numbering _linking"
     " _inert asleep carried _surfaces_run _joined flights hangs spinning until",
     "PositionPhase": "assembler collider frames joints solver slow fast judge surfaces effort",

@@ -10,7 +10,8 @@ from axion.solver.curves import Bends, curves, nearest, square_to
 from axion.solver.gliding import whole_impulses
 from axion.solver.problem import world_impulses
 from axion.solver.reference.rotation import exponential, halfway
-from axion.solver.reference.rows import contact_jacobians
+from axion.solver.reference.round_cores import end_normals
+from axion.solver.reference.rows import contact_jacobians, normals
 from axion.solver.residuals import Judge
 from axion.solver.rotations import conjugate, multiply, rotate
 from axion.solver.simulate import _stepper
@@ -132,12 +133,13 @@ def test_impulses_of_mid_step_are_turned_on_to_the_end_pose(seed):
     at_end, given = judge.contacts_at_end(problem)
     half = halfway(bodies.orientation, bodies.free_orientation)
     force = world_impulses(contacts.normal, solution.contact_impulse)
-    push = np.zeros((len(bodies.mass), 6))
+    push, pose = np.zeros((len(bodies.mass), 6)), (solution.position, solution.orientation)
+    normal = end_normals(contacts, normals(contacts, pose[1]), *pose)
     for c in range(len(contacts)):
         a, b, face = contacts.body_a[c], contacts.body_b[c], contacts.face[c]
         if contacts.glides[c]:
             on = multiply(solution.orientation[face], conjugate(half[face]))
-            before, after = rotate(on, contacts.normal[c]), rotate(solution.orientation[face], contacts.face_normal[c])
+            before, after = rotate(on, contacts.normal[c]), normal[c]
             axis = np.cross(before, after)
             angle = np.arctan2(np.linalg.norm(axis), before @ after)
             rest = exponential(axis * angle / np.linalg.norm(axis))

@@ -8,6 +8,7 @@ import pytest
 from axion.solver.meeting import at_one_point
 from axion.solver.problem import world_impulses
 from axion.solver.reference.rotation import cross, rotate, world_inertia
+from axion.solver.reference.round_cores import end_normals
 from axion.solver.reference.rows import normals
 from axion.solver.residuals import Judge
 from axion.solver.topology import build_topology
@@ -62,7 +63,7 @@ def test_contacts_are_solved_anew_at_one_point_of_the_end_pose(seed, needed):
     assert needed == "none" or build_topology(got) is build_topology(problem), "no list is made anew"
     turned = replace(
         contacts, impulse=world_impulses(contacts.normal, solution.contact_impulse),
-        normal=normals(contacts, solution.orientation),
+        normal=end_normals(contacts, normals(contacts, solution.orientation), solution.position, solution.orientation),
     )  # fmt: skip
     want = at_one_point(turned, solution, n)
     for name in COLUMNS:
