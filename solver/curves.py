@@ -160,6 +160,8 @@ def on_what_is_not_solved(assembly, solution):
     if carried is not None:
         rides, alone = carried
         among, ours = np.where(rides, loaded & ~alone, among), ours | rides
+    if contacts.core_reach is not None and contacts.glides is not None:
+        ours = ours & ~(contacts.glides & (contacts.core_reach > 0.0))  # these go around already
     among = groups_with(island, own[among], len(assembly.island_jointed))
     ours &= np.append(~among[island], False)[np.minimum(own, n)]
     return ours if contacts.surface_velocity is None else ours & ~contacts.surface_velocity.any(axis=1)

@@ -296,17 +296,14 @@ def take_middle(problem, contacts, may, curved, rims, noise):
     touches.face[bare] = other[bare]
     touches.face_normal[bare] = rotate(conjugate(bodies.orientation[other[bare]]), touches.normal[bare])
     cores = np.zeros(len(index), bool) if touches.core_reach is None else touches.core_reach[index] > 0.0
-    if some(cores & still):
-        touches.core_reach[index[cores & still]] = 0.0
-        cores &= ~still
     if some(cores):
-        half_way(touches, bodies, index[cores])
+        half_way(problem, index[cores], other[index[cores]])
     with_face = index[~still & ~cores]
     face = touches.face[with_face]
     middle = halfway(bodies.orientation[face], bodies.free_orientation[face])
     touches.normal[with_face] = rotate(middle, touches.face_normal[with_face])
     _touch_below(problem, with_face)
-    along = index[still]
+    along = index[still & ~cores]
     if len(along):
         known = np.arange(len(own)) < len(contacts)
         _along_curve(problem, along, known, curved, noise)

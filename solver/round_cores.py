@@ -137,10 +137,16 @@ def between(contacts, position, orientation):
     return x_a + r_a - x_b - r_b
 
 
-def half_way(touches, bodies, index):
-    """Give contacts ``index`` (K,) between cores, in place, the normals that they have half way to the free pose."""
-    middle = 0.5 * (bodies.position + bodies.free_position), halfway(bodies.orientation, bodies.free_orientation)
-    d, far = core_ways(touches, index, *middle)
+def half_way(problem, index, carriers):
+    """Give contacts ``index`` (K,) of a StepProblem between cores, in place, the normals that they have half way.
+
+    carriers: (K,) bodies on which others ride.  Those go on as they did, for something holds them up; others fall.
+    """
+    touches, bodies = problem.contacts, problem.bodies
+    position = 0.5 * (bodies.position + bodies.free_position)
+    held = carriers[carriers < bodies.dynamic_count]
+    position[held] = bodies.position[held] + 0.5 * problem.step * bodies.velocity[held, :3]
+    d, far = core_ways(touches, index, position, halfway(bodies.orientation, bodies.free_orientation))
     touches.normal[index] = d / far[:, None]
 
 
