@@ -37,6 +37,8 @@ def as_they_hit(at_end, assembly, solution, needed, off=None):
     needed = needed & (solution.contact_impulse[:, 0] > 0.0)
     if contacts.glides is not None:
         needed &= ~contacts.glides
+    if contacts.core_reach is not None:
+        needed &= contacts.core_reach == 0.0  # these go on around each other
     flies = (contacts.rebound_speed != 0.0) | (contacts.rebound_gap > 0.0)
     if off is not None:
         flies |= off
