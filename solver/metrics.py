@@ -21,9 +21,10 @@ three).  M is taken at ``free_orientation``.
                                                                       exp(h (w - w_free)) q_free [rad], or where free
                                                                       rotation leads with ``spin`` and that impulse
 
-Contact directions belong to the start pose; the normal in phi turns with the face that is touched.  Joint directions
-belong to the end pose, or to the middle of the step where ``bodies.midpoint`` is not zero for a dynamic body of the
-row.  Bodies with a ``spin`` feel them at the levers of the start until the step is over; see spinning.py.
+Contact directions belong to the start pose; the normal in phi turns with the face that is touched, or as round cores go
+past each other.  Joint directions belong to the end pose, or to the middle of the step where ``bodies.midpoint`` is not
+zero for a dynamic body of the row.  Bodies with a ``spin`` feel them at the levers of the start until the step is over;
+see spinning.py.
 
 The velocity a step ends with has laws of its own (velocity_phase.py), judged at the end pose: momentum and friction as
 above, and

@@ -2,6 +2,7 @@
 """Contact rows on the device: geometry, law, curvature, line search and residual.
 
     gap      phi = n+ . (x_a - x_b) - margin_a - margin_b                      [m], n+: n turned with the face touched
+             |way between round cores| - reach                              [m], see reference/round_cores.py
     rows     v = ((phi(q+) - allowed) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a's surface
                                                                                relative to b's, running or not
     J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop),
