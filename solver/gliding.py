@@ -104,7 +104,10 @@ def _near(problem, contacts, links, noise, curved, rims):
     touches, n, count = problem.contacts, problem.bodies.dynamic_count, len(contacts)
     if not count or touches.face is None:
         return None
-    closed = places(np.abs(contacts.gap) <= noise)
+    closed = np.abs(contacts.gap) <= noise
+    if touches.core_reach is not None:  # what leaves what it went around is not pressed on to it by its fall in a step
+        closed |= touches.core_reach[:count] > 0.0
+    closed = places(closed)
     bend = curved is not None and some(curved)
     if not len(closed) and not bend:
         return None
