@@ -85,8 +85,7 @@ class Assembler:
         """Take over BodyFrames, the table of joints and Holding; nothing is known of any step yet."""
         self.frames, self.joints, self.holding = frames, joints, holding
         self._motion, self._places, self._foresight = FreeMotion(), ContactFrames(frames), Foresight()
-        self._numbering, self._inert = (None, None), (None, None)
-        self._linking, self._joined = (None, None), (None, None, None)
+        self._numbering = self._inert = self._linking = self._joined = (None, None, None)  # what it is of comes first
 
     def free(self, time):
         """(B,) bool: which bodies move freely in a step that starts at ``time`` [s]."""
@@ -153,24 +152,24 @@ class Assembler:
         return velocity
 
     def build(
-        self, state, step, contacts, impulses, missed=None, row_force=None, pressed=None, curved=None, struck=None
+        self, state, step, contacts, impulses, missed=None, row_force=None, pressed=None, curved=None, struck=None,
+        turning=None,
     ):  # fmt: skip
         """The Assembly of one step.
 
         contacts: ContactSet found at the state; impulses: (C, 3) world start impulses on body a [N s]; missed: more
         Contacts, numbered as in this step, that follow those; row_force: (rows of the table,) [N, N m] to start from
-        instead of the last step's; pressed: (C,) bool, which contacts carry load, missed ones included, or None to
-        guess: those that carried some before, those that free motion closes, and new ones that touch; curved: (n,) int,
-        as in ``gliding.by_middle``, None: bodies that were carried along curves in the last steps; struck: (C,) bool,
-        which hit at the end of the step though free motion misses, or None.
+        instead of the last step's; pressed: (C,) bool, which contacts carry load, or None to guess: those that carried
+        some before, those that free motion closes, and new ones that touch; curved: (n,) int, as in
+        ``gliding.by_middle``, None: bodies that curves carried in the last steps; struck: (C,) bool, which hit at the
+        end of the step though free motion misses, or None; turning: TurningNormals, or None.
         """
         number = self.numbering(state.time)
         links = self._links(number, step)
         curved = carried(state, number) if curved is None else curved
         bodies, end_velocity, acceleration = self._bodies(state, step, number)
         touches = self.contacts(contacts, impulses, number, bodies.free_orientation)
-        if missed is not None:
-            touches = joined(touches, missed)
+        touches = touches if missed is None else joined(touches, missed)
         problem = StepProblem(step, bodies, touches, NO_ROWS)
         n, bodies.midpoint, bodies.riders, bounces = number.dynamic_count, number.loose, links.riders, None
         if len(touches):
@@ -181,14 +180,14 @@ class Assembler:
             touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
         loads, may, seen = (pressed, self.joints.passed(step)), None, None
         if len(touches) or some(loads[1]):
-            bodies.midpoint, may, seen = by_middle(problem, contacts, links, loads, self.noise, curved)
+            bodies.midpoint, may, seen = by_middle(problem, contacts, links, loads, self.noise, curved, None, turning)
         self._take_mean_velocity(bodies, end_velocity, bodies.midpoint[:n], step)
         falls = falling(problem, links, pressed, bodies.midpoint, end_velocity, self.noise, bounces)
         fall_by_middle(bodies, end_velocity, falls, step)
         if bounces is not None:
             bounces.set_free_motion(bodies, end_velocity)
         if may is not None:
-            take_middle(problem, contacts, may, curved, links.rims, self.noise)
+            take_middle(problem, contacts, may, (curved, turning), links.rims, self.noise)
         if self.spinning is not None:
             bodies.spin = fast_spins(bodies, self.spinning[number.scene[:n]])
         bodies.lever_inertia = lever_inertia(problem, self.hangs, number)
@@ -201,6 +200,7 @@ class Assembler:
         return Assembly(
             problem, number, contacts, row_number, rate, end_velocity, topology.body_island, topology.jointed,
             topology.looped, (links.a, links.b), pressed, struck, bounces, curved, self._rigid(links), end, falls, seen,
+            turning,
         )  # fmt: skip
 
     def _rebound(self, problem, contacts, end_velocity, known, flying):
@@ -273,8 +273,8 @@ class Assembler:
         loaded = loaded | assembly.pressed if others else loaded
         if equal(loaded, assembly.pressed):
             return None
-        loads = loaded, self.joints.passed(problem.step)
-        middle = by_middle(problem, assembly.contacts, links, loads, self.noise, assembly.curved, assembly.glance)[0]
+        loads, seen = (loaded, self.joints.passed(problem.step)), (assembly.curved, assembly.glance, assembly.turning)
+        middle = by_middle(problem, assembly.contacts, links, loads, self.noise, *seen)[0]
         if not equal(middle > 0.0, problem.bodies.midpoint > 0.0):
             return loaded
         falls = falling(problem, links, loaded, middle, assembly.end_velocity, self.noise, assembly.bounces)

@@ -49,6 +49,7 @@ class Assembly:
     row_end: object  # springs.EndLaw of the rows, or None where nothing is damped
     falls: np.ndarray | None  # (n,) int: groups that fall by mid-step, as ``falling`` tells them
     glance: tuple | None  # what ``by_middle`` saw of contacts that may glide, where none does; None: nobody knows
+    turning: object = None  # TurningNormals of contacts, or None
 
     @cached_property
     def sides(self):

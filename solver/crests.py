@@ -58,7 +58,7 @@ def crests(assembly, solution, ours, collider, frames, found, fast, free):
     index = places(ours[:count] & (loaded[:count] | near))
     index = index[np.isin(pair[index], pair[places(ours & loaded)])]
     index = index[_told_by_one(collider.model, pair[index])]
-    lies = np.append(found.gap, np.inf)[_nearest(pair[index], found)] <= ABOVE * fast
+    lies = np.append(found.gap, np.inf)[nearest_of_pairs(pair[index], found)] <= ABOVE * fast
     index = index[~lies]
     start = outwards(contacts, contacts.normal, own)[index]
     past = passing(contacts, bodies, sides)[index]
@@ -98,7 +98,7 @@ def _told_by_one(model, pair):
     return (model.shape_rounding[shapes] > 0.0).any(axis=0) | (model.meshes.shape_mesh[shapes] < 0).all(axis=0)
 
 
-def _nearest(pair, found):
+def nearest_of_pairs(pair, found):
     """(K,) contact of a ContactSet with the least gap of each ``pair`` (K,) of shapes, -1 where there is none."""
     order = np.lexsort((found.gap, found.pair))
     first, known = segments(found.pair[order])
@@ -121,7 +121,7 @@ class _Looks:
         there = on_the_way(problem.bodies, self.solution, problem.step, share)
         place = self.frames.to_body(*scene_poses(order, *there))
         found = self.collider.collide_near(*place, self.fall, problem.step, self.free, self.watched)
-        contact = _nearest(self.assembly.contacts.pair[index], found)
+        contact = nearest_of_pairs(self.assembly.contacts.pair[index], found)
         sign = np.where(np.append(self.watched[found.body_a], True), 1.0, -1.0)
         normal = np.append(found.normal, np.full((1, 3), np.nan), axis=0)
         return sign[contact, None] * normal[contact]

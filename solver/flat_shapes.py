@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from .flags import some
 from .mesh_features import has_large_faces
 from .shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Plane, Sphere, TriangleMesh
 
@@ -11,12 +12,12 @@ HELD, FREE = 1, 2  # of ``flat_bodies``
 
 
 def flat_bodies(bodies, asked):
-    """(B + 1,) int: HELD for scene bodies that hold and have no curve, where somebody has ``asked`` for them, FREE for
-    such that move where round ones hold, on which they may lie, and 0 for others.
+    """(B + 1,) int: HELD for scene bodies that hold and have no curve, where somebody has ``asked`` for them or round
+    ones move, FREE for such that move where others are round, on which they may lie, and 0 for others.
     """
     holds = np.array([bool(body.held_times()) for body in bodies], bool)
-    lies = any(_has_round(body) for body, held in zip(bodies, holds, strict=True) if held)
-    wanted = np.where(holds, asked, lies)
+    is_round = np.array([_has_round(body) for body in bodies], bool)
+    wanted = np.where(holds, asked or some(is_round & ~holds), some(is_round))
     kinds = np.where(holds, HELD, FREE)
     return np.array([k if ask and is_flat(b) else 0 for b, ask, k in zip(bodies, wanted, kinds, strict=True)] + [0])
 

@@ -18,13 +18,15 @@ what is round with a flat face, and wheels: a roly-poly went from 0.3 to 0.17 ra
 a h t / 2 too far down a slope.
 And but for what joints hold together while it slides (sliding.py).  All of these go on what keyframes move straight on,
 and on flat belts, as on what stands; and what lifts carry that speed up or slow down ends the step with their speed.
-What rides on curves of what moves freely itself glides there, and its carrier on what that stands on (riders.py).
+What rides on curves of what moves freely itself glides there, and its carrier on what that stands on (riders.py); so
+does what rolls on flat faces of such (rollers.py).
 What keyframes turn carries along as what joints turn does: along the tangents of a turntable a box came 1.3 times as
 far out in six seconds at 1.5 rad/s and 24 frames a second.
 """
 
 import numpy as np
 
+from .below_round import push_below, touch_below
 from .bounces import moving_first
 from .curves import ALONG, MOST, SAGITTA, levels, nearest, outwards, passing, square_to
 from .falling import rebounding
@@ -32,10 +34,11 @@ from .flags import places, some
 from .flat_shapes import HELD, is_round_there, lies_on_round
 from .numbering import held
 from .problem import TURNS
-from .reference.rotation import cross, dot, halfway
+from .reference.rotation import dot, halfway
 from .reference.rows import normals, parting_speeds
 from .riders import riding_first, riding_sides, rolls_on
 from .rims_that_roll import with_others
+from .rollers import stand_below
 from .rotations import conjugate, rotate
 from .round_cores import half_way
 from .sliding import arms, slides, speed_at
@@ -51,14 +54,14 @@ def carried(state, number):
     return None if state.along is None else (state.along[number.scene[: number.dynamic_count]] > 0.0).astype(int)
 
 
-def by_middle(problem, contacts, links, loads, noise, curved=None, glance=None):
+def by_middle(problem, contacts, links, loads, noise, curved=None, glance=None, turning=None):
     """(B + 1,) float, Bodies.midpoint: 1 for moving bodies that go by mid-step; (C,) bool, which contacts glide if
     their bodies do, or None where none does; and then what was seen at a glance, for a look with other loads.
 
     contacts: the ContactSet that comes first in those of the StepProblem; links: numbering.Links; loads: (C,) bool
     contacts that carry load and (joints,) bool joints beyond a limit; noise: [m] that gaps are known to, and speeds
     times the step; curved: (n,) int, 1 for bodies that are carried along curves, 2 where their normals are those half
-    way, or None; glance: as this found it for the same but for the loads, or None.
+    way, or None; glance: as this found it for the same but for the loads, or None; turning: TurningNormals, or None.
     """
     touches, n, middle = problem.contacts, problem.bodies.dynamic_count, np.zeros(len(links.group))
     hits, full = loads[0] & rebounding(touches), loads
@@ -67,14 +70,14 @@ def by_middle(problem, contacts, links, loads, noise, curved=None, glance=None):
     if glance is None:
         straight = None if links.rims is None else ~_bent(touches, problem.bodies, curved, problem.step)
         rims = None if links.rims is None else links.rims.of(problem, straight)
-        glance = _near(problem, contacts, links, noise, curved, rims), rims
+        glance = _near(problem, contacts, links, noise, (curved, turning), rims), rims
     (may, rims), holds = glance, None
     if may is not None:
         # Where the ground holds all that touches, as in heaps, nobody need look closer.
         holds = held(links, touches, *loads, with_others(touches, rims, may))
         may = may & ~holds.take(moving_first(touches)[0])
         if some(may):
-            may, holds = _able(problem, may, len(contacts), links, noise, curved), None
+            may, holds = _able(problem, may, len(contacts), links, noise, (curved, turning)), None
         else:
             may = None  # what might glide is tied to what holds, and so is held as if it did not
     if may is not None:
@@ -99,8 +102,12 @@ def _guided(links, contacts, count, may):
     return mark.take(links.group)
 
 
-def _near(problem, contacts, links, noise, curved, rims):
-    """(C,) bool: contacts that may glide as far as a glance tells; None where there are none."""
+def _near(problem, contacts, links, noise, bending, rims):
+    """(C,) bool: contacts that may glide as far as a glance tells; None where there are none.
+
+    bending: ``curved`` and ``turning`` of ``by_middle``.
+    """
+    curved, turning = bending
     touches, n, count = problem.contacts, problem.bodies.dynamic_count, len(contacts)
     if not count or touches.face is None:
         return None
@@ -108,14 +115,16 @@ def _near(problem, contacts, links, noise, curved, rims):
     if touches.core_reach is not None:  # what leaves what it went around is not pressed on to it by its fall in a step
         closed |= touches.core_reach[:count] > 0.0
     closed = places(closed)
-    bend = curved is not None and some(curved)
+    bend, turned = curved is not None and some(curved), np.zeros(len(touches), bool)
     if not len(closed) and not bend:
         return None
-    found, turns = np.zeros(len(touches), bool), np.ones(len(problem.bodies.mass), bool)
+    if turning is not None:
+        turned[turning.index] = True
+    found, turns = turned.copy(), np.ones(len(problem.bodies.mass), bool)
     turns[n:] = problem.step * length(problem.bodies.velocity[n:, 3:]) > TURNS
     a, b = touches.body_a.take(closed), touches.body_b.take(closed)
     own, other = np.minimum(a, b), np.maximum(a, b)
-    may = turns.take(other) & (touches.face.take(closed) >= 0)
+    may = turned[closed] | turns.take(other) & (touches.face.take(closed) >= 0)
     if problem.bodies.velocity_at_start() is not problem.bodies.velocity:
         may |= _sped_up(problem.bodies, links, (own, other), problem.step, noise)
     if links.as_one is not None:  # edges that touch turn with both then
@@ -128,9 +137,8 @@ def _near(problem, contacts, links, noise, curved, rims):
     if links.sprung is not None or some(is_round):
         rolls = _rolls(problem.bodies, links, (own, other), is_round, problem.step)
         may |= rolls | _pivots(touches, closed, problem.bodies, (own, other), rolls & is_round)
-    if (bodies := problem.bodies).riders is not None:
-        stands = (other >= n) & bodies.straight(problem.step).take(other) & _slow(bodies, problem.step, own)
-        may |= rolls_on(touches, closed, bodies, links.group, stands)
+    if links.rolls or problem.bodies.riders is not None or turning is not None:
+        may |= _below(touches, closed, problem, links, (own, other), is_round, turned[closed])
     if len(links.a):
         may |= slides(touches, closed, problem, links, (own, other), is_round)
     found[closed] = (own < n) & may
@@ -157,6 +165,23 @@ def _rolls(bodies, links, sides, is_round, step):
     if links.sprung is not None:
         rolls |= links.sprung.take(links.group.take(own)) & (is_round | _slow(bodies, step, own))
     return rolls & (other >= n) & bodies.straight(step).take(other)
+
+
+def _below(touches, index, problem, links, sides, is_round, turned):
+    """(K,) bool: those of the contacts ``index`` (K,) of what rides on what moves freely itself, and those on which
+    stands what carries that or has something roll on it.
+
+    sides, is_round: as in ``_rolls``; turned: (K,) bool, those whose normal turns with neither body.
+    """
+    bodies, (own, other), n = problem.bodies, sides, problem.bodies.dynamic_count
+    stands, slow = (other >= n) & bodies.straight(problem.step).take(other), _slow(bodies, problem.step, own)
+    found = np.zeros(len(index), bool)
+    if bodies.riders is not None:
+        found |= rolls_on(touches, index, bodies, links.group, stands & slow)
+    if links.rolls or some(turned):
+        bears = is_round | (links.flat.take(own) > 0) & slow
+        found |= stand_below(touches, index, links, sides, (other < n, stands, bears, turned))
+    return found
 
 
 def _slow(bodies, step, own):
@@ -202,15 +227,18 @@ def _pivots(touches, index, bodies, sides, rolls):
     return out
 
 
-def _able(problem, may, count, links, noise, curved):
+def _able(problem, may, count, links, noise, bending):
     """(C,) bool: those of the contacts ``may`` that do not approach or rebound, nor run but along what is flat; None
     where there are none.
     """
-    touches, bodies = problem.contacts, problem.bodies
+    touches, bodies, (curved, turning) = problem.contacts, problem.bodies, bending
     found, along = np.zeros(len(touches), bool), may & _bent(touches, bodies, curved, problem.step)
     if along.any():
         found = _carried(touches, bodies, along, np.arange(len(touches)) < count, (noise, problem.step))
-    index = places(may & ~along)
+    asked = may & ~along
+    if turning is not None:
+        found[turning.index], asked[turning.index] = may[turning.index], False
+    index = places(asked)
     if len(index):
         near = _at_start(touches, bodies, index)
         # By its mean velocity over the step, what turns about a place far off would run into what it carries.
@@ -273,13 +301,13 @@ def _runs(touches):
     return np.zeros(len(touches), bool) if surface is None else surface.any(axis=1)
 
 
-def take_middle(problem, contacts, may, curved, rims, noise):
+def take_middle(problem, contacts, may, bending, rims, noise):
     """Let the contacts ``may`` (C,) bool of a StepProblem glide whose bodies go by mid-step: fill in, in place, their
     faces, their normals half way, and start impulses of mid-step, which count twice.
 
-    contacts, curved, noise: as in ``by_middle``; rims: as of Links.
+    contacts, noise: as in ``by_middle``; bending: its ``curved`` and ``turning``; rims: as of Links.
     """
-    touches, bodies = problem.contacts, problem.bodies
+    touches, bodies, (curved, turning) = problem.contacts, problem.bodies, bending
     n, (own, other) = bodies.dynamic_count, riding_first(touches, bodies)
     glides = may & (bodies.midpoint[own] > 0.0) & ((other >= n) | (bodies.midpoint[other] > 0.0))
     index = places(glides)
@@ -294,6 +322,8 @@ def take_middle(problem, contacts, may, curved, rims, noise):
     if rims is not None:
         is_round |= rims.roll_on(problem, glides & ~bent)[index]
     _take_mean_spin(bodies, own[index[is_round & (other[index] >= n)]])
+    if turning is not None:
+        turning.put_on(touches, glides)
     still = bent[index]
     bare = index[touches.face[index] < 0]
     touches.face[bare] = other[bare]
@@ -302,10 +332,12 @@ def take_middle(problem, contacts, may, curved, rims, noise):
     if some(cores):
         half_way(problem, index[cores], other[index[cores]])
     with_face = index[~still & ~cores]
+    if turning is not None:
+        with_face = np.setdiff1d(with_face, turning.index)
     face = touches.face[with_face]
     middle = halfway(bodies.orientation[face], bodies.free_orientation[face])
     touches.normal[with_face] = rotate(middle, touches.face_normal[with_face])
-    _touch_below(problem, with_face)
+    touch_below(problem, with_face)
     along = index[still & ~cores]
     if len(along):
         known = np.arange(len(own)) < len(contacts)
@@ -319,30 +351,6 @@ def _take_mean_spin(bodies, which):
     share = bodies.midpoint[which, None]
     spin = bodies.free_velocity[which, 3:] + share * bodies.velocity[which, 3:]
     bodies.free_velocity[which, 3:] = spin / (1.0 + share)
-
-
-def _touch_below(problem, index):
-    """Move the points of faces at ``index``, in place and in the faces, to below what is round where that is half way.
-
-    Where a ball rolls is not where the place of a turntable goes that it touched at the start: with the velocity of
-    that, it lost a fortieth of its speed in a second.  A face that turns along what is round touches it elsewhere, too:
-    a plank that rocks on a log gained a quarter of its swing in six seconds, at any length of the step.
-    """
-    touches, bodies = problem.contacts, problem.bodies
-    for own, other in ("ab", "ba"):
-        round_one = getattr(touches, f"margin_{other}")[index] > 0.0
-        k = index[round_one & (touches.face[index] == getattr(touches, f"body_{own}")[index])]
-        if not len(k):
-            continue
-        body, there = getattr(touches, f"body_{own}")[k], getattr(touches, f"body_{other}")[k]
-        turn, point = bodies.orientation[body], getattr(touches, f"point_{own}")
-        arm = rotate(bodies.orientation[there], getattr(touches, f"point_{other}")[k])
-        past = speed_at(bodies, there, arm) - speed_at(bodies, body, rotate(turn, point[k]))
-        start = normals(touches.take(k), bodies.orientation)
-        swept = cross(bodies.velocity[body, 3:], start)  # the normal turns with the face, and along what is round
-        past += (1.0 if own == "a" else -1.0) * getattr(touches, f"margin_{other}")[k, None] * swept
-        past -= dot(past, start)[:, None] * start
-        point[k] += rotate(conjugate(turn), 0.5 * problem.step * past)
 
 
 def _along_curve(problem, along, known, curved, noise):
@@ -370,23 +378,7 @@ def _along_curve(problem, along, known, curved, noise):
     touches.normal[held[smooth]] = np.where((touches.body_a == own)[held[smooth], None], middle, -middle)
     if bodies.riders is not None:
         moves = along[other[along] < bodies.dynamic_count]
-        _push_below(touches, bodies, moves[is_round_there(touches, moves, own[moves])], sides)
-
-
-def _push_below(touches, bodies, index, sides):
-    """Move the points of what carries other bodies at ``index``, in place and in the faces, to where what is round is
-    half way, seen along the normal: pushes turn the one by what they turn the other by.
-    """
-    own, other = (side[index] for side in sides)
-    on_a = (touches.body_a[index] == own)[:, None]
-    half = [halfway(bodies.orientation[body], bodies.free_orientation[body]) for body in (own, other)]
-    way = 0.5 * (bodies.position + bodies.free_position)
-    middle = way[own] + rotate(half[0], np.where(on_a, touches.point_a[index], touches.point_b[index])) - way[other]
-    middle, along = (rotate(conjugate(half[1]), each) for each in (middle, touches.normal[index]))
-    face, place = touches.face_normal[index], np.where(on_a, touches.point_b[index], touches.point_a[index])
-    place = middle - (dot(middle - place, face) / dot(along, face))[:, None] * along
-    for name, side in (("point_b", on_a[:, 0]), ("point_a", ~on_a[:, 0])):
-        getattr(touches, name)[index[side]] = place[side]
+        push_below(touches, bodies, moves[is_round_there(touches, moves, own[moves])], sides)
 
 
 def whole_impulses(problem, impulse, index=slice(None)):

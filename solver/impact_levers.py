@@ -72,7 +72,7 @@ def as_they_hit(at_end, assembly, solution, needed, off=None):
             normal[own] = rotate(turn[own], contacts.face_normal[own])
     point = meeting_point(replace(contacts, normal=normal), poses, n)
     lever_a, lever_b, way = point - poses[0], point - poses[2], poses[0] - poses[2]
-    balls = np.flatnonzero(_centred(contacts) & way.any(axis=1))
+    balls = np.flatnonzero(centred(contacts) & way.any(axis=1))
     if len(balls):
         normal[balls], lever_a[balls], lever_b[balls] = _between(contacts.take(balls), way[balls])
     met = hit, normal, lever_a, lever_b
@@ -83,7 +83,7 @@ def as_they_hit(at_end, assembly, solution, needed, off=None):
     return replace(at_end, **changed)
 
 
-def _centred(contacts):
+def centred(contacts):
     """(C,) bool: contacts of two balls about their centres of mass."""
     found = inner(contacts.point_a, contacts.point_a) < (CENTRED * contacts.margin_a) ** 2
     return found & (inner(contacts.point_b, contacts.point_b) < (CENTRED * contacts.margin_b) ** 2)
@@ -97,7 +97,7 @@ def _balls(contacts, solution, index):
     they have parted, as those of a rack that was struck, along that of the start.
     """
     index = index[contacts.friction.take(index) == 0.0]
-    index = index[_centred(contacts.take(index))]
+    index = index[centred(contacts.take(index))]
     near = contacts.take(index)
     way = solution.position[near.body_a] - solution.position[near.body_b]
     apart = length(way) - near.margin_a - near.margin_b

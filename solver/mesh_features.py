@@ -146,10 +146,11 @@ def has_large_faces(vertices, triangles, least):
     corner = place[triangles]
     points = vertices[first][corner]
     face = _unit(np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0]))
-    edge = _sides(corner, len(first))[1]
+    side, edge = _sides(corner, len(first))
     order = np.argsort(edge, kind="stable")
-    one, other = (each[np.diff(edge[order]) == 0] // 3 for each in (order[:-1], order[1:]))
-    cosine = np.abs(np.einsum("ei,ei->e", face[one], face[other]))
+    one, other = (each[np.diff(edge[order]) == 0] for each in (order[:-1], order[1:]))
+    cosine = np.einsum("ei,ei->e", face[one // 3], face[other // 3])
+    cosine *= np.where(side[one, 0] == side[other, 0], -1.0, 1.0)  # wound the other way round
     return not ((cosine < PLANE) & (cosine > np.cos(least))).any()
 
 

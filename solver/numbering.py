@@ -48,6 +48,7 @@ class Links:
     flat: np.ndarray  # (B + 1,) int: bodies without curves, as ``flat_bodies`` has it
     rims: NumberedRims | None  # round ends of the bodies
     riders: Riders | None  # who may ride on what moves itself; None: nobody
+    rolls: bool  # whether any body that moves is round somewhere, while another one is flat
     as_one: np.ndarray | None  # (B + 1,) bodies that joints let turn only as one share a number; None: there are none
 
     @classmethod
@@ -73,6 +74,7 @@ class Links:
             sprung[group[a[springs]]] = sprung[group[b[springs]]] = True
             sprung[-1] = False
         flat = np.broadcast_to(flat, len(group))[number.scene]
+        rolls = some(flat[:n] > 0)
         held_by, first = np.zeros(len(group), np.int64), places(np.diff(joint, prepend=-1))
         for side in (a, b):
             np.add.at(held_by, side[first], 1)
@@ -83,7 +85,7 @@ class Links:
         riders = None if riding is None else riding.numbered(number, jointed)
         take = None if take.all() else take
         as_one = _as_one(fixed.coordinate[holds], joint, (a, b), number) if len(fixed) else None
-        return cls(a, b, joint, loose, take, group, count, sprung, wheels, flat, rims, riders, as_one)
+        return cls(a, b, joint, loose, take, group, count, sprung, wheels, flat, rims, riders, rolls, as_one)
 
 
 def _as_one(coordinate, joint, sides, number):

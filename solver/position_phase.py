@@ -38,6 +38,7 @@ from .straight_carriers import carried_at, carry
 from .topology import whole_groups
 from .tumbled import tumbled_off
 from .turned_over import turned_over
+from .turning_normals import at_end_pose, turning_normals
 from .velocity_phase import moves
 
 SLOW = 0.5  # [m/s] below it an island is held to the tight tolerance
@@ -45,6 +46,7 @@ CALM = 0.1  # [m/s] below it Gauss-Seidel only stirs what rests
 AIM = 0.95  # of the loose tolerance: detection and poses in single precision take the rest
 REPEATS = 4  # solves with contacts that only showed at the end pose
 GHOSTS = 3  # solves without contacts that pushed what never meets
+TURNED = 2  # solves with normals that turn
 CHANGES = 2  # solves with the integrator of other loads; one that comes and goes with it then counts as there
 
 
@@ -73,13 +75,14 @@ class PositionPhase:
         solved = self._repeat(solved, state, last)
         if solved.seen:
             solved = self._along_curves(solved, state, last)
+        solved = self._with_turning_normals(solved, state, last)
         leans, too_far = leaning(solved.assembly, solved.solution, self.fast) or (None, None)
         solved = replace(solved.too_long_for(too_far), leans=leans)
-        if not solved.seen:
-            return solved
-        where = self.collider, self.frames, self.fast
-        far = overreached(solved.assembly, solved.solution, solved.check.found, *where)
-        return self._without_ghosts(solved.too_long_for(far), state, last)
+        if solved.seen:
+            where = self.collider, self.frames, self.fast
+            far = overreached(solved.assembly, solved.solution, solved.check.found, *where)
+            solved = self._without_ghosts(solved.too_long_for(far), state, last)
+        return replace(solved, assembly=at_end_pose(solved.assembly, solved.solution))
 
     def _repeat(self, solved, state, last):
         """The Solved step with more contacts or other loads, as long as it asks for them."""
@@ -168,6 +171,23 @@ class PositionPhase:
         again = self.again(assembly, solved.solution, None, None, state, modes)
         return self._repeat(self._anew(solved, again, state, last, smooth), state, last)
 
+    def _with_turning_normals(self, solved, state, last):
+        """The Solved step with contacts of what is round on both sides by mid-step, where that can be solved."""
+        where = self.assembler, self.collider, self.frames
+        for _ in range(TURNED):
+            found = turning_normals(solved, *where, (self.slow, self.fast))
+            if found is None or found.told_by(solved.assembly.turning):
+                break
+            again = self.again(solved.assembly, solved.solution, None, None, state, turning=found)
+            changed = found.go_by_middle(again.problem)
+            if not some(changed):
+                break
+            trial = self._repeat(self._anew(solved, again, state, last, changed), state, last)
+            if some(changed & ~(trial.statistics.residual <= self.fast)):
+                break
+            solved = trial
+        return solved
+
     def _anew(self, solved, assembly, state, last, changed=None):
         """The Solved step of another ``assembly``, whose islands that are as before keep what they have.
 
@@ -224,6 +244,7 @@ class PositionPhase:
             assembly, problem=replace(problem, contacts=contacts.take(~out)),
             contacts=assembly.contacts.take(~out[:count]), pressed=assembly.pressed[~out],
             struck=None if assembly.struck is None else assembly.struck[~out], glance=None,
+            turning=None if assembly.turning is None else assembly.turning.among(~out),
         )  # fmt: skip
         solution = replace(solved.solution, contact_impulse=solved.solution.contact_impulse[~out])
         kinks = None if solved.kinks is None else solved.kinks.among(~out)
@@ -317,7 +338,7 @@ class PositionPhase:
         keep(worse, problem, before, earlier, solution, statistics)
         return solution, statistics
 
-    def again(self, assembly, solution, missed, pressed, state, curved=None, struck=None):
+    def again(self, assembly, solution, missed, pressed, state, curved=None, struck=None, turning=None):
         """The step put together anew, with more contacts, other loads, or bodies ``curved`` or contacts ``struck`` as
         in ``Assembler.build``; impulses found so far to start from.
         """
@@ -337,8 +358,9 @@ class PositionPhase:
         force = joints.force.copy()
         force[assembly.row_number] = row_forces(assembly, solution)
         curved = assembly.curved if curved is None else curved
-        impulses = carried.impulse[:count]
-        return self.assembler.build(state, problem.step, contacts, impulses, earlier, force, pressed, curved, struck)
+        turning = assembly.turning if turning is None else turning
+        known = earlier, force, pressed, curved, struck, turning
+        return self.assembler.build(state, problem.step, contacts, carried.impulse[:count], *known)
 
     def options(self, assembly, state, swept=None):
         """SolveOptions, and the tolerance (n,) each body's island is held to.

@@ -93,11 +93,12 @@ def prism(sides):
         (prism(12), True),
         (prism(13), False),
         (prism(90), False),
+        (ConvexHull([(x, y, z) for y in (0, 1) for x, z in ((0, 0), (3, 0), (0, 0.9))]), True),
         (grid(4), True),
         (grid(4, height=lambda x, y: 0.02 * x**2), False),
         (torus(), False),
     ],
-    ids=["box", "edges of 30 degrees", "of 28 degrees", "of 4 degrees", "floor", "wave", "ring"],
+    ids=["box", "edges of 30 degrees", "of 28 degrees", "of 4 degrees", "wedge of 17 degrees", "floor", "wave", "ring"],
 )
 def test_faces_are_large_unless_they_are_those_of_a_curve(shape, large):
     assert has_large_faces(shape.vertices, shape.triangles, 0.5) == large
