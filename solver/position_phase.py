@@ -183,7 +183,7 @@ class PositionPhase:
             if not some(changed):
                 break
             trial = self._repeat(self._anew(solved, again, state, last, changed), state, last)
-            if some(changed & ~(trial.statistics.residual <= self.fast)):
+            if some(changed & ~(trial.statistics.residual <= trial.tolerance)):
                 break
             solved = trial
         return solved
