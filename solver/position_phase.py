@@ -82,6 +82,8 @@ class PositionPhase:
             where = self.collider, self.frames, self.fast
             far = overreached(solved.assembly, solved.solution, solved.check.found, *where)
             solved = self._without_ghosts(solved.too_long_for(far), state, last)
+        if solved.assembly.turning is None:
+            return solved
         return replace(solved, assembly=at_end_pose(solved.assembly, solved.solution))
 
     def _repeat(self, solved, state, last):

@@ -133,7 +133,7 @@ def at_end_pose(assembly, solution):
     the last solve has moved, pushes turn smooth ones.
     """
     turning, contacts, problem = assembly.turning, assembly.problem.contacts, assembly.problem
-    if turning is None or contacts.glides is None:
+    if contacts.glides is None:
         return assembly
     k = turning.index[turning.balls & contacts.glides[turning.index]]
     if not len(k):
