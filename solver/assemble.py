@@ -175,7 +175,7 @@ class Assembler:
         if len(touches):
             flying, known = (links, number, acceleration, state), (pressed, struck)
             pressed, bounces = self._rebound(problem, contacts, end_velocity, known, flying)
-            self.cores.put(problem, contacts, self.noise)
+            self.cores.put(problem, contacts, self.noise, links)
         else:
             touches.rebound_gap, touches.rebound_speed, pressed = np.zeros(0), np.zeros(0), np.zeros(0, bool)
         loads, may, seen = (pressed, self.joints.passed(step)), None, None
@@ -362,7 +362,7 @@ class Assembler:
         """A ContactSet as solver Contacts.
 
         impulses: (C, 3) world start impulses on body a [N s]; orientation: of the solver bodies at the step's end;
-        start_gap: (C,) gap at its start [m], or None: that of contacts; at_start: whether it is one of the start at all.
+        start_gap: (C,) gap at its start [m], or None: that of contacts; at_start: whether it is one of that at all.
         """
         a, b = contacts.body_a, contacts.body_b
         if not len(a):

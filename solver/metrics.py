@@ -7,8 +7,7 @@ step, p impulses over the step, w a row's effective inverse mass (diagonal of J 
 three).  M is taken at ``free_orientation``.
 
     momentum    |M^-1 (M (u - u_free - s) - J^T p)|                   [m/s]  per dynamic body; its angular part times
-                                                                              the radius of gyration sqrt(max I / m);
-                                                                              s of joints whose forces turn: arcs.py
+                                                                              sqrt(max I / m); s: see reference/arcs.py
     gap         |min(phi(q+) - off, h w p_n)|                         [m]    off = min(0, phi_0 + push_out_speed h)
                                                                               + the gap that a rebound leads to
     penetration max(0, -phi(q+))                                      [m]    true overlap, whatever ``off`` allows

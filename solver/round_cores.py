@@ -45,15 +45,16 @@ class RoundCores:
         turn = np.array([part.orientation for _, part in parts], float)
         return cls(kind, rotate(conjugate(frames.principal[body]), rotate(turn, np.broadcast_to(UP, (len(body), 3)))))
 
-    def put(self, problem, contacts, near):
+    def put(self, problem, contacts, near, links):
         """Fill in, in place, the cores of the contacts of a StepProblem that touch at its start.
 
-        contacts: the ContactSet that comes first in those; near: gap up to which they touch [m].
+        contacts: the ContactSet that comes first in those; near: gap up to which they touch [m]; links: of numbering.
         """
         if self.kind is None:
             return
         touches, bodies = problem.contacts, problem.bodies
         index = places((contacts.margin_a > 0.0) & (contacts.margin_b > 0.0))
+        index = index[_led_or_alone(touches, bodies, index, near, links)] if len(index) else index
         if not len(index):
             return
         index = index[(touches.rebound_speed[index] == 0.0) & (touches.rebound_gap[index] == 0.0)]
@@ -99,6 +100,18 @@ class RoundCores:
             for body, axis in zip((near.body_a, near.body_b), sides, strict=True)
         )
         return index[good], e[good], f[good]
+
+
+def _led_or_alone(contacts, bodies, index, near, links):
+    """(K,) bool: contacts ``index`` (K,) of bodies that touch nothing round which moves freely, without joints: of
+    those turning_normals.py tells, which keeps the energy that both have.
+    """
+    a, b, n = contacts.body_a[index], contacts.body_b[index], bodies.dynamic_count
+    free, meets = np.arange(len(bodies.mass)) < n, np.zeros(len(bodies.mass), bool)
+    free[links.a] = free[links.b] = False
+    both = free[a] & free[b] & (np.abs(contacts.start_gap[index]) <= near)
+    meets[a[both]] = meets[b[both]] = True
+    return ~(meets[a] | meets[b])
 
 
 def _stays(contacts, bodies, step, near):

@@ -73,9 +73,6 @@ class TurningNormals:
             ("point_b", self.point_b),
         ):  # fmt: skip
             getattr(touches, name)[k] = values[mine]
-        if touches.core_reach is not None:  # the normal of the end tells what its cores would
-            touches.core_reach = touches.core_reach.copy()
-            touches.core_reach[k] = 0.0
 
 
 def turning_normals(solved, assembler, collider, frames, tolerances):
@@ -89,8 +86,11 @@ def turning_normals(solved, assembler, collider, frames, tolerances):
     index = index[~solved.on_ground[index]] if len(index) else index  # curves and crests follow those
     if not len(index):
         return None
-    found = _at_end(solved, index, collider, frames)
-    at_end = nearest_of_pairs(known.pair[index], found)
+    found, pair = _at_end(solved, index, collider, frames), known.pair[index]
+    at_end = nearest_of_pairs(pair, found)
+    if some(at_end < 0):  # planes hold apart what goes around something small
+        found = _near_end(solved, index, collider, frames)
+        at_end = nearest_of_pairs(pair, found)
     index, at_end = index[at_end >= 0], at_end[at_end >= 0]
     if not len(index):
         return None
@@ -174,11 +174,28 @@ def _at_end(solved, index, collider, frames):
     """The ContactSet at the end pose, with the bodies of the contacts ``index`` (K,) if nobody has looked yet."""
     if solved.seen:
         return solved.check.found
-    known, order = solved.assembly.contacts, solved.assembly.numbering.scene[:-1]
-    asked = np.zeros(len(order), bool)
+    asked = _bodies_of(solved, index)
+    return collider.collide_again(*_end_place(solved, frames), asked, None, asked)
+
+
+def _near_end(solved, index, collider, frames):
+    """The same of what is as near as these bodies go in the step."""
+    asked, order = _bodies_of(solved, index), solved.assembly.numbering.scene[:-1]
+    velocity = np.empty((len(order), 3))
+    velocity[order] = solved.solution.velocity[:-1, :3]
+    return collider.collide_near(*_end_place(solved, frames), velocity, solved.assembly.problem.step, asked, asked)
+
+
+def _bodies_of(solved, index):
+    """(B,) bool: scene bodies of the contacts ``index`` (K,)."""
+    known, asked = solved.assembly.contacts, np.zeros(len(solved.assembly.numbering.scene) - 1, bool)
     asked[known.body_a[index]] = asked[known.body_b[index]] = True
-    place = frames.to_body(*scene_poses(order, solved.solution.position, solved.solution.orientation))
-    return collider.collide_again(*place, asked, None, asked)
+    return asked
+
+
+def _end_place(solved, frames):
+    order = solved.assembly.numbering.scene[:-1]
+    return frames.to_body(*scene_poses(order, solved.solution.position, solved.solution.orientation))
 
 
 def _arm_and_way(bodies, solution, body, point):
