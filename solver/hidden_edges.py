@@ -16,8 +16,9 @@ farthest below that place, as between any two convex shapes.  Two planes that bo
 import numpy as np
 
 from .copies import replace
+from .ledges import hidden_ledges, is_mesh, on_meshes
 from .manifold import along_runs, turn, turn_back
-from .reach import has_corners, reach_of_corners, reach_of_faces
+from .reach import has_corners, reach_of_corners, reach_of_faces, reach_of_vertices
 
 AT_ONE_PLACE = 0.05  # of the half extent of what moves, and of the gap: places along what is round are no better
 CHANGED = ("point_a", "point_b", "margin_a", "margin_b", "normal", "gap", "previous", "face", "face_normal", "first")
@@ -35,6 +36,23 @@ def with_faces(contacts, touch, pairs, room, model, poses):
     edge, plane = _at_one_place(contacts, touch, pairs, room, model, poses)
     if not len(edge):
         return contacts
+    of_mesh, found = is_mesh(model)[touch.still[edge]], []
+    if of_mesh.any():
+
+        def mover_points(one):
+            return _mover_points(contacts, touch, one, poses)
+
+        found.append(hidden_ledges(touch, (edge[of_mesh], plane[of_mesh]), room, mover_points, model, poses))
+        edge, plane = edge[~of_mesh], plane[~of_mesh]
+    if len(edge):
+        found.append(_of_convex(contacts, touch, (edge, plane), room, model, poses))
+    found = [np.concatenate(column) for column in zip(*found, strict=True)]
+    return _changed(contacts, touch, found, model, poses) if len(found[0]) else contacts
+
+
+def _of_convex(contacts, touch, pairs, room, model, poses):
+    """What ``_farthest`` finds, of ``pairs`` of which the first are with convex shapes."""
+    edge, plane = pairs
     first = reach_of_corners(model, touch.still[edge], touch.normal[edge], poses) - room[edge]
     out = reach_of_corners(model, touch.still[edge], touch.normal[plane], poses, touch.normal[edge], first)
     hidden = np.isin(edge, edge[out <= touch.level[plane] + room[edge]])
@@ -45,23 +63,27 @@ def with_faces(contacts, touch, pairs, room, model, poses):
     face, edge, plane = first[touch.still[edge]][run] + offset, edge[run], plane[run]
     high = reach_of_faces(model, face, touch.still[edge], touch.normal[plane], poses)
     seen = high > touch.level[plane] + room[edge]
-    return _changed(contacts, touch, _farthest(model, touch, contacts, (edge, face, seen), poses), model, poses)
+    return _farthest(model, touch, contacts, (edge, face, seen), poses)
 
 
 def _at_one_place(contacts, touch, pairs, room, model, poses):
     """Those of ``pairs`` whose first touches where the shape of the second is, which has something before it."""
     edge, plane = pairs
-    solid = has_corners(model)
+    solid, meshes = has_corners(model), is_mesh(model)
     corners = np.diff(model.polygons.start[model.polygons.first])
     flat = (np.diff(model.polygons.first) == 1) & (corners == 0)  # planes
     gap, normal, still = contacts.gap[touch.index], touch.normal, touch.still
     near = AT_ONE_PLACE * model.shape_size[touch.mover] + np.maximum(-gap, AT_ONE_PLACE * gap)
-    fits = solid[still[edge]] & (solid | flat)[still[plane]]
+    fits = (solid | meshes)[still[edge]] & (solid | meshes | flat)[still[plane]]
     fits &= _dot(normal[plane], touch.place[edge]) <= touch.level[plane] + near[edge]
     edge, plane = edge[fits], plane[fits]
-    at = _outside(model, still[plane], touch.place[edge], poses) <= near[edge]
-    edge, plane = edge[at], plane[at]
-    top = reach_of_corners(model, still[plane], normal[edge], poses)
+    at, mesh = np.empty(len(edge), bool), meshes[still[plane]]
+    for mine, distance in ((~mesh, _outside), (mesh, _outside_mesh)):
+        at[mine] = distance(model, still[plane[mine]], touch.place[edge[mine]], poses) <= near[edge[mine]]
+    edge, plane, mesh = edge[at], plane[at], mesh[at]
+    top = np.empty(len(edge))
+    for mine, reaches in ((~mesh, reach_of_corners), (mesh, reach_of_vertices)):
+        top[mine] = reaches(model, still[plane[mine]], normal[edge[mine]], poses)
     rises = flat[still[plane]] | (top > touch.level[edge] + room[edge])
     return edge[rises], plane[rises]
 
@@ -78,16 +100,22 @@ def _farthest(model, touch, contacts, faces, poses):
     counts = np.ones(len(key), bool)
     np.logical_and.at(counts, at, seen)
     edge, face = np.divmod(key[counts], width)
-    body, index, on_a = model.shape_body[touch.still[edge]], touch.index[edge], touch.on_a[edge]
-    mover = np.where(on_a, contacts.body_a[index], contacts.body_b[index])
-    point = np.where(on_a[:, None], contacts.point_a[index], contacts.point_b[index])
-    margin = np.where(on_a, contacts.margin_a[index], contacts.margin_b[index])
-    position, rotation = poses
-    local = turn_back(rotation[body], position[mover] + turn(rotation[mover], point) - position[body])
+    (position, rotation), body = poses, model.shape_body[touch.still[edge]]
+    place, margin = _mover_points(contacts, touch, edge, poses)
+    local = turn_back(rotation[body], place - position[body])
     gap = _dot(model.polygons.normal[face], local) - model.polygons.offset[face] - margin
     order = np.lexsort((face, -gap, edge))
     order = order[np.unique(edge[order], return_index=True)[1]]
     return edge[order], model.polygons.normal[face[order]], gap[order]
+
+
+def _mover_points(contacts, touch, which, poses):
+    """Places in the world (K, 3) of what moves at those of ``touch``, and the margins there (K,)."""
+    (position, rotation), index, on_a = poses, touch.index[which], touch.on_a[which]
+    mover = np.where(on_a, contacts.body_a[index], contacts.body_b[index])
+    point = np.where(on_a[:, None], contacts.point_a[index], contacts.point_b[index])
+    place = position[mover] + turn(rotation[mover], point)
+    return place, np.where(on_a, contacts.margin_a[index], contacts.margin_b[index])
 
 
 def _changed(contacts, touch, found, model, poses):
@@ -116,6 +144,10 @@ def _changed(contacts, touch, found, model, poses):
 
 def _dot(a, b):
     return np.einsum("ki,ki->k", a, b)
+
+
+def _outside_mesh(model, shape, place, poses):
+    return on_meshes(model, shape, place, poses)[1]
 
 
 def _outside(model, shape, place, poses):

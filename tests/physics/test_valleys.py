@@ -7,7 +7,7 @@ v^2 = v0^2 + 2 g s sin d.  The impact is somewhere in a step, so gravity on the 
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, ConvexHull, Cylinder, Plane, Scene, SolverConfig, Sphere, simulate
+from axion.solver import Body, Box, ConvexHull, Cylinder, Plane, Scene, SolverConfig, Sphere, TriangleMesh, simulate
 from contact_scenes import CUBE
 from figures import figure
 from scenes import turned
@@ -17,10 +17,12 @@ FAST = CPU.tolerances()[1]
 STEP = 1.0 / 24.0
 HALF = np.array([1.5, 0.5, 0.1])
 CORNERS = 2.0 * CUBE
+SIDES = ConvexHull(CUBE).triangles
 START, WAY = 2.0, 0.8
 SLABS = {
     "boxes": lambda place, turn: Box(HALF, position=place, orientation=turn),
     "hulls": lambda place, turn: ConvexHull(CORNERS * HALF, position=place, orientation=turn),
+    "meshes": lambda place, turn: TriangleMesh(CORNERS * HALF, SIDES, position=place, orientation=turn),
 }
 THINGS = {
     "box": (Box((0.1, 0.1, 0.05)), 0.05),
@@ -52,11 +54,11 @@ def above(thing, angle, way=WAY, speed=START, **settings):
 
 
 @pytest.mark.parametrize("degrees", [1.0, 7.5, 20.0, 45.0])
-@pytest.mark.parametrize("ground", ["boxes", "hulls", "parts of one body", "box on a plane"])
+@pytest.mark.parametrize("ground", ["boxes", "hulls", "meshes", "parts of one body", "box on a plane"])
 @pytest.mark.parametrize("thing", THINGS)
 def test_speed_is_kept_along_the_floor(thing, ground, degrees):
     angle, scene = np.radians(degrees), Scene()
-    first, second = slabs("hulls" if ground == "hulls" else "boxes", angle)
+    first, second = slabs(ground if ground in SLABS else "boxes", angle)
     if ground == "parts of one body":
         scene.add(Body("Ground", [first, second], motion="static", friction=0.0))
     else:
