@@ -278,4 +278,5 @@ def _share(limit, rest, full):
     bend = 2.0 * (e_full + e_rest - 2.0 * e_half)  # e_rest + slope s + bend s^2
     slope, room = e_full - e_rest - bend, np.maximum(limit.limit - e_rest, 0.0)
     root = slope + np.sqrt(np.maximum(slope**2 + 4.0 * bend * room, 0.0))
-    return np.clip(2.0 * room / np.maximum(root, 1e-300), 0.0, 1.0)
+    part = root > 2.0 * room  # else all of it, if there is any room at all
+    return np.where(part, 2.0 * room / np.where(part, root, 1.0), room > 0.0)
