@@ -146,6 +146,7 @@ class RowArrays:
     share: wp.array(dtype=wp.float64)  # root of the number of rows whose norm the judge takes
     jac_a: wp.array(dtype=vec6)
     jac_b: wp.array(dtype=vec6)
+    drawn: wp.array(dtype=wp.float64)  # of p, that of a DISTANCE of which BodyArrays.arc is
     along: wp.array(dtype=wp.vec3d)  # direction of the force p on b, in the round that p is of
     w: wp.array(dtype=wp.float64)
     v: wp.array(dtype=wp.float64)

@@ -63,6 +63,7 @@ def held_back(assembly, solution, sound, fast):
         bent = {name: getattr(solution, name).copy() for name in ("arc", "pulled")}
         for values in bent.values():
             values[:n][less] = 0.0
+        bent["drawn"] = np.where(moves(problem.joints, less, len(bodies.mass)), 0.0, solution.drawn)
     return replace(
         solution, **bent, velocity=velocity, position=position, orientation=orientation,
         contact_impulse=contact_impulse, joint_impulse=joint_impulse,

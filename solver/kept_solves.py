@@ -37,3 +37,5 @@ def keep(done, problem, before, earlier, solution, statistics):
     for table, name in ((problem.contacts, "contact_impulse"), (problem.joints, "joint_impulse")):
         kept = places(moves(table, done, len(before.velocity)))
         getattr(solution, name)[kept] = getattr(before, name)[kept]
+    if before.drawn is not None:
+        solution.drawn[kept] = before.drawn[kept]

@@ -249,6 +249,7 @@ class StepSolution:
     linear_iterations: int = 0
     arc: np.ndarray | None = None  # (B, 6) of ``velocity``, what the impulses did not give (arcs.py); None: nothing
     pulled: np.ndarray | None = None  # (B, 3) impulses of joints of which that is [N s]
+    drawn: np.ndarray | None = None  # (R,) impulses of distances of which it is [N s]
     midway: np.ndarray | None = None  # (R,) bool: rows of a velocity phase that pushed in mid-step (midway.py)
 
 

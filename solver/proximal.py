@@ -347,15 +347,16 @@ def read_solution(device, problem):
     """(StepSolution, SolveStatistics) of ``problem`` from the DeviceProblem it was solved on."""
     figures, n, count = device.figures, problem.bodies.dynamic_count, len(problem.bodies.mass)
     of_bodies, jointed = (device.bodies.u, device.bodies.x, device.bodies.q), bool(len(problem.joints))
-    *motion, arc, pulled, contact, rows, flags, newton, swept, residual, eps = download_all(
+    *motion, arc, pulled, drawn, contact, rows, flags, newton, swept, residual, eps = download_all(
         *((values, count) for values in of_bodies),
         *((values, count if jointed else 0) for values in (device.bodies.arc, device.bodies.pulled)),
+        (device.rows.drawn, len(problem.joints)),
         (device.contacts.p, len(problem.contacts)), (device.rows.p, len(problem.joints)),
         (device.flags, MOST_LINEAR + 1),
         *((values, n) for values in (figures.newton, figures.swept, figures.residual, figures.eps_end)),
     )  # fmt: skip
     if device.plan.place is not None:
         contact = contact.take(device.plan.place, 0)
-    bent = (arc, pulled) if jointed else ()
+    bent = (arc, pulled, drawn) if jointed else ()
     solution = StepSolution(*motion, contact, rows, *flags[MOST_NEWTON:].tolist(), *bent)
     return solution, SolveStatistics(newton, swept, residual * problem.step, eps, device.plan.constrained.copy())

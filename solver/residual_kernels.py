@@ -62,7 +62,7 @@ def residual_kernels():
     lever, rank, push, turned_with, turned_late = laws.lever, laws.rank, laws.push, laws.turned_with, laws.turned_late
     gap, world = contact_functions().gap, contact_functions().world
     measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
-    spins, halfway = of_rows.spins, of_rows.halfway
+    spins, halfway, draw = of_rows.spins, of_rows.halfway, laws.draw
     fischer_burmeister = complementarity_functions().fischer_burmeister
     kernel, func = wp.kernel(module="axion_residuals", enable_backward=False), wp.func(module="axion_residuals")
     joint_kernel = wp.kernel(module=JOINT_MODULE, enable_backward=False)
@@ -81,7 +81,7 @@ def residual_kernels():
             judged.square[i] = ZERO
         if i < judged.push.shape[0]:
             judged.push[i] = vec6(ZERO)
-            judged.late[i] = vec3(ZERO)
+            judged.late[i] = vec6()
             judged.error[i] = wp.int64(0)
             judged.free_energy[i] = ZERO
             judged.energy[i] = ZERO
@@ -295,10 +295,7 @@ def residual_kernels():
         spread(judged, judged.counts[dynamic_slot], con.a[c], con.b[c], friction)
 
     @joint_kernel
-    def rows(
-        bodies: BodyArrays, rows: RowArrays,
-        judged: Judged,
-    ):  # fmt: skip
+    def rows(bodies: BodyArrays, rows: RowArrays, judged: Judged):
         r = wp.tid()
         if r >= judged.counts[rows_slot]:
             return
@@ -312,8 +309,9 @@ def residual_kernels():
         wp.atomic_add(judged.push, b, row.jac_b * p)
         if spins(bodies, a, dynamic) or spins(bodies, b, dynamic):
             whole_way = halfway(rows, r, bodies, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
-            wp.atomic_add(judged.late, a, angular(whole_way.jac_a - row.jac_a) * p)
-            wp.atomic_add(judged.late, b, angular(whole_way.jac_b - row.jac_b) * p)
+            wp.atomic_add(judged.late, a, six(vec3(), angular(whole_way.jac_a - row.jac_a) * p))
+            wp.atomic_add(judged.late, b, six(vec3(), angular(whole_way.jac_b - row.jac_b) * p))
+        draw(bodies, rows, judged, r, linear(row.jac_b))
         ju = wp.dot(row.jac_a, bodies.u[a]) + wp.dot(row.jac_b, bodies.u[b])
         off = demand(rows, r, row.c, ju, h) + rows.compliance[r] * p
         error = wp.abs(off)

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from .arrays import BodyArrays, ContactArrays, RowArrays
+from .arcs import arc_laws
+from .arrays import DYNAMIC, STEP, BodyArrays, ContactArrays, RowArrays
 from .constraints.contact_functions import contact_functions
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
@@ -45,7 +46,7 @@ class Judged:
     end_velocity: wp.array(dtype=SIX)  # (n,) of free motion, at the step's end
     joint: wp.array(dtype=wp.int32)  # (R,)
     push: wp.array(dtype=SIX)  # (B,) impulses on each body
-    late: wp.array(dtype=wp.vec3d)  # (B,) what bodies with a spin get beyond that by the levers of mid-step
+    late: wp.array(dtype=SIX)  # (B,) what bodies with a spin get beyond that by the levers of mid-step, and from lines
     led: wp.array(dtype=wp.quatd)  # (B,) orientation to which the velocity leads them
     square: wp.array(dtype=wp.float64)  # (2 joints,) of the errors of a joint's rows: lengths, angles
     free_energy: wp.array(dtype=wp.float64)  # (islands,)
@@ -57,6 +58,7 @@ class Judged:
     work_spare: wp.array(dtype=wp.float64)  # (islands,) how far that may be off [J]
     rate: wp.array(dtype=wp.float64)  # (R,) velocity each row's coordinate should end with; NaN: its force decides
     need: wp.array(dtype=wp.int32)  # (islands,) where contacts ask for a velocity phase 2, 1 where only on what moves
+    hung: wp.array(dtype=wp.int32)  # (islands,) 1 where lines draw what hangs on what does not move freely
     rolls: wp.array(dtype=wp.int32)  # (islands,) bits of what its contacts do, from TURNED to LANDED
     worst: wp.array(dtype=wp.int64)  # (KINDS,) bits of float64
     error: wp.array(dtype=wp.int64)  # (B,) bits of float64: worst residual each body has a part in, without penetration
@@ -83,7 +85,9 @@ def residual_laws():
     DOT, TWIST = wp.constant(int(Coordinate.DOT)), wp.constant(int(Coordinate.TWIST))
     round_side, other_side, standing_side, face_side = (wp.constant(side) for side in (ROUND, OTHER, STANDS, FACE))
     ZERO, ONE = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
-    func = wp.func(module="axion_residuals")
+    func, of_arcs = wp.func(module="axion_residuals"), arc_laws()
+    lag, stretched, turn_between, turned = of_arcs.lag, of_arcs.stretched, of_arcs.turn_between, of_arcs.turned
+    dynamic_slot, step_slot = wp.constant(DYNAMIC), wp.constant(STEP)
 
     @func
     def least(a: scalar, b: scalar):
@@ -270,6 +274,57 @@ def residual_laws():
         return answer
 
     @func
+    def gain(bodies: BodyArrays, judged: Judged, i: int):
+        """Velocity that what acts from outside gives body i in the step."""
+        if i >= judged.counts[dynamic_slot] or bodies.midpoint[i] == ZERO:
+            return vec3(ZERO)
+        return ((ONE + bodies.midpoint[i]) / bodies.midpoint[i]) * linear(judged.end_velocity[i] - bodies.u_free[i])
+
+    @func
+    def mean_arm(bodies: BodyArrays, i: int, anchor: vec3):
+        return scalar(0.5) * (wp.quat_rotate(bodies.q0[i], anchor) + wp.quat_rotate(bodies.q[i], anchor))
+
+    @func
+    def bends(bodies: BodyArrays, judged: Judged, i: int, lever: vec3):
+        """The acceleration of body i times h, and that of its lever against it."""
+        move = gain(bodies, judged, i)
+        swings = vec3(ZERO)
+        if i < judged.counts[dynamic_slot] and judged.hung[bodies.island[i]] == 1:
+            change = (ONE + bodies.midpoint[i]) * (bodies.u[i] - bodies.u_free[i] - bodies.arc[i])
+            t = turned(bodies.q0[i], bodies.q[i])
+            move += linear(change)
+            swings = wp.cross(angular(change), lever) + wp.cross(t, wp.cross(t, lever)) / judged.settings[step_slot]
+        return move, swings
+
+    @func
+    def draw(bodies: BodyArrays, rows: RowArrays, judged: Judged, r: int, along: vec3):
+        """Adds to ``late`` what distance r gives beyond its impulse in mid-step: -h^2 / 12 J'' p, see arcs.py.
+
+        Of the moment by going aside, which ``turned_late`` finds of the middle of a body, it leaves that by the lever.
+        along: of the line in mid-step.
+        """
+        p = rows.drawn[r]
+        if p == ZERO:
+            return
+        a = rows.a[r]
+        b = rows.b[r]
+        first, last = stretched(bodies, rows, r)
+        arm_a = mean_arm(bodies, a, rows.anchor_a[r])
+        arm_b = mean_arm(bodies, b, rows.anchor_b[r])
+        of_a, swings_a = bends(bodies, judged, a, arm_a)
+        of_b, swings_b = bends(bodies, judged, b, arm_b)
+        apart = of_b + swings_b - of_a - swings_a
+        part = judged.settings[step_slot] * p / scalar(12.0)
+        force = -scalar(2.0) * part / (wp.length(first) + wp.length(last)) * (apart - wp.dot(apart, along) * along)
+        way = bodies.x[a] - bodies.x0[a] + wp.quat_rotate(bodies.q[a], rows.anchor_a[r])
+        way += scalar(0.5) * (last - first) - wp.quat_rotate(bodies.q0[a], rows.anchor_a[r])
+        aside = wp.cross(way, lag(turn_between(first, last), p * along))
+        turn_a = wp.cross(arm_a, force) - part * wp.cross(swings_a, along) - aside
+        turn_b = wp.cross(arm_b, force) - part * wp.cross(swings_b, along) - aside
+        wp.atomic_add(judged.late, a, -six(force, turn_a))
+        wp.atomic_add(judged.late, b, six(force, turn_b))
+
+    @func
     def turned_late(bodies: BodyArrays, judged: Judged, i: int, answer: vec6, h: scalar):
         """What body i spins by, beyond the impulses that it has in mid-step, of jointed islands.
 
@@ -280,9 +335,10 @@ def residual_laws():
         """
         share = scalar(1.0) + bodies.midpoint[i]
         aside = bodies.mass[i] * wp.cross(bodies.x[i] - bodies.x0[i], linear(bodies.u_free[i] + answer)) / share
-        gain = (share / bodies.midpoint[i]) * linear(judged.end_velocity[i] - bodies.u_free[i])
-        aside += h / scalar(12.0) * wp.cross(bodies.pulled[i], gain)
-        return six(vec3(scalar(0.0)), bodies.inverse_inertia[i] * (judged.late[i] - aside))
+        aside += h / scalar(12.0) * wp.cross(bodies.pulled[i], gain(bodies, judged, i))
+        late = judged.late[i]
+        turn = bodies.inverse_inertia[i] * (angular(late) - aside)
+        return six(bodies.inverse_mass[i] * linear(late), turn)
 
     @func
     def kinetic(bodies: BodyArrays, judged: Judged, i: int, u: vec6):
@@ -303,5 +359,5 @@ def residual_laws():
         least=least, most=most, doubt=doubt, note=note, spread=spread, mark=mark, lever=lever, rank=rank, push=push,
         turned_with=turned_with, at_end=at_end, end_normal=end_normal,
         act=act, friction_error=friction_error, of_joint=of_joint, clip_error=clip_error, momentum=momentum,
-        turned_late=turned_late, kinetic=kinetic, carried=carried,
+        draw=draw, turned_late=turned_late, kinetic=kinetic, carried=carried,
     )  # fmt: skip

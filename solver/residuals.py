@@ -14,6 +14,7 @@ import warp as wp
 from .arcs import no_arcs
 from .arrays import BodyArrays, ContactArrays, RowArrays, allocate, fetch, upload, zeros
 from .columns import Columns, ColumnSet
+from .components import anchored
 from .copies import replace
 from .flags import every, some
 from .metrics import StepResiduals, VelocityResiduals
@@ -37,6 +38,7 @@ from .residual_laws import (
     Judged,
 )
 from .spinning import no_spin, spinning_kernels
+from .topology import groups_with
 
 # Columns that are taken over from the tables of problem.py, by their names on the device; those of a step's end first.
 # Counts are in the order of the slots of arrays.py, and of ``residual_laws.BODIES``.
@@ -70,7 +72,7 @@ COLUMNS = {
 }  # fmt: skip
 OWN = {  # what else is used of the solver's structs
     "bodies": ("inverse_mass", "inverse_inertia", "island", "spin", "arc", "pulled", "x", "q", "u"),
-    "contacts": ("start_gap", "loaded", "p"), "rows": ("p",),
+    "contacts": ("start_gap", "loaded", "p"), "rows": ("p", "drawn"),
 }  # fmt: skip
 RIMS, CORES = 2, 3  # parts of the columns of contacts
 DOT, TWIST = int(Coordinate.DOT), int(Coordinate.TWIST)  # NumPy compares with members of an enum ten times slower
@@ -148,6 +150,10 @@ class Judge:
             self._load_contacts(1, contacts)
         self._into["rows"].put_all(problem.joints, COLUMNS["rows"][1])
         self._into["judged"].put("rate", assembly.row_rate)
+        hung, count = None, len(assembly.island_jointed)
+        if solution.drawn is not None and some(solution.drawn != 0.0):
+            hung = groups_with(island, anchored((problem.joints.body_a, problem.joints.body_b), n), count)
+        self._into["judged"].put_or("hung", hung, 0, count)
         self._replay("step" if bodies.spin is None else "spinning step")
         islands = len(assembly.island_jointed)
         (
@@ -243,6 +249,7 @@ class Judge:
         if sizes[2]:
             self._into["rows"].put_all(rows, COLUMNS["rows"][0])
             upload(self.rows.p, solution.joint_impulse)
+            self._into["rows"].put_or("drawn", solution.drawn, 0.0, sizes[2])
             self._into["judged"].put("joint", rows.joint)
 
     def _load_contacts(self, part, contacts):

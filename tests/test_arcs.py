@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from axion.solver import Body, Box, Joint, Scene, SolverConfig, metrics, simulate
 from axion.solver.position_phase import PositionPhase
+from axion.solver.problem import Coordinate
 from axion.solver.reference.arcs import arcs
 from axion.solver.topology import build_topology
 
@@ -40,17 +41,18 @@ def test_what_ways_are_bent_by_is_that_of_numpy(kind, method, monkeypatch):
     simulate(jointed(kind, np.random.default_rng(3)), 4, config=config)
     for problem, solution in seen:
         pose = solution.position, solution.orientation
-        want, pulled = arcs(problem, *pose, solution.joint_impulse, build_topology(problem))
-        if kind == "distance":  # weight has no lever there by which it would give speed for the longer way
-            assert not want.any() and not pulled.any()
-        else:
-            assert np.abs(want).max() > 1e-3 and np.abs(pulled).max() > 1e-3
+        want, pulled, drawn = arcs(problem, *pose, solution.joint_impulse, build_topology(problem))
+        assert np.abs(want).max() > 1e-3 and np.abs(pulled).max() > 1e-3
+        assert np.array_equal(drawn != 0.0, problem.joints.coordinate == Coordinate.DISTANCE)
         np.testing.assert_allclose(solution.arc, want, atol=1e-9)
         np.testing.assert_allclose(solution.pulled, pulled, atol=1e-9)
+        np.testing.assert_allclose(solution.drawn, drawn, atol=1e-9)
         judged = metrics.step_residuals(problem, solution).momentum_residual
         assert judged < 1e-4
         # The judge finds them itself, whatever a solver says that it took.
-        assert metrics.step_residuals(problem, replace(solution, arc=None, pulled=None)).momentum_residual == judged
+        assert (
+            metrics.step_residuals(problem, replace(solution, arc=None, pulled=None, drawn=None)).momentum_residual
+            == judged
+        )
         straight = replace(solution, velocity=solution.velocity - solution.arc)
-        if kind != "distance":
-            assert metrics.step_residuals(problem, straight).momentum_residual > 1e-3
+        assert metrics.step_residuals(problem, straight).momentum_residual > 1e-3

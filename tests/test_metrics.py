@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from axion.solver import metrics
 from axion.solver.problem import Bodies, Contacts, Coordinate, JointRows, StepProblem, StepSolution
+from axion.solver.reference.arcs import arcs
 from axion.solver.reference.rotation import exponential, halfway, multiply, rotate, world_inertia
 from axion.solver.reference.rows import coordinates, jacobians, mean_jacobians
+from axion.solver.topology import build_topology
 
 H, G = 0.02, 9.81
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
@@ -228,7 +230,9 @@ def pendulum(kinds, midpoint, compliance=0.0, seed=3):
 
 
 def solve_joints(problem, directions):
-    """Plain Newton on c(q+) + h compliance p = 0 with the force along ``directions`` of a solution: J_a, J_b."""
+    """Plain Newton on c(q+) + h compliance p = 0 with the force along ``directions`` of a solution: J_a, J_b, and what
+    that bends ways by.
+    """
     bodies, rows = problem.bodies, problem.joints
     n = bodies.dynamic_count
     inverse = np.zeros((len(bodies.mass), 6, 6))
@@ -245,7 +249,8 @@ def solve_joints(problem, directions):
 
     for _ in range(60):
         force = dense(*directions(solution))
-        velocity = bodies.free_velocity + np.einsum("bij,rbj,r->bi", inverse, force, p)
+        bent = arcs(problem, solution.position, solution.orientation, p, build_topology(problem))[0]
+        velocity = bodies.free_velocity + bent + np.einsum("bij,rbj,r->bi", inverse, force, p)
         solution = moved(problem, velocity, joint_impulse=p)
         error = coordinates(rows, solution.position, solution.orientation) + H * rows.compliance * p
         slope = np.einsum("rbi,bij,sbj->rs", dense(*at_end(problem)(solution)), inverse, force)

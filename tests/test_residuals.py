@@ -6,11 +6,12 @@ from dataclasses import fields
 import numpy as np
 import pytest
 from axion.solver import Axis, Body, Box, Joint, Plane, Scene, SolverConfig, Sphere, metrics, simulate
-from axion.solver.problem import StepProblem, StepSolution, world_impulses
+from axion.solver.problem import Coordinate, StepProblem, StepSolution, world_impulses
 from axion.solver.reference.rotation import world_inertia
-from axion.solver.reference.rows import contact_jacobians, coordinates, felt_directions, joint_directions, start_gaps
+from axion.solver.reference.rows import coordinates, felt_directions, start_gaps
 from axion.solver.residuals import Judge
 from axion.solver.rotations import conjugate, rotate
+from ended_steps import total_velocity
 from judged_problems import any_solution, assembled, everything
 from step_problems import bodies_of, contacts_of, options, solver
 
@@ -281,32 +282,6 @@ def misturned(problem, solution, side):
     return off
 
 
-def total_velocity(assembly, solution, sound):
-    """(n, 6): free velocity at the end plus (1 + midpoint) times the change, at the end pose's inertia."""
-    problem, bodies, n = assembly.problem, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
-    push = np.zeros((len(bodies.mass), 6))
-    j_a, j_b = contact_jacobians(problem.contacts, bodies.position, bodies.orientation, bodies.free_orientation)
-    for body, jac in ((problem.contacts.body_a, j_a), (problem.contacts.body_b, j_b)):
-        np.add.at(push, body, np.einsum("cki,ck->ci", jac, solution.contact_impulse))
-    j_a, j_b = joint_directions(problem, solution.position, solution.orientation)
-    for body, jac in ((problem.joints.body_a, j_a), (problem.joints.body_b, j_b)):
-        np.add.at(push, body, jac * solution.joint_impulse[:, None])
-    change = solution.velocity[:n] - bodies.free_velocity[:n]
-    inertia = [world_inertia(q[:n], bodies.inertia[:n]) for q in (bodies.free_orientation, solution.orientation)]
-    for i in np.flatnonzero(assembly.island_jointed[assembly.island] & sound & (bodies.midpoint[:n] > 0.0)):
-        change[i, :3] = push[i, :3] / bodies.mass[i]
-        mean = bodies.free_velocity[i, :3] + change[i, :3]
-        aside = bodies.mass[i] / (1.0 + bodies.midpoint[i]) * np.cross(solution.position[i] - bodies.position[i], mean)
-        if solution.pulled is not None:
-            gain = (assembly.end_velocity[i, :3] - bodies.free_velocity[i, :3]) * (1.0 + 1.0 / bodies.midpoint[i])
-            aside += problem.step / 12.0 * np.cross(solution.pulled[i], gain)
-        change[i, 3:] = np.linalg.solve(inertia[0][i], push[i, 3:] - aside)
-    out = assembly.end_velocity + (1.0 + bodies.midpoint[:n, None]) * change
-    for i in range(n):
-        out[i, 3:] = np.linalg.solve(inertia[1][i], inertia[0][i] @ out[i, 3:])
-    return out
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_the_end_of_a_step_is_that_of_the_reference(seed):
     problem = everything(seed, dynamic=12, contacts=6, rows=6)
@@ -318,6 +293,9 @@ def test_the_end_of_a_step_is_that_of_the_reference(seed):
         problem.bodies.velocity[12:] = problem.bodies.free_velocity[12:] = 0.0
         problem.contacts.surface_velocity, problem.contacts.start_gap = None, np.full(6, 0.1)
         solution.velocity[:12] = problem.bodies.free_velocity[:12] * rng.choice([0.9, 1.05, 1.5], (12, 1))
+    if seed % 4 == 1:  # ways that joints bend aside
+        solution.arc, solution.pulled = rng.normal(size=(14, 6)), rng.normal(size=(14, 3))
+        solution.drawn = rng.normal(size=6) * (problem.joints.coordinate == Coordinate.DISTANCE)
     got = JUDGE.step(assembly, solution, TOLERANCE)
     np.testing.assert_array_equal(got.gained, gained(assembly, solution, TOLERANCE))
     np.testing.assert_array_equal(got.need, needs_velocity_phase(assembly, solution, TOLERANCE))

@@ -75,6 +75,7 @@ def joint_kernels():
             rows.p[r] = p
             rows.p_centre[r] = scalar(0.0)
             rows.p_best[r] = p
+            rows.drawn[r] = scalar(0.0)
             rows.turning[r] = scalar(0.0)
 
     @kernel

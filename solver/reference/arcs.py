@@ -11,6 +11,8 @@ SMALL = 1e-3  # [rad] below which series stand for quotients
 STILL = 0.1  # how much of what does not move freely counts, where 1 is a lever of a radius of gyration
 FAST = 2.0  # [rad] a turn, times the largest moment over the least, from which on rounds would not find the second part
 LEAST = 1e-2  # what is less than this part of it is not looked for
+CAUGHT = 0.1  # of its way, by how much a line may be off its length at the start: farther it only comes taut
+SHORT = 1e-9  # [m] of a line
 FOLLOWS = 0.5  # of (omega h)^2 / 12 with which the pull of joints swings a body, up to which all of it is taken
 
 
@@ -34,7 +36,7 @@ def led_islands(problem, topology):
 
 def arcs(problem, position, orientation, impulse, topology):
     """(B, 6) velocity that carries a pose beyond the mean of those at both ends, 0 where nothing goes by mid-step or
-    anything else than joints is near, and (B, 3) impulses of joints of which that is.
+    anything else than joints is near, and the impulses of which that is: (B, 3) of joints, (R,) of distances.
 
     Args:
         problem: StepProblem.
@@ -44,9 +46,10 @@ def arcs(problem, position, orientation, impulse, topology):
     """
     bodies, rows = problem.bodies, problem.joints
     count, n = len(bodies.mass), bodies.dynamic_count
-    out, own = np.zeros((count, 6)), _turns(bodies.orientation, orientation)
+    out, own = np.zeros((count, 6)), turns_between(bodies.orientation, orientation)
     push, moment, whole, pulled = np.zeros((4, count, 3))
-    rigid, force = (rows.beta == 1.0) & (rows.compliance == 0.0), rows.coordinate == int(Coordinate.LINEAR)
+    rigid, draws = (rows.beta == 1.0) & (rows.compliance == 0.0), rows.coordinate == int(Coordinate.DISTANCE)
+    force = draws | (rows.coordinate == int(Coordinate.LINEAR))
     turn, steady = _turns_of_rows(problem, orientation, own), _steady(problem, impulse, topology)
     part = np.minimum(steady[rows.body_a], steady[rows.body_b])
     least = steady.copy()  # of a body and its neighbours: what holds it in the world is of no other part than they are
@@ -54,7 +57,8 @@ def arcs(problem, position, orientation, impulse, topology):
         moving = (one < n) & (other < n)
         np.minimum.at(least, one[moving], steady[other[moving]])
     part = np.where(np.maximum(rows.body_a, rows.body_b) < n, part, np.minimum(least[rows.body_a], least[rows.body_b]))
-    part = part[:, None]
+    taut = _sweep(problem, position, orientation, turn, np.flatnonzero(draws))
+    part = (part * taut)[:, None]
     sides = zip(("a", "b"), joint_directions(problem, position, orientation), strict=True)
     for side, directions in sides:
         body, acts = getattr(rows, f"body_{side}"), directions * np.asarray(impulse, float)[:, None]
@@ -64,7 +68,8 @@ def arcs(problem, position, orientation, impulse, topology):
         turned = np.where(force[:, None], by_force, part * _lag(turn, acts[:, 3:]))
         for sums, values in ((push, aside), (moment, turned)):
             np.add.at(sums, body[rigid], values[rigid])
-        np.add.at(pulled, body[rigid & force], (part * acts[:, :3])[rigid & force])
+        pulls = rigid & force & ~draws
+        np.add.at(pulled, body[pulls], (part * acts[:, :3])[pulls])
         np.add.at(whole, body[rigid], acts[rigid, 3:])
     goes, alone = np.arange(count) < n, topology.jointed.astype(bool)
     alone[topology.contact_island] = False  # forces of joints end with those of contacts
@@ -85,26 +90,27 @@ def arcs(problem, position, orientation, impulse, topology):
     spin = times(inverse, moment[goes]) + steady[goes, None] * second / 6.0
     out[goes] = (1.0 + bodies.midpoint[goes])[:, None] * np.hstack([push[goes] / bodies.mass[goes, None], spin])
     pulled[np.setdiff1d(np.arange(count), goes)] = 0.0
-    return out, pulled
+    going = np.isin(rows.body_a, goes) | np.isin(rows.body_b, goes)
+    return out, pulled, np.where(rigid & draws & going, part[:, 0] * impulse, 0.0)
 
 
 def _steady(problem, impulse, topology):
     """(B,) how much of what they lack bodies take: 1, or less where joints pull so hard that no step follows it."""
     bodies, rows, n = problem.bodies, problem.joints, problem.bodies.dynamic_count
-    pull, held = np.zeros((2, len(bodies.mass)))
+    pull, lines, held = np.zeros((3, len(bodies.mass)))
     distance = rows.coordinate == int(Coordinate.DISTANCE)
-    takes = (welded(rows) == 0) & (rows.coordinate == int(Coordinate.LINEAR))
+    takes = (welded(rows) == 0) & (distance | (rows.coordinate == int(Coordinate.LINEAR)))
     for body, other, anchor in ((rows.body_a, rows.body_b, rows.anchor_a), (rows.body_b, rows.body_a, rows.anchor_b)):
         arm, push = np.sqrt(dot(anchor, anchor)), np.abs(impulse)
         np.add.at(pull, body[takes], (push * arm)[takes])
-        on = takes & (other >= n) & (body < n)
+        np.add.at(lines, body[distance], (push / np.maximum(rows.offset, SHORT))[distance])
+        on = takes & ~distance & (other >= n) & (body < n)
         np.maximum.at(held, body[on], bodies.mass[body[on]] * arm[on] ** 2)
-    swing = pull[:n] / (bodies.moments[:n].min(axis=1) + held[:n])
+    swing = pull[:n] / (bodies.moments[:n].min(axis=1) + held[:n]) + lines[:n] / bodies.mass[:n]
     out = np.ones(len(bodies.mass))
     loops = takes & topology.looped[topology.row_island]
     loose = np.ones(len(bodies.mass)) if bodies.spin is None else 1.0 - bodies.spin.any(axis=1)
-    for which in (loops, distance):
-        loose[rows.body_a[which]] = loose[rows.body_b[which]] = 0.0
+    loose[rows.body_a[loops]] = loose[rows.body_b[loops]] = 0.0
     if (led := led_islands(problem, topology)) is not None:
         loose[:n][led[topology.body_island]] = 0.0
     out[:n] = loose[:n] / (1.0 + (problem.step * swing / (6.0 * FOLLOWS)) ** 4)
@@ -112,7 +118,7 @@ def _steady(problem, impulse, topology):
     return out
 
 
-def _turns(first, last):
+def turns_between(first, last):
     """(B, 3) rotation vectors from orientations to others (B, 4)."""
     d = multiply(last, conjugate(first))
     d = np.where(d[:, 3:] < 0.0, -d, d)
@@ -153,3 +159,23 @@ def _turns_of_rows(problem, orientation, own):
     share[(kind == int(Coordinate.DOT)) & (lone < 2)] = 0.5
     turn += share[:, None] * relative
     return turn
+
+
+def _sweep(problem, position, orientation, turn, which):
+    """(R,) 1, or 0 for those of the DISTANCE rows ``which`` (K,) that were not of their length at the start; puts into
+    ``turn`` (R, 3) how their lines turn.
+    """
+    rows, bodies, taut = problem.joints.take(which), problem.bodies, np.ones(len(turn))
+    if len(which):
+        first, last = (
+            x[rows.body_b]
+            + rotate(q[rows.body_b], rows.anchor_b)
+            - x[rows.body_a]
+            - rotate(q[rows.body_a], rows.anchor_a)
+            for x, q in ((bodies.position, bodies.orientation), (position, orientation))
+        )
+        normal, way = cross(first, last), last - first
+        s, before, after, far = (np.sqrt(dot(each, each)) for each in (normal, first, last, way))
+        turn[which] = normal * (arctan2(s, dot(first, last)) / np.where(s > 0.0, s, 1.0))[:, None]
+        taut[which] = np.where(np.abs(after - before) < CAUGHT * far, 1.0, 0.0)
+    return taut
