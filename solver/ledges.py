@@ -46,7 +46,7 @@ def hidden_ledges(touch, pairs, room, mover_points, model, poses):
         ledge = _ledge(vertices, triangle[k], touch.normal[one], touch.level[one] - room[one], *where)
         if ledge is None:
             continue
-        face = _faces_of(model, shape, ledge)
+        face = vertices.faces(ledge)
         seen = np.all([vertices.high(model.meshes.corner[face].ravel(), up).reshape(-1, 3).max(axis=1) > level
                        for up, level in zip(*where, strict=True)], axis=0)  # fmt: skip
         face = face[seen & model.meshes.normal[face, 0].any(axis=1)]
@@ -76,12 +76,20 @@ class _Vertices:
 
     def beside(self, vertex):
         """Vertices at the other ends of the edges of ``vertex`` (K,)."""
-        first, last = self.edges.around_first[vertex], self.edges.around_first[vertex + 1]
-        return np.unique(np.concatenate([self.edges.around[f:e] for f, e in zip(first, last, strict=True)]))
+        return _all_of(self.edges.around, self.edges.around_first, vertex)
+
+    def faces(self, vertex):
+        """Triangles of the table that have one of ``vertex`` (K,)."""
+        return _all_of(self.edges.fan, self.edges.fan_first, vertex)
 
     def corners(self, triangle):
         """(3,) vertices of a triangle of the table."""
         return self._model.meshes.corner[triangle]
+
+
+def _all_of(values, start, index):
+    """What is in the lists ``index`` (K,) of ``values``, which begin at ``start``, once each."""
+    return np.unique(np.concatenate([values[start[k] : start[k + 1]] for k in index]))
 
 
 def _ledge(vertices, triangle, normal, level, up, highest):
@@ -99,13 +107,6 @@ def _ledge(vertices, triangle, normal, level, up, highest):
         front = front[vertices.high(front, normal) >= level] if len(front) else front
         known = np.union1d(known, front)
     return known if len(known) else None
-
-
-def _faces_of(model, shape, vertices):
-    """Triangles of the table, of a mesh shape, that have one of ``vertices`` (V,)."""
-    mesh = model.meshes.shape_mesh[shape]
-    first, last = model.meshes.first_triangle[mesh : mesh + 2]
-    return first + np.flatnonzero(np.isin(model.meshes.corner[first:last], vertices).any(axis=1))
 
 
 def _seen_from(model, shape, place, poses):

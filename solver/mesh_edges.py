@@ -31,6 +31,7 @@ class MeshEdges:
         side: (T, 3) edge opposite each corner of a triangle.
         of_side: (T, 3) the same of a triangle that is the edge's first face; elsewhere -1.
         around: (2 E,) vertices at the other ends of the edges of each vertex, from ``around_first`` (V + 1,) on.
+        fan: (3 T,) triangles of each vertex, from ``fan_first`` (V + 1,) on.
         low, high: (E, 3) box around each.
         mean, cone, has: (2, E, 3), (E,) and (2, E) bool, see ``cones``.
         version: how often any of these has changed.
@@ -54,6 +55,9 @@ class MeshEdges:
         from_both = from_both[np.argsort(from_both[:, 0], kind="stable")]
         self.around_first = np.searchsorted(from_both[:, 0], np.arange(len(table.vertices) + 1))
         self.around = from_both[:, 1]
+        by_vertex = np.argsort(table.corner, axis=None, kind="stable")
+        self.fan = by_vertex // 3
+        self.fan_first = np.searchsorted(table.corner.ravel()[by_vertex], np.arange(len(table.vertices) + 1))
         self.faces = np.stack([owner // 3, second], axis=1)
         self.side, self.of_side = edge.reshape(-1, 3), of_side.reshape(-1, 3)
         (self.low, self.high), self.mean = np.empty((2, len(key), 3)), np.empty((2, len(key), 3))
