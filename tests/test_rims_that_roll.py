@@ -34,7 +34,7 @@ def rims(scene):
 def test_jacobian_of_a_rim_is_the_derivative_of_its_gap(seed):
     problem = everything(2 * seed + 1)
     bodies, contacts = problem.bodies, problem.contacts
-    contacts.face = None
+    contacts.face = contacts.core_reach = None
     roll_on_rims(contacts, np.ones(len(contacts), bool), seed)
     position, orientation = bodies.position, bodies.orientation
     rng, step = np.random.default_rng(seed), 1e-6

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from axion.solver import Body, Box, Capsule, Cylinder, Plane, Scene, SolverConfig, Sphere, simulate
 from axion.solver.rotations import multiply
+from axion.solver.round_cores import RoundCores
 from contact_scenes import grid
 from figures import figure
 from scenes import GRAVITY, turned
@@ -93,18 +94,21 @@ def _over_the_ridge(start, speed, fps, seconds):
 
 
 @pytest.mark.parametrize("cells", [64, 128, 256])
-def test_ball_rolls_over_a_ridge_of_facets_as_over_a_cylinder(cells):
+def test_ball_rolls_over_a_ridge_of_facets_as_over_a_cylinder(cells, monkeypatch):
     """The edges between facets, which meet at an angle b = cell / R, take v^2 b^2 / 2 each from a ball that does not
     bounce: n edges, with those across the quads, n b^2 of its energy at most, and half of that of its way.
 
-    The way is by the law where the facets turn by enough for mid-step, else as over a cylinder by backward Euler.
+    The way is by the law where the facets turn by enough for mid-step, else as over a cylinder by backward Euler: one
+    that is touched along planes, as facets are, and not around its core.
     Failed by 2 to 6 %, more on finer meshes, where contacts 2 degrees askew passed as those of a flat surface.
     """
     size, cell = 2.0, 4.0 / cells
     round_one = Body(
         "Ground", [Cylinder(BIG, size)], motion="static", position=(0, 0, -BIG), orientation=turned("x", np.pi / 2)
     )
-    smooth, _ = roll_along(round_one, ridge, -0.5, 1.0, 96, 1.5)
+    with monkeypatch.context() as planes:
+        planes.setattr(RoundCores, "put", lambda *_: None)
+        smooth, _ = roll_along(round_one, ridge, -0.5, 1.0, 96, 1.5)
     ground = Body("Ground", [grid(cells, size, ridge)], motion="static")
     faceted, _ = roll_along(ground, ridge, -0.5, 1.0, 96, 1.5)
     way = np.ptp(smooth[:, 0])
