@@ -38,11 +38,8 @@ def with_faces(contacts, touch, pairs, room, model, poses):
         return contacts
     of_mesh, found = is_mesh(model)[touch.still[edge]], []
     if of_mesh.any():
-
-        def mover_points(one):
-            return _mover_points(contacts, touch, one, poses)
-
-        found.append(hidden_ledges(touch, (edge[of_mesh], plane[of_mesh]), room, mover_points, model, poses))
+        above = _mover_points(contacts, touch, edge[of_mesh], poses)
+        found.append(hidden_ledges(touch, (edge[of_mesh], plane[of_mesh]), above, room, model, poses))
         edge, plane = edge[~of_mesh], plane[~of_mesh]
     if len(edge):
         found.append(_of_convex(contacts, touch, (edge, plane), room, model, poses))

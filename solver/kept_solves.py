@@ -34,8 +34,8 @@ def keep(done, problem, before, earlier, solution, statistics):
         getattr(solution, name)[bodies] = getattr(before, name)[bodies]
     for name in ("newton", "swept", "residual", "eps", "constrained", "held"):
         getattr(statistics, name)[bodies] = getattr(earlier, name)[bodies]
-    for table, name in ((problem.contacts, "contact_impulse"), (problem.joints, "joint_impulse")):
+    of_rows = ("joint_impulse", *(("drawn",) if before.drawn is not None else ()))
+    for table, names in ((problem.contacts, ("contact_impulse",)), (problem.joints, of_rows)):
         kept = places(moves(table, done, len(before.velocity)))
-        getattr(solution, name)[kept] = getattr(before, name)[kept]
-    if before.drawn is not None:
-        solution.drawn[kept] = before.drawn[kept]
+        for name in names:
+            getattr(solution, name)[kept] = getattr(before, name)[kept]

@@ -28,17 +28,17 @@ def on_meshes(model, shape, place, poses):
     return table.first_triangle[mesh] + np.maximum(face, 0), np.where(inside, -far, far)
 
 
-def hidden_ledges(touch, pairs, room, mover_points, model, poses):
+def hidden_ledges(touch, pairs, above, room, model, poses):
     """Contacts with edges of meshes that stand out of nothing: their numbers in ``touch`` (M,), and of the face that
     counts instead the normal (M, 3) in its body's frame and the gap (M,).
 
-    pairs: (edge (P,), plane (P,)), as in ``hidden_edges.with_faces``; mover_points: function of (K,) numbers in
-    ``touch``, the places of what moves in the world (K, 3) and their margins (K,).
+    pairs: (edge (P,), plane (P,)), room: as in ``hidden_edges.with_faces``; above: places of what moves at those edges,
+    in the world (P, 3), and the margins there (P,).
     """
     edge, plane = pairs
-    asked, of = np.unique(edge, return_inverse=True)
+    asked, first, of = np.unique(edge, return_index=True, return_inverse=True)
     triangle = on_meshes(model, touch.still[asked], touch.place[asked], poses)[0]
-    point, margin = mover_points(asked)
+    point, margin = (each[first] for each in above)
     found = []
     for k, one in enumerate(asked.tolist()):
         planes, shape = plane[of == k], touch.still[one]

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .flags import places
-from .reference.rotation import cross, dot, halfway
-from .reference.round_cores import across, core_ways
+from .point_velocity import at_places
+from .reference.rotation import dot, halfway
+from .reference.round_cores import across, between, core_ways
 from .rotations import conjugate, rotate
 from .shapes import Capsule, Cylinder, Sphere
 
@@ -71,9 +72,8 @@ class RoundCores:
             column[index] = values
             setattr(touches, name, column)
         start = bodies.position, bodies.orientation
-        far, whole = core_ways(touches, index, *start)[1], touches.take(index)
-        plane = dot(whole.normal, between(whole, *start))
-        reach = whole.margin_a + whole.margin_b
+        far, plane = core_ways(touches, index, *start)[1], dot(touches.normal[index], between(touches, index, *start))
+        reach = touches.margin_a[index] + touches.margin_b[index]
         # Of what rests the gap is what detection says it is, to the last digit.
         touches.core_reach[index] = reach + np.where(far - plane < KNOWN * reach, far - plane, 0.0)
 
@@ -89,7 +89,7 @@ class RoundCores:
             square = (kind != BALL) & (np.abs(dot(axis, near.normal)) <= SQUARE)
             good &= (kind > 0) & (square | (kind != CYLINDER))
             sides.append(np.where(square[:, None], axis, 0.0))
-        d = between(near, bodies.position, bodies.orientation)
+        d = between(touches, index, bodies.position, bodies.orientation)
         both = across(d, *sides)
         turned = np.cross(*sides)
         apart = dot(turned, turned) > BESIDE**2
@@ -131,23 +131,9 @@ def _stays(contacts, bodies, step, near):
 
 def _past(contacts, bodies, velocity):
     """(K, 3) velocity of the points of bodies a as those of bodies b see it [m/s]; velocity: (B, 6)."""
-    out = np.zeros((len(contacts), 3))
-    for sign, body, point in ((1.0, contacts.body_a, contacts.point_a), (-1.0, contacts.body_b, contacts.point_b)):
-        arm = rotate(bodies.orientation[body], point)
-        out += sign * (velocity[body, :3] + cross(velocity[body, 3:], arm))
-    return out
-
-
-def between(contacts, position, orientation):
-    """(K, 3) from the points of bodies b to those of bodies a [m]."""
-    (x_a, x_b), (r_a, r_b) = (
-        (position[contacts.body_a], position[contacts.body_b]),
-        (
-            rotate(orientation[contacts.body_a], contacts.point_a),
-            rotate(orientation[contacts.body_b], contacts.point_b),
-        ),
-    )
-    return x_a + r_a - x_b - r_b
+    sides = (contacts.body_a, contacts.point_a), (contacts.body_b, contacts.point_b)
+    on_a, on_b = (at_places(bodies, velocity, *side) for side in sides)
+    return on_a - on_b
 
 
 def half_way(problem, index, carriers):

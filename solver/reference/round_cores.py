@@ -20,13 +20,20 @@ def core_ways(contacts, index, position, orientation):
     """Ways d (K, 3) between the cores of contacts ``index`` (K,) at poses (B, 3), (B, 4) [m], and (K,) their lengths,
     negative where they point against the contacts' normals.
     """
-    a, b = contacts.body_a[index], contacts.body_b[index]
-    turn_a, turn_b = orientation.take(a, 0), orientation.take(b, 0)
-    d = position.take(a, 0) + rotate(turn_a, contacts.point_a[index])
-    d -= position.take(b, 0) + rotate(turn_b, contacts.point_b[index])
-    d = across(d, rotate(turn_a, contacts.core_axis_a[index]), rotate(turn_b, contacts.core_axis_b[index]))
+    sides = (contacts.body_a, contacts.core_axis_a), (contacts.body_b, contacts.core_axis_b)
+    axes = (rotate(orientation.take(body[index], 0), axis[index]) for body, axis in sides)
+    d = across(between(contacts, index, position, orientation), *axes)
     far = np.sqrt(dot(d, d))
     return d, np.where(dot(contacts.normal[index], d) < 0.0, -far, far)
+
+
+def between(contacts, index, position, orientation):
+    """(K, 3) from the points of bodies b to those of bodies a, of contacts ``index`` (K,), at poses (B, 3), (B, 4)."""
+    sides = (contacts.body_a, contacts.point_a), (contacts.body_b, contacts.point_b)
+    on_a, on_b = (
+        position.take(body[index], 0) + rotate(orientation.take(body[index], 0), point[index]) for body, point in sides
+    )
+    return on_a - on_b
 
 
 def across(d, e, f):
