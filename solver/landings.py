@@ -19,6 +19,8 @@ from .components import joint_groups
 from .constraints.breaking import impulse_share
 from .flags import places, some
 from .halts import arms, brakes
+from .ordered import among, distinct
+from .plausible import pair_number
 from .reference.rows import coordinate_rates, coordinates, parting_speeds, start_gaps
 from .stops import Stops, matters, may_break, shares, unstopped
 
@@ -54,9 +56,11 @@ def landing(attempt, phase):
     hits, bodies = hits[met], np.zeros(n, bool)
     own = moving_first(problem.contacts)[0][hits]
     bodies[own] = True
-    stops = Stops(none, hits, none, label)
+    pair = pair_number(problem.contacts.body_a, problem.contacts.body_b, len(problem.bodies.mass))
+    apart = among(pair, distinct(pair[hits])) & (start_gaps(problem) > phase.fast)  # their others would stop them
+    stops = Stops(none, places(apart), none, label)
     free, residual, _ = unstopped(attempt, phase, stops, bodies)
-    share = shares(problem, stops, free)
+    share = shares(problem, stops, free)[np.searchsorted(stops.contacts, hits)]
     share = share[(residual[own] <= phase.fast) & (share < 1.0)]
     if not len(share):
         return None
