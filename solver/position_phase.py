@@ -17,6 +17,7 @@ from .curves import COARSE, KINK, MOST, bends, curves, pose_at
 from .eased import SHARES, eased
 from .effort import Effort, adds_up, hanging
 from .facets import Surfaces
+from .far_contacts import holds, pushed_from_afar
 from .flags import some
 from .ghosts import NO_PAIRS, met_without, of_pairs, suspects
 from .gliding import whole_impulses
@@ -73,6 +74,8 @@ class PositionPhase:
         options, tolerance = self.options(assembly, state)
         solved = Solved(assembly, *self._solve(assembly, options, tolerance, last), tolerance, NO_PAIRS)
         solved = self._repeat(solved, state, last)
+        if last:
+            solved = self._without_far(solved, state)
         if solved.seen:
             solved = self._along_curves(solved, state, last)
         solved = self._with_turning_normals(solved, state, last)
@@ -236,23 +239,22 @@ class PositionPhase:
 
     def _without(self, solved, pairs, state, last):
         """The Solved step without contacts between ``pairs`` (P,) of scene bodies."""
-        assembly, problem, order = solved.assembly, solved.assembly.problem, solved.assembly.numbering.scene
-        contacts, count = problem.contacts, len(assembly.contacts)
-        out = of_pairs(pairs, assembly)
-        changed = np.zeros(len(order), bool)
-        for side in (contacts.body_a, contacts.body_b):
-            changed[side[out]] = True
-        assembly = replace(
-            assembly, problem=replace(problem, contacts=contacts.take(~out)),
-            contacts=assembly.contacts.take(~out[:count]), pressed=assembly.pressed[~out],
-            struck=None if assembly.struck is None else assembly.struck[~out], glance=None,
-            turning=None if assembly.turning is None else assembly.turning.among(~out),
-        )  # fmt: skip
-        solution = replace(solved.solution, contact_impulse=solved.solution.contact_impulse[~out])
-        kinks = None if solved.kinks is None else solved.kinks.among(~out)
-        solved = replace(solved, assembly=assembly, solution=solution, left_out=pairs, kinks=kinks)
-        again = self.again(assembly, solution, None, None, state)
-        return self._anew(solved, again, state, last, changed[: len(solved.tolerance)])
+        return self._leaving_out(of_pairs(pairs, solved.assembly), replace(solved, left_out=pairs), state, last)
+
+    def _without_far(self, solved, state):
+        """The Solved step, what misses in it without contacts from afar, where all holds then: see far_contacts.py."""
+        missed = ~(solved.statistics.residual <= solved.tolerance)
+        afar = pushed_from_afar(solved, missed, self.slow)
+        if afar is None:
+            return solved
+        trial = self._repeat(self._leaving_out(afar, solved, state, True), state, False)
+        return trial if holds(trial, missed) else replace(solved, solves=trial.solves)
+
+    def _leaving_out(self, out, solved, state, last):
+        """The Solved step without contacts ``out`` (C,) bool."""
+        solved, changed = solved.leaving(out)
+        again = self.again(solved.assembly, solved.solution, None, None, state)
+        return self._anew(solved, again, state, last, changed)
 
     def _solve(self, assembly, options, tolerance, last):
         """(StepSolution, SolveStatistics, number of solves) of the problem of an Assembly.

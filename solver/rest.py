@@ -19,7 +19,6 @@ from .contact_set import no_contacts
 from .copies import replace
 from .flags import some
 from .metrics import body_residuals, step_residuals
-from .plausible import pair_number
 from .problem import StepSolution, frozen, tangents
 from .reference.rows import start_gaps
 from .topology import whole_groups
@@ -49,13 +48,14 @@ class Sleep:
             return self.contacts, self.impulses
         return self.contacts.take(self.solved), self.impulses[self.solved]
 
-    def without(self, pairs):
-        """The same, where contacts between ``pairs`` (P,) of scene bodies take no part and carry nothing."""
-        if not len(pairs):
+    def only(self, kept):
+        """The same, where of those that take part all but the contacts ``kept`` (K,) carry nothing; None: all do."""
+        if kept is None:
             return self
-        out = np.isin(pair_number(self.contacts.body_a, self.contacts.body_b, len(self.asleep)), pairs)
-        solved = np.flatnonzero(~out) if self.solved is None else self.solved[~out[self.solved]]
-        return replace(self, impulses=np.where(out[:, None], 0.0, self.impulses), solved=solved)
+        took = np.arange(len(self.contacts)) if self.solved is None else self.solved
+        impulses = self.impulses.copy()
+        impulses[np.delete(took, kept)] = 0.0
+        return replace(self, impulses=impulses, solved=took[kept])
 
     def impulses_after(self, impulses):
         """(C, 3) of all contacts, where those that took part carry ``impulses`` (K, 3)."""

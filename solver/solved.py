@@ -20,6 +20,7 @@ class Solved:
     solves: int  # it took
     tolerance: np.ndarray  # (n,) [m] that the island of each body is held to
     left_out: np.ndarray  # (P,) numbers of pairs of scene bodies, see ghosts.py
+    kept: object = None  # (K,) numbers of the step's contacts that take part in it; None: all
     check: object = None  # EndCheck or None
     done: object = None  # (n,) bool: bodies that go the same way as when ``check`` was made; None: before that
     bent: object = None  # (n,) bool: bodies carried along a curve; None: none
@@ -44,3 +45,21 @@ class Solved:
         if bodies is None:
             return self
         return replace(self, too_long=bodies if self.too_long is None else bodies | self.too_long)
+
+    def leaving(self, out):
+        """(The Solved step without contacts ``out`` (C,) bool, not solved anew; (n,) bool, bodies that had them)."""
+        assembly, problem, count = self.assembly, self.assembly.problem, len(self.assembly.contacts)
+        contacts, changed = problem.contacts, np.zeros(len(problem.bodies.mass), bool)
+        for side in (contacts.body_a, contacts.body_b):
+            changed[side[out]] = True
+        left = replace(
+            assembly, problem=replace(problem, contacts=contacts.take(~out)),
+            contacts=assembly.contacts.take(~out[:count]), pressed=assembly.pressed[~out],
+            struck=None if assembly.struck is None else assembly.struck[~out], glance=None,
+            turning=None if assembly.turning is None else assembly.turning.among(~out),
+        )  # fmt: skip
+        solution = replace(self.solution, contact_impulse=self.solution.contact_impulse[~out])
+        kept = (np.arange(count) if self.kept is None else self.kept)[~out[:count]]
+        kinks = None if self.kinks is None else self.kinks.among(~out)
+        solved = replace(self, assembly=left, solution=solution, kept=kept, kinks=kinks)
+        return solved, changed[: problem.bodies.dynamic_count]

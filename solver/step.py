@@ -161,7 +161,7 @@ class Stepper:
         assembly = self.assembler.build(state, step, *sleep.awake())
         solved = self.position_phase.solve(assembly, state, depth >= self.deepest)
         assembly, solution, check = solved.assembly, solved.solution, solved.check
-        sleep = sleep.without(solved.left_out)
+        sleep = sleep.only(solved.kept)
         spent = Spent(solution.newton_iterations, solution.linear_iterations, solved.solves)
         attempt = Attempt(state, sleep, assembly, solution, solved.statistics, check, spent)
         reached = pressed(assembly, solution, self.assembler.carried)

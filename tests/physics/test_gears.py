@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Gears that mesh: concave meshes with long teeth, close beside each other everywhere and overlapping nowhere."""
 
+import itertools
+
 import numpy as np
 import pytest
 from axion.solver import Axis, Body, Joint, Scene, SolverConfig, simulate
@@ -73,3 +75,47 @@ def test_gears_mesh(width):
     missed = sum(not report.converged for report in trajectory.reports)
     assert figure(name, "frames of 48 that missed", missed, "< 6") < 6
     assert figure(name, "told overlap", max(r.overlap for r in trajectory.reports), 1e-3, "m") < 1e-3
+
+
+PINION, RACK, LOAD = 20, 24, 20.0
+"""Teeth, and friction of the rack's slider [N]."""
+
+
+def rack(width):
+    """TriangleMesh of a rack along x, the middle of a tooth at x = 0, its pitch line at y = 0."""
+    pitch, half = np.pi * MODULE, 0.25 * np.pi * MODULE * (1.0 - SLACK)
+    lean, top, root, back = np.tan(PRESSURE) * MODULE, MODULE, -1.25 * MODULE, -3.0 * MODULE
+    middle = pitch * (np.arange(RACK)[::-1] - RACK // 2)
+    across = np.array([half + 1.25 * lean, half - lean, lean - half, -half - 1.25 * lean])
+    teeth = np.stack([middle[:, None] + across, np.tile([root, top, top, root], (RACK, 1))], axis=2).reshape(-1, 2)
+    ends = middle[-1] - 0.5 * pitch, middle[0] + 0.5 * pitch
+    outline = np.array([(ends[0], back), (ends[1], back), (ends[1], root), *teeth, (ends[0], root)])
+    first = 3 + 4 * np.arange(RACK)[:, None]
+    caps = np.concatenate([first + (0, 1, 2), first + (0, 2, 3)])
+    foot = [2, *(3 + 4 * np.repeat(np.arange(RACK), 2) + np.tile([0, 3], RACK)), len(outline) - 1, 0]
+    return prism(
+        outline, np.concatenate([caps, [(1, one, other) for one, other in itertools.pairwise(foot)]]), width / 2
+    )
+
+
+@pytest.mark.parametrize("width", (0.03, 0.05))
+def test_a_pinion_drives_a_rack(width):
+    """The tip of each tooth was held above the land of a rack tooth that it had just left; a frame a tooth missed."""
+    scene, radius = Scene(gravity=(0, 0, 0)), 0.5 * PINION * MODULE
+    height = radius * 2.0 * APART - radius
+    pose = {"position": (0, height, 0), "orientation": turned("z", np.pi / PINION - 0.5 * np.pi)}
+    scene.add(Body("Pinion", [gear(PINION, 0.03)], mass=0.5, friction=0.0, **pose))
+    motor = {"rz": Axis(drive="velocity", target=2.0)}
+    scene.add(Joint("Hinge", "hinge", None, "Pinion", position=(0, height, 0), axes=motor))
+    scene.add(Body("Rack", [rack(width)], mass=1.0, friction=0.0))
+    rail = {"x": Axis(friction=LOAD)}
+    scene.add(Joint("Rail", "slider", None, "Rack", position=scene.bodies[1].position, axes=rail))
+    assert starting_overlaps(scene, CPU) == []
+    trajectory = simulate(scene, 12, 24, CPU)
+    way = np.abs(trajectory.position[:, 1, 0] - trajectory.position[0, 1, 0])
+    off = np.abs(way - 2.0 * radius * trajectory.times).max()
+    play = 0.5 * SLACK * np.pi * MODULE + np.tan(PRESSURE) * 2.0 * (APART - 1.0) * radius
+    name = f"rack {width:g} m wide under a pinion"
+    assert figure(name, "off the pinion's way in 0.5 s", off, 1.5 * play, "m") < 1.5 * play
+    missed = sum(not report.converged for report in trajectory.reports)
+    assert figure(name, "frames of 12 that missed", missed, "0") == 0
