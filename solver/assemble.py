@@ -54,7 +54,7 @@ class Assembler:
     asleep = None  # (B,) bool: bodies that rest in this step (rest.py), or None where nothing does
     carried = None  # parts.Carried: bodies that have done this step already, or None
     flights = None  # bounces.Flights of a scene: its bodies bounce in free motion
-    until = None  # when the step that this one is a part of ends [s], see jumps.py; None: it is none
+    until = frame = None  # when the step ends that this one is a part of [s], see jumps.py; how long a frame is [s]
     hangs = None  # (B + 1,) bool: scene bodies that contacts may pull outward (hanging.py), or None
     rims = riding = None  # Rims and Riding of the bodies, or None where there are none
     cores = RoundCores()

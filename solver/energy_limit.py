@@ -63,9 +63,10 @@ class EnergyLimit:
     to the velocity [m/s]; noise: (n,) energy that poses known to the tolerance may hide [J].
     """
 
-    def __init__(self, assembly, solution, judged, tolerance, led):
+    def __init__(self, assembly, solution, judged, tolerance, led, off):
         """judged: the JudgedStep of the StepSolution; tolerance: [m] that poses are accepted with; led: (B, 6)
-        velocities of keyframed bodies at the step's end.
+        velocities of keyframed bodies at the step's end; off: (n,) [m] by how much poses may be off in the
+        step.
         """
         self.assembly, problem, bodies = assembly, assembly.problem, assembly.problem.bodies
         contacts, n, self._count = problem.contacts, bodies.dynamic_count, len(judged.driven)
@@ -95,8 +96,9 @@ class EnergyLimit:
         if some(self._told & ~self.held):
             taken = self.energy(solution.velocity[:n]) - self.limit
             self.limit = self.limit + np.where(self.held, 0.0, np.maximum(given, taken))
-        # Poses are known to the tolerance: weights are lifted by it, and there is a speed that is none yet.
-        noise = tolerance * pull / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
+        # Poses are known to the tolerance: weights are lifted by it, once a frame however many steps it takes, and
+        # there is a speed that is none yet.
+        noise = off * pull / problem.step + 0.5 * (off / LONGEST_STEP) ** 2
         self.noise = mass * noise
         spare = SPARE * start + self.noise
         if self._carriers is not None:  # an impact at any time of the step, of which the speed is told as if even
@@ -106,8 +108,13 @@ class EnergyLimit:
 
     @cached_property
     def _more(self):
-        """(islands,) [J] beyond ``_least``, which mostly answers by itself, that they may end with."""
-        return self._pushed_out(self._solution, self._spare) + self._spare_of_rows
+        """(islands,) [J] beyond ``_least``, which mostly answers by itself, that they may end with.
+
+        What pushes overlap out lifts, or strains springs, and makes nothing faster: in a wedge it is any force, over a
+        way that is noise.
+        """
+        pushed, stored = self._pushed_out(self._solution, self._spare), -(self._sum(self.work) + self._rows)
+        return np.minimum(pushed, np.maximum(stored, 0.0)) + self._spare_of_rows
 
     def _pushed_out(self, solution, spare):
         """(islands,) work of contacts on overlap that the last step left, as far as it left in this one [J].

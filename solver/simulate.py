@@ -59,7 +59,7 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
     """
     _check_arguments(frames, fps, on_frame, resume, say)
     stepper = _stepper(scene, config, partial(warm_up, say=say))
-    body, joints = stepper.frames, stepper.joints
+    body, joints, stepper.assembler.frame = stepper.frames, stepper.joints, 1.0 / fps
     parts = int(config.states_per_frame)
     substeps = Substeps(None if config.substeps == "auto" else int(config.substeps), parts)
     gyroscopes, rotors = Gyroscopes(scene, body, joints, stepper.fast), Rotors(scene, stepper.model)

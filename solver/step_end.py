@@ -73,7 +73,11 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         led = phase.assembler.hand_over.led(until, state, number, led, solution.orientation, near)
         led = strikers(assembly, solution, state, phase, struck, led)
         rides = on_lifts(assembly.problem, solution.contact_impulse[:, 0] > 0.0, led, phase.fast)
-    limit = EnergyLimit(assembly, solution, judged, phase.fast, led)
+    # What misses its aim, or is held as it overlaps, would be lifted by as much again in each frame to come.
+    stuck = solved.statistics.held | (judged.body[:n] > solved.tolerance)
+    part = assembly.problem.step / (phase.assembler.frame or assembly.problem.step)
+    off = part * np.where(stuck, phase.slow, phase.fast)
+    limit = EnergyLimit(assembly, solution, judged, phase.fast, led, off)
     gained = limit.exceeded(velocity)
     need = before = _asked(solved, judged, state, phase) | gained
     for asks in (solved.leans, rolling(assembly, solution), rides):
