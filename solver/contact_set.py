@@ -57,6 +57,13 @@ class ContactSet:
         place = np.where(again[:, None], np.inf, self.manifolds.place)
         return replace(self, manifolds=replace(self.manifolds, place=place))
 
+    def with_points(self, more):
+        """The same, whose manifolds have the points of the Manifolds ``more``, too, behind those of their pairs."""
+        whole, order = Manifolds.join([self.manifolds, more])
+        number = np.empty(len(order), np.intp)
+        number[order] = np.arange(len(order))
+        return replace(self, manifolds=whole, source=number.take(self.source))
+
     def joined(self, other):
         """The contacts of both sets, in order of their pairs, with these points alone as manifolds."""
         order = np.concatenate([self.pair, other.pair]).argsort(kind="stable")

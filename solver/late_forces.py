@@ -3,6 +3,10 @@
 
 They are not in the ContactSet that the next one is matched with.  On ground of many triangles, where contacts come and
 go from step to step, a tenth of all impulse is theirs, and without it Newton begins far from where it ends.
+
+Two hulls may touch at two places of which each detection finds one: there a stone tipped in each step, came down on the
+other place at its end, and the step was solved again, for ever.  So what carried load joins the manifold of its pair,
+which goes on while the pair hardly moves.
 """
 
 from dataclasses import dataclass
@@ -10,9 +14,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from .flags import every, some
 from .gliding import whole_impulses
-from .manifold import carry
+from .manifold import carry, relative_place, turn_back
+from .plausible import pair_number
 from .problem import world_impulses
+from .rotations import matrices
 from .vectors import length
 
 MOST = 4.0  # times what weight and fields give a body in a step: more is an impact
@@ -31,16 +38,7 @@ class LateForces:
     @classmethod
     def of(cls, assembly, solution, frames, part=None):
         """Those of a solved Assembly, or None; part: (B,) bool, scene bodies that take part, or None for all."""
-        contacts, scene, count = assembly.problem.contacts, assembly.numbering.scene, len(assembly.contacts)
-        if len(contacts) == count:
-            return None
-        index = count + np.flatnonzero(solution.contact_impulse[count:].any(axis=1))
-        bodies = [scene[side[index]] for side in (contacts.body_a, contacts.body_b)]
-        if part is not None:
-            wide = np.append(part, False)
-            own = wide[bodies[0]] | wide[bodies[1]]
-            index, bodies = index[own], [body[own] for body in bodies]
-        bodies, index = _lasting(assembly, solution, bodies, index)
+        contacts, (bodies, index) = assembly.problem.contacts, _of_late(assembly, solution, part)
         if not len(index):
             return None
         points = [
@@ -63,6 +61,61 @@ class LateForces:
         out = np.zeros((len(contacts), 3))
         out[new] = carry(self.force[old], mine, others, np.full(len(new), -1))
         return out
+
+
+def with_late(contacts, late, frames, pose, model):
+    """The ContactSet ``contacts`` of a step, with late ones that carried load in its manifolds.
+
+    Those of pairs of which one has several shapes or what touches is round do not persist: detection finds their
+    corners anew.
+
+    Args:
+        contacts: ContactSet that the step began with.
+        late: (Assembly, StepSolution) of the step.
+        frames: BodyFrames.
+        pose: (B, 3), (B, 4) of the Scene bodies' frames at the step's start.
+        model: the CollisionModel.
+    """
+    found, (bodies, index), whole = late[0].problem.contacts, _of_late(*late), contacts.manifolds
+    (a, b), count, rotation = bodies, len(pose[0]), matrices(pose[1])
+    single = np.bincount(model.shape_body, minlength=count) == 1
+    if not len(whole):
+        return contacts
+    known, mine = pair_number(whole.body_a, whole.body_b, count), pair_number(a, b, count)
+    order = known.argsort(kind="stable")
+    known = known.take(order)
+    low, high = (known.searchsorted(mine, side) for side in ("left", "right"))
+    is_round = (whole.margin_a > 0.0) | (whole.margin_b > 0.0)
+    rounds = np.append(0, is_round.take(order).cumsum())
+    joins = (high > low) & (rounds[low] == rounds[high]) & single[a] & single[b]
+    joins &= (found.margin_a[index] == 0.0) & (found.margin_b[index] == 0.0)
+    like = order.take(low, mode="clip")
+    joins[joins] = whole.body_a[like[joins]] == a[joins]
+    if not every(joins):
+        contacts = contacts.without_lasting(a[~joins], b[~joins], count)
+        whole = contacts.manifolds
+    if not some(joins):
+        return contacts
+    index, more = index[joins], whole.take(like[joins])
+    more.point_a, more.point_b = (
+        frames.outward(body[joins], point[index])
+        for body, point in zip(bodies, (found.point_a, found.point_b), strict=True)
+    )
+    more.normal = turn_back(rotation[b[joins]], found.normal[index])
+    more.place = relative_place(more, pose[0], rotation)
+    return contacts.with_points(more)
+
+
+def _of_late(assembly, solution, part=None):
+    """(scene bodies [(K,), (K,)], numbers (K,)) of late contacts that carried load; part: as in ``LateForces.of``."""
+    contacts, scene, count = assembly.problem.contacts, assembly.numbering.scene, len(assembly.contacts)
+    index = count + np.flatnonzero(solution.contact_impulse[count:].any(axis=1))
+    bodies = [scene[side[index]] for side in (contacts.body_a, contacts.body_b)]
+    if part is not None:
+        wide = np.append(part, False)
+        own = wide[bodies[0]] | wide[bodies[1]]
+        index, bodies = index[own], [body[own] for body in bodies]
+    return _lasting(assembly, solution, bodies, index) if len(index) else (bodies, index)
 
 
 def _lasting(assembly, solution, bodies, index):

@@ -48,7 +48,7 @@ from .glued import Glue
 from .halts import halt
 from .halving import few, halve_part
 from .landings import landing
-from .late_forces import LateForces
+from .late_forces import LateForces, with_late
 from .lift_offs import lift_off
 from .parts import ReachedError, kept_forces, pressed
 from .plausible import PairOverlap, plausible, way_moved
@@ -293,7 +293,8 @@ class Stepper:
             way[self.model.movable & ~self.assembler.free(self.state.time)] = np.inf  # nobody looked at their overlaps
         moved.contacts, moved.late = sleep.contacts, LateForces.of(assembly, solution, self.frames)
         if moved.late is not None:  # their manifolds lack corners
-            moved.contacts = sleep.contacts.without_lasting(moved.late.body_a, moved.late.body_b, len(way))
+            start = self.frames.to_body(self.state.position, self.state.orientation)
+            moved.contacts = with_late(sleep.contacts, (assembly, solution), self.frames, start, self.model)
         moved.contact_force = kept_forces(self.joints, attempt)
         self.collider.accept(moved.contacts)
         self.carried = self.assembler.carried

@@ -23,6 +23,13 @@ EDGED = np.array(  # a stone of six-sided face below, as a cut one is: its corne
      [0.11, -0.01, 0.12]]
 )  # fmt: skip
 
+LAID = (  # two stones of a heap [mm]
+    [[22, -61, 45], [190, -11, 15], [-62, 117, 23], [-96, 117, 14], [111, 69, -34], [-111, 116, 1], [-77, 129, -3],
+     [-89, -80, 35], [145, 31, 33], [-189, -28, -13], [7, 38, -48], [192, -34, 6]],
+    [[36, 138, -1], [32, 138, 0], [-12, -118, -27], [159, -8, -30], [-149, 5, 33], [-126, 92, -20], [84, 83, 34],
+     [-119, -30, 39], [-183, 19, 19], [197, -3, -8], [40, -132, -13], [72, 35, -45]],
+)  # fmt: skip
+
 
 def stone(random, size=0.2, flat=(1.0, 0.7, 0.25), corners=12):
     """A ConvexHull of random corners on an ellipsoid of half axes ``size`` times ``flat`` [m]."""
@@ -100,7 +107,7 @@ def test_plates_that_come_down_stay_down():
     assert figure("3 vaults of 125 plates", "fastest up", max(highest), 1.2, "m/s") < 1.2
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2, 3, 70])
 def test_heaps_of_slates_lie_still(seed):
     """40 flat stones without damping, 6 s: all at rest.  Some 2 to 21 of them moved for ever before."""
     motion = simulate(heap(40, seed), 144, config=CPU)
@@ -109,6 +116,25 @@ def test_heaps_of_slates_lie_still(seed):
     assert figure(f"40 slates, seed {seed}", "stones that still move", int((speed > 0.0).sum()), 0) == 0
     solves = sum(report.substeps for report in motion.reports[72:])
     assert figure(f"40 slates, seed {seed}", "solves of the last 72 frames", solves, 90) <= 90
+
+
+def test_a_stone_lies_still_on_two_places():
+    """A stone on another one, which it touches along an edge and at a place across it with another normal, 4 s.
+
+    Detection found the place across only where the stone had tipped onto it: each step was solved twice, for ever.
+    """
+    below, above = (ConvexHull(0.001 * np.array(corners)) for corners in LAID)
+    turns = [np.array(turn) / np.linalg.norm(turn) for turn in ((-96, -13, 58, -994), (-134, -968, -168, -126))]
+    scene = Scene()
+    scene.add(Body("Below", [below], motion="static", orientation=turns[0], friction=0.5))
+    at = {"position": (-0.023, 0.027, 0.065), "orientation": turns[1]}
+    scene.add(Body("Above", [above], mass=1.0, friction=0.5, **at))
+    motion = simulate(scene, 96, config=CPU)
+    assert all(report.converged for report in motion.reports)
+    speed = np.linalg.norm(motion.linear_velocity[-1, 1])
+    assert figure("a stone on two places of another one", "speed after 4 s", speed, 0.0, "m/s") == 0.0
+    solves = sum(report.substeps for report in motion.reports[48:])
+    assert figure("a stone on two places of another one", "solves of the last 48 frames", solves, 48) == 48
 
 
 def test_a_wall_that_a_ball_breaks_lies_still():
