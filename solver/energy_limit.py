@@ -69,8 +69,9 @@ class EnergyLimit:
         step.
         """
         self.assembly, problem, bodies = assembly, assembly.problem, assembly.problem.bodies
+        self.solution = solution
         contacts, n, self._count = problem.contacts, bodies.dynamic_count, len(judged.driven)
-        self._orientation, mass = solution.orientation[:n], bodies.mass[:n]
+        self.orientation, mass = solution.orientation[:n], bodies.mass[:n]
         self.held, self._carriers, (self._rows, spare_of_rows) = ~judged.driven, None, judged.work
         if len(contacts) and some(judged.driven):
             self._carriers = carriers(assembly, solution, judged.driven, led, tolerance)
@@ -103,7 +104,7 @@ class EnergyLimit:
         spare = SPARE * start + self.noise
         if self._carriers is not None:  # an impact at any time of the step, of which the speed is told as if even
             spare = spare + UNEVEN * mass * length(before[:, :3]) * self._carriers.uneven
-        self._spare, self._solution, self._spare_of_rows = self._sum(spare), solution, spare_of_rows
+        self._spare, self._spare_of_rows = self._sum(spare), spare_of_rows
         self._least = self.limit + self._spare
 
     @cached_property
@@ -113,7 +114,7 @@ class EnergyLimit:
         What pushes overlap out lifts, or strains springs, and makes nothing faster: in a wedge it is any force, over a
         way that is noise.
         """
-        pushed, stored = self._pushed_out(self._solution, self._spare), -(self._sum(self.work) + self._rows)
+        pushed, stored = self._pushed_out(self.solution, self._spare), -(self._sum(self.work) + self._rows)
         return np.minimum(pushed, np.maximum(stored, 0.0)) + self._spare_of_rows
 
     def _pushed_out(self, solution, spare):
@@ -151,6 +152,12 @@ class EnergyLimit:
         self._rows = self._rows + work
         self._least += work + SPARE * np.abs(work)
 
+    def allow(self, energy):
+        """Let each body's island end with ``energy`` (n,) more [J]: what earlier steps left waiting."""
+        if some(energy):
+            energy = self._sum(energy)
+            self.limit, self._least = self.limit + energy, self._least + energy
+
     def exceeded(self, velocity):
         """(islands,) bool: those that have more, with velocity (n, 6) at the end pose."""
         if not self._any:
@@ -187,10 +194,10 @@ class EnergyLimit:
             short = self.held & (energy > 0.0) & (energy < there)
             most = np.where(short, np.minimum(energy + self._sum(taken), there), most)
             over |= short
-        shared = shared_motion(self.assembly, self._solution, self.past(velocity)) if some(over) else None
+        shared = shared_motion(self.assembly, self.solution, self.past(velocity)) if some(over) else None
         asked, has = most, energy
         if shared is not None:  # that motion stays, and the rest has what there is beyond its energy
-            has = kinetic_energies(self.assembly.problem.bodies, self._orientation, self.past(velocity) - shared)
+            has = kinetic_energies(self.assembly.problem.bodies, self.orientation, self.past(velocity) - shared)
             has = np.bincount(island, np.where(bodies, has, 0.0), self._count)
             most = np.minimum(np.maximum(most, energy - has), energy + (MOST**2 - 1.0) * has)
             asked = most + has - energy
@@ -205,7 +212,7 @@ class EnergyLimit:
 
     def energies(self, velocity):
         """(n,) kinetic energy of each body at the end pose [J]."""
-        return kinetic_energies(self.assembly.problem.bodies, self._orientation, self.past(velocity))
+        return kinetic_energies(self.assembly.problem.bodies, self.orientation, self.past(velocity))
 
     def past(self, velocity):
         """(n, 6) velocity (n, 6) at the step's end past what carries each body."""

@@ -62,7 +62,7 @@ def _joined(state, moved, kept):
     for name in ("position", "orientation", "velocity", "eps", "swept"):
         columns[name] = getattr(state, name).copy()
         columns[name][kept] = getattr(moved, name)[kept]
-    for name in ("along", "beyond", "locked", "ruled", "owed"):
+    for name in ("along", "beyond", "locked", "ruled", "owed", "left"):
         own, other = getattr(state, name), getattr(moved, name)
         if own is not None or other is not None:
             column = columns[name] = np.zeros_like(other) if own is None else own.copy()

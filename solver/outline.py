@@ -8,6 +8,7 @@ import numpy as np
 from .rotations import rotate
 from .shapes import Box, ConvexHull, TriangleMesh
 
+LEVEL = 1e-4  # of the way from a corner to another, by which those between are below it to be stood on
 SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))
 
 
@@ -61,7 +62,7 @@ def strokes_between(corners, first, last, down):
         return 1.0  # both are one point, or the way leads straight down
     along, down = along / length, across / np.linalg.norm(across)
     x, depth = (corners - first) @ along, (corners - first) @ down
-    between = (x > 0.0) & (x < length) & (depth > 0.0)
+    between = (x > 0.0) & (x < length) & (depth > LEVEL * length)
     chain = [(0.0, 0.0)]
     for point in (*sorted(zip(x[between].tolist(), depth[between].tolist(), strict=True)), (float(length), 0.0)):
         while len(chain) > 1 and _turn(chain[-2], chain[-1], point) >= 0.0:

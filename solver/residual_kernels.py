@@ -22,7 +22,7 @@ import warp as wp
 from .arrays import CONTACTS, DYNAMIC, PUSH_OUT, ROWS, STEP, BodyArrays, ContactArrays, RowArrays
 from .constraints.contact_functions import contact_functions
 from .constraints.row_functions import row_functions
-from .energy_limit import SPARE
+from .energy_limit import LONGEST_STEP, SPARE
 from .mathx.complementarity import complementarity_functions
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
@@ -70,7 +70,7 @@ def residual_kernels():
     contacts_slot, rows_slot = wp.constant(CONTACTS), wp.constant(ROWS)
     step_slot, push_out_slot, tolerance_slot = wp.constant(STEP), wp.constant(PUSH_OUT), wp.constant(TOLERANCE)
     turned_bit, rounded_bit, stood_bit, landed_bit = (wp.constant(bit) for bit in (TURNED, ROUNDED, STOOD, LANDED))
-    ZERO, ONE, FAINT = (wp.constant(wp.float64(value)) for value in (0.0, 1.0, 0.01))
+    ZERO, ONE, FAINT, FRAME = (wp.constant(wp.float64(value)) for value in (0.0, 1.0, 0.01, LONGEST_STEP))
 
     @kernel
     def begin(judged: Judged):
@@ -209,7 +209,7 @@ def residual_kernels():
             start = con.start_gap[c]
             off = misturned(bodies, judged, a, con.point_a[c], force, start, dynamic)
             off = most(off, misturned(bodies, judged, b, con.point_b[c], force, start, dynamic))
-            if h * off > FAINT * judged.settings[tolerance_slot]:
+            if FRAME * FRAME * off > FAINT * h * judged.settings[tolerance_slot]:  # it adds up from step to step
                 does = turned_bit
             if con.margin_a[c] > ZERO or con.margin_b[c] > ZERO:
                 does |= rounded_bit

@@ -22,7 +22,10 @@ class State:
     late: object = None  # LateForces of the last step, or None
     way: np.ndarray | None = None  # (B,) how far any point of each body moved in the last step [m]
     ruled: np.ndarray | None = None  # (B,) bool: bodies whose velocity fits their joints
-    owed: np.ndarray | None = None  # (B, 2) shares of what its group lacks and had most of energy [J] (kept_energy.py)
+    owed: np.ndarray | None = None  # (B, 2) shares of what its group lacks and had most of energy [J] (kept_energy.py,
+    # and strokes.py of what rolls)
+    left: np.ndarray | None = None  # (B,) energy with which what rolls left the last edge it landed on, inf before it
+    # has, 0: it does not roll [J] (strokes.py)
     along: np.ndarray | None = None  # (B,) [s] for which each body still counts as carried along a curve (curves.py)
     beyond: np.ndarray | None = None  # (B,) energy that mid-step gave each body's island [J] (energy_limit.py)
     glide: np.ndarray | None = None  # (B, 13) what bodies taken back still have to go to their paths (hand_over.py)

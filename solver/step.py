@@ -60,13 +60,14 @@ from .state import State
 from .step_end import FIRST_EPS, LONGEST_STEP, end_velocity
 from .stops import launch
 from .straight_flight import StraightFlight
+from .strokes import rock
 from .take_offs import take_off
 from .turning_strikes import strike
 from .twists import count_turns
 
 DEEPEST = 4  # a step is halved at most this often
 PATIENCE = 3  # frames given up on before steps are halved less
-FINDS = launch, landing, take_off, halt, strike, blow, collide, unsteady
+FINDS = launch, landing, take_off, halt, strike, blow, collide, unsteady, rock
 """What asks for parts of a step that meet where something happens within it."""
 
 

@@ -22,7 +22,7 @@ from .midway import led_midway, push_midway
 from .proximal import SolveOptions
 from .rolling import rolling
 from .straight_carriers import go_on, near_movers
-from .strokes import roll_on
+from .strokes import remembered, roll_on
 from .struck import strikers, struck_within
 from .topology import groups_with, whole_groups
 from .velocity_phase import moves, velocity_problem
@@ -48,9 +48,11 @@ class EndVelocity:
     beyond: np.ndarray | None = None  # (n,) see State.beyond; None: as it was
     ruled: np.ndarray | bool = False  # (n,) see State.ruled and State.owed
     owed: np.ndarray | float = 0.0
+    left: np.ndarray | float = 0.0  # (n,) see State.left
     spun: np.ndarray | None = None  # (n,) see free_momentum.py; None: nothing to tell
     hits: np.ndarray | tuple = ()  # (K,) contacts of hits_in_flight.py
     phase: tuple | None = None  # StepProblem and StepSolution of the phase, (C,) bool contacts of the step in it
+    pieces: np.ndarray | None = None  # (n,) int: see strokes.py; None: nothing rolls
     kinks: object = None  # curves.Bends at which balls were hit, or None
 
 
@@ -79,7 +81,10 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     off = part * np.where(stuck, phase.slow, phase.fast)
     limit = EnergyLimit(assembly, solution, judged, phase.fast, led, off)
     gained = limit.exceeded(velocity)
-    need = before = _asked(solved, judged, state, phase) | gained
+    before = _ruled(state, assembly.numbering.scene[:n])
+    left = np.zeros(n) if state.left is None else state.left[assembly.numbering.scene[:n]]
+    rolls = judged.rolls | remembered(assembly, left)
+    need = asked_for = _asked(solved, judged, state, phase) | gained | rolls
     for asks in (solved.leans, rolling(assembly, solution), rides):
         if asks is not None:
             need = need | groups_with(assembly.island, asks, len(need))
@@ -98,7 +103,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask, off)
         problem.bodies.velocity, problem.bodies.free_velocity[n:] = led, led[n:]
         if rides is not None:
-            only = groups_with(assembly.island, rides, len(need)) & ~before
+            only = groups_with(assembly.island, rides, len(need)) & ~asked_for
             part = loaded & moves(assembly.problem.contacts, only[assembly.island], len(led))
             problem.contacts = dragged(problem.contacts, assembly.problem, part, led)
         if kinks is not None:
@@ -123,10 +128,12 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         middle, along = _by_middle(assembly)
         spared = groups_with(assembly.island, along, len(need))
         problem, result, kept, slowed = held_to(limit, problem, result, velocity, solve, spared)
-        rolls = judged.rolls & ~kept & ~spared
-        if some(rolls & limit.held):
-            kept |= roll_on(limit, rolls, (problem, result, loaded), solve, phase)
-        asked, before, lent = problem, _ruled(state, assembly.numbering.scene[:n]), None
+        rolls, waits = rolls & ~kept & ~spared, None
+        if len(loaded) and some(rolls & limit.held):
+            known = before[1], left
+            rolled, waits, out.left, out.pieces = roll_on(limit, rolls, (problem, result, loaded), solve, phase, known)
+            kept |= rolled
+        asked, lent = problem, None
         fitted = before[0], phase.fast / LONGEST_STEP, phase.fast
         alone = led_midway(assembly, solution, judged, (problem, result), fitted) & need & ~kept & ~slowed
         if some(alone):
@@ -151,6 +158,8 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         out.velocity, out.owed = keep_energy(out.velocity, assembly, solution, judged, late, known, decay, phase.fast)
         if lent is not None:
             out.owed = np.where(out.owed[:, 1:] > 0.0, out.owed, lent)
+        if waits is not None:
+            out.owed = np.where(out.left[:, None] > 0.0, waits, out.owed)
         out.body = body[:n] if every(ruled) else np.where(ruled, body[:n], 0.0)
         np.maximum.at(out.joint, problem.joints.joint, residuals.joint_row)
         out.phase, out.kinks = (problem, result, taken), kinks
@@ -227,6 +236,8 @@ def moved_state(state, assembly, solution, statistics, end, bent=None):
     if end.phase is not None or state.ruled is not None:
         moved.ruled, moved.owed = np.zeros(len(state.eps), bool), np.zeros((len(state.eps), 2))
         moved.ruled[number.scene[:n]], moved.owed[number.scene[:n]] = end.ruled, end.owed
+        moved.left = np.zeros(len(state.eps))
+        moved.left[number.scene[:n]] = end.left
     moved.swept[number.scene[:n]] = statistics.swept
     if state.locked is not None or some(statistics.held):
         moved.locked = np.zeros(len(state.eps), bool) if state.locked is None else state.locked.copy()

@@ -250,7 +250,7 @@ def test_a_spoilt_checkpoint_is_refused_or_gives_numbers_but_never_crashes():
 
 CARRIED = {
     "Stepper": "state deepest failures crushed",
-    "State": "time position orientation velocity eps swept contacts contact_force locked late way ruled owed along"
+    "State": "time position orientation velocity eps swept contacts contact_force locked late way ruled owed left along"
     " beyond glide still proof",
     "Collider": "accepted _origin _contact_capacity _triangle_capacity sunk ways",
     "JointTable": "angle force alive broken caught",
