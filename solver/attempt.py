@@ -98,6 +98,10 @@ class Attempt:
             self.pieces = int(asked.max())
             self.lasts_too_long(asked > 1.0)
 
+    def went_through(self):
+        """Whether some bodies went through each other."""
+        return self.check is not None and self.check.through is not None and some(self.check.through)
+
     def finish(self, end, fast):
         """Take over the EndVelocity, and judge by it, too.  fast: the loose tolerance [m]."""
         self.end = end
@@ -142,8 +146,8 @@ class Attempt:
         return ~self.spurious & (self.error <= self.tolerance) & (self._hidden() == 0.0)
 
     def _hidden(self):
-        """(n,) EndCheck.hidden of the dynamic bodies [m], or 0 for all."""
-        hidden = 0.0 if self.check is None else self.check.hidden
+        """(n,) EndCheck.hidden or .slipped of the dynamic bodies [m], or 0 for all."""
+        hidden = 0.0 if self.check is None else np.maximum(self.check.hidden, self.check.slipped)
         return hidden if np.isscalar(hidden) else hidden[self.dynamic()]
 
     def outcome(self, part=None):

@@ -51,6 +51,7 @@ class Collider:
     jointed = None  # straight_flight.Held: bodies that joints hold; None: none are
     pieces = None  # (B,) int: bodies with the same number, but for -1, are one now (glued.py); None: none are
     alive = None  # (joints,) bool: which hold, and may keep bodies from colliding; None: all do
+    turning = None  # (B,) bool: bodies that went through others in the step under way; None: none did
     sunk = None  # (Q,) int64 numbers of pairs of meshes that started inside each other (sunk.py); None: nobody looked
     ways = None  # (Q, 3) on which those come apart, see ``sunk_pairs``
     tolerance = 0.0  # [m] to which contacts hold: meshes less deep in each other are as any others that touch
@@ -62,8 +63,7 @@ class Collider:
         self._impacts = ConvexImpacts(model) if model.may_touch else None
         self.accepted = None
         self._pipeline = None
-        # Growing records everything anew; unused room costs 50 ns a contact.
-        meshes = int(np.sum(model.meshes.shape_mesh >= 0))
+        meshes = int(np.sum(model.meshes.shape_mesh >= 0))  # growing records anew; unused room costs 50 ns a contact
         self._contact_capacity = 256 + 8 * len(model.shape_body) + 256 * meshes
         self._triangle_capacity = TRIANGLE_PAIRS
         self._state = model.newton_model.state() if model.may_touch else None
@@ -202,7 +202,7 @@ class Collider:
             return no_contacts()
         fastest = deforming.fastest(matrices(orientation)) if deforming is not None and step > 0.0 else None
         stage.set_poses(position, orientation, linear, angular, step, self._origin, free, watched, fastest)
-        stage.set_joined(self.pieces, self.alive)
+        stage.set_joined(self.pieces, self.alive, self.turning)
         if self._pipeline is None:
             self._allocate()
         if self._graphs is None:

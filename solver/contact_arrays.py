@@ -67,6 +67,13 @@ class PairLists:
 
 
 @wp.struct
+class GapArrays:
+    """Up to which gap newton reports each shape's contacts whether they close or not, in its lengths."""
+
+    reported: wp.array(dtype=wp.float32)
+
+
+@wp.struct
 class PointArrays:
     """``manifold.Manifolds``, field by field."""
 
@@ -96,6 +103,7 @@ class PoseArrays:
     free: wp.array(dtype=wp.bool)
     watched: wp.array(dtype=wp.bool)  # of each pair one body must be
     piece: wp.array(dtype=wp.int32)  # bodies with the same, but for -1, are one as long as it is so (glued.py)
+    turning: wp.array(dtype=wp.bool)  # Collider.turning
     movable: wp.array(dtype=wp.bool)
     center: wp.array(dtype=wp.vec3d)  # of mass, in the body's frame
     rotation: wp.array(dtype=wp.mat33d)

@@ -92,6 +92,45 @@ def reach_of(stage: StageArrays, closing: wp.float64):
 
 
 @wp.func(module=MODULE)
+def turning_way(stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, shape: int):
+    """How much nearer to anything a shape gets by turning, within the step; 0 but for ``Collider.turning``."""
+    body = shapes.body[shape]
+    if not poses.turning[body]:
+        return zero
+    turn = stage.settings[step_slot] * wp.length(poses.angular[body])
+    if turn == zero or not wp.isfinite(shapes.radius[shape]):
+        return zero
+    aside = wp.length(shapes.middle[shape] - poses.center[body])
+    farthest = aside + shapes.radius[shape]
+    return wp.min(turn * farthest, farthest - wp.max(wp.min(shapes.half[shape]) - aside, zero))
+
+
+@wp.func(module=MODULE)
+def comes_round(stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, first: int, second: int):
+    """How much nearer to each other two shapes get by turning where that may take a place through the other one, or 0.
+
+    Then it does not matter how fast the places close that are nearest now: they may recede.
+    """
+    way = turning_way(stage, poses, shapes, first) + turning_way(stage, poses, shapes, second)
+    return wp.where(way > wp.min(shapes.half[first]) + wp.min(shapes.half[second]), way, zero)
+
+
+@wp.func(module=MODULE)
+def closes_by_turning(
+    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, k: int, gap: wp.float64
+):  # fmt: skip
+    """Whether other places of two bodies than those of a contact may close within the step."""
+    count = wp.int64(shapes.count)
+    pair = points.pair[k]
+    way = comes_round(stage, poses, shapes, int(pair // count), int(pair % count))
+    if way == zero:
+        return False
+    apart = poses.linear[points.body_b[k]] - poses.linear[points.body_a[k]]
+    closing = wp.dot(poses.rotation[points.body_b[k]] * points.normal[k], apart)
+    return gap <= way + stage.settings[step_slot] * closing + stage.settings[fall_slot]
+
+
+@wp.func(module=MODULE)
 def swing_room(stage: StageArrays, points: PointArrays, k: int, poses: PoseArrays):
     """Gap up to which a contact may close in the step because its bodies turn about another one of theirs."""
     if stage.settings[step_slot] == zero:

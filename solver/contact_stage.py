@@ -28,6 +28,7 @@ from .contact_arrays import (
     ChosenArrays,
     FoundArrays,
     FreshArrays,
+    GapArrays,
     OldArrays,
     PairLists,
     PointArrays,
@@ -44,6 +45,7 @@ from .contact_arrays import (
 from .contact_geometry import (
     MODULE,
     asked_for,
+    closes_by_turning,
     closing_of,
     face_along,
     gap_of,
@@ -117,7 +119,8 @@ def judge_contacts(
         # Of meshes what is beside the way, as far as that leads, counts too: a body on one corner turns about it.
         if has_mesh(shapes, points.pair[k]):
             closing = wp.max(wp.abs(closing), half * speed_at(points, k, poses))
-        chosen.closes[k] = gap <= wp.max(floor * points.size[k], reach_of(stage, closing))
+        near = gap <= wp.max(floor * points.size[k], reach_of(stage, closing))
+        chosen.closes[k] = near or closes_by_turning(stage, poses, shapes, points, k, gap)
 
 
 @kernel
@@ -164,7 +167,8 @@ class ContactStage:
         self.poses, self.shapes = pose_arrays(model, self.device), shape_arrays(model, self.device)
         self.shared = columns(StageArrays, 0, self.device, counts=6, settings=3, vectors=2)
         upload(self.shared.settings, (0.0, 0.0, model.unit))
-        self.gravity = model.pull
+        self.gravity, self._reported = model.pull, model.newton_model.shape_gap
+        self._reports = wp.clone(self._reported)
         listed = None if model.pairs is None else wp.array(model.pairs, dtype=wp.vec2i, device=self.device)
         self.near = NearPairs(listed, self.poses, self.shapes, self.device)
         self.wanted = wp.zeros_like(self.near.near)
@@ -172,6 +176,7 @@ class ContactStage:
         self._outlined = self._round or bool(model.polygons.many.any())
         self._hulls = any(isinstance(shape, ConvexHull) for shape in model.shapes)
         self._everyone, self._counts, self._pieces = np.ones(len(model.names), bool), None, None
+        self._turning = None
         room = max(FEWEST, usual_room(int(model.movable.sum()))["contacts"])
         self._make_fresh_room(room)
         self._make_room(room)
@@ -210,11 +215,14 @@ class ContactStage:
         upload(self.shared.settings, (step, self.gravity * step**2))
         upload(self.shared.vectors, (self.model.gravity, origin))
 
-    def set_joined(self, pieces, alive):
-        """Hand over ``Collider.pieces`` and ``Collider.alive``."""
+    def set_joined(self, pieces, alive, turning):
+        """Hand over ``Collider.pieces``, ``Collider.alive`` and ``Collider.turning``."""
         if pieces is not self._pieces:
             upload(self.poses.piece, np.full(len(self._everyone), -1) if pieces is None else pieces)
             self._pieces = pieces
+        if turning is not self._turning:
+            upload(self.poses.turning, ~self._everyone if turning is None else turning)
+            self._turning = turning
         if alive is not None and len(self.model.breakable):
             upload(self.poses.held_apart, self.model.held_apart(alive))
 
@@ -262,7 +270,8 @@ class ContactStage:
             judge_old, len(self.old.count), self.shared, self.poses, self.shapes, *remembered
         )  # fmt: skip
         pairs = of_arrays(PairLists, near=self.near.near, wanted=self.wanted)
-        self._loop(choose_pairs, len(self.wanted), self.shared, self.poses, self.shapes, *remembered, pairs)
+        gaps = of_arrays(GapArrays, reported=self._reported)
+        self._loop(choose_pairs, len(self.wanted), self.shared, self.poses, self.shapes, *remembered, pairs, gaps)
 
     def take(self, contacts):
         """Launch the reading of newton's Contacts."""
@@ -272,6 +281,7 @@ class ContactStage:
         found, unit, room = of_arrays(FoundArrays, **arrays), wp.float64(self.model.unit), len(self.found.pair)
         taken = self.poses, self.shapes, self.found, self.fresh
         self._loop(take_fresh, room, self.shared, found, unit, *taken)
+        wp.copy(self._reported, self._reports)  # as it was before ``choose_pairs``
         if self._hulls:
             self._loop(take_least_depth, room, self.shared, *taken)
 

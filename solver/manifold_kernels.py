@@ -14,15 +14,18 @@ import warp as wp
 from .contact_arrays import (
     ADDED,
     CORNERS,
+    FALL,
     FRESH,
     KEPT,
     OLD,
     SLID,
     STEP,
+    UNIT,
     UNSORTED,
     ChosenArrays,
     FoundArrays,
     FreshArrays,
+    GapArrays,
     OldArrays,
     PairLists,
     PointArrays,
@@ -34,6 +37,7 @@ from .contact_geometry import (
     MODULE,
     asked_for,
     closing_of,
+    comes_round,
     gap_of,
     lower_bound,
     relative_tilt,
@@ -50,7 +54,7 @@ old_slot, fresh_slot, kept_slot, added_slot, unsorted_slot, slid_slot = (
     wp.constant(slot) for slot in (OLD, FRESH, KEPT, ADDED, UNSORTED, SLID)
 )
 most_corners = wp.constant(CORNERS)
-step_slot = wp.constant(STEP)
+step_slot, fall_slot, unit_slot = (wp.constant(slot) for slot in (STEP, FALL, UNIT))
 zero, half, two = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(0.5)), wp.constant(wp.float64(2.0))
 still, far = wp.constant(wp.float64(STILL)), wp.constant(wp.float64(1e300))
 floor, noise = wp.constant(wp.float64(GAP_FLOOR)), wp.constant(wp.float64(NOISE))
@@ -134,9 +138,12 @@ def stays(stage: StageArrays, points: PointArrays, old: OldArrays, pair: wp.int6
 @kernel
 def choose_pairs(
     stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, old: OldArrays,
-    pairs: PairLists, lanes: int,
+    pairs: PairLists, gaps: GapArrays, lanes: int,
 ):  # fmt: skip
-    """Which shape pairs detection looks at; the others become a shape with itself, which it passes over."""
+    """Which shape pairs detection looks at; the others become a shape with itself, which it passes over.
+
+    Newton tells of the places that are nearest, and only if those close: of what turns far another one may.
+    """
     size = wp.int64(shapes.count)
     for k in range(wp.tid(), pairs.near.shape[0], lanes):
         first = pairs.near[k][0]
@@ -154,6 +161,11 @@ def choose_pairs(
             if stays(stage, points, old, wp.int64(second) * size + wp.int64(first)):
                 continue
         pairs.wanted[k] = pairs.near[k]
+        way = comes_round(stage, poses, shapes, first, second)
+        if way > zero:
+            way += stage.settings[step_slot] * wp.length(poses.linear[a] - poses.linear[b])
+            reach = float((way + stage.settings[fall_slot]) / stage.settings[unit_slot])
+            wp.atomic_max(gaps.reported, wp.where(poses.movable[a], first, second), reach)
 
 
 @wp.func(module=MODULE)

@@ -32,6 +32,7 @@ from .metrics import step_residuals
 from .newton_contacts import ContactReader
 from .newton_joints import NewtonJoints
 from .outline import Outlines
+from .passing import HALVED, LAST
 from .position_phase import PositionPhase
 from .predict import angular_acceleration
 from .problem import Contacts, world_impulses
@@ -145,7 +146,7 @@ class SolverAxion(newton.solvers.SolverBase):
         """(State after ``step``, (C, 3) world force of each contact [N]); in halves where it misses the tolerance."""
         contacts = contacts.at(state.position, state.orientation)
         assembly = self._assembler.build(state, step, contacts, force * step)
-        solved = self._phase.solve(assembly, state, depth >= DEEPEST)
+        solved = self._phase.solve(assembly, state, HALVED if depth < DEEPEST else LAST)
         assembly, solution, statistics = solved.assembly, solved.solution, solved.statistics
         sound = statistics.residual <= np.maximum(10.0 * solved.tolerance, self.config.tolerances()[1])  # NaN is not
         if not sound.all() and depth < DEEPEST:

@@ -27,7 +27,7 @@ from .leaning import leaning
 from .missed_hits import missed_hits
 from .ordered import union, without
 from .overreach import overreached
-from .passing import scene_poses
+from .passing import HALVED, LAST, scene_poses
 from .problem import joined, world_impulses
 from .proximal import SolveOptions
 from .redetect import check_end, unchecked
@@ -68,8 +68,8 @@ class PositionPhase:
         """The Solved step: repeated with contacts that only show at the end pose, where load is not as thought, and
         without contacts that pushed what never meets (ghosts.py).
 
-        Contacts found at the end of a wrong way are wrong themselves: unless it is the ``last`` resort, islands that
-        missed get none, and a solve most of which missed is given back at once.
+        last: one of passing.py.  Contacts found at the end of a wrong way are wrong themselves: unless it is the last
+        resort, islands that missed get none, and a solve most of which missed is given back at once.
         """
         options, tolerance = self.options(assembly, state)
         solved = Solved(assembly, *self._solve(assembly, options, tolerance, last), tolerance, NO_PAIRS)
@@ -93,13 +93,15 @@ class PositionPhase:
         """The Solved step with more contacts or other loads, as long as it asks for them."""
         for repeat in range(REPEATS + 1):
             assembly, solution = solved.assembly, solved.solution
-            bad = ~(solved.statistics.residual <= self.fast) & (not last)
+            bad = ~(solved.statistics.residual <= self.fast) & (last == HALVED)
             if some(bad) and 2 * np.count_nonzero(bad) >= len(bad):
                 return replace(solved, check=unchecked(len(assembly.numbering.scene) - 1))
             self.collider.deform(state.time, assembly.problem.step, at_end=True)
             before = None if solved.done is None else (solved.check, solved.done)
             judged = AIM * self.fast, last, bad, solved.left_out, before
             check = check_end(assembly, solution, self.collider, self.frames, self.assembler, *judged)
+            if last == LAST and check is not None and solved.check is not None:
+                check = check.after(solved.check)
             solved = replace(solved, check=check)
             missed = None if check is None else _of_others(check.missed, bad)
             again = None if last else hit_again(assembly, solution, missed, bad)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .flags import every, places, some
 from .ghosts import NO_PAIRS
-from .passing import came_through, passed, scene_poses
+from .passing import LAST, came_through, passed, scene_poses
 from .piercing import no_piercing
 from .plausible import PairOverlap, pair_number, plausible, way_moved
 from .reference.rows import gaps, normals
@@ -37,6 +37,15 @@ class EndCheck:
     passed: object = None  # (P,) pairs that went through each other in between, see passing.py; None: nobody looked
     found: object = None  # ContactSet at the end pose
     hidden: object = 0.0  # (B,) overlap of scene bodies with meshes that no contact there tells of, old or new [m]
+    through: object = None  # (B,) bool: free bodies that went through others; None: nobody looked
+    slipped: object = 0.0  # (B,) about how deep those were that did so in a solve that is the last resort [m]
+
+    def after(self, earlier):
+        """Itself, with what ``slipped`` in an ``earlier`` solve of the step: contacts beyond say nothing of it."""
+        self.slipped = np.maximum(self.slipped, earlier.slipped)
+        self.deepest = np.maximum(self.deepest, self.slipped)
+        self.overlap = max(self.overlap, float(np.max(self.slipped)))
+        return self
 
 
 def unchecked(count):
@@ -51,7 +60,7 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     Pairs of which neither body moved by a good part of the tolerance are not looked at; of others a corner may come in
     that no contact holds, however little they moved.
     Where bodies went through each other nothing can be added, and their step must be halved; if it is the ``last``
-    resort, it is taken as it is.
+    resort, LAST, it is taken as it is, and they have missed.
     bad: (n,) bool, dynamic bodies whose step is halved anyway: where they go tells nothing, and may be far off.
     left_out: (P,) pairs of scene bodies that are not to be looked for ahead.
     before: EndCheck of an earlier solve of the step and (n,) bool, dynamic bodies that go the same way now; or None.
@@ -95,18 +104,21 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
     through, pairs = np.zeros(len(order), bool), NO_PAIRS
     if not last:
         through[stuck[0]] = through[stuck[1]] = True
-        opposed = came_through(assembly, found, deep[had == 0.0])
-        if some(opposed):
-            through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
-        known_pairs = None if before is None else (before[0].passed, before[1])
-        pairs = passed(assembly, solution, collider, frames, assembler, free, bad, known_pairs)
-        if len(pairs):
-            through[np.concatenate(np.divmod(pairs, len(order)))] = True
-        if some(through):
-            through &= free  # what they went through may hold others up
-            left = ~(through[found.body_a] | through[found.body_b])
-            found, had = found.take(left), had[left[deep]]
-            deep = places(found.gap < 0.0)
+    opposed = came_through(assembly, solution, found, deep[had >= -tolerance], model, tolerance)
+    if some(opposed):
+        through[found.body_a[opposed]] = through[found.body_b[opposed]] = True
+    known_pairs = None if before is None else (before[0].passed, before[1])
+    pairs = passed(assembly, solution, collider, frames, assembler, tolerance, free, bad, known_pairs)
+    if len(pairs):
+        through[np.concatenate(np.divmod(pairs, len(order)))] = True
+    through &= free  # what they went through may hold others up
+    slipped = 0.0
+    if last == LAST:
+        slipped, through = np.where(through, model.body_size, 0.0), np.zeros(len(order), bool)
+    if some(through):
+        left = ~(through[found.body_a] | through[found.body_b])
+        found, had = found.take(left), had[left[deep]]
+        deep = places(found.gap < 0.0)
     sides, depth = (found.body_a.take(deep), found.body_b.take(deep)), -found.gap.take(deep)
     may_stay = np.maximum(0.0, -had - problem.push_out_speed * h)  # of what the pair started with
     beyond = depth - may_stay
@@ -118,10 +130,10 @@ def check_end(assembly, solution, collider, frames, assembler, tolerance, last, 
         for side in stuck[:2]:
             np.maximum.at(deepest, side, stuck[2])
             np.maximum.at(excess, side, stuck[2])
-    deepest = np.maximum(deepest, hidden)
+    deepest = np.maximum(np.maximum(deepest, hidden), slipped)
     excess[through] = np.inf
     overlap, unsolved = float(deepest.max(initial=0.0)), float(excess.max(initial=0.0))
-    rest = deepest, excess, free, pairs, at_end, hidden
+    rest = deepest, excess, free, pairs, at_end, hidden, through, slipped
     crossed = _crossed(assembly, solution, collider, frames, assembler, tolerance, bad, free, place)
     if crossed is not None:
         added, bodies, beyond = crossed

@@ -51,6 +51,7 @@ from .landings import landing
 from .late_forces import LateForces, with_late
 from .lift_offs import lift_off
 from .parts import ReachedError, kept_forces, pressed
+from .passing import FINER, HALVED, LAST
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase
 from .pressed_along import go_along
@@ -66,6 +67,7 @@ from .turning_strikes import strike
 from .twists import count_turns
 
 DEEPEST = 4  # a step is halved at most this often
+MORE = 6  # times more where bodies went through each other: what has 100 m/s gets 4 mm far then
 PATIENCE = 3  # frames given up on before steps are halved less
 FINDS = launch, landing, take_off, halt, strike, blow, collide, unsteady, rock
 """What asks for parts of a step that meet where something happens within it."""
@@ -114,6 +116,7 @@ class Stepper:
         self.assembler.until = self.state.time + step
         self.joints.begin(step)
         outcomes = self._advance(step, 0)
+        self.collider.turning = None
         self.crushed = self._without_room
         for record in self.records:
             self.recorder.add(*record)
@@ -125,9 +128,12 @@ class Stepper:
         if attempt.again:
             return self._after(attempt.spent, self._advance(step, depth))
         if some(attempt.failed):
-            if depth < self.deepest or attempt.pieces > 1:
-                if attempt.pieces == 1 and self._in_vain(attempt):
+            if self._halves(attempt, depth):
+                if attempt.pieces == 1 and depth < self.deepest and self._in_vain(attempt):
                     return self._after(attempt.spent, self._advance(step, self.deepest))
+                if attempt.went_through():
+                    known = self.collider.turning
+                    self.collider.turning = attempt.check.through if known is None else known | attempt.check.through
                 if few(self, attempt):
                     return halve_part(self, step, depth, attempt)
                 return self.parts(step, depth, attempt, attempt.spent)
@@ -139,6 +145,22 @@ class Stepper:
         if self.recorder is not None:
             self.records.append((attempt, None))
         return [attempt.outcome()]
+
+    def _halves(self, attempt, depth):
+        """Whether a step of this ``depth`` is done again in parts where the Attempt at it ``failed``.
+
+        What tells that bodies went through each other tells it at any length of step, and what is light and small may
+        be turned by radians in a sixteenth of a frame.  Once they did, any miss of theirs in a part of the step counts
+        as that: impulses that turn them by radians give them energy, too.
+        """
+        if depth < self.deepest or attempt.pieces > 1:
+            return True
+        known = self.collider.turning
+        return self._finer(depth) and (attempt.went_through() or (known is not None and some(attempt.failed & known)))
+
+    def _finer(self, depth):
+        """Whether a step of this ``depth``, the last, is halved further where bodies go through each other."""
+        return self.deepest == DEEPEST and depth < DEEPEST + MORE
 
     def _in_vain(self, attempt):
         """Whether shorter steps would miss, too: what missed is crushed, and was when halving had come to its end."""
@@ -160,7 +182,8 @@ class Stepper:
         sleep, state = self.rest.sleep(self.state, *self._contacts(step, velocity), velocity, step)
         self.state, self.assembler.asleep = state, sleep.asleep
         assembly = self.assembler.build(state, step, *sleep.awake())
-        solved = self.position_phase.solve(assembly, state, depth >= self.deepest)
+        last = HALVED if depth < self.deepest else FINER if self._finer(depth) else LAST
+        solved = self.position_phase.solve(assembly, state, last)
         assembly, solution, check = solved.assembly, solved.solution, solved.check
         sleep = sleep.only(solved.kept)
         spent = Spent(solution.newton_iterations, solution.linear_iterations, solved.solves)
@@ -190,7 +213,7 @@ class Stepper:
         if self.longest is not None:
             attempt.cut(self.longest)
         attempt.judge(self.fast)
-        if some(attempt.failed) and (depth < self.deepest or attempt.pieces > 1) and not few(self, attempt):
+        if some(attempt.failed) and self._halves(attempt, depth) and not few(self, attempt):
             return attempt
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)

@@ -12,11 +12,10 @@ import numpy as np
 from .flags import some
 from .ghosts import met
 from .ordered import among, distinct, union
-from .passing import DEEP, scene_poses
+from .passing import DEEP, THICK, scene_poses
 from .plausible import pair_number, way_moved
 from .vectors import length
 
-THICK = 0.5  # of the half extents of two bodies: in each other by less, the shortest way apart is the way they came
 AHEAD = 0.5  # of the step: detection looks ahead twice as far as bodies get
 
 

@@ -261,7 +261,7 @@ MADE = {
     "Stepper": "assembler collider glue frames joints solver model position_phase fast joint_damping recorder rest"
     " longest records carried straight _without_room",
     "Collider": "model _pipeline _state _stage _contacts _graphs _sides _stuck _near _impacts jointed pieces alive"
-    " tolerance released _looked_at",
+    " tolerance released turning _looked_at",
     "JointTable": "joints _asks _joint _places _position _orientation fixed start _frames _observer _closing"
     " _strength _breakable _standing _around _cascade _asker _law _pulled _giving _arriving _driven _soft limits _gains"
     " leaps springs _swinging ropes least whole catches",

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from axion.solver import Body, Box, Capsule, Scene, SolverConfig, Sphere, redetect, simulate
 from axion.solver.passing import came_through
-from axion.solver.plausible import PairOverlap
+from axion.solver.plausible import PairOverlap, pair_number
 from axion.solver.problem import JointRows, StepProblem
+from axion.solver.rotations import IDENTITY
 from judges import energies, largest_rise
 from step_problems import bodies_of, contacts_of
 
@@ -31,14 +32,23 @@ def assembly_of(contacts, bodies):
     """What of an Assembly is asked for, of bodies that have the numbers of the scene."""
     sides, numbering = (contacts.body_a, contacts.body_b), SimpleNamespace(scene=np.append(np.arange(bodies), -1))
     overlap = PairOverlap(*sides, contacts.start_gap, bodies)
-    problem = SimpleNamespace(contacts=contacts)
-    return SimpleNamespace(problem=problem, sides=sides, overlap=overlap, numbering=numbering)
+    problem = SimpleNamespace(contacts=contacts, bodies=SimpleNamespace(dynamic_count=bodies), step=0.01)
+    pairs = pair_number(*sides, bodies)
+    return SimpleNamespace(problem=problem, sides=sides, overlap=overlap, numbering=numbering, pairs=pairs)
 
 
 def told_of(assembly, end):
     """``came_through`` of what overlaps at the end and did not at the start."""
     deep = np.flatnonzero(end.gap < 0.0)
-    return came_through(assembly, end, deep[assembly.overlap.of(end.body_a[deep], end.body_b[deep]) == 0.0])
+    new = deep[assembly.overlap.of(end.body_a[deep], end.body_b[deep]) == 0.0]
+    bodies = assembly.problem.bodies.dynamic_count
+    end.pair = pair_number(end.body_a, end.body_b, bodies)  # each body has one shape
+    places, turns = np.zeros((bodies + 1, 3)), np.tile(IDENTITY, (bodies + 1, 1))
+    solution = SimpleNamespace(position=places, orientation=turns, velocity=np.zeros((bodies + 1, 6)))
+    sizes = {"body_radius": np.ones(bodies), "shape_half": np.ones((bodies, 3)), "shapes": [None] * bodies}
+    sizes["balls"] = np.zeros(bodies, bool)
+    model = SimpleNamespace(movable=np.ones(bodies, bool), body_mesh=np.zeros(bodies, bool), compounds=[], **sizes)
+    return came_through(assembly, solution, end, new, model, 0.0)
 
 
 class Found(SimpleNamespace):
@@ -107,13 +117,14 @@ def test_who_goes_the_same_way_is_not_looked_at_again(monkeypatch):
     """Rods that spin about in each other's way: asked once more, all keep their answer, and nothing is detected."""
     seen, alone, look = [], [], redetect.passed
 
-    def twice(assembly, solution, collider, frames, assembler, free, bad, before):
-        found = look(assembly, solution, collider, frames, assembler, free, bad, before)
+    def twice(assembly, solution, collider, frames, assembler, tolerance, free, bad, before):
+        where = frames, assembler, tolerance, free
+        found = look(assembly, solution, collider, *where, bad, before)
         blind = SimpleNamespace(model=collider.model)
-        same = look(assembly, solution, blind, frames, assembler, free, bad, (found, np.ones(len(free), bool)))
-        fresh = look(assembly, solution, collider, frames, assembler, free, bad, (found, np.zeros(len(free), bool)))
+        same = look(assembly, solution, blind, *where, bad, (found, np.ones(len(free), bool)))
+        fresh = look(assembly, solution, collider, *where, bad, (found, np.zeros(len(free), bool)))
         if assembler.carried is None:  # those that go along are not solved, but may be met
-            assert not len(look(assembly, solution, blind, frames, assembler, free, np.ones_like(bad), None))
+            assert not len(look(assembly, solution, blind, *where, np.ones_like(bad), None))
             alone.append(True)
         np.testing.assert_array_equal(same, found)
         if before is None:  # of those that kept theirs the looks were others

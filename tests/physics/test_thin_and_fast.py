@@ -5,7 +5,7 @@ radians a frame.  What is inelastic never gains energy, however it spins.
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Capsule, Joint, Scene, SolverConfig, Sphere, TriangleMesh, simulate
+from axion.solver import Body, Box, Capsule, Cylinder, Joint, Scene, SolverConfig, Sphere, TriangleMesh, simulate, step
 from axion.solver.rotations import rotate
 from contact_scenes import grid, rock, torus
 from figures import figure
@@ -49,6 +49,76 @@ def test_bullet_stays_on_its_side(bullet, wall):
         assert trajectory.linear_velocity[-1, 1, 0] < 10.0
         energy = energies(scene, trajectory)
         assert np.all(np.diff(energy) < 1e-3 * energy[0])
+
+
+SPLINTERS = {
+    "capsule": Capsule(0.01, 0.05),
+    "cylinder": Cylinder(0.02, 0.002),
+    "box": Box([0.01, 0.02, 0.03]),
+    "hull": rock(12, 3, 0.02),
+}
+
+DRAWN = {"capsule": 24, "cylinder": 24, "box": 8, "hull": 8}
+
+
+def thrown(splinter, thick, speed, draw):
+    """A Scene with a splinter of any orientation on its way to a wall, which it meets within the second frame."""
+    scene = Scene(gravity=(0, 0, 0))
+    scene.add(Body("Wall", [Box((0.5 * thick, 4, 4))], motion="static"))
+    turn, start = draw.normal(size=4), -0.08 - draw.uniform() * speed / 24.0
+    flight = {"linear_velocity": (speed, 0, 0), "orientation": turn / np.linalg.norm(turn)}
+    scene.add(Body("Splinter", [SPLINTERS[splinter]], position=(start, 0, 0), mass=0.1, **flight))
+    return scene
+
+
+@pytest.mark.parametrize("speed", [20.0, 100.0])
+@pytest.mark.parametrize("thick", [0.004, 0.02])
+@pytest.mark.parametrize("splinter", SPLINTERS)
+def test_what_a_hit_turns_by_radians_stays_on_its_side(splinter, thick, speed):
+    # Struck off its middle it spins at up to 2000 rad/s, and its other end comes in while the one that was hit leaves.
+    draw, through = np.random.default_rng(7), 0
+    for _ in range(DRAWN[splinter]):
+        trajectory = simulate(thrown(splinter, thick, speed, draw), 3, config=CPU)
+        through += trajectory.position[:, 1, 0].max() > 0.5 * thick
+    assert figure(f"{splinter} at {speed:g} m/s, wall of {thick:g} m", "through", through, 0) == 0
+
+
+def test_what_goes_through_at_the_last_resort_is_told(monkeypatch):
+    # With no halves left all that can be done is to say so, and how deep it was.
+    monkeypatch.setattr(step, "DEEPEST", 0)
+    monkeypatch.setattr(step, "MORE", 0)
+    draw, through = np.random.default_rng(7), 0
+    for splinter in SPLINTERS:
+        for speed in (20.0, 100.0):
+            for _ in range(6):
+                trajectory = simulate(thrown(splinter, 0.004, speed, draw), 3, config=CPU)
+                if trajectory.position[:, 1, 0].max() > 0.002:
+                    through += 1
+                    assert any(not told.converged and told.penetration > FAST for told in trajectory.reports)
+    assert through > 4
+
+
+@pytest.mark.parametrize(
+    ("place", "speed", "orientation", "spin"),
+    [
+        (-0.021918, 4.0293, (-0.494, -0.8158, -0.153, 0.259), (10.7, 1.03, -5.2)),
+        (-0.0249, 4.51, (-1.7, -0.68, 0.86, -0.47), (10.7, 17.5, 0.4)),
+        (-0.0223, 5.99, (0.23, -0.84, 0.1, -0.27), (12.5, 5.0, -11.8)),
+    ],
+)
+def test_disc_that_turns_beside_a_wall_stays_on_its_side(place, speed, orientation, spin):
+    # By half a radian in a step, millimetres away: its far rim comes in while the near one leaves.
+    scene = Scene(gravity=(0, 0, 0))
+    scene.add(Body("Wall", [Box((0.002, 4, 4))], motion="static"))
+    turning = {
+        "orientation": orientation / np.linalg.norm(orientation),
+        "angular_velocity": spin,
+        "linear_velocity": (speed, 0, 0),
+    }
+    scene.add(Body("Disc", [Cylinder(0.02, 0.002)], position=(place, 0, 0), mass=0.1, **turning))
+    trajectory = simulate(scene, 4, config=CPU)
+    assert trajectory.position[:, 1, 0].max() < -0.002
+    assert all(report.converged for report in trajectory.reports)
 
 
 def test_rod_that_turns_by_radians_a_frame_stops_at_a_post():
