@@ -229,7 +229,8 @@ class PositionPhase:
             meet = met_without(pairs, trial, free, flown, *where)
             if not some(meet):
                 seen, trial = trial.solution, self._repeat(trial, state, last)
-                if not np.all(trial.statistics.residual <= np.maximum(first.statistics.residual, self.fast)):
+                if some(missed := ~(trial.statistics.residual <= np.maximum(first.statistics.residual, self.fast))):
+                    best = best if last else best.too_long_for(missed)  # what pushed it is wrong all the same
                     break
                 if trial.solution is not seen:
                     meet = met_without(pairs, trial, free, flown, *where)
