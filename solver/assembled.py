@@ -107,6 +107,16 @@ class Assembly:
             pulls |= self.row_end.damping > 0.0
         return pulls
 
+    @cached_property
+    def stores(self):
+        """(islands,) bool: those with joint rows that do work, springs and what gives way among them."""
+        rows, out = self.problem.joints, np.zeros(len(self.island_jointed), bool)
+        if self.rigid is None:
+            works = self.works.copy()
+            works[self.firm] = True
+            out[self.island[np.minimum(rows.body_a, rows.body_b)[works]]] = True
+        return out
+
 
 def pressing(assembly, solution):
     """(C,) normal impulses of a solved step, those of its bounces among them [N s]."""

@@ -111,6 +111,14 @@ class Attempt:
             self.spurious = self.spurious | end.gained
             self.judge(fast)
 
+    def strays(self, bodies, halves, depth):
+        """Have islands done again that have one of ``bodies`` (n,) bool, if a step of this ``depth`` so ``halves``."""
+        before, self.failed = self.failed, of_islands(self.assembly, bodies)
+        if halves(self, depth):
+            self.too_long = self.failed if self.too_long is None else self.failed | self.too_long
+            before = before | self.failed
+        self.failed = before
+
     def split(self, share, launched, slices=0):
         """Have the islands of ``launched`` (n,) bool done again in parts, the first of them a ``share`` of the
         step, itself in ``slices``; half of it where others missed.

@@ -63,15 +63,18 @@ class BalanceTable:
     known: wp.array(dtype=wp.vec2d)  # of each body: State.owed
     keeps: wp.array(dtype=wp.bool)
     takes: wp.array(dtype=wp.bool)
+    stores: wp.array(dtype=wp.bool)  # what rows hold may be energy that comes back
     work: wp.array(dtype=wp.float64)  # of joint rows on the way [J]
     late: wp.array(dtype=wp.float64)  # and at its end, after damping
     outer: wp.array(dtype=wp.float64)  # that damping leaves as it is [J]
     noise: wp.array(dtype=wp.float64)  # by which what it is due may be off [J]
+    still: wp.array(dtype=wp.float64)  # at speeds that are none yet [J]
     bodies: wp.array(dtype=wp.int32)  # out: how many each has
     due: wp.array(dtype=wp.float64)  # [J]
     has: wp.array(dtype=wp.float64)
     wait: wp.array(dtype=wp.vec2d)
     ours: wp.array(dtype=wp.bool)  # to be scaled
+    strays: wp.array(dtype=wp.bool)  # this step alone is off by much
     waits: wp.array(dtype=wp.vec2d)  # of each body: State.owed of the next step
 
 
@@ -81,7 +84,9 @@ class Shares(NamedTuple):
     damped: float  # of what is not outer, what damping leaves
     fading: float  # of the most that there was, what is left after the step
     least: float  # of the most, which may be off
-    high: float  # of the most, which must be there
+    high: float  # of the most, below which no more is mended at once
+    slight: float  # than this share of what there is
+    much: float  # of the most, by which a step strays
 
 
 @wp.func(module=module)
@@ -150,16 +155,30 @@ def balance(table: StepTable, sums: BalanceTable):
             owed = wp.float64(0.0)
         due = outer + sums.setting[0] * (sums.due[k] + (sums.work[k] + owed) - outer) + sums.late[k]
         off = has - due
-        peak = wp.max(has, sums.setting[1] * sums.wait[k][1])
+        there = has
+        if not sums.stores[k]:
+            there = wp.min(has, due)
+        peak = wp.max(there, sums.setting[1] * sums.wait[k][1])
         least = wp.max(sums.setting[2] * peak, sums.noise[k])
-        mends = sums.keeps[k] and wp.abs(off) > least and has > sums.setting[3] * peak
+        pays = off
+        if has < sums.setting[3] * peak:
+            most = sums.setting[4] * (has - outer)
+            if sums.stores[k]:
+                most = wp.float64(0.0)
+            pays = wp.clamp(off, -most, most)
+        mends = sums.keeps[k] and wp.abs(off) > least and pays != wp.float64(0.0)
+        bears = wp.max(sums.setting[5] * peak, wp.max(sums.noise[k], sums.still[k]))
+        if wp.abs(off - pays) > least:
+            bears = wp.max(least, sums.still[k])
+        sums.strays[k] = sums.keeps[k] and not sums.stores[k] and wp.abs(off + owed) > bears
         sums.ours[k] = mends or (sums.takes[k] and off > wp.float64(0.0))
         sums.due[k] = due
         sums.wait[k] = wp.vec2d()
         if sums.keeps[k]:
             owed = -off
             if sums.ours[k]:
-                owed = wp.float64(0.0)
+                sums.due[k] = has - pays
+                owed = pays - off
             sums.wait[k] = wp.vec2d(owed, peak) / wp.float64(sums.bodies[k])
     for i in range(bodies):
         sums.waits[i] = sums.wait[sums.island[i]]
@@ -194,7 +213,7 @@ class _Step(threading.local):
     """The tables of one thread."""
 
     def __init__(self):
-        self.table, self.sums = HostTable(StepTable, count=1, step=1), HostTable(BalanceTable, count=2, setting=4)
+        self.table, self.sums = HostTable(StepTable, count=1, step=1), HostTable(BalanceTable, count=2, setting=6)
         self.energies = HostKernel(step_energies, self.table)
         self.balance = HostKernel(balance, self.table, self.sums, alone=True)
 
@@ -204,7 +223,8 @@ _step = _Step()
 
 def balance_of_step(problem, end_velocity, pose, velocity, groups, shares):
     """Kinetic energies [J] of islands at the end of a StepProblem: (those they are due (I,), those they have (I,), (I,)
-    bool which are to be mended, (n, 2) what waits of each body, as State.owed).
+    bool twice, which are to be mended and which the step alone leaves far off, (n, 2) what waits of each body, as
+    State.owed).
 
     An island is due what it had at the start, with the work of what acts on it from outside.
     end_velocity: (n, 6) free velocity at the step's end; pose: (B, 3), (B, 4) where it ends; velocity: (n, 6) there;
@@ -225,4 +245,5 @@ def balance_of_step(problem, end_velocity, pose, velocity, groups, shares):
         getattr(sums, name)[: len(values)] = values
     _step.energies.run()
     _step.balance.run()
-    return sums.due[:count].copy(), sums.has[:count].copy(), sums.ours[:count].copy(), sums.waits[:n].copy()
+    out = (getattr(sums, name)[:count].copy() for name in ("due", "has", "ours", "strays"))
+    return *out, sums.waits[:n].copy()

@@ -31,15 +31,18 @@ from .row_work import leading, work_at_end, work_of_strain, work_of_way
 from .topology import groups_with, whole_groups
 from .vectors import length, moved
 
-LEAST = 1e-3  # of the most energy that a group has had of late, which may be off: what is less waits for more,
-HIGH = 0.25  # and for the group to have that part of it: near rest it would be half of the speed
+LEAST = 1e-3  # of the most energy that a group has had of late, which may be off: what is less waits for more
+HIGH = 0.25  # of that most, below which only a
+SLIGHT = 0.05  # share of what there is goes or comes in a step: near rest it would be half of the speed
+STRAYS = 1e-2  # of that most, by which one step may be off; beyond, it is too long
 SAME = 1e-6  # [m] that anchors at one point may be apart
 FADES = 2.0  # [s] in which that most is forgotten
 MOST = 2.0  # times the speed it had, within which a group's motion is scaled: what is farther off has another cause
 
 
 def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
-    """(n, 6) velocity at the step's end with the energy of groups that joints alone hold, and (n, 2) as State.owed.
+    """(n, 6) velocity at the step's end with the energy of groups that joints alone hold, (n, 2) as State.owed, and
+    (n,) bool, bodies of those for which the step is too long; None: of none.
 
     Args:
         velocity: (n, 6) that the joints hold [m/s, rad/s].
@@ -55,7 +58,7 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
     ours, (sound, ruled, before, slow) = assembly.island_jointed & ~judged.driven, known
     island, bodies, n = assembly.island, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     if not some(ours):
-        return velocity, np.zeros((n, 2))
+        return velocity, np.zeros((n, 2)), None
     keeps, takes = _conservative(assembly, solution, near, ours)
     keeps[island[~sound]] = False
     noise = np.zeros(len(keeps))
@@ -63,7 +66,7 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
         keeps &= ~misfits(assembly, unknown, slow)
         noise = np.where(unknown, work_in_noise(assembly, judged), 0.0)
     if not some(keeps | takes):
-        return velocity, np.zeros((n, 2))
+        return velocity, np.zeros((n, 2)), None
     work = _work(assembly, (solution, judged), late, (keeps, takes), near)
     pose, count = (solution.position, solution.orientation), len(ours)
     reference, outer = None, np.zeros(count)
@@ -75,23 +78,42 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
     if decay < 1.0:
         reference, outer = move()
     groups = {
-        "island": island, "known": before, "keeps": keeps, "takes": takes, "work": work[0], "late": work[1],
-        "outer": outer, "noise": noise,
+        "island": island, "known": before, "keeps": keeps, "takes": takes, "stores": assembly.stores,
+        "work": work[0], "late": work[1], "outer": outer, "noise": noise,
+        "still": 0.5 * slow**2 * np.bincount(island, bodies.mass[:n], count),
     }  # fmt: skip
-    shares = Shares(decay**2, np.exp(-assembly.problem.step / FADES), LEAST, HIGH)
-    due, has, ours, waits = balance_of_step(assembly.problem, assembly.end_velocity, pose, velocity, groups, shares)
+    shares = Shares(decay**2, np.exp(-assembly.problem.step / FADES), LEAST, HIGH, SLIGHT, STRAYS)
+    start = assembly.problem, assembly.end_velocity
+    due, has, ours, strays, waits = balance_of_step(*start, pose, velocity, groups, shares)
+    strays = _strays(assembly, solution, strays)
     if not some(ours):
-        return velocity, waits
+        return velocity, waits, strays
     if reference is None:
         reference, outer = move()
     factor = np.sqrt(np.maximum(due - outer, 0.0) / np.maximum(has - outer, 1e-300))
     ours &= factor < MOST
-    if some(far := ours & keeps & (factor <= 1.0 / MOST)):  # as where a spring has it: what is too much is owed
-        own = far[island]
+    if some(far := ours & (factor <= 1.0 / MOST)):
+        far &= ~keeps | assembly.stores  # as where a spring has it: what is too much is owed
+        own = (far & keeps)[island]
         waits[own, 0] = ((due - has) / np.bincount(island, minlength=count))[island[own]]
-    ours &= factor > 1.0 / MOST
+        ours &= ~far
     kept = np.where(ours[island][:, None], reference + factor[island][:, None] * (velocity - reference), velocity)
-    return kept, waits
+    return kept, waits, strays
+
+
+def _strays(assembly, solution, strays):
+    """(n,) bool: bodies of the islands ``strays`` (islands,) bool that joints alone hold; None: of none.
+
+    Light links whip round as what hangs on them comes to the end of its reach: within a step that is an impact, and
+    takes energy that no speed can tell where it goes.
+    """
+    if not some(strays):
+        return None
+    contacts, island = assembly.problem.contacts, assembly.island
+    if len(contacts):
+        touched = moved(solution.contact_impulse)
+        strays[island[np.minimum(contacts.body_a, contacts.body_b)[touched]]] = False
+    return strays[island] if some(strays) else None
 
 
 def _momentum(velocity, assembly, pose, wanted):

@@ -16,6 +16,7 @@ from .crests import crests
 from .curves import COARSE, KINK, MOST, bends, curves, pose_at
 from .eased import SHARES, eased
 from .effort import Effort, adds_up, hanging
+from .energy_limit import LONGEST_STEP
 from .facets import Surfaces
 from .far_contacts import holds, pushed_from_afar
 from .flags import some
@@ -383,6 +384,8 @@ class PositionPhase:
         if some(assembly.island_jointed):
             hangs, slow = hanging(assembly), tolerance < self.fast
             aim[hangs & slow] *= self.solver.hanging
+            short = min(1.0, assembly.problem.step / LONGEST_STEP)  # lengths left are speeds, the larger the shorter
+            aim[hangs & ~slow & ~assembly.stores[assembly.island]] *= short
             if some(assembly.island_looped):
                 aim[hangs & ~slow & assembly.island_looped[assembly.island]] *= self.solver.branching
         eps = start_eps(state, assembly, (sweeps, carried), self.solver.eps_at_rest, self.fast)

@@ -29,7 +29,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import curves
+from . import curves, whips
 from .assemble import Assembler
 from .attempt import NOTHING, Attempt, Spent, StepOutcome
 from .blows import blow
@@ -151,10 +151,13 @@ class Stepper:
 
         What tells that bodies went through each other tells it at any length of step, and what is light and small may
         be turned by radians in a sixteenth of a frame.  Once they did, any miss of theirs in a part of the step counts
-        as that: impulses that turn them by radians give them energy, too.
+        as that: impulses that turn them by radians give them energy, too.  So are links halved that whip round.
         """
         if depth < self.deepest or attempt.pieces > 1:
             return True
+        if self.deepest == DEEPEST and depth < whips.DEEPEST:
+            if some(attempt.failed[attempt.dynamic()] & whips.whips(attempt, self.fast)):
+                return True
         known = self.collider.turning
         return self._finer(depth) and (attempt.went_through() or (known is not None and some(attempt.failed & known)))
 
@@ -217,6 +220,8 @@ class Stepper:
             return attempt
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
+        if end.strays is not None:
+            attempt.strays(end.strays, self._halves, depth)
         if depth < self.deepest:
             # Each looks at other islands than those that are done again anyway.
             once = (catch,) if attempt.pieces == 1 else ()

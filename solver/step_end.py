@@ -45,6 +45,7 @@ class EndVelocity:
     body: np.ndarray  # (n,) worst residual each body has a part in [m/s]; 0 where nothing asked for the phase
     joint: np.ndarray  # (joints,) that of each joint's rows [m/s or rad/s]
     gained: np.ndarray  # (n,) bool: bodies of islands that end with more energy than there is
+    strays: np.ndarray | None = None  # (n,) bool: bodies for which the step is too long (kept_energy.py); None: none
     beyond: np.ndarray | None = None  # (n,) see State.beyond; None: as it was
     ruled: np.ndarray | bool = False  # (n,) see State.ruled and State.owed
     owed: np.ndarray | float = 0.0
@@ -155,7 +156,8 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         out.velocity = result.velocity[:n] if every(mask) else np.where(mask[:, None], result.velocity[:n], velocity)
         known = sound, *before, phase.fast / LONGEST_STEP
         late = problem, result
-        out.velocity, out.owed = keep_energy(out.velocity, assembly, solution, judged, late, known, decay, phase.fast)
+        kept = keep_energy(out.velocity, assembly, solution, judged, late, known, decay, phase.fast)
+        out.velocity, out.owed, out.strays = kept
         if lent is not None:
             out.owed = np.where(out.owed[:, 1:] > 0.0, out.owed, lent)
         if waits is not None:
