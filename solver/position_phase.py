@@ -31,7 +31,7 @@ from .overreach import overreached
 from .passing import HALVED, LAST, scene_poses
 from .problem import joined, world_impulses
 from .proximal import SolveOptions
-from .redetect import check_end, unchecked
+from .redetect import check_end, of_others, unchecked
 from .reference.rows import normals, start_gaps
 from .residuals import Judge
 from .second_hits import hit_again
@@ -76,7 +76,7 @@ class PositionPhase:
         solved = Solved(assembly, *self._solve(assembly, options, tolerance, last), tolerance, NO_PAIRS)
         solved = self._repeat(solved, state, last)
         if last:
-            solved = self._without_far(solved, state)
+            solved = self._without_far(solved, state, last)
         if solved.seen:
             solved = self._along_curves(solved, state, last)
         solved = self._with_turning_normals(solved, state, last)
@@ -104,11 +104,11 @@ class PositionPhase:
             if last == LAST and check is not None and solved.check is not None:
                 check = check.after(solved.check)
             solved = replace(solved, check=check)
-            missed = None if check is None else _of_others(check.missed, bad)
+            missed = None if check is None else of_others(check.missed, bad)
             again = None if last else hit_again(assembly, solution, missed, bad)
             if again is not None:  # their step is halved anyway
                 solved = solved.too_long_for(again)
-                missed = _of_others(missed, whole_groups(assembly.island, solved.too_long))
+                missed = of_others(missed, whole_groups(assembly.island, solved.too_long))
             pressed = self.assembler.wrongly_pressed(assembly, solution, others=repeat >= CHANGES)
             struck = missed_hits(assembly, solution, self.fast)
             if repeat == REPEATS or (missed is None and pressed is None and struck is None):
@@ -245,13 +245,13 @@ class PositionPhase:
         """The Solved step without contacts between ``pairs`` (P,) of scene bodies."""
         return self._leaving_out(of_pairs(pairs, solved.assembly), replace(solved, left_out=pairs), state, last)
 
-    def _without_far(self, solved, state):
+    def _without_far(self, solved, state, last):
         """The Solved step, what misses in it without contacts from afar, where all holds then: see far_contacts.py."""
         missed = ~(solved.statistics.residual <= solved.tolerance)
         afar = pushed_from_afar(solved, missed, self.slow)
         if afar is None:
             return solved
-        trial = self._repeat(self._leaving_out(afar, solved, state, True), state, False)
+        trial = self._repeat(self._leaving_out(afar, solved, state, last), state, HALVED)
         return trial if holds(trial, missed) else replace(solved, solves=trial.solves)
 
     def _leaving_out(self, out, solved, state, last):
@@ -392,12 +392,3 @@ class PositionPhase:
         if swept is None:
             swept = state.swept[assembly.numbering.scene[: len(aim)]]
         return SolveOptions(aim, eps, np.where(swept > 0, 2 * sweeps, sweeps)), tolerance
-
-
-def _of_others(contacts, bad):
-    """The Contacts that touch none of the dynamic bodies ``bad`` (n,) bool; None where there are none."""
-    if contacts is None or not some(bad):
-        return contacts
-    bodies = np.flatnonzero(bad)
-    others = ~(np.isin(contacts.body_a, bodies) | np.isin(contacts.body_b, bodies))
-    return contacts.take(others) if others.any() else None

@@ -48,6 +48,15 @@ class EndCheck:
         return self
 
 
+def of_others(contacts, bad):
+    """The Contacts that touch none of the dynamic bodies ``bad`` (n,) bool; None where there are none."""
+    if contacts is None or not some(bad):
+        return contacts
+    bodies = np.flatnonzero(bad)
+    others = ~(np.isin(contacts.body_a, bodies) | np.isin(contacts.body_b, bodies))
+    return contacts.take(others) if others.any() else None
+
+
 def unchecked(count):
     """EndCheck of a step whose end tells nothing, so that none of ``count`` bodies may keep it."""
     return EndCheck(0.0, np.inf, None, np.zeros(count), np.full(count, np.inf), np.zeros(count, bool))
