@@ -247,7 +247,7 @@ class PositionPhase:
 
     def _without_far(self, solved, state, last):
         """The Solved step, what misses in it without contacts from afar, where all holds then: see far_contacts.py."""
-        missed = ~(solved.statistics.residual <= solved.tolerance)
+        missed = ~(solved.statistics.residual <= solved.tolerance) & (solved.tolerance < self.fast)
         afar = pushed_from_afar(solved, missed, self.slow)
         if afar is None:
             return solved

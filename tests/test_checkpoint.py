@@ -268,7 +268,7 @@ MADE = {
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow rims cores"
     " riding noise flat _moving holding hand_over force_fields outlines _motion _foresight _places _numbering _linking"
-    " _inert asleep carried _surfaces_run _joined flights hangs spinning until",
+    " _inert asleep carried _surfaces_run _joined flights hangs spinning until frame",
     "PositionPhase": "assembler collider frames joints solver slow fast judge surfaces effort",
     "Gyroscopes": "frames joints ball _known",
     "ProximalSolver": "device problem _ropes _contact _joint _motion _momentum _stiffness _assembly _cg"
