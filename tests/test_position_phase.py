@@ -8,8 +8,9 @@ import numpy as np
 from axion.solver import SolverConfig, position_phase, simulate
 from axion.solver.handed_eps import EPS_SMALLEST
 from axion.solver.kept_solves import unchanged
-from axion.solver.position_phase import CALM, PositionPhase, _of_others
+from axion.solver.position_phase import CALM, PositionPhase
 from axion.solver.proximal import ProximalSolver
+from axion.solver.redetect import of_others
 from scenes import pile, stack
 from step_problems import contacts_of
 from table_scenes import struck_wall
@@ -51,10 +52,10 @@ def test_islands_with_a_late_contact_or_another_integrator_are_solved_again():
 
 def test_islands_that_missed_get_no_late_contacts():
     found, nobody = contacts([(0, 2), (1, 2)]), np.zeros(2, bool)
-    assert _of_others(None, np.array([True, False])) is None
-    assert _of_others(found, nobody) is found
-    assert _of_others(found, np.array([True, False])).body_a.tolist() == [1]
-    assert _of_others(found, np.ones(2, bool)) is None
+    assert of_others(None, np.array([True, False])) is None
+    assert of_others(found, nobody) is found
+    assert of_others(found, np.array([True, False])).body_a.tolist() == [1]
+    assert of_others(found, np.ones(2, bool)) is None
 
 
 def test_gauss_seidel_comes_first_where_the_last_solve_took_it(monkeypatch):
