@@ -44,6 +44,7 @@ from .led import led_energy
 from .reference.rows import gaps, start_gaps
 from .shared_motion import shared_motion
 from .straight_carriers import carriers, past
+from .topology import groups_with
 from .vectors import length
 
 SPARE = 1e-3  # of the kinetic energy at the start, and of the work of joint rows: what a step may add
@@ -63,13 +64,13 @@ class EnergyLimit:
     to the velocity [m/s]; noise: (n,) energy that poses known to the tolerance may hide [J].
     """
 
-    def __init__(self, assembly, solution, judged, tolerance, led, off):
+    def __init__(self, assembly, solution, judged, tolerance, led, off, stuck):
         """judged: the JudgedStep of the StepSolution; tolerance: [m] that poses are accepted with; led: (B, 6)
         velocities of keyframed bodies at the step's end; off: (n,) [m] by how much poses may be off in the
-        step.
+        step; stuck: (n,) bool, bodies of islands that missed their aim, or are held as they overlap.
         """
         self.assembly, problem, bodies = assembly, assembly.problem, assembly.problem.bodies
-        self.solution = solution
+        self.solution, self._stuck = solution, groups_with(assembly.island, stuck, len(judged.driven))
         contacts, n, self._count = problem.contacts, bodies.dynamic_count, len(judged.driven)
         self.orientation, mass = solution.orientation[:n], bodies.mass[:n]
         self.held, self._carriers, (self._rows, spare_of_rows) = ~judged.driven, None, judged.work
@@ -111,11 +112,12 @@ class EnergyLimit:
     def _more(self):
         """(islands,) [J] beyond ``_least``, which mostly answers by itself, that they may end with.
 
-        What pushes overlap out lifts, or strains springs, and makes nothing faster: in a wedge it is any force, over a
-        way that is noise.
+        What pushes overlap out of what is stuck lifts, or strains springs, and makes nothing faster: in a wedge it is
+        any force, over a way that is noise.
         """
         pushed, stored = self._pushed_out(self.solution, self._spare), -(self._sum(self.work) + self._rows)
-        return np.minimum(pushed, np.maximum(stored, 0.0)) + self._spare_of_rows
+        pushed = np.where(self._stuck, np.minimum(pushed, np.maximum(stored, 0.0)), pushed)
+        return pushed + self._spare_of_rows
 
     def _pushed_out(self, solution, spare):
         """(islands,) work of contacts on overlap that the last step left, as far as it left in this one [J].

@@ -80,7 +80,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     stuck = solved.statistics.held | (judged.body[:n] > solved.tolerance)
     part = assembly.problem.step / (phase.assembler.frame or assembly.problem.step)
     off = part * np.where(stuck, phase.slow, phase.fast)
-    limit = EnergyLimit(assembly, solution, judged, phase.fast, led, off)
+    limit = EnergyLimit(assembly, solution, judged, phase.fast, led, off, stuck)
     gained = limit.exceeded(velocity)
     before = _ruled(state, assembly.numbering.scene[:n])
     left = np.zeros(n) if state.left is None else state.left[assembly.numbering.scene[:n]]

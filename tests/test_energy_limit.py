@@ -13,7 +13,7 @@ STEP, TOLERANCE, MASS = 1.0 / 24.0, 1e-4, 1.0
 OVERLAP, FORCE = 5e-5, 1e5  # [m], [N]
 
 
-def limit_of(way, load=0.0):
+def limit_of(way, load=0.0, stuck=False):
     """The EnergyLimit of two balls that overlap at rest, are pressed at each other and move apart by ``way`` [m], the
     first against a weight of ``load`` [N].
     """
@@ -27,7 +27,8 @@ def limit_of(way, load=0.0):
         problem=problem, island=np.zeros(2, int), end_velocity=bodies.free_velocity[:2], bounces=None
     )
     judged = SimpleNamespace(driven=np.zeros(1, bool), work=(np.zeros(1), np.zeros(1)))
-    return EnergyLimit(assembly, solution, judged, TOLERANCE, assembly.problem.bodies.velocity, np.full(2, TOLERANCE))
+    told = np.full(2, TOLERANCE), np.full(2, stuck)
+    return EnergyLimit(assembly, solution, judged, TOLERANCE, assembly.problem.bodies.velocity, *told)
 
 
 def speed_of(energy):
@@ -38,10 +39,18 @@ def speed_of(energy):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_a_force_on_overlap_gives_energy_as_far_as_that_is_pushed_out(share):
+    limit, work = limit_of(share * OVERLAP), FORCE * share * OVERLAP
+    noise = MASS * (TOLERANCE / STEP) ** 2
+    assert not limit.exceeded(speed_of(0.99 * work + 0.5 * noise))[0]
+    assert limit.exceeded(speed_of(1.01 * work + 2.0 * noise))[0]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("load", [0.0, 0.2 * FORCE, 5.0 * FORCE])
-def test_a_force_on_overlap_lifts_as_far_as_that_is_pushed_out_and_makes_nothing_faster(share, load):
+def test_a_force_on_what_is_stuck_lifts_as_far_as_that_is_pushed_out_and_makes_nothing_faster(share, load):
     """The two had all that the force may have done, and in wedges, where forces are without end, any energy."""
-    limit, way = limit_of(share * OVERLAP, load), share * OVERLAP
+    limit, way = limit_of(share * OVERLAP, load, True), share * OVERLAP
     spare = 2.0 * (0.5 * load * TOLERANCE + 0.5 * MASS * (TOLERANCE / STEP) ** 2) + load * TOLERANCE
     energy = limit.limit[0] + min(FORCE, load) * way
     assert energy == pytest.approx(-max(load - FORCE, 0.0) * way, abs=1e-9)
