@@ -116,7 +116,7 @@ class Attempt:
         before, self.failed = self.failed, of_islands(self.assembly, bodies)
         if halves(self, depth):
             self.too_long = self.failed if self.too_long is None else self.failed | self.too_long
-            before = before | self.failed
+            self.asked, before = self.asked | self.failed, before | self.failed
         self.failed = before
 
     def split(self, share, launched, slices=0):

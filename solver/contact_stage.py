@@ -119,8 +119,9 @@ def judge_contacts(
         # Of meshes what is beside the way, as far as that leads, counts too: a body on one corner turns about it.
         if has_mesh(shapes, points.pair[k]):
             closing = wp.max(wp.abs(closing), half * speed_at(points, k, poses))
-        near = gap <= wp.max(floor * points.size[k], reach_of(stage, closing))
-        chosen.closes[k] = near or closes_by_turning(stage, poses, shapes, points, k, gap)
+        chosen.closes[k] = gap <= wp.max(floor * points.size[k], reach_of(stage, closing))
+        if not chosen.closes[k]:
+            chosen.closes[k] = closes_by_turning(stage, poses, shapes, points, k, gap)
 
 
 @kernel
@@ -175,8 +176,8 @@ class ContactStage:
         self._round = has_round_sides(model)
         self._outlined = self._round or bool(model.polygons.many.any())
         self._hulls = any(isinstance(shape, ConvexHull) for shape in model.shapes)
-        self._everyone, self._counts, self._pieces = np.ones(len(model.names), bool), None, None
-        self._turning = None
+        self._everyone, self._counts = np.ones(len(model.names), bool), None
+        self._pieces = self._turning = None
         room = max(FEWEST, usual_room(int(model.movable.sum()))["contacts"])
         self._make_fresh_room(room)
         self._make_room(room)

@@ -162,7 +162,7 @@ def balance(table: StepTable, sums: BalanceTable):
         least = wp.max(sums.setting[2] * peak, sums.noise[k])
         pays = off
         if has < sums.setting[3] * peak:
-            most = sums.setting[4] * (has - outer)
+            most = sums.setting[4] * wp.max(has - outer, wp.float64(0.0))
             if sums.stores[k]:
                 most = wp.float64(0.0)
             pays = wp.clamp(off, -most, most)

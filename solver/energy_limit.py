@@ -70,7 +70,7 @@ class EnergyLimit:
         step; stuck: (n,) bool, bodies of islands that missed their aim, or are held as they overlap.
         """
         self.assembly, problem, bodies = assembly, assembly.problem, assembly.problem.bodies
-        self.solution, self._stuck = solution, groups_with(assembly.island, stuck, len(judged.driven))
+        self.solution, self._stuck = solution, stuck
         contacts, n, self._count = problem.contacts, bodies.dynamic_count, len(judged.driven)
         self.orientation, mass = solution.orientation[:n], bodies.mass[:n]
         self.held, self._carriers, (self._rows, spare_of_rows) = ~judged.driven, None, judged.work
@@ -100,7 +100,7 @@ class EnergyLimit:
             self.limit = self.limit + np.where(self.held, 0.0, np.maximum(given, taken))
         # Poses are known to the tolerance: weights are lifted by it, once a frame however many steps it takes, and
         # there is a speed that is none yet.
-        noise = off * pull / problem.step + 0.5 * (off / LONGEST_STEP) ** 2
+        noise = off * pull / problem.step + 0.5 * (tolerance / LONGEST_STEP) ** 2
         self.noise = mass * noise
         spare = SPARE * start + self.noise
         if self._carriers is not None:  # an impact at any time of the step, of which the speed is told as if even
@@ -115,8 +115,11 @@ class EnergyLimit:
         What pushes overlap out of what is stuck lifts, or strains springs, and makes nothing faster: in a wedge it is
         any force, over a way that is noise.
         """
-        pushed, stored = self._pushed_out(self.solution, self._spare), -(self._sum(self.work) + self._rows)
-        pushed = np.where(self._stuck, np.minimum(pushed, np.maximum(stored, 0.0)), pushed)
+        pushed = self._pushed_out(self.solution, self._spare)
+        if some(pushed):
+            stored = self._sum(np.maximum(-self.work, 0.0)) + np.maximum(-self._rows, 0.0)
+            stuck = groups_with(self.assembly.island, self._stuck, self._count)
+            pushed = np.where(stuck, np.minimum(pushed, stored), pushed)
         return pushed + self._spare_of_rows
 
     def _pushed_out(self, solution, spare):

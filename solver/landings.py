@@ -8,8 +8,8 @@ its height in the one step of the hit, and none after.  So it is with friction o
 stopped a hammer of 0.6 kg at 3 m/s on a nail that 60 N hold, which has to go in by 5 cm.
 
 So the step is done again in parts: until just before the hit, as if nothing were hit; over the hit, so short that
-springs hardly matter; and the rest, in which all lies on each other and keeps its energy.  A solve without the contacts
-that are hit tells when that is.  Not if any of the joints may break; see stops.py.
+springs hardly matter; and the rest, in which all lies on each other and keeps its energy.  A solve without any
+contact of the two that was apart tells when that is.  Not if any of the joints may break; see stops.py.
 """
 
 import numpy as np

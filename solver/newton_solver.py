@@ -100,6 +100,7 @@ class SolverAxion(newton.solvers.SolverBase):
             self._solver,
             self.config.tolerances(),
         )
+        self._phase.looks = False
         world = model.body_world.numpy() if model.body_count else np.zeros(0, int)
         self._world = np.append(world, -1)
         self._eps, self._swept = np.full(model.body_count + 1, FIRST_EPS), np.zeros(model.body_count + 1)

@@ -54,17 +54,18 @@ def came_through(assembly, solution, found, deep, model, tolerance):
     inside = np.zeros(len(start) + 1, np.intp)
     np.cumsum(contacts.start_gap.take(by_pair) < -tolerance, out=inside[1:])
     apart = places((first < last) & (inside[first] == inside[last]))
-    if len(apart):
-        apart = apart[~among(pair[apart], _stay_on_their_side(assembly, solution, model, tolerance))]
     if not len(apart):
         return through
-    deep, first, count = deep[apart], first[apart], (last - first)[apart]
+    deep, pair, first, count = deep[apart], pair[apart], first[apart], (last - first)[apart]
     begin = np.cumsum(count) - count
     before = by_pair[np.arange(count.sum()) - np.repeat(begin - first, count)]  # of each, all of its pair at the start
     # both normals from the body with the greater number to the other one
     same = (a < b).take(before) == np.repeat((found.body_a < found.body_b).take(deep), count)
     cosine = inner(np.repeat(found.normal.take(deep, 0), count, axis=0), contacts.normal.take(before, 0))
-    through[deep] = np.maximum.reduceat(np.where(same, cosine, -cosine), begin) < OPPOSED
+    opposed = np.maximum.reduceat(np.where(same, cosine, -cosine), begin) < OPPOSED
+    if some(opposed):
+        opposed &= ~among(pair, _stay_on_their_side(assembly, solution, model, tolerance))
+        through[deep[opposed]] = True
     return through
 
 

@@ -18,7 +18,7 @@ from .eased import SHARES, eased
 from .effort import Effort, adds_up, hanging
 from .energy_limit import LONGEST_STEP
 from .facets import Surfaces
-from .far_contacts import holds, pushed_from_afar
+from .far_contacts import better, pushed_from_afar
 from .flags import some
 from .ghosts import NO_PAIRS, met_without, of_pairs, suspects
 from .gliding import whole_impulses
@@ -55,6 +55,8 @@ CHANGES = 2  # solves with the integrator of other loads; one that comes and goe
 class PositionPhase:
     """Solves the position phase of steps of one scene."""
 
+    looks = True  # at the end of a step; not where who asks hands over all contacts, and impulses of each are to come
+
     def __init__(self, assembler, collider, frames, joints, solver, tolerances, bodies=()):
         """tolerances: (slow, fast) [m], as SolverConfig.tolerances gives them; bodies: the scene's, if it has some."""
         self.assembler, self.collider, self.frames = assembler, collider, frames
@@ -75,7 +77,7 @@ class PositionPhase:
         options, tolerance = self.options(assembly, state)
         solved = Solved(assembly, *self._solve(assembly, options, tolerance, last), tolerance, NO_PAIRS)
         solved = self._repeat(solved, state, last)
-        if last:
+        if last and self.looks:
             solved = self._without_far(solved, state, last)
         if solved.seen:
             solved = self._along_curves(solved, state, last)
@@ -252,7 +254,7 @@ class PositionPhase:
         if afar is None:
             return solved
         trial = self._repeat(self._leaving_out(afar, solved, state, last), state, HALVED)
-        return trial if holds(trial, missed) else replace(solved, solves=trial.solves)
+        return better(trial, solved, missed)
 
     def _leaving_out(self, out, solved, state, last):
         """The Solved step without contacts ``out`` (C,) bool."""
@@ -384,8 +386,9 @@ class PositionPhase:
         if some(assembly.island_jointed):
             hangs, slow = hanging(assembly), tolerance < self.fast
             aim[hangs & slow] *= self.solver.hanging
-            short = min(1.0, assembly.problem.step / LONGEST_STEP)  # lengths left are speeds, the larger the shorter
-            aim[hangs & ~slow & ~assembly.stores[assembly.island]] *= short
+            if assembly.problem.step < LONGEST_STEP:  # lengths left are speeds, the larger the shorter
+                rigid = hangs & ~slow & ~assembly.stores[assembly.island]
+                aim[rigid] *= assembly.problem.step / LONGEST_STEP
             if some(assembly.island_looped):
                 aim[hangs & ~slow & assembly.island_looped[assembly.island]] *= self.solver.branching
         eps = start_eps(state, assembly, (sweeps, carried), self.solver.eps_at_rest, self.fast)

@@ -66,8 +66,8 @@ from .take_offs import take_off
 from .turning_strikes import strike
 from .twists import count_turns
 
-DEEPEST = 4  # a step is halved at most this often
-MORE = 6  # times more where bodies went through each other: what has 100 m/s gets 4 mm far then
+DEEPEST = 4  # a step is halved at most this often, but for what whips round (whips.py),
+MORE = 6  # and so often more where bodies went through each other: what has 100 m/s gets 4 mm far then
 PATIENCE = 3  # frames given up on before steps are halved less
 FINDS = launch, landing, take_off, halt, strike, blow, collide, unsteady, rock
 """What asks for parts of a step that meet where something happens within it."""

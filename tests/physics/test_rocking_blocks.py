@@ -15,6 +15,8 @@ from scenes import GRAVITY, turned
 
 CPU = SolverConfig(device="cpu")
 IMPACTS = 5
+LAW, ON_TRIANGLES, FIRST, SMALL = 0.005, 0.02, 0.01, 0.01
+"""Rates may be off by: after impacts, after those of boxes and hulls on triangles, before, and of small blocks."""
 SIGNS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 SIDES = np.array([(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6), (0, 2, 6),
                   (0, 6, 4), (1, 5, 7), (1, 7, 3)])  # fmt: skip
@@ -76,25 +78,16 @@ class Block:
         )
 
 
-def worst(block, fps):
+def worst(block, fps, bound=LAW):
     """Largest part by which a swing, before or after one of the first five impacts, is off the law from there on."""
     lean, upright = block.run(1.03 * block.lasts(IMPACTS + 1), fps)
     side = np.flatnonzero(np.diff(np.sign(lean)) != 0) + 1
     swings = [np.median(part) for part in np.split(upright, side)][: IMPACTS + 1]
     assert len(swings) == IMPACTS + 1
-    assert (
-        abs(
-            figure(
-                f"{block.name}, {fps:g} frames a second",
-                "rate of the first swing",
-                upright[1] / block.first - 1.0,
-                0.02,
-            )
-        )
-        < 0.02
-    )
+    name = f"{block.name}, {fps:g} frames a second"
+    assert abs(figure(name, "rate of the first swing, off the law", upright[1] / block.first - 1.0, FIRST)) < FIRST
     off = np.abs(np.array(swings) / (upright[1] * block.kept ** np.arange(IMPACTS + 1)) - 1.0).max()
-    return figure(f"{block.name}, {fps:g} frames a second", "rate after five impacts, off Housner's law", off, 0.02)
+    return figure(name, "rate after five impacts, off Housner's law", off, bound)
 
 
 @pytest.mark.parametrize(
@@ -103,22 +96,23 @@ def worst(block, fps):
 )
 def test_five_impacts(width, height, fps):
     # It was 0.63 and 0.58 of the law after four at 24 frames a second, and 0.95 and 0.91 at 480.
-    assert worst(Block(width, height), fps) < 0.02
+    assert worst(Block(width, height), fps) < LAW
 
 
 @pytest.mark.parametrize("slender", [3.0, 6.0])
 @pytest.mark.parametrize("height", [1.0, 5.0])
 def test_larger_ones(height, slender):
-    assert worst(Block(height / slender, height), 24) < 0.02
+    assert worst(Block(height / slender, height), 24) < LAW
 
 
 @pytest.mark.parametrize("ground", ["plane", "box", "mesh"])
 @pytest.mark.parametrize("kind", ["box", "hull", "mesh"])
 def test_of_all_shapes(kind, ground):
-    assert worst(Block(0.2, 0.8, kind, ground), 24) < 0.02
+    bound = ON_TRIANGLES if ground == "mesh" and kind != "mesh" else LAW
+    assert worst(Block(0.2, 0.8, kind, ground), 24, bound) < bound
 
 
-@pytest.mark.parametrize("slender", [3.0, 4.0, 6.0])
+@pytest.mark.parametrize("slender", [2.5, 3.0, 4.0])
 @pytest.mark.parametrize("height", [0.05, 0.2])
 def test_small_ones(height, slender):
     # They land more than once in two frames: what is left is that of a whole number of impacts, and of as many as the
@@ -128,7 +122,7 @@ def test_small_ones(height, slender):
     kept = upright[-1] / upright[1]
     impacts = np.log(kept) / np.log(block.kept)
     off = kept / block.kept ** np.round(impacts) - 1.0
-    assert abs(figure(f"{block.name}, {fps} frames a second", "rate, off that of whole impacts", off, 0.02)) < 0.02
+    assert abs(figure(f"{block.name}, {fps} frames a second", "rate, off that of whole impacts", off, SMALL)) < SMALL
     assert IMPACTS - 2.5 < impacts < IMPACTS + 1.5
 
 
