@@ -7,6 +7,7 @@ import newton
 import numpy as np
 import pytest
 import warp as wp
+from axion.solver import newton_solver, position_phase
 from axion.solver.newton_solver import SolverAxion
 from axion.solver.position_phase import PositionPhase
 from newton.tests.test_physics_verification import _add_equality_constraint
@@ -141,6 +142,18 @@ def test_halved_steps_keep_armature_and_limits():
     assert len(missed) == 10 * 3  # once whole, twice as halves; quarters pass
     assert run.qd[0] == pytest.approx(10.0 * 0.1 / (2.0 + 3.0), rel=1e-5)
     assert run.go(20, step=0.01).q[0] == pytest.approx(0.05, abs=1e-6)
+
+
+def test_every_contact_has_a_force_where_nothing_is_halved(monkeypatch):
+    # Who misses at the last halving is solved without contacts from afar, and those would have none.
+    def asked(*_):
+        raise AssertionError("newton's contacts are those of the step")
+
+    monkeypatch.setattr(newton_solver, "DEEPEST", 0)
+    monkeypatch.setattr(position_phase, "pushed_from_afar", asked)
+    run = stack(2).go(3, step=1 / 60)
+    contacts, force = run.solver._reader._old
+    assert len(force) == len(contacts) > 0
 
 
 def test_contacts_that_were_lost_are_an_error():
