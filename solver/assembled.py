@@ -12,7 +12,7 @@ from .numbering import Numbering
 from .plausible import PairOverlap
 from .problem import JointRows, StepProblem
 from .reference.rows import start_gaps
-from .vectors import inner
+from .vectors import inner, moved
 
 
 @dataclass(eq=False)
@@ -122,6 +122,15 @@ def pressing(assembly, solution):
     """(C,) normal impulses of a solved step, those of its bounces among them [N s]."""
     pressed, bounces = solution.contact_impulse[:, 0], assembly.bounces
     return pressed if bounces is None else pressed + inner(assembly.problem.contacts.normal, bounces.impulse)
+
+
+def pressed_islands(assembly, solution):
+    """(islands,) bool: those with contacts that carry load in a solved step."""
+    contacts, out = assembly.problem.contacts, np.zeros(len(assembly.island_jointed), bool)
+    if len(contacts):
+        touched = moved(solution.contact_impulse)
+        out[assembly.island[np.minimum(contacts.body_a, contacts.body_b)[touched]]] = True
+    return out
 
 
 def free_gain(assembly):

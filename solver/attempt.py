@@ -111,13 +111,10 @@ class Attempt:
             self.spurious = self.spurious | end.gained
             self.judge(fast)
 
-    def strays(self, bodies, halves, depth):
-        """Have islands done again that have one of ``bodies`` (n,) bool, if a step of this ``depth`` so ``halves``."""
-        before, self.failed = self.failed, of_islands(self.assembly, bodies)
-        if halves(self, depth):
-            self.too_long = self.failed if self.too_long is None else self.failed | self.too_long
-            self.asked, before = self.asked | self.failed, before | self.failed
-        self.failed = before
+    def strays(self, bodies):
+        """Have islands done again in halves that have one of ``bodies`` (n,) bool; their joints are not judged."""
+        self.lasts_too_long(bodies)
+        self.ask_again(of_islands(self.assembly, bodies))
 
     def split(self, share, launched, slices=0):
         """Have the islands of ``launched`` (n,) bool done again in parts, the first of them a ``share`` of the
@@ -125,8 +122,11 @@ class Attempt:
         """
         if not some(self.failed):
             self.share, self.slices = share, slices
-        found = of_islands(self.assembly, launched)
-        self.asked, self.failed = self.asked | found, self.failed | found
+        self.ask_again(of_islands(self.assembly, launched))
+
+    def ask_again(self, bodies):
+        """Have scene bodies (B,) bool of whole islands done again, as something within the step asks for it."""
+        self.asked, self.failed = self.asked | bodies, self.failed | bodies
 
     def stays(self):
         """(n,) bool: sound bodies, but for those of islands that are done again as something asks for parts."""

@@ -14,9 +14,9 @@ from .assembled import free_gain
 from .bounces import moving_first
 from .copies import replace
 from .flags import places, some
+from .ghosts import of_pairs
 from .left_behind import left_behind
-from .ordered import among, distinct
-from .plausible import pair_number
+from .ordered import distinct
 from .problem import world_impulses
 from .reference.rows import gaps, parting_speeds
 from .stops import joint_groups, matters, may_break, met_at, solved_otherwise
@@ -50,8 +50,7 @@ def blow(attempt, phase):
     bodies = np.zeros(n + 1, bool)
     bodies[own] = bodies[other] = True
     contacts = problem.contacts
-    pair = pair_number(contacts.body_a, contacts.body_b, len(problem.bodies.mass))
-    off = among(pair, distinct(pair[hits]))
+    off = of_pairs(distinct(assembly.pairs[hits]), assembly)
     without = replace(problem, contacts=contacts.take(~off))
     free, residual = solved_otherwise(attempt, phase, without, bodies[:n])
     wide = np.append(residual[:n], 0.0)
@@ -98,10 +97,9 @@ def _braked(assembly, solution, hits):
         return np.zeros(0, bool)
     problem, gain = assembly.problem, length(free_gain(assembly))
     contacts, bodies = problem.contacts, problem.bodies
-    pair, normal = pair_number(contacts.body_a, contacts.body_b, len(bodies.mass)), contacts.normal[hits]
-    rubs, most = solution.contact_impulse.copy(), np.zeros(len(bodies.mass))
+    normal, rubs, most = contacts.normal[hits], solution.contact_impulse.copy(), np.zeros(len(bodies.mass))
     rubs[:, 0] = 0.0
-    rubs[among(pair, distinct(pair[hits]))] = 0.0
+    rubs[of_pairs(distinct(assembly.pairs[hits]), assembly)] = 0.0
     push, change = world_impulses(contacts.normal, rubs), np.zeros((len(bodies.mass), 3))
     for sign, side in ((1.0, contacts.body_a), (-1.0, contacts.body_b)):
         np.add.at(change, side, sign * push)

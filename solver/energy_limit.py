@@ -61,7 +61,8 @@ class EnergyLimit:
 
     held: (islands,) bool, those that nothing moved touches or holds; limit: (islands,) [J].  Where it speaks for any,
     start and work: (n,) kinetic energy before the step and work of free motion's forces [J]; gain: (n, 3) what they add
-    to the velocity [m/s]; noise: (n,) energy that poses known to the tolerance may hide [J].
+    to the velocity [m/s]; weight: (n,) the impulse of that [N s]; noise: (n,) energy that poses known to the tolerance
+    may hide [J].
     """
 
     def __init__(self, assembly, solution, judged, tolerance, led, off, stuck):
@@ -91,7 +92,7 @@ class EnergyLimit:
             no_drives = self._carriers.islands & ~self._carriers.drives(assembly)
             self._rows, spare_of_rows = (np.where(no_drives, 0.0, values) for values in judged.work)
         self.gain, pull = change, length(change)
-        self._weight = mass * pull
+        self.weight = mass * pull
         self.start = start = kinetic_energies(bodies, bodies.orientation[:n], before)
         self.work = mass * np.einsum("bi,bi->b", change, way) / problem.step
         self.limit = self._sum(start + self.work) + self._rows
@@ -173,7 +174,7 @@ class EnergyLimit:
 
     def of_weights(self, velocity):
         """(islands,) bool: those with no more excess than weights may do in a step at velocity (n, 6)."""
-        work = length(self.past(velocity)[:, :3]) * self._weight
+        work = length(self.past(velocity)[:, :3]) * self.weight
         return self.energy(velocity) - self.limit <= self._sum(work)
 
     def slow(self, velocity, bodies, along, beyond, taken=None):

@@ -17,7 +17,7 @@ from .reference.rows import start_gaps
 from .velocity_phase import moves
 
 
-def pushed_from_afar(solved, missed, close):
+def contradicting(solved, missed, close):
     """(C,) bool: contacts of the dynamic bodies ``missed`` (n,) bool that carry load though their gap at the start of
     the Solved step was more than ``close`` [m]; None: there are none.
     """

@@ -18,6 +18,7 @@ damper leads it: those take or give energy themselves; see midway.py.
 
 import numpy as np
 
+from .assembled import pressed_islands
 from .components import anchored, joint_groups
 from .energies import Shares, balance_of_step
 from .energy import kinetic_energies
@@ -109,11 +110,8 @@ def _strays(assembly, solution, strays):
     """
     if not some(strays):
         return None
-    contacts, island = assembly.problem.contacts, assembly.island
-    if len(contacts):
-        touched = moved(solution.contact_impulse)
-        strays[island[np.minimum(contacts.body_a, contacts.body_b)[touched]]] = False
-    return strays[island] if some(strays) else None
+    strays = strays & ~pressed_islands(assembly, solution)
+    return strays[assembly.island] if some(strays) else None
 
 
 def _momentum(velocity, assembly, pose, wanted):

@@ -18,9 +18,9 @@ from .bounces import moving_first
 from .components import joint_groups
 from .constraints.breaking import impulse_share
 from .flags import places, some
+from .ghosts import of_pairs
 from .halts import arms, brakes
-from .ordered import among, distinct
-from .plausible import pair_number
+from .ordered import distinct
 from .reference.rows import coordinate_rates, coordinates, parting_speeds, start_gaps
 from .stops import Stops, matters, may_break, shares, unstopped
 
@@ -56,8 +56,8 @@ def landing(attempt, phase):
     hits, bodies = hits[met], np.zeros(n, bool)
     own = moving_first(problem.contacts)[0][hits]
     bodies[own] = True
-    pair = pair_number(problem.contacts.body_a, problem.contacts.body_b, len(problem.bodies.mass))
-    apart = among(pair, distinct(pair[hits])) & (start_gaps(problem) > phase.fast)  # their others would stop them
+    apart = of_pairs(distinct(assembly.pairs[hits]), assembly)
+    apart &= start_gaps(problem) > phase.fast  # their others would stop them
     stops = Stops(none, places(apart), none, label)
     free, residual, _ = unstopped(attempt, phase, stops, bodies)
     share = shares(problem, stops, free)[np.searchsorted(stops.contacts, hits)]

@@ -36,9 +36,9 @@ class LateForces:
     force: np.ndarray  # (K, 3) world, on body a [N]
 
     @classmethod
-    def of(cls, assembly, solution, frames, part=None):
-        """Those of a solved Assembly, or None; part: (B,) bool, scene bodies that take part, or None for all."""
-        contacts, (bodies, index) = assembly.problem.contacts, _of_late(assembly, solution, part)
+    def of(cls, assembly, solution, frames, told):
+        """Those of a solved Assembly, or None; told: as ``late_contacts`` returns it."""
+        contacts, (bodies, index) = assembly.problem.contacts, told
         if not len(index):
             return None
         points = [
@@ -63,24 +63,23 @@ class LateForces:
         return out
 
 
-def with_late(contacts, late, frames, pose, model):
-    """The ContactSet ``contacts`` of a step, with late ones that carried load in its manifolds.
+def with_late(contacts, late, found, pose, model):
+    """The ContactSet ``contacts`` of a step, with ``late`` ones in its manifolds.
 
     Those of pairs of which one has several shapes or what touches is round do not persist: detection finds their
     corners anew.
 
     Args:
         contacts: ContactSet that the step began with.
-        late: (Assembly, StepSolution) of the step.
-        frames: BodyFrames.
+        late: LateForces of the step.
+        found: the Contacts that they are of.
         pose: (B, 3), (B, 4) of the Scene bodies' frames at the step's start.
         model: the CollisionModel.
     """
-    found, (bodies, index), whole = late[0].problem.contacts, _of_late(*late), contacts.manifolds
-    (a, b), count, rotation = bodies, len(pose[0]), matrices(pose[1])
-    single = np.bincount(model.shape_body, minlength=count) == 1
+    a, b, whole, count = late.body_a, late.body_b, contacts.manifolds, len(pose[0])
     if not len(whole):
         return contacts
+    single = np.bincount(model.shape_body, minlength=count) == 1
     known, mine = pair_number(whole.body_a, whole.body_b, count), pair_number(a, b, count)
     order = known.argsort(kind="stable")
     known = known.take(order)
@@ -88,7 +87,7 @@ def with_late(contacts, late, frames, pose, model):
     is_round = (whole.margin_a > 0.0) | (whole.margin_b > 0.0)
     rounds = np.append(0, is_round.take(order).cumsum())
     joins = (high > low) & (rounds[low] == rounds[high]) & single[a] & single[b]
-    joins &= (found.margin_a[index] == 0.0) & (found.margin_b[index] == 0.0)
+    joins &= (found.margin_a == 0.0) & (found.margin_b == 0.0)
     like = order.take(low, mode="clip")
     joins[joins] = whole.body_a[like[joins]] == a[joins]
     if not every(joins):
@@ -96,18 +95,17 @@ def with_late(contacts, late, frames, pose, model):
         whole = contacts.manifolds
     if not some(joins):
         return contacts
-    index, more = index[joins], whole.take(like[joins])
-    more.point_a, more.point_b = (
-        frames.outward(body[joins], point[index])
-        for body, point in zip(bodies, (found.point_a, found.point_b), strict=True)
-    )
-    more.normal = turn_back(rotation[b[joins]], found.normal[index])
+    more, rotation = whole.take(like[joins]), matrices(pose[1])
+    more.point_a, more.point_b = late.point_a[joins], late.point_b[joins]
+    more.normal = turn_back(rotation[b[joins]], found.normal[joins])
     more.place = relative_place(more, pose[0], rotation)
     return contacts.with_points(more)
 
 
-def _of_late(assembly, solution, part=None):
-    """(scene bodies [(K,), (K,)], numbers (K,)) of late contacts that carried load; part: as in ``LateForces.of``."""
+def late_contacts(assembly, solution, part=None):
+    """(scene bodies [(K,), (K,)], numbers (K,)) of late contacts that carried load; part: (B,) bool, scene bodies that
+    take part, or None for all.
+    """
     contacts, scene, count = assembly.problem.contacts, assembly.numbering.scene, len(assembly.contacts)
     index = count + np.flatnonzero(solution.contact_impulse[count:].any(axis=1))
     bodies = [scene[side[index]] for side in (contacts.body_a, contacts.body_b)]

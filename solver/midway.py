@@ -24,6 +24,7 @@ nothing is taken: such islands end along J+.  So does a step in which rows that 
 
 import numpy as np
 
+from .assembled import pressed_islands
 from .components import anchored
 from .constraints.breaking import impulse_share
 from .copies import replace
@@ -35,7 +36,7 @@ from .reference.rotation import dot, world_inertia
 from .reference.rows import jacobians, mean_jacobians
 from .row_work import leading
 from .topology import groups_with
-from .vectors import length, moved
+from .vectors import length
 
 ROUNDS = 5  # solves, of which where bodies turn by half a radian each leaves a tenth
 CLOSE = 1e-6  # of the speed of an island, its spin at the radius of gyration, to which a push is found
@@ -60,11 +61,10 @@ def led_midway(assembly, solution, judged, late, known):
         ours[island[np.minimum(rows.body_a, rows.body_b)[drives]]] = True
     if not some(ours):
         return ours
-    n, count, contacts = problem.bodies.dynamic_count, len(ours), problem.contacts
+    n, count = problem.bodies.dynamic_count, len(ours)
     ours &= groups_with(island, anchored((problem.joints.body_a, problem.joints.body_b), n), count)
     ours &= ~groups_with(island, problem.bodies.midpoint[:n] < 1.0, count)
-    if len(contacts) and some(touched := moved(solution.contact_impulse)):
-        ours[island[np.minimum(contacts.body_a, contacts.body_b)[touched]]] = False
+    ours &= ~pressed_islands(assembly, solution)
     if some(unknown := ours & groups_with(island, ~ruled, count)):
         ours &= ~misfits(assembly, unknown, most)
     if some(ours):

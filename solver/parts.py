@@ -18,7 +18,7 @@ from .constraints.breaking import row_forces
 from .copies import replace
 from .flags import some
 from .gliding import whole_impulses
-from .late_forces import LateForces
+from .late_forces import LateForces, late_contacts
 from .problem import Coordinate, world_impulses
 from .rest import KINDS
 from .topology import whole_groups
@@ -161,5 +161,6 @@ def kept_state(joints, frames, attempt, part):
     """
     force, way = kept_forces(joints, attempt, part), attempt.state.way
     way = np.zeros(len(part)) if way is None else np.where(np.isfinite(way), 0.0, way)  # they were found where it is
-    late = LateForces.of(attempt.assembly, attempt.solution, frames, part)
+    told = late_contacts(attempt.assembly, attempt.solution, part)
+    late = LateForces.of(attempt.assembly, attempt.solution, frames, told)
     return replace(attempt.state, contacts=attempt.sleep.contacts, contact_force=force, late=late, way=way)

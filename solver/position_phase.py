@@ -18,7 +18,7 @@ from .eased import SHARES, eased
 from .effort import Effort, adds_up, hanging
 from .energy_limit import LONGEST_STEP
 from .facets import Surfaces
-from .far_contacts import better, pushed_from_afar
+from .far_contacts import better, contradicting
 from .flags import some
 from .ghosts import NO_PAIRS, met_without, of_pairs, suspects
 from .gliding import whole_impulses
@@ -250,7 +250,7 @@ class PositionPhase:
     def _without_far(self, solved, state, last):
         """The Solved step, what misses in it without contacts from afar, where all holds then: see far_contacts.py."""
         missed = ~(solved.statistics.residual <= solved.tolerance) & (solved.tolerance < self.fast)
-        afar = pushed_from_afar(solved, missed, self.slow)
+        afar = contradicting(solved, missed, self.slow)
         if afar is None:
             return solved
         trial = self._repeat(self._leaving_out(afar, solved, state, last), state, HALVED)

@@ -48,9 +48,9 @@ from .glued import Glue
 from .halts import halt
 from .halving import few, halve_part
 from .landings import landing
-from .late_forces import LateForces, with_late
+from .late_forces import LateForces, late_contacts, with_late
 from .lift_offs import lift_off
-from .parts import ReachedError, kept_forces, pressed
+from .parts import ReachedError, kept_forces, of_islands, pressed
 from .passing import FINER, HALVED, LAST
 from .plausible import PairOverlap, plausible, way_moved
 from .position_phase import SLOW, PositionPhase
@@ -128,7 +128,7 @@ class Stepper:
         if attempt.again:
             return self._after(attempt.spent, self._advance(step, depth))
         if some(attempt.failed):
-            if self._halves(attempt, depth):
+            if self._halves(attempt, depth, attempt.failed):
                 if attempt.pieces == 1 and depth < self.deepest and self._in_vain(attempt):
                     return self._after(attempt.spent, self._advance(step, self.deepest))
                 if attempt.went_through():
@@ -146,8 +146,8 @@ class Stepper:
             self.records.append((attempt, None))
         return [attempt.outcome()]
 
-    def _halves(self, attempt, depth):
-        """Whether a step of this ``depth`` is done again in parts where the Attempt at it ``failed``.
+    def _halves(self, attempt, depth, failed):
+        """Whether a step of this ``depth`` is done again in parts where bodies ``failed`` (B,) bool in an Attempt.
 
         What tells that bodies went through each other tells it at any length of step, and what is light and small may
         be turned by radians in a sixteenth of a frame.  Once they did, any miss of theirs in a part of the step counts
@@ -156,10 +156,10 @@ class Stepper:
         if depth < self.deepest or attempt.pieces > 1:
             return True
         if self.deepest == DEEPEST and depth < whips.DEEPEST:
-            if some(attempt.failed[attempt.dynamic()] & whips.whips(attempt, self.fast)):
+            if some(failed[attempt.dynamic()] & whips.whips(attempt, self.fast)):
                 return True
         known = self.collider.turning
-        return self._finer(depth) and (attempt.went_through() or (known is not None and some(attempt.failed & known)))
+        return self._finer(depth) and (attempt.went_through() or (known is not None and some(failed & known)))
 
     def _finer(self, depth):
         """Whether a step of this ``depth``, the last, is halved further where bodies go through each other."""
@@ -216,12 +216,12 @@ class Stepper:
         if self.longest is not None:
             attempt.cut(self.longest)
         attempt.judge(self.fast)
-        if some(attempt.failed) and self._halves(attempt, depth) and not few(self, attempt):
+        if some(attempt.failed) and self._halves(attempt, depth, attempt.failed) and not few(self, attempt):
             return attempt
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
-        if end.strays is not None:
-            attempt.strays(end.strays, self._halves, depth)
+        if end.strays is not None and self._halves(attempt, depth, of_islands(assembly, end.strays)):
+            attempt.strays(end.strays)
         if depth < self.deepest:
             # Each looks at other islands than those that are done again anyway.
             once = (catch,) if attempt.pieces == 1 else ()
@@ -320,10 +320,12 @@ class Stepper:
             way[number.scene[flown]] = np.maximum(way[number.scene[flown]], made)
         if self.assembler.prescribes:
             way[self.model.movable & ~self.assembler.free(self.state.time)] = np.inf  # nobody looked at their overlaps
-        moved.contacts, moved.late = sleep.contacts, LateForces.of(assembly, solution, self.frames)
+        told = late_contacts(assembly, solution)
+        moved.contacts, moved.late = sleep.contacts, LateForces.of(assembly, solution, self.frames, told)
         if moved.late is not None:  # their manifolds lack corners
             start = self.frames.to_body(self.state.position, self.state.orientation)
-            moved.contacts = with_late(sleep.contacts, (assembly, solution), self.frames, start, self.model)
+            found = assembly.problem.contacts.take(told[1])
+            moved.contacts = with_late(sleep.contacts, moved.late, found, start, self.model)
         moved.contact_force = kept_forces(self.joints, attempt)
         self.collider.accept(moved.contacts)
         self.carried = self.assembler.carried

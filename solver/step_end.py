@@ -82,7 +82,6 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     off = part * np.where(stuck, phase.slow, phase.fast)
     limit = EnergyLimit(assembly, solution, judged, phase.fast, led, off, stuck)
     gained = limit.exceeded(velocity)
-    before = _ruled(state, assembly.numbering.scene[:n])
     left = np.zeros(n) if state.left is None else state.left[assembly.numbering.scene[:n]]
     rolls = judged.rolls | remembered(assembly, left)
     need = asked_for = _asked(solved, judged, state, phase) | gained | rolls
@@ -100,7 +99,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     out = EndVelocity(velocity, 0, 0, np.zeros(n), np.zeros(len(phase.joints.joints)), gained[assembly.island])
     out.hits = hits
     if some(need):
-        mask = need[assembly.island]
+        mask, before = need[assembly.island], _ruled(state, assembly.numbering.scene[:n])
         problem, loaded, taken = velocity_problem(assembly, solution, phase.judge, judged, velocity, mask, off)
         problem.bodies.velocity, problem.bodies.free_velocity[n:] = led, led[n:]
         if rides is not None:

@@ -140,8 +140,7 @@ def _pieces(limit, phase, turned, left):
     those that ``left`` an edge with that energy (n,) [J], and lift the other by more than the tolerance.
     """
     bodies, n = limit.assembly.problem.bodies, len(left)
-    weight = bodies.mass[:n] * np.linalg.norm(limit.gain, axis=1) / limit.assembly.problem.step
-    worth = np.isfinite(left) & (left > 0.5 * weight * phase.fast)
+    worth = np.isfinite(left) & (left > 0.5 * limit.weight / limit.assembly.problem.step * phase.fast)
     turns = kinetic_energies(bodies, limit.orientation, turned)
     share = np.sqrt(np.divide(turns, left, out=np.zeros(n), where=worth))
     return np.clip(np.ceil(share / TURNS), 1, MOST).astype(int)
@@ -185,8 +184,8 @@ def _unknown(limit, phase):
     assembly = limit.assembly
     n = assembly.problem.bodies.dynamic_count
     radius, mass = phase.collider.model.body_radius[assembly.numbering.scene[:n]], assembly.problem.bodies.mass[:n]
-    pull = np.linalg.norm(limit.gain, axis=1) / assembly.problem.step
-    return mass * (0.5 * (phase.fast / LONGEST_STEP) ** 2 + ROUNDING * radius * pull)
+    still = 0.5 * mass * (phase.fast / LONGEST_STEP) ** 2
+    return still + ROUNDING * radius * limit.weight / assembly.problem.step
 
 
 def _lifted(limit, phase, start, stood):

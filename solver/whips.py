@@ -11,10 +11,11 @@ pose that meets them all, and shorter steps would be in vain.
 
 import numpy as np
 
-from .flags import places, some
+from .assembled import pressed_islands
+from .flags import places
 from .reference.rows import coordinates
 from .topology import groups_with
-from .vectors import length, moved
+from .vectors import length
 
 DEEPEST = 14  # a step is halved at most this often
 TURNS = 3e-3  # [rad] in a step: what turns by less has another cause
@@ -26,10 +27,8 @@ def whips(attempt, tolerance):
     tolerance: [m or rad] that joints may be apart.
     """
     assembly, solution = attempt.assembly, attempt.solution
-    bodies, rows, contacts = assembly.problem.bodies, assembly.problem.joints, assembly.problem.contacts
-    island, ours = assembly.island, assembly.island_jointed.copy()
-    if len(contacts) and some(touched := moved(solution.contact_impulse)):
-        ours[island[np.minimum(contacts.body_a, contacts.body_b)[touched]]] = False
+    bodies, rows, island = assembly.problem.bodies, assembly.problem.joints, assembly.island
+    ours = assembly.island_jointed & ~pressed_islands(assembly, solution)
     own, other = np.minimum(rows.body_a, rows.body_b), np.maximum(rows.body_a, rows.body_b)
     led = (other >= bodies.dynamic_count) & bodies.free_velocity[other].any(axis=1)
     rigid = (rows.beta == 1.0) & (rows.compliance == 0.0) & np.isinf(rows.lower) & np.isinf(rows.upper)

@@ -150,7 +150,7 @@ def test_every_contact_has_a_force_where_nothing_is_halved(monkeypatch):
         raise AssertionError("newton's contacts are those of the step")
 
     monkeypatch.setattr(newton_solver, "DEEPEST", 0)
-    monkeypatch.setattr(position_phase, "pushed_from_afar", asked)
+    monkeypatch.setattr(position_phase, "contradicting", asked)
     run = stack(2).go(3, step=1 / 60)
     contacts, force = run.solver._reader._old
     assert len(force) == len(contacts) > 0

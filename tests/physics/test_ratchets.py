@@ -15,16 +15,12 @@ PAWL = np.array([(-0.1, -0.0285), (0.012, -0.006), (0.012, 0.008), (0.0, 0.01), 
 
 def wheel():
     """Saw teeth around the z axis, each steep on one side."""
-    angle = 2.0 * np.pi * np.repeat(np.arange(TEETH), 2) / TEETH
-    radius = np.tile([ROOT, TIP], TEETH)
-    outline = np.append(radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1), [[0.0, 0.0]], axis=0)
-    count, around = 2 * TEETH, np.arange(2 * TEETH)
-    caps = np.stack([np.full(count, count), around, (around + 1) % count], axis=1)
-    mesh = prism(outline[:-1], np.zeros((0, 3), int), 0.01)
-    middle = [(0.0, 0.0, -0.01), (0.0, 0.0, 0.01)]
-    below = np.where(caps == count, 2 * count, caps)[:, ::-1]
-    above = np.where(caps == count, 2 * count + 1, caps + count)
-    return type(mesh)(np.concatenate([mesh.vertices, middle]), np.concatenate([mesh.triangles, below, above]))
+    angle, radius = 2.0 * np.pi * np.repeat(np.arange(TEETH), 2) / TEETH, np.tile([ROOT, TIP], TEETH)
+    root = 2 * np.arange(TEETH)
+    teeth = np.stack([root, root + 1, (root + 2) % (2 * TEETH)], axis=1)
+    core = np.stack([np.zeros(TEETH - 2, int), root[1:-1], root[2:]], axis=1)
+    outline = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return prism(outline, np.concatenate([teeth, core]), 0.01)
 
 
 def pawl_angle(speed, fps, seconds):
@@ -39,8 +35,7 @@ def pawl_angle(speed, fps, seconds):
     spring = {"rz": Axis(stiffness=2.0, damping=0.002, rest=0.15)}
     scene.add(Joint("Pin", "hinge", None, "Pawl", position=pivot, orientation=upright, axes=spring))
     trajectory = simulate(scene, round(seconds * fps), fps, SolverConfig(device="cpu"))
-    x, _, _, w = trajectory.orientation[:, 1].T
-    y, z = trajectory.orientation[:, 1].T[1:3]
+    x, y, z, w = trajectory.orientation[:, 1].T
     # Turned by 90 degrees about x and then by a about the hinge: q = (cos a/2, sin a/2 about -y) times the start.
     return trajectory, np.degrees(2.0 * np.arctan2(z - y, w + x))
 
