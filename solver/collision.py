@@ -67,7 +67,7 @@ class Collider:
         self._contact_capacity = 256 + 8 * len(model.shape_body) + 256 * meshes
         self._triangle_capacity = TRIANGLE_PAIRS
         self._state = model.newton_model.state() if model.may_touch else None
-        self._stage = ContactStage(model) if model.may_touch else None
+        self._stage = ContactStage(model, self._impacts.cores) if model.may_touch else None
         self._origin = None
         self._sides = Sides()  # of open meshes, at the step's start
         self._stuck = np.zeros(0, np.int64), np.zeros(0)  # pairs of shapes and depths, see ``pierced``

@@ -14,8 +14,8 @@ from .arrays import allocate, download_all, of_arrays, upload
 from .manifold import Manifolds, columns_of
 from .shapes import Box, ConvexHull
 
-# Slots of the ``counts`` array.
-OLD, FRESH, KEPT, ADDED, UNSORTED, SLID = range(6)
+# Slots of the ``counts`` array; NEWTONS: those of the fresh ones that newton found, which come first.
+OLD, FRESH, KEPT, ADDED, UNSORTED, SLID, NEWTONS = range(7)
 # Slots of the ``settings`` array.
 STEP, FALL, UNIT = range(3)  # [s], way gravity makes in the step [m], [m] one newton length
 

@@ -65,6 +65,19 @@ def gap_of(points: PointArrays, k: int, poses: PoseArrays):
 
 
 @wp.func(module=MODULE)
+def points_inward(points: PointArrays, k: int, poses: PoseArrays, shapes: ShapeArrays, a: int, b: int):
+    """Whether the normal of a contact of two convex shapes points into both: it would pull where the other way pushes.
+
+    The middle of what is convex is above its lowest place.
+    """
+    if shapes.mesh[a] or shapes.mesh[b] or not (wp.isfinite(shapes.radius[a]) and wp.isfinite(shapes.radius[b])):
+        return False
+    above_b = wp.dot(points.normal[k], points.point_b[k] - shapes.middle[b])
+    normal = turned_back(poses.rotation[points.body_a[k]], poses.rotation[points.body_b[k]] * points.normal[k])
+    return above_b < zero and wp.dot(normal, shapes.middle[a] - points.point_a[k]) < zero
+
+
+@wp.func(module=MODULE)
 def closing_of(points: PointArrays, k: int, poses: PoseArrays):
     """Rate of the gap: n . (v + w x (arm - center)) of a less that of b."""
     a = points.body_a[k]

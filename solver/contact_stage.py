@@ -58,6 +58,7 @@ from .contact_geometry import (
 )
 from .flags import places
 from .least_depth import take_least_depth
+from .lost_contacts import LostContacts
 from .manifold import GAP_FLOOR
 from .manifold_kernels import (
     choose_pairs,
@@ -163,10 +164,12 @@ def choose_contacts(
 class ContactStage:
     """The arrays and kernels of one CollisionModel, for one Collider."""
 
-    def __init__(self, model):
+    def __init__(self, model, cores):
+        """cores: HostTable of CoreArrays of the model's shapes."""
         self.model, self.device = model, model.newton_model.device
+        self._lost = LostContacts(model, cores)
         self.poses, self.shapes = pose_arrays(model, self.device), shape_arrays(model, self.device)
-        self.shared = columns(StageArrays, 0, self.device, counts=6, settings=3, vectors=2)
+        self.shared = columns(StageArrays, 0, self.device, counts=7, settings=3, vectors=2)
         upload(self.shared.settings, (0.0, 0.0, model.unit))
         self.gravity, self._reported = model.pull, model.newton_model.shape_gap
         self._reports = wp.clone(self._reported)
@@ -177,7 +180,7 @@ class ContactStage:
         self._outlined = self._round or bool(model.polygons.many.any())
         self._hulls = any(isinstance(shape, ConvexHull) for shape in model.shapes)
         self._everyone, self._counts = np.ones(len(model.names), bool), None
-        self._pieces = self._turning = None
+        self._pieces = self._turning = self._pairs = None
         room = max(FEWEST, usual_room(int(model.movable.sum()))["contacts"])
         self._make_fresh_room(room)
         self._make_room(room)
@@ -241,7 +244,7 @@ class ContactStage:
             number[contacts.source] = np.arange(len(contacts))
             upload(self.old.contact, number)
             self._remembered, self._manifolds = contacts, whole
-        self._set_counts((0 if contacts is None else len(contacts.manifolds), 0, 0, 0, 0, 0))
+        self._set_counts((0 if contacts is None else len(contacts.manifolds), 0, 0, 0, 0, 0, 0))
         return grown
 
     def place(self, state):
@@ -267,12 +270,10 @@ class ContactStage:
     def prepare(self):
         """Launch the judgement of what is remembered, and of what newton is to look at."""
         remembered = self.remembered, self.old
-        self._loop(
-            judge_old, len(self.old.count), self.shared, self.poses, self.shapes, *remembered
-        )  # fmt: skip
-        pairs = of_arrays(PairLists, near=self.near.near, wanted=self.wanted)
-        gaps = of_arrays(GapArrays, reported=self._reported)
-        self._loop(choose_pairs, len(self.wanted), self.shared, self.poses, self.shapes, *remembered, pairs, gaps)
+        self._loop(judge_old, len(self.old.count), self.shared, self.poses, self.shapes, *remembered)
+        self._pairs = of_arrays(PairLists, near=self.near.near, wanted=self.wanted)
+        gaps, where = of_arrays(GapArrays, reported=self._reported), (self.shared, self.poses, self.shapes)
+        self._loop(choose_pairs, len(self.wanted), *where, *remembered, self._pairs, gaps)
 
     def take(self, contacts):
         """Launch the reading of newton's Contacts."""
@@ -282,6 +283,7 @@ class ContactStage:
         found, unit, room = of_arrays(FoundArrays, **arrays), wp.float64(self.model.unit), len(self.found.pair)
         taken = self.poses, self.shapes, self.found, self.fresh
         self._loop(take_fresh, room, self.shared, found, unit, *taken)
+        self._lost.find(self._loop, self.shared, self.poses, self.shapes, self._pairs, found, self.found, self.fresh)
         wp.copy(self._reported, self._reports)  # as it was before ``choose_pairs``
         if self._hulls:
             self._loop(take_least_depth, room, self.shared, *taken)
@@ -292,9 +294,7 @@ class ContactStage:
         taken = shared, self.poses, self.shapes, found, fresh
         if self._round:
             self._loop(see_from_axes, len(found.pair), *taken)
-        self._loop(
-            judge_fresh, len(fresh.count), shared, self.poses, self.shapes, remembered, old, found, fresh
-        )  # fmt: skip
+        self._loop(judge_fresh, len(fresh.count), shared, self.poses, self.shapes, remembered, old, found, fresh)
         if self._outlined:
             self._loop(count_lines, len(found.pair), *taken)
         wp.utils.array_scan(old.count, old.start, inclusive=False)
@@ -309,10 +309,7 @@ class ContactStage:
         """Launch the choice of contacts."""
         judged = self.shared, self.poses, self.shapes, self.points, self.chosen
         self._loop(judge_contacts, len(self.points.pair), *judged)
-        self._loop(
-            choose_contacts, len(self.points.pair), self.shared, self.poses, self.shapes, self.points,
-            self.old, self.chosen,
-        )  # fmt: skip
+        self._loop(choose_contacts, len(self.points.pair), *judged[:-1], self.old, self.chosen)
 
     def read_counts(self):
         """Points remembered, fresh, kept and added, whether the fresh ones came out of order, and whether any of what

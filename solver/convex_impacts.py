@@ -36,12 +36,12 @@ class ConvexImpacts:
 
     def __init__(self, model):
         self._model = model
-        self._cores = core_table(model.shapes, model.shape_position, model.shape_rotation)
-        self._convex = np.diff(self._cores.views.first[: len(model.shapes) + 1]) > 0
-        self._plane = self._cores.views.plane[: len(model.shapes)] == 1
+        self.cores = core_table(model.shapes, model.shape_position, model.shape_rotation)
+        self._convex = np.diff(self.cores.views.first[: len(model.shapes) + 1]) > 0
+        self._plane = self.cores.views.plane[: len(model.shapes)] == 1
         self._edges = np.array([isinstance(shape, (Box, ConvexHull)) for shape in model.shapes], bool)
         self._flights = HostTable(FlightArrays, count=1, step=1)
-        self._kernel = HostKernel(follow_pairs, self._flights, self._cores)
+        self._kernel = HostKernel(follow_pairs, self._flights, self.cores)
 
     def change(self, found, flight, jointed=None):
         """The ContactSet ``found``, what touches first in the step as it does then; flight: FreeFlight.
@@ -168,7 +168,7 @@ class ConvexImpacts:
         if not told.all():
             new = places(~told)
             room = hits.count[new]
-            of, touch = meeting_places(self._cores.views, touch.take(new), hits.size[new], room)
+            of, touch = meeting_places(self.cores.views, touch.take(new), hits.size[new], room)
             columns = touch.columns(hits.sign[new][of], hits.size[new][of])
             columns["first"][~first[new][of]] = 0
             front = np.searchsorted(of, np.arange(len(new)))

@@ -17,6 +17,7 @@ from .contact_arrays import (
     FALL,
     FRESH,
     KEPT,
+    NEWTONS,
     OLD,
     SLID,
     STEP,
@@ -40,6 +41,7 @@ from .contact_geometry import (
     comes_round,
     gap_of,
     lower_bound,
+    points_inward,
     relative_tilt,
     seen_from_b,
     turned_back,
@@ -50,8 +52,8 @@ from .manifold_match import match
 
 STILL = 2e-3  # a pair that moved less, in units of its smallest half extent, keeps its manifold
 
-old_slot, fresh_slot, kept_slot, added_slot, unsorted_slot, slid_slot = (
-    wp.constant(slot) for slot in (OLD, FRESH, KEPT, ADDED, UNSORTED, SLID)
+old_slot, fresh_slot, kept_slot, added_slot, unsorted_slot, slid_slot, newtons_slot = (
+    wp.constant(slot) for slot in (OLD, FRESH, KEPT, ADDED, UNSORTED, SLID, NEWTONS)
 )
 most_corners = wp.constant(CORNERS)
 step_slot, fall_slot, unit_slot = (wp.constant(slot) for slot in (STEP, FALL, UNIT))
@@ -184,6 +186,7 @@ def take_fresh(
     count = wp.min(found.count[0], wp.min(points.pair.shape[0], found.shape_0.shape[0]))
     if wp.tid() == 0:
         stage.counts[fresh_slot] = count
+        stage.counts[newtons_slot] = count
     for k in range(wp.tid(), count, lanes):
         b = found.shape_0[k]
         a = found.shape_1[k]
@@ -212,7 +215,7 @@ def take_fresh(
         if good:
             normal = normal / length
         points.normal[k] = wp.transpose(poses.rotation[body_b]) * normal
-        fresh.good[k] = good
+        fresh.good[k] = good and not points_inward(points, k, poses, shapes, a, b)
 
 
 @wp.func(module=MODULE)

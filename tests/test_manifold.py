@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from axion.solver import Body, Scene, Sphere
 from axion.solver.contact_stage import ContactStage
+from axion.solver.convex_impacts import ConvexImpacts
 from axion.solver.manifold import Manifolds, carry, match
 from axion.solver.model import build_model
 from axion.solver.rotations import exponential
@@ -56,7 +57,7 @@ def renew(old, fresh, position, orientation):
     for k in range(3):
         scene.add(Body(f"Body {k}", [Sphere(0.5)]))
     model, still = build_model(scene), np.zeros((3, 3))
-    stage = ContactStage(model)
+    stage = ContactStage(model, ConvexImpacts(model).cores)
     stage.set_poses(position, orientation, still, still, 0.01, np.zeros(3), None, None)
     stage.remember(Accepted(old))
     stage.place(model.newton_model.state())
