@@ -120,21 +120,21 @@ def _of_contacts(scene):
     """Modules of the solver's own kernels that find contacts in a scene."""
     names = {contact_geometry.MODULE: True, round_sides.MODULE: _has(scene, ROUND) or _has_many_sided(scene)}
     names[least_depth.MODULE] = _has(scene, ConvexHull)
-    names[lost_contacts.MODULE] = lost_contacts.may_lose(_parts(scene))
+    names[lost_contacts.MODULE] = lost_contacts.may_lose(_solids(scene))
     return [wp.get_module(name) for name, needed in names.items() if needed]
 
 
 def _has(scene, kinds):
     """Whether any shape of a scene is one of these kinds, or has a part that is."""
-    return any(isinstance(part, kinds) for part in _parts(scene))
+    return any(isinstance(part, kinds) for part in _solids(scene))
 
 
 def _has_many_sided(scene):
     """Whether any shape has a face of many corners, see outlines.py."""
-    return any(many_sided(part) for part in _parts(scene))
+    return any(many_sided(part) for part in _solids(scene))
 
 
-def _parts(scene):
+def _solids(scene):
     """All parts of all shapes of a scene."""
     return [part for body in scene.bodies for shape in body.shapes for part in shape.parts()]
 
@@ -210,7 +210,7 @@ class _Team:
 
 def _sample(scene, device):
     """A Collider of a few bodies of the shapes that ``scene`` has: newton's kernels depend on their kinds."""
-    kinds = {type(part): part for part in _parts(scene)}
+    kinds = {type(part): part for part in _solids(scene)}
     sample = Scene()
     for kind, shape in kinds.items():
         for copy in range(1 if kind is Plane else 2):
