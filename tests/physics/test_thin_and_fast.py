@@ -121,6 +121,39 @@ def test_disc_that_turns_beside_a_wall_stays_on_its_side(place, speed, orientati
     assert all(report.converged for report in trajectory.reports)
 
 
+@pytest.mark.parametrize(("seed", "speed", "wide"), [(11, 20.0, 2.0), (5, 100.0, 100.0)])
+def test_disc_that_only_just_touches_a_wall_as_a_step_begins_stays_on_its_side(seed, speed, wide):
+    # newton found no normal there, and the next step went through the wall in frames that had converged.
+    draw, scene = np.random.default_rng(seed), Scene(gravity=(0, 0, 0))
+    scene.add(Body("Wall", [Box((0.002, 0.5 * wide, 0.5 * wide))], motion="static"))
+    turn, start = draw.normal(size=4), -draw.uniform(0.3, 0.6 * speed)
+    flight = {"orientation": turn / np.linalg.norm(turn), "linear_velocity": (speed, 0, 0)}
+    scene.add(Body("Disc", [Cylinder(0.02, 0.002)], position=(start, 0, 0), mass=0.1, **flight))
+    trajectory = simulate(scene, 6, config=CPU)
+    assert trajectory.position[:, 1, 0].max() < -0.002
+    assert trajectory.linear_velocity[-1, 1, 0] < 0.1 * speed
+
+
+def test_capsule_deep_in_a_sheet_that_comes_towards_it_stays_on_its_side():
+    # Of a capsule whose axis goes through a wall of 1 mm, far from the wall's middle, newton said nothing.
+    draw, scene = np.random.default_rng([0, 1, 100]), Scene(gravity=(0, 0, 0))
+    turn, spin, back = draw.normal(size=4), draw.choice([0.0, 30.0]), draw.uniform(0.0, 6.25)
+    assert draw.random() >= 0.3
+    place = (-0.1705 - back, *draw.uniform(-2.0, 2.0, 2))
+    aside = draw.choice([0.0, 0.3]) * 100.0 * draw.uniform(-1.0, 1.0, 2)
+    run = {"motion": "kinematic", "position": (50.0 / 24.0, 0, 0), "linear_velocity": (-50.0, 0, 0)}
+    scene.add(Body("Wall", [Box((0.0005, 6, 6))], **run))
+    flight = {
+        "orientation": turn / np.linalg.norm(turn),
+        "linear_velocity": (50.0, *aside),
+        "angular_velocity": draw.uniform(-spin, spin, 3),
+    }
+    scene.add(Body("Capsule", [Capsule(0.02, 0.1)], position=place, mass=0.1, **flight))
+    trajectory = simulate(scene, 5, config=CPU)
+    ahead = trajectory.position[:, 1, 0] - trajectory.position[:, 0, 0]
+    assert ahead.max() < -0.02
+
+
 def test_rod_that_turns_by_radians_a_frame_stops_at_a_post():
     # A rod of 2 m about its middle at 60 rad/s, 2.5 rad a frame, and a post of 1 cm across its way.  The faces meet
     # where the rod's middle line is 1.5 cm before the post's, at 0.9 m.
