@@ -127,6 +127,7 @@ class ShapeArrays:
     place: wp.array(dtype=wp.vec3d)  # of the shape's own frame, in the body's
     rotation: wp.array(dtype=wp.mat33d)
     middle: wp.array(dtype=wp.vec3d)  # of the shape's box, in the body's frame
+    center: wp.array(dtype=wp.vec3d)  # CollisionModel.shape_center
     half: wp.array(dtype=wp.vec3d)  # half extents of that box, along the axes of the shape's own frame
     side: wp.array(dtype=wp.vec2d)  # CollisionModel.shape_side
     straight: wp.array(dtype=wp.float64)  # half the length of a cylinder's or capsule's straight part, along Z, or 0
@@ -253,6 +254,7 @@ def shape_arrays(model, device):
         "place": model.shape_position,
         "rotation": model.shape_rotation,
         "middle": model.shape_middle,
+        "center": model.shape_center,
         "half": model.shape_half,
         "side": model.shape_side,
         "straight": straight_parts(model),

@@ -66,15 +66,12 @@ def gap_of(points: PointArrays, k: int, poses: PoseArrays):
 
 @wp.func(module=MODULE)
 def points_inward(points: PointArrays, k: int, poses: PoseArrays, shapes: ShapeArrays, a: int, b: int):
-    """Whether the normal of a contact of two convex shapes points into both: it would pull where the other way pushes.
-
-    The middle of what is convex is above its lowest place.
+    """Whether the normal of a contact of two convex shapes may point into both: a place inside of what is convex is
+    above its lowest one, though not above all of those of a manifold.
     """
-    if shapes.mesh[a] or shapes.mesh[b] or not (wp.isfinite(shapes.radius[a]) and wp.isfinite(shapes.radius[b])):
-        return False
-    above_b = wp.dot(points.normal[k], points.point_b[k] - shapes.middle[b])
+    above_b = wp.dot(points.normal[k], points.point_b[k] - shapes.center[b])
     normal = turned_back(poses.rotation[points.body_a[k]], poses.rotation[points.body_b[k]] * points.normal[k])
-    return above_b < zero and wp.dot(normal, shapes.middle[a] - points.point_a[k]) < zero
+    return above_b < zero and wp.dot(normal, shapes.center[a] - points.point_a[k]) < zero
 
 
 @wp.func(module=MODULE)

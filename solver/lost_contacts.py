@@ -25,7 +25,7 @@ from .contact_arrays import (
     ShapeArrays,
     StageArrays,
 )
-from .contact_geometry import lower_bound, turned_back
+from .contact_geometry import lower_bound, points_inward, turned_back
 from .convex_touch import LEAST, CoreArrays, farthest, nearest
 from .manifold_kernels import rest_reach
 from .shapes import Plane, Sphere, TriangleMesh
@@ -65,20 +65,47 @@ class Pose:
 
 
 @wp.func(module=MODULE)
-def is_found(stage: StageArrays, points: PointArrays, fresh: FreshArrays, pair: wp.int64):
-    """Whether newton has a contact of this pair."""
-    count = stage.counts[newtons_slot]
-    k = int(0)
+def first_of(stage: StageArrays, points: PointArrays, pair: wp.int64):
+    """The first of newton's contacts that may be of this pair."""
     if stage.counts[unsorted_slot] == 0:
-        k = lower_bound(points.pair, count, pair)
-    while k < count:
-        if points.pair[k] == pair:
-            if fresh.good[k]:
+        return lower_bound(points.pair, stage.counts[newtons_slot], pair)
+    return int(0)
+
+
+@wp.func(module=MODULE)
+def goes_on(stage: StageArrays, points: PointArrays, k: int, pair: wp.int64):
+    """Whether contact k or one behind it may be of this pair."""
+    return k < stage.counts[newtons_slot] and (stage.counts[unsorted_slot] != 0 or points.pair[k] == pair)
+
+
+@wp.func(module=MODULE)
+def is_found(
+    stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, fresh: FreshArrays, a: int, b: int
+):  # fmt: skip
+    """Whether newton has a contact of shapes a and b, in this order, that does not point into both."""
+    pair = wp.int64(b) * wp.int64(shapes.count) + wp.int64(a)
+    k = first_of(stage, points, pair)
+    while goes_on(stage, points, k, pair):
+        if points.pair[k] == pair and fresh.good[k]:
+            if not points_inward(points, k, poses, shapes, a, b):
                 return True
-        elif stage.counts[unsorted_slot] == 0:
-            return False
         k += 1
     return False
+
+
+@wp.func(module=MODULE)
+def drop_opposed(
+    stage: StageArrays, poses: PoseArrays, points: PointArrays, fresh: FreshArrays, pair: wp.int64, normal: wp.vec3d
+):  # fmt: skip
+    """Drop contacts of the pair whose normal is opposed to this one.  Whether any is left."""
+    left = bool(False)
+    k = first_of(stage, points, pair)
+    while goes_on(stage, points, k, pair):
+        if points.pair[k] == pair and fresh.good[k]:
+            fresh.good[k] = wp.dot(poses.rotation[points.body_b[k]] * points.normal[k], normal) >= zero
+            left = left or fresh.good[k]
+        k += 1
+    return left
 
 
 @wp.func(module=MODULE)
@@ -232,7 +259,7 @@ def find_lost(
         reach = rest_reach(shapes, pair)
         if not boxes_meet(poses, shapes, a, b, reach):
             continue
-        if is_found(stage, points, fresh, pair) or is_found(stage, points, fresh, wp.int64(a) * count + wp.int64(b)):
+        if is_found(stage, poses, shapes, points, fresh, a, b) or is_found(stage, poses, shapes, points, fresh, b, a):
             continue
         body_a = shapes.body[a]
         body_b = shapes.body[b]
@@ -272,6 +299,9 @@ def find_lost(
             else:
                 on_b = pose.offset + wp.quat_rotate(pose.q_a, on_a) - gap * normal
                 on_b = wp.quat_rotate_inv(pose.q_b, on_b)
+        left = drop_opposed(stage, poses, points, fresh, pair, normal)
+        if drop_opposed(stage, poses, points, fresh, wp.int64(a) * count + wp.int64(b), -normal) or left:
+            continue
         wp.atomic_add(found.count, 0, 1)  # so the host makes room for it
         k = wp.atomic_add(stage.counts, fresh_slot, 1)
         if k >= points.pair.shape[0]:

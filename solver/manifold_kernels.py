@@ -41,7 +41,6 @@ from .contact_geometry import (
     comes_round,
     gap_of,
     lower_bound,
-    points_inward,
     relative_tilt,
     seen_from_b,
     turned_back,
@@ -215,7 +214,7 @@ def take_fresh(
         if good:
             normal = normal / length
         points.normal[k] = wp.transpose(poses.rotation[body_b]) * normal
-        fresh.good[k] = good and not points_inward(points, k, poses, shapes, a, b)
+        fresh.good[k] = good
 
 
 @wp.func(module=MODULE)

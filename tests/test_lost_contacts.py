@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from axion.solver import Body, Box, Capsule, Cone, ConvexHull, Cylinder, Scene, Sphere
 from axion.solver.collision import Collider
-from axion.solver.contact_arrays import NEWTONS
+from axion.solver.contact_arrays import FRESH, NEWTONS
 from axion.solver.contact_stage import ContactStage
 from axion.solver.convex_impacts import ConvexImpacts
 from axion.solver.manifold import gaps_of
@@ -70,6 +70,15 @@ def test_what_touches_or_is_within_a_wall_has_a_contact(wall, thick, wide):
                     toward = np.where(found.body_a == 1, -1.0, 1.0) * found.normal[:, 0]
                     assert toward.max() > 1.0 - 1e-6
     assert figure(f"{wall} of {thick:g} m by {wide:g} m", "pairs without a contact", without, 0) == 0
+
+
+def test_a_contact_on_a_face_beyond_which_the_middle_of_the_box_around_lies_is_none_that_points_inward():
+    corner = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)])
+    scene = Scene(bodies=[Body(name, [ConvexHull(hull)]) for name, hull in (("a", corner), ("b", 2.0 / 3.0 - corner))])
+    collider = Collider(build_model(scene))
+    found = collider.collide_again(np.array([np.zeros(3), np.full(3, 1e-4)]), np.array([LIE, LIE]))
+    counts = collider._stage.read_counts()
+    assert len(found) and counts[FRESH] == counts[NEWTONS] == 4
 
 
 def shortest_way_out(cores, rounding, place, rotation, draw):
