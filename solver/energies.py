@@ -67,6 +67,7 @@ class BalanceTable:
     work: wp.array(dtype=wp.float64)  # of joint rows on the way [J]
     late: wp.array(dtype=wp.float64)  # and at its end, after damping
     outer: wp.array(dtype=wp.float64)  # that damping leaves as it is [J]
+    apart: wp.array(dtype=wp.float64)  # of momenta, which is not scaled [J]
     noise: wp.array(dtype=wp.float64)  # by which what it is due may be off [J]
     still: wp.array(dtype=wp.float64)  # at speeds that are none yet [J]
     bodies: wp.array(dtype=wp.int32)  # out: how many each has
@@ -87,6 +88,7 @@ class Shares(NamedTuple):
     high: float  # of the most, below which no more is mended at once
     slight: float  # than this share of what there is
     much: float  # of the most, by which a step strays
+    waits: float  # of the most, by which it does where that cannot be mended at once, and what work of rows is told to
 
 
 @wp.func(module=module)
@@ -159,17 +161,26 @@ def balance(table: StepTable, sums: BalanceTable):
         if not sums.stores[k]:
             there = wp.min(has, due)
         peak = wp.max(there, sums.setting[1] * sums.wait[k][1])
-        least = wp.max(sums.setting[2] * peak, sums.noise[k])
+        moves = wp.max(has - sums.apart[k], wp.float64(0.0))
+        slow = moves < sums.setting[3] * peak
+        if sums.stores[k]:
+            slow = has < sums.setting[3] * peak
+        least = sums.setting[2]
+        if sums.stores[k] or slow:
+            least = sums.setting[6]
+        least = wp.max(least * peak, sums.noise[k])
         pays = off
-        if has < sums.setting[3] * peak:
-            most = sums.setting[4] * wp.max(has - outer, wp.float64(0.0))
+        if slow:
+            most = sums.setting[4] * moves
             if sums.stores[k]:
                 most = wp.float64(0.0)
             pays = wp.clamp(off, -most, most)
         mends = sums.keeps[k] and wp.abs(off) > least and pays != wp.float64(0.0)
-        bears = wp.max(sums.setting[5] * peak, wp.max(sums.noise[k], sums.still[k]))
-        if wp.abs(off - pays) > least:
-            bears = wp.max(least, sums.still[k])
+        floor = wp.max(sums.noise[k], sums.still[k])
+        bears = wp.max(sums.setting[5] * peak, floor)
+        waits = wp.max(sums.setting[6] * peak, floor)
+        if wp.abs(off - pays) > waits:
+            bears = waits
         sums.strays[k] = sums.keeps[k] and not sums.stores[k] and wp.abs(off + owed) > bears
         sums.ours[k] = mends or (sums.takes[k] and off > wp.float64(0.0))
         sums.due[k] = due
@@ -213,7 +224,7 @@ class _Step(threading.local):
     """The tables of one thread."""
 
     def __init__(self):
-        self.table, self.sums = HostTable(StepTable, count=1, step=1), HostTable(BalanceTable, count=2, setting=6)
+        self.table, self.sums = HostTable(StepTable, count=1, step=1), HostTable(BalanceTable, count=2, setting=7)
         self.energies = HostKernel(step_energies, self.table)
         self.balance = HostKernel(balance, self.table, self.sums, alone=True)
 

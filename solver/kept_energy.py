@@ -7,9 +7,12 @@ their energy in 5 s at 24 frames a second.  Joints that only hold do no such thi
 
     E+ = E- + sum m a.(x+ - x-) + W        E: kinetic energy, a: acceleration of free motion, W: see row_work.py
 
-What is off is owed.  Where it is a thousandth, the motion beyond that of the group as one rigid body, or as part of
-what it hangs on, is scaled to it: momenta stay, and joints hold a scaled velocity as well as the one they had.  No
-force does that: those that are recorded are of the solves.  Where a limit is reached a group may end with less, and
+What is off is owed, and paid at once where the group moves, by scaling what of its motion momenta leave free
+(kept_momentum.py): joints hold a scaled velocity as well as the one they had.  Where little of its energy is such
+motion, or rows do work, it waits for a thousandth: near rest what comes late changes when a group turns back, and work
+is told by a few places of the way.  Elsewhere a thousandth that waited came back in one step, as a gain just before a
+blow.  A group is what joints hold and contacts press together: what is only near something keeps its energy as well.
+No force does that: those that are recorded are of the solves.  Where a limit is reached a group may end with less, and
 never with more.  So it is where such groups hit each other and all of the speed is given back, without friction: the
 law of impact is asked for at the speeds of free motion, and weight and joints act until the hit and after it; a cradle
 gained or lost up to 0.4 % a blow.  Not where other contacts press, what a group hangs on moves, or a drive or stiff
@@ -19,24 +22,24 @@ damper leads it: those take or give energy themselves; see midway.py.
 import numpy as np
 
 from .assembled import pressed_islands
-from .components import anchored, joint_groups
+from .components import anchored, connected_components, joint_groups
+from .copies import replace
 from .energies import Shares, balance_of_step
 from .energy import kinetic_energies
 from .fitting import misfits, work_in_noise
 from .flags import places, some
 from .joint_damping import group_motion
-from .problem import Coordinate
-from .reference.rotation import cross, rotate, world_inertia
-from .reference.rows import coordinate_rates, coordinates, dot
+from .kept_momentum import by_momenta
+from .reference.rows import coordinate_rates, coordinates
 from .row_work import leading, work_at_end, work_of_strain, work_of_way
 from .topology import groups_with, whole_groups
-from .vectors import length, moved
+from .vectors import moved
 
-LEAST = 1e-3  # of the most energy that a group has had of late, which may be off: what is less waits for more
-HIGH = 0.25  # of that most, below which only a
+LEAST = 1e-9  # of the most energy that a group has had of late, which is rounding
+HIGH = 0.25  # of that most, below which what moves beside its momenta waits, and only a
 SLIGHT = 0.05  # share of what there is goes or comes in a step: near rest it would be half of the speed
+WAITS = 1e-3  # of that most, which may be owed there, and anywhere by what rows do work in
 STRAYS = 1e-2  # of that most, by which one step may be off; beyond, it is too long
-SAME = 1e-6  # [m] that anchors at one point may be apart
 FADES = 2.0  # [s] in which that most is forgotten
 MOST = 2.0  # times the speed it had, within which a group's motion is scaled: what is farther off has another cause
 
@@ -56,8 +59,10 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
         decay: what joint damping leaves of the motion of a group, as in ``damp_joints``.
         near: [m or rad] to a limit, which nearer holds as a joint does.
     """
-    ours, (sound, ruled, before, slow) = assembly.island_jointed & ~judged.driven, known
+    sound, ruled, before, slow = known
+    assembly, driven = _pressed_together(assembly, solution, late, judged.driven)
     island, bodies, n = assembly.island, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
+    ours = assembly.island_jointed & ~driven
     if not some(ours):
         return velocity, np.zeros((n, 2)), None
     keeps, takes = _conservative(assembly, solution, near, ours)
@@ -70,28 +75,26 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
         return velocity, np.zeros((n, 2)), None
     work = _work(assembly, (solution, judged), late, (keeps, takes), near)
     pose, count = (solution.position, solution.orientation), len(ours)
-    reference, outer = None, np.zeros(count)
 
-    def move():
-        reference = _momentum(velocity, assembly, pose, keeps | takes)
-        return reference, np.bincount(island, kinetic_energies(bodies, pose[1][:n], reference), count)
+    def energy(motion):
+        return np.bincount(island, kinetic_energies(bodies, pose[1][:n], motion), count)
 
+    velocity, reference = by_momenta(velocity, assembly, solution, keeps | takes, keeps & (decay == 1.0))
+    apart, outer = energy(reference), np.zeros(count)
     if decay < 1.0:
-        reference, outer = move()
+        outer = energy(group_motion(velocity, bodies, assembly.joint_links, pose)[0])
     groups = {
         "island": island, "known": before, "keeps": keeps, "takes": takes, "stores": assembly.stores,
-        "work": work[0], "late": work[1], "outer": outer, "noise": noise,
+        "work": work[0], "late": work[1], "outer": outer, "apart": apart, "noise": noise,
         "still": 0.5 * slow**2 * np.bincount(island, bodies.mass[:n], count),
     }  # fmt: skip
-    shares = Shares(decay**2, np.exp(-assembly.problem.step / FADES), LEAST, HIGH, SLIGHT, STRAYS)
+    shares = Shares(decay**2, np.exp(-assembly.problem.step / FADES), LEAST, HIGH, SLIGHT, STRAYS, WAITS)
     start = assembly.problem, assembly.end_velocity
     due, has, ours, strays, waits = balance_of_step(*start, pose, velocity, groups, shares)
     strays = _strays(assembly, solution, strays)
     if not some(ours):
         return velocity, waits, strays
-    if reference is None:
-        reference, outer = move()
-    factor = np.sqrt(np.maximum(due - outer, 0.0) / np.maximum(has - outer, 1e-300))
+    factor = np.sqrt(np.maximum(due - apart, 0.0) / np.maximum(has - apart, 1e-300))
     ours &= factor < MOST
     if some(far := ours & (factor <= 1.0 / MOST)):
         far &= ~keeps | assembly.stores  # as where a spring has it: what is too much is owed
@@ -100,6 +103,27 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
         ours &= ~far
     kept = np.where(ours[island][:, None], reference + factor[island][:, None] * (velocity - reference), velocity)
     return kept, waits, strays
+
+
+def _pressed_together(assembly, solution, late, driven):
+    """The Assembly with islands of what joints hold and what contacts press together, and which of them are ``driven``
+    (islands,) bool: what is near something and does not touch it keeps its energy as well.
+    """
+    phases = ((assembly.problem.contacts, solution), (late[0].contacts, late[1]))
+    pushes = [(contacts, moved(result.contact_impulse)) for contacts, result in phases]
+    idle = places(~pushes[0][1])
+    if not len(idle) or not some(assembly.island_jointed):
+        return assembly, driven
+    rows, n, old = assembly.problem.joints, assembly.problem.bodies.dynamic_count, assembly.island
+    ends = [(contacts.body_a[push], contacts.body_b[push]) for contacts, push in pushes]
+    a, b = (np.concatenate(side) for side in zip((rows.body_a, rows.body_b), *ends, strict=True))
+    both = np.maximum(a, b) < n
+    island = connected_components(n, a[both], b[both])
+    count = int(island.max()) + 1
+    members = np.minimum(rows.body_a, rows.body_b)
+    looped, driven = (groups_with(island, flags[old], count) for flags in (assembly.island_looped, driven))
+    jointed = groups_with(island, members, count)
+    return replace(assembly, island=island, island_jointed=jointed, island_looped=looped & jointed), driven
 
 
 def _strays(assembly, solution, strays):
@@ -112,51 +136,6 @@ def _strays(assembly, solution, strays):
         return None
     strays = strays & ~pressed_islands(assembly, solution)
     return strays[assembly.island] if some(strays) else None
-
-
-def _momentum(velocity, assembly, pose, wanted):
-    """(n, 6) motion as one rigid body with the momenta that the ``wanted`` (islands,) bool keep: all of what flies, of
-    what hangs from one point that about the pull, else none.
-    """
-    bodies, island, count = assembly.problem.bodies, assembly.island, len(wanted)
-    n, out = bodies.dynamic_count, np.zeros_like(velocity)
-    hangs = groups_with(island, anchored(assembly.joint_links, n), count)
-    if some(wanted & ~hangs):
-        flies = ~hangs[island]
-        out[flies] = group_motion(velocity, bodies, assembly.joint_links, pose)[0][flies]
-    point, pivots = _pivots(assembly, pose)
-    if some(pivots & wanted):
-        arm, turn = pose[0][:n] - point[island], pose[1][:n]
-        inertia, mass = world_inertia(turn, bodies.inertia[:n]), bodies.mass[:n]
-
-        def total(values):
-            return np.stack([np.bincount(island, column, count) for column in values.T], axis=1)
-
-        spin = np.einsum("nij,nj->ni", inertia, velocity[:, 3:]) + mass[:, None] * cross(arm, velocity[:, :3])
-        spin, pull = total(spin), total(mass[:, None] * (assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]))
-        axis = np.where(pull.any(axis=1)[:, None], pull, spin)
-        axis /= np.maximum(length(axis), 1e-300)[:, None]
-        own = axis[island]
-        about = np.einsum("ni,nij,nj->n", own, inertia, own) + mass * length(cross(own, arm)) ** 2
-        rate = dot(axis, spin) / np.maximum(np.bincount(island, about, count), 1e-300)
-        turning = rate[island, None] * own
-        out = np.where(pivots[island][:, None], np.hstack([cross(turning, arm), turning]), out)
-    return out
-
-
-def _pivots(assembly, pose):
-    """(islands, 3) a point from which each may hang, and (islands,) bool: those that do so from that one alone."""
-    rows, n, count = assembly.problem.joints, assembly.problem.bodies.dynamic_count, len(assembly.island_jointed)
-    point, found = np.zeros((count, 3)), np.zeros(count, bool)
-    held = np.maximum(rows.body_a, rows.body_b) >= n
-    place, island = np.zeros((len(held), 3)), assembly.island[np.minimum(np.minimum(rows.body_a, rows.body_b), n - 1)]
-    for body, anchor in ((rows.body_a, rows.anchor_a), (rows.body_b, rows.anchor_b)):
-        still = body >= n
-        place[still] = pose[0][body[still]] + rotate(pose[1][body[still]], anchor[still])
-    point[island[held]], found[island[held]] = place[held], True
-    other = rows.coordinate != int(Coordinate.LINEAR)
-    found[island[held & (other | (length(place - point[island]) > SAME))]] = False
-    return point, found
 
 
 def _locks(assembly):
