@@ -116,10 +116,8 @@ def test_bricard_moves_by_its_one_freedom(tolerance, precision, bound):
 @pytest.mark.parametrize("links", ["thin", "thick"])
 def test_bricard_keeps_its_energy(links):
     # No friction, one freedom: energy is constant.  Joints do no work in mid-step, and the stress of the redundant row
-    # against the others pushes nothing.  The velocity phase takes out what the end of the step leaves across the
-    # joints, some (w h)^2 / 12 of the velocity: it loses (w h)^4 / 288 of the kinetic energy a step, third order.
-    # w = 5 rad/s is that of the fastest hinge.  With poses off by the tolerance a step gains or loses force times that.
-    lost = {}
+    # against the others pushes nothing; what the velocity phase takes out across the
+    # joints is given back while it moves.
     for tolerance, fps in ((1e-9, 24), (1e-9, 48), (None, 24)):
         scene = bricard()
         if links == "thick":
@@ -128,16 +126,11 @@ def test_bricard_keeps_its_energy(links):
         config = SolverConfig(device="cpu", substeps=1, tolerance=tolerance)
         trajectory = simulate(scene, 5 * fps, fps, config)
         drift = (energies(trajectory) - BRICARD_ENERGY) / max(report.kinetic_energy for report in trajectory.reports)
-        bound = 5.0 * fps * (5.0 / fps) ** 4 / 288.0
-        if tolerance is None:
-            bound += 5.0 * fps * 5.0 * GRAVITY * FAST / -BRICARD_ENERGY
+        bound = 1e-5
         name = f"Bricard, {links} links, {fps} fps, tolerance {tolerance or 'normal'}"
         figure(name, "energy gained, of the kinetic energy, 5 s", drift.max(), bound)
-        lost[fps, tolerance] = figure(name, "energy lost, of the kinetic energy, 5 s", -drift[-1], bound)
+        figure(name, "energy lost, of the kinetic energy, 5 s", -drift[-1], bound)
         assert np.abs(drift).max() < bound
-        assert tolerance is None or drift.max() < 0.1 * bound
-    ratio = lost[24, 1e-9] / lost[48, 1e-9]
-    assert figure(f"Bricard, {links} links", "energy lost at 24 fps over that at 48", ratio, "8 +- 1.5") > 6.5
 
 
 def four_bars(windows, seconds, fps=24.0, tolerance=1e-6):
