@@ -181,7 +181,7 @@ def balance(table: StepTable, sums: BalanceTable):
         waits = wp.max(sums.setting[6] * peak, floor)
         if wp.abs(off - pays) > waits:
             bears = waits
-        sums.strays[k] = sums.keeps[k] and not sums.stores[k] and wp.abs(off + owed) > bears
+        sums.strays[k] = sums.keeps[k] and wp.abs(off + owed) > bears
         sums.ours[k] = mends or (sums.takes[k] and off > wp.float64(0.0))
         sums.due[k] = due
         sums.wait[k] = wp.vec2d()

@@ -91,7 +91,11 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
     shares = Shares(decay**2, np.exp(-assembly.problem.step / FADES), LEAST, HIGH, SLIGHT, STRAYS, WAITS)
     start = assembly.problem, assembly.end_velocity
     due, has, ours, strays, waits = balance_of_step(*start, pose, velocity, groups, shares)
-    strays = _strays(assembly, solution, strays)
+    # A drive that stops takes what energy it likes.
+    if some(lack := strays & (has < due)) and some(led := misfits(assembly, lack, slow)):
+        keeps &= ~led
+        due, has, ours, strays, waits = balance_of_step(*start, pose, velocity, groups, shares)
+    strays = _strays(assembly, solution, strays & ~assembly.stores)
     if not some(ours):
         return velocity, waits, strays
     factor = np.sqrt(np.maximum(due - apart, 0.0) / np.maximum(has - apart, 1e-300))
