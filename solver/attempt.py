@@ -116,6 +116,14 @@ class Attempt:
         self.lasts_too_long(bodies)
         self.ask_again(of_islands(self.assembly, bodies))
 
+    def tell(self, lacks):
+        """Report by how much the velocity of bodies is off, ``lacks`` (n,) [m/s], though their step is kept."""
+        rows, end, step = self.assembly.problem.joints, self.end, self.assembly.problem.step
+        end.body = np.maximum(end.body, lacks)
+        np.maximum(self.error, step * lacks, out=self.error)
+        wide = np.append(lacks, np.zeros(len(self.assembly.problem.bodies.mass) - len(lacks)))
+        np.maximum.at(end.joint, rows.joint, np.maximum(wide[rows.body_a], wide[rows.body_b]))
+
     def split(self, share, launched, slices=0):
         """Have the islands of ``launched`` (n,) bool done again in parts, the first of them a ``share`` of the
         step, itself in ``slices``; half of it where others missed.

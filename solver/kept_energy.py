@@ -45,8 +45,8 @@ MOST = 2.0  # times the speed it had, within which a group's motion is scaled: w
 
 
 def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
-    """(n, 6) velocity at the step's end with the energy of groups that joints alone hold, (n, 2) as State.owed, and
-    (n,) bool, bodies of those for which the step is too long; None: of none.
+    """(n, 6) velocity at the step's end with the energy of groups that joints alone hold, (n, 2) as State.owed, (n,)
+    bool, bodies of those for which the step is too long, None: of none; and (n,) what ``_lacks`` tells of them.
 
     Args:
         velocity: (n, 6) that the joints hold [m/s, rad/s].
@@ -64,7 +64,7 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
     island, bodies, n = assembly.island, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
     ours = assembly.island_jointed & ~driven
     if not some(ours):
-        return velocity, np.zeros((n, 2)), None
+        return velocity, np.zeros((n, 2)), None, None
     keeps, takes = _conservative(assembly, solution, near, ours)
     keeps[island[~sound]] = False
     noise = np.zeros(len(keeps))
@@ -72,7 +72,7 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
         keeps &= ~misfits(assembly, unknown, slow)
         noise = np.where(unknown, work_in_noise(assembly, judged), 0.0)
     if not some(keeps | takes):
-        return velocity, np.zeros((n, 2)), None
+        return velocity, np.zeros((n, 2)), None, None
     work = _work(assembly, (solution, judged), late, (keeps, takes), near)
     pose, count = (solution.position, solution.orientation), len(ours)
 
@@ -97,16 +97,17 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
         due, has, ours, strays, waits = balance_of_step(*start, pose, velocity, groups, shares)
     strays = _strays(assembly, solution, strays & ~assembly.stores)
     if not some(ours):
-        return velocity, waits, strays
+        return velocity, waits, strays, _lacks(assembly, waits, strays, np.zeros(count))
     factor = np.sqrt(np.maximum(due - apart, 0.0) / np.maximum(has - apart, 1e-300))
+    lost = np.where(keeps & ours & (factor >= MOST), due - has, 0.0)
     ours &= factor < MOST
     if some(far := ours & (factor <= 1.0 / MOST)):
-        far &= ~keeps | assembly.stores  # as where a spring has it: what is too much is owed
+        far &= assembly.stores  # a spring has it: what is too much is owed
         own = (far & keeps)[island]
         waits[own, 0] = ((due - has) / np.bincount(island, minlength=count))[island[own]]
         ours &= ~far
     kept = np.where(ours[island][:, None], reference + factor[island][:, None] * (velocity - reference), velocity)
-    return kept, waits, strays
+    return kept, waits, strays, _lacks(assembly, waits, strays, lost)
 
 
 def _pressed_together(assembly, solution, late, driven):
@@ -140,6 +141,21 @@ def _strays(assembly, solution, strays):
         return None
     strays = strays & ~pressed_islands(assembly, solution)
     return strays[assembly.island] if some(strays) else None
+
+
+def _lacks(assembly, waits, strays, lost):
+    """(n,) [m/s] by how much what ``strays`` (n,) bool is too slow or too fast as a whole, where more of its energy
+    than a step may be off by is not there; None: nowhere.
+
+    waits: (n, 2) State.owed; lost: (islands,) [J] that nothing gives back.
+    """
+    if strays is None:
+        return None
+    island, mass = assembly.island, assembly.problem.bodies.mass[: len(strays)]
+    owed, peak, whole = (np.bincount(island, values, len(lost)) for values in (*waits.T, mass))
+    off = np.abs(owed + lost)
+    speed = np.sqrt(2.0 * np.where(off > STRAYS * peak, off, 0.0) / whole)[island]
+    return np.where(strays, speed, 0.0) if some(speed) else None
 
 
 def _locks(assembly):

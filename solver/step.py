@@ -220,8 +220,11 @@ class Stepper:
             return attempt
         end = end_velocity(solved, judged, state, self.position_phase, self.joint_damping, attempt.sound)
         attempt.finish(end, self.fast)
-        if end.strays is not None and self._halves(attempt, depth, of_islands(assembly, end.strays)):
-            attempt.strays(end.strays)
+        if end.strays is not None:
+            if self._halves(attempt, depth, of_islands(assembly, end.strays)):
+                attempt.strays(end.strays)
+            elif end.lacks is not None:
+                attempt.tell(end.lacks)
         if depth < self.deepest:
             # Each looks at other islands than those that are done again anyway.
             once = (catch,) if attempt.pieces == 1 else ()

@@ -46,6 +46,7 @@ class EndVelocity:
     joint: np.ndarray  # (joints,) that of each joint's rows [m/s or rad/s]
     gained: np.ndarray  # (n,) bool: bodies of islands that end with more energy than there is
     strays: np.ndarray | None = None  # (n,) bool: bodies for which the step is too long (kept_energy.py); None: none
+    lacks: np.ndarray | None = None  # (n,) speed that it leaves those off by [m/s]; None: none
     beyond: np.ndarray | None = None  # (n,) see State.beyond; None: as it was
     ruled: np.ndarray | bool = False  # (n,) see State.ruled and State.owed
     owed: np.ndarray | float = 0.0
@@ -156,7 +157,7 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         known = sound, *before, phase.fast / LONGEST_STEP
         late = problem, result
         kept = keep_energy(out.velocity, assembly, solution, judged, late, known, decay, phase.fast)
-        out.velocity, out.owed, out.strays = kept
+        out.velocity, out.owed, out.strays, out.lacks = kept
         if lent is not None:
             out.owed = np.where(out.owed[:, 1:] > 0.0, out.owed, lent)
         if waits is not None:
