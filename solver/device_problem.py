@@ -4,6 +4,7 @@
 ``generation`` rises whenever arrays were allocated, which makes recorded graphs stale.
 """
 
+from collections import deque
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -84,7 +85,8 @@ class DeviceProblem:
         self.topology = None
         self.factor = BlockFactor(device)
         self._factor_generation = self.factor.generation
-        self._grouped = self._locked = None  # columns of the rows whose groups and locks lie in the arrays
+        self._grouped = None  # columns of the rows whose groups lie in the arrays
+        self._welded = deque(maxlen=2)  # columns of rows and their welds: both phases of a step take turns
         self._factored = self._laid = None  # the Topology that the factor is laid out for, and that in the arrays
         self._eliminator = Eliminator()
         self.counts = zeros(8, wp.int32, device)
@@ -222,7 +224,7 @@ class DeviceProblem:
         self._into = {name: Columns(getattr(self, name)) for name in (*self.capacity, "figures", "teams", "runs")}
         bodies = size["bodies"]
         self.factor.reserve(islands=size["islands"], rows=bodies, blocks=4 * bodies, updates=4 * bodies)
-        self._factored = self._laid = self._grouped = self._locked = None
+        self._factored = self._laid = self._grouped = None
         self._take_factor()
         self.generation += 1
 
@@ -303,9 +305,11 @@ class DeviceProblem:
             into.put("group", following)
             self._grouped = laws
         locks = (*laws, rows.beta, rows.compliance, rows.lower, rows.upper)
-        if not _same(self._locked, locks):
-            into.put("welded", welded(rows))
-            self._locked = locks
+        flags = next((flags for known, flags in self._welded if _same(known, locks)), None)
+        if flags is None:
+            flags = frozen(welded(rows))
+            self._welded.append((locks, flags))
+        into.put("welded", flags)
 
     def _upload_options(self, problem, options):
         into = self._into["figures"]

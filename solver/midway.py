@@ -56,7 +56,7 @@ def led_midway(assembly, solution, judged, late, known):
     """
     ruled, most, near = known
     problem, island, ours = assembly.problem, assembly.island, assembly.island_jointed & judged.driven
-    if len(rows := late[0].joints) and not every(judged.driven):
+    if assembly.rigid is None and len(rows := late[0].joints) and not every(judged.driven):
         drives = leading(assembly, solution, near, late)[1]
         ours[island[np.minimum(rows.body_a, rows.body_b)[drives]]] = True
     if not some(ours):

@@ -41,7 +41,7 @@ def velocity_problem(assembly, solution, judge, judged, total, mask, off=None):
         contacts = as_they_hit(contacts, assembly, solution, taken, off)
         if not every(taken):
             contacts.impulse = np.where(taken[:, None], contacts.impulse, 0.0)
-    else:
+    elif len(contacts):
         contacts, loaded = contacts.take(places(taken)), loaded[:0]
     at_end = Bodies(n, bodies.mass, bodies.inertia, *pose, bodies.velocity, *pose, free, np.zeros(len(bodies.mass)))
     at_end.lever_inertia = bodies.lever_inertia

@@ -277,7 +277,7 @@ MADE = {
     "DeviceProblem": "device real capacity generation topology factor _factor_generation _factored _into order counts"
     " _eliminator usual _laid launched"
     " flags settings cg_reduction cg_most direct bodies contacts rows pairs matrix islands plan figures _kernels"
-    " _grouped _locked width teams team_room blocks runs",
+    " _grouped _welded width teams team_room blocks runs",
 }
 """What is made from the scene, or anew in each step before it is read."""
 
