@@ -143,7 +143,7 @@ class PositionPhase:
         curve = (curve & ~found.moves | kink) & ~far
         smooth[found.body[curve]] = True
         smooth[found.body[~curve]] = False  # what meets a kink, too, takes its share by law
-        smooth &= ~too_long
+        smooth &= ~too_long & ~whole_groups(assembly.island, ~(solved.statistics.residual <= self.fast))
         kinks = found.take(np.zeros(0, int))
         for _ in range(2):  # once more without those that miss
             if not some(smooth):

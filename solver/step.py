@@ -151,7 +151,8 @@ class Stepper:
 
         What tells that bodies went through each other tells it at any length of step, and what is light and small may
         be turned by radians in a sixteenth of a frame.  Once they did, any miss of theirs in a part of the step counts
-        as that: impulses that turn them by radians give them energy, too.  So are links halved that whip round.
+        as that: impulses that turn them by radians give them energy, too.  Not what is crushed: a press that shuts
+        on it pushes it through at any length of step.  So are links halved that whip round.
         """
         if depth < self.deepest or attempt.pieces > 1:
             return True
@@ -159,7 +160,10 @@ class Stepper:
             if some(failed[attempt.dynamic()] & whips.whips(attempt, self.fast)):
                 return True
         known = self.collider.turning
-        return self._finer(depth) and (attempt.went_through() or (known is not None and some(failed & known)))
+        if not self._finer(depth) or not (attempt.went_through() or (known is not None and some(failed & known))):
+            return False
+        self._look_for_room(attempt)
+        return some(failed & ~attempt.islands_of(attempt.crushed.bodies))
 
     def _finer(self, depth):
         """Whether a step of this ``depth``, the last, is halved further where bodies go through each other."""

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Joint, MotionPath, Plane, Scene, SolverConfig, Sphere, simulate
+from axion.solver import Body, Box, ConvexHull, Joint, MotionPath, Plane, Scene, SolverConfig, Sphere, simulate
 from axion.solver.crushed import crushed
 from axion.solver.problem import StepProblem
 from scenes import turned
@@ -152,3 +152,23 @@ def test_only_what_is_led_presses():
     assert squeezed(0.2, speed=1.0) == squeezed(0.21, speed=1.0) == nobody
     assert squeezed(0.19, speed=0.0) == nobody  # it stands there by itself, or was placed so
     assert squeezed(0.19, speed=0.0, known=True) == crowd  # the press has come to a stand
+
+
+@pytest.mark.parametrize("count", (1, 6))
+def test_what_a_thin_press_comes_through_is_not_halved_further(count):
+    """Each part of a step pushed the pebble through the plate again: its first frame took 1129 solves."""
+    rng, frames = np.random.default_rng(2), 20
+    scene = Scene()
+    scene.add(Body("Floor", [Plane()], motion="static", friction=0.6))
+    height = np.maximum(0.3 - 0.5 * np.arange(frames + 1) / 24.0, 0.015)
+    path = led(np.stack([0 * height, 0 * height, height], axis=1), frames)
+    scene.add(Body("Press", [Box((0.3, 0.3, 0.005))], motion="kinematic", path=path, friction=0.5))
+    for i in range(count):
+        points = rng.normal(size=(12, 3))
+        points *= 0.035 * np.array((1.0, 0.8, 0.7)) / np.linalg.norm(points, axis=1)[:, None]
+        place = 0.1 * (i % 3) - 0.1, 0.1 * (i // 3) - 0.05, 0.04
+        scene.add(Body(f"Pebble {i}", [ConvexHull(points)], density=2500.0, friction=0.6, position=place))
+    reports = simulate(scene, frames).reports
+    assert of_room(reports) == list(range(13, frames + 1))
+    most = max(report.substeps for report in reports)
+    assert most <= 3 * SOLVES
