@@ -3,6 +3,7 @@
 
 import sys
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -169,21 +170,43 @@ def block_lean(motion):
     return -np.arctan2(up[:, 0], up[:, 2])
 
 
-def rocking_ratio(motion):
-    """Angular velocity after the first impact over that before, from the peaks of the lean on both sides.
+def _rate_between(first, last, pull, step):
+    """Rate [rad/s] with which the toe at a lean ``first`` is left that has a block at ``last`` after ``step`` [s]."""
+    turn = 0.5 * np.pi - np.arctan(BLOCK[0] / BLOCK[2])
 
-    On its toe the block keeps its energy: the potential at a lean p goes with cos(alpha - p) - cos(alpha).
+    def miss(rate):
+        return swing(turn + first, rate, pull, (0.0, step))[-1, 0] - turn - last
+
+    rates = [(last - first) / step, (last - first) / step + 1e-3]
+    misses = [miss(rate) for rate in rates]
+    while abs(misses[1]) > 1e-14 and misses[1] != misses[0] and len(rates) < 50:
+        rates = rates[1], rates[1] - misses[1] * (rates[1] - rates[0]) / (misses[1] - misses[0])
+        misses = misses[1], miss(rates[1])
+    return rates[1]
+
+
+def rocking_ratio(motion):
+    """Angular velocity after the first impact over that before, from the lean on both sides; inf where it falls over.
+
+    On its toe a block keeps its energy, lean'^2 / 2 + p^2 (cos(alpha - lean) - cos(alpha)), p^2 = 3 g / (4 R).  After
+    the impact each two frames that follow each other tell it by the one motion that has both, in the median until the
+    block comes back: its peak lies between frames.
     """
-    alpha = np.arctan(BLOCK[0] / BLOCK[2])
+    alpha, pull = np.arctan(BLOCK[0] / BLOCK[2]), 1.5 * GRAVITY / np.hypot(BLOCK[0], BLOCK[2])
     angle = block_lean(motion)
     k = int(np.argmax(angle < 0.0))
     if k == 0:
         return 0.0
-    away = angle[k:]
-    back = int(np.argmax(away > 0.0)) or len(away)
-    peak = -float(away[:back].min())
+    away = -angle[k:]
+    away = away[: int(np.argmax(away < 0.0)) or len(away)]
+    if away.max() >= alpha:
+        return np.inf
+    if len(away) < 2:
+        return 0.0
 
-    def height(p):
-        return np.cos(alpha - p) - np.cos(alpha)
+    def height(lean):
+        return pull * (np.cos(alpha - lean) - np.cos(alpha))
 
-    return float(np.sqrt(height(peak) / height(angle[0]))) if peak < alpha else np.inf
+    rates = [_rate_between(first, last, pull, 1.0 / motion.fps) for first, last in pairwise(away)]
+    after = np.median([0.5 * rate**2 + height(lean) for rate, lean in zip(rates, away, strict=False)])
+    return float(np.sqrt(after / height(angle[0])))

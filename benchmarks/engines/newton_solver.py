@@ -141,8 +141,7 @@ def _fill(builder, scene, stiffness):
 
 def _joint(builder, scene, joint, number_of):
     a, b = joint_bodies(scene, joint)
-    if angle_limits(joint):
-        raise NotImplementedError(f"{joint.name}: limits of angles are not translated for Newton")
+    limits = angle_limits(joint)
     # Joint frames along the world's axes with the hinge's axis named in them, free of rounding: XPBD of Newton 1.8
     # returns NaN on the four-bar linkage when the axis is a little longer than 1, or a turned frame's Z.
     frames = {
@@ -150,12 +149,19 @@ def _joint(builder, scene, joint, number_of):
         "child_xform": _transform(in_body(b, joint.position), turned_into(b, WORLD_AXES)),
     }
     pair = (-1 if a is None else number_of[a.name], number_of[b.name])
-    if joint.kind == "ball":
+    if joint.kind == "ball" and not limits:
         return builder.add_joint_ball(*pair, **frames)
+    if joint.kind == "ball":
+        axis = newton.ModelBuilder.JointDofConfig
+        angles = [
+            axis(axis=tuple(along), limit_lower=-limits.get(name, np.pi), limit_upper=limits.get(name, np.pi))
+            for name, along in zip(("rx", "ry", "rz"), np.eye(3).tolist(), strict=True)
+        ]
+        return builder.add_joint_d6(*pair, angular_axes=angles, **frames)
     drive = drive_of(joint)
-    motor = {}
+    motor = {f"limit_{side}": sign * limit for limit in limits.values() for side, sign in (("lower", -1), ("upper", 1))}
     if drive is not None:
-        motor = {
+        motor |= {
             "target_qd": float(drive.target),
             "target_kd": float(drive.damping),
             "target_ke": 0.0,
