@@ -12,20 +12,23 @@ the part of its velocity along all of them together is what has those momenta wi
 The rest is orthogonal to them in energy, and scaling that changes none of them.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 from .components import anchored, joint_groups
 from .copies import replace
-from .flags import some
+from .flags import every, places, some
 from .problem import Coordinate
-from .reference.rotation import cross, dot, matrix, rotate, world_inertia
+from .reference.rotation import conjugate, cross, dot, matrix, rotate
 from .reference.rows import jacobians
 from .rigid_groups import RigidGroups
 from .topology import groups_with
-from .vectors import length, moved
+from .vectors import inner, length, moved
 
 SAME = 1e-6  # [m] that anchors at one point may be apart
 EQUAL = 1e-6  # of a principal moment, by which two may differ that are equal
+SPINS = 1e-20  # of a body's kinetic energy: less is rounding
 ALONG = 1e-3  # [rad], or of the radius of gyration, by which a joint may turn a body about an axis it leaves free
 
 
@@ -38,17 +41,15 @@ def by_momenta(velocity, assembly, solution, wanted, spins):
     """
     pose, bodies, island = (solution.position, solution.orientation), assembly.problem.bodies, assembly.island
     n, count, out = bodies.dynamic_count, len(wanted), np.zeros_like(velocity)
-    held = rows, *_ = _holding(assembly, solution, pose, wanted)
-    free = _free_spins(assembly, solution, held)
-    axes, short, alone = matrix(pose[1][:n]), None, some(free.ravel())
-    if alone:  # those spins are told apart, and are no part of the others
+    held = _Holding(assembly, solution, pose, wanted)
+    free, given = _free_spins(velocity, assembly, solution, held), None
+    if free is not None:  # those spins are told apart, and are no part of the others
+        axes = matrix(pose[1][:n])
         short = np.where(free & spins[island, None], _spins(bodies, assembly.end_velocity) - _own(axes, velocity), 0.0)
         given = np.einsum("nij,nj->ni", axes, bodies.inertia[:n] * short)
         inertia = bodies.inertia.copy()
         inertia[:n][free] = 0.0
         bodies = replace(bodies, inertia=inertia)
-    else:
-        given = np.zeros((n, 3))
     hangs, back = groups_with(island, anchored(assembly.joint_links, n), count), np.zeros_like(velocity)
     if some(wanted & ~hangs):
         flies = ~hangs[island]
@@ -57,25 +58,26 @@ def by_momenta(velocity, assembly, solution, wanted, spins):
         motion = groups.turning(groups.momentum(velocity))
         motion[:, :3] += groups.mean(velocity)
         out[flies] = motion[flies]
-        if alone:
+        if given is not None:
             back[flies] = groups.turning(groups.total(given))[flies]
     if some(wanted & hangs):
-        point, pivots = _pivots(rows, n, island, count, pose)
+        point, pivots = _pivots(held.rows, n, island, count, pose)
         if some(pivots & wanted):
-            turns = _turning(velocity, assembly, (bodies, pose), point, given)
-            out, back = (
-                np.where(pivots[island][:, None], new, old) for new, old in zip(turns, (out, back), strict=True)
-            )
+            turns, ours = _turning(velocity, assembly, (bodies, pose), point, given), pivots[island]
+            if every(ours):
+                out, back = turns
+            else:
+                out, back = (np.where(ours[:, None], new, old) for new, old in zip(turns, (out, back), strict=True))
         guided = hangs & ~pivots
         if some(guided & wanted) and some(guided := guided & ~_stuck(assembly.problem.joints, n, island, count)):
             out[:, :3] += _drift(velocity, bodies, held, island, guided)
-    if alone:
-        along = np.where(free, _own(axes, velocity - out), 0.0)
-        out[:, 3:] += np.einsum("nij,nj->ni", axes, along)
-        along = np.where(free, _own(axes, back), 0.0) + short
-        back[:, 3:] -= np.einsum("nij,nj->ni", axes, along)
-        out, velocity = out - back, velocity - back
-    return velocity, out
+    if free is None:
+        return velocity, out
+    along = np.where(free, _own(axes, velocity - out), 0.0)
+    out[:, 3:] += np.einsum("nij,nj->ni", axes, along)
+    along = np.where(free, _own(axes, back), 0.0) + short
+    back[:, 3:] -= np.einsum("nij,nj->ni", axes, along)
+    return velocity - back, out - back
 
 
 def _spins(bodies, end_velocity):
@@ -88,41 +90,68 @@ def _own(axes, velocity):
     return np.einsum("nji,nj->ni", axes, velocity[:, 3:])
 
 
-def _holding(assembly, solution, pose, wanted):
-    """JointRows of the islands ``wanted`` that act or hold both ways, and their Jacobians (R, 6), (R, 6) at the end."""
-    rows = assembly.problem.joints
-    acts = (solution.joint_impulse != 0.0) | (np.isinf(rows.lower) & np.isinf(rows.upper))
-    rows = rows.take(np.flatnonzero(acts & wanted[assembly.island[np.minimum(rows.body_a, rows.body_b)]]))
-    return rows, *jacobians(rows, *pose)
+class _Holding:
+    """JointRows of some islands that act or hold both ways."""
+
+    def __init__(self, assembly, solution, pose, wanted):
+        """Of the islands ``wanted`` (islands,) bool; pose: (B, 3), (B, 4) at the end."""
+        rows, self._pose = assembly.problem.joints, pose
+        holds = (solution.joint_impulse != 0.0) | (np.isinf(rows.lower) & np.isinf(rows.upper))
+        holds &= wanted[assembly.island[np.minimum(rows.body_a, rows.body_b)]]
+        self.rows = rows if every(holds) else rows.take(places(holds))
+
+    @cached_property
+    def directions(self):
+        """Their Jacobians (R, 6), (R, 6) at the end."""
+        return jacobians(self.rows, *self._pose)
 
 
-def _free_spins(assembly, solution, held):
-    """(n, 3) bool: principal axes of bodies, the moments about the other two equal, that nothing turns them about.
-
-    held: as ``_holding`` gives it.
+def _free_spins(velocity, assembly, solution, held):
+    """(n, 3) bool: principal axes of bodies, the moments about the other two equal, about which they spin with
+    ``velocity`` (n, 6) and nothing turns them; None: there are none.
     """
-    (rows, *directions), bodies, n = held, assembly.problem.bodies, assembly.problem.bodies.dynamic_count
-    inertia, orientation, contacts = bodies.inertia[:n], solution.orientation, assembly.problem.contacts
-    one, other = np.roll(inertia, -1, axis=1), np.roll(inertia, 1, axis=1)
+    bodies, n, contacts = assembly.problem.bodies, assembly.problem.bodies.dynamic_count, assembly.problem.contacts
+    inertia, orientation = bodies.inertia[:n], solution.orientation
+    one, other = inertia.take((1, 2, 0), 1), inertia.take((2, 0, 1), 1)
     free = np.abs(one - other) <= EQUAL * one
+    spin = rotate(conjugate(orientation[:n]), velocity[:, 3:])
+    spin *= inertia * spin
+    free &= spin > SPINS * (bodies.mass[:n] * inner(velocity[:, :3], velocity[:, :3]) + spin.sum(axis=1))[:, None]
+    if not some(free.ravel()):
+        return None
     if len(contacts):
         pushed = np.zeros(len(bodies.mass), bool)
         for body in (contacts.body_a, contacts.body_b):
             pushed[body[moved(solution.contact_impulse)]] = True
         free[pushed[:n]] = False
-    gyration = np.sqrt(inertia / bodies.mass[:n, None])
+    rows, gyration = held.rows, np.sqrt(inertia / bodies.mass[:n, None])
     linear, twist = ~_turns(rows), rows.coordinate == int(Coordinate.TWIST)
-    sides = (rows.body_a, rows.anchor_a, directions[0]), (rows.body_b, rows.anchor_b, directions[1])
-    for body, anchor, j in sides:
-        ours = np.flatnonzero(body < n)
+    ends = (rows.body_a, rows.anchor_a), (rows.body_b, rows.anchor_b)
+    for body, anchor in ends:
+        ours = places(linear & _spun(free, body))
         body, along = body[ours], anchor[ours] ** 2
         aside = np.sqrt(along.sum(axis=1)[:, None] - along)  # of each axis: what is straight below one is not on it
+        _hold(free, body, aside > ALONG * gyration[body])
+    if not some(free.ravel()):
+        return None
+    for (body, _), j in zip(ends, held.directions, strict=True):
+        ours = places(_spun(free, body))
+        body, straight = body[ours], linear[ours, None]
         about = np.abs(np.einsum("rji,rj->ri", matrix(orientation[body]), j[ours, 3:]))
-        far = np.maximum(about, aside) > ALONG * gyration[body]
-        turned = np.where(linear[ours, None], far, (about > ALONG) | twist[ours, None])
-        for axis in range(3):
-            free[body[turned[:, axis]], axis] = False
-    return free
+        _hold(free, body, np.where(straight, about > ALONG * gyration[body], (about > ALONG) | twist[ours, None]))
+    return free if some(free.ravel()) else None
+
+
+def _spun(free, body):
+    """(R,) bool: rows whose ``body`` (R,) has axes that are ``free`` (n, 3) bool."""
+    axes = moved(free)
+    return (body < len(free)) & axes[np.minimum(body, len(free) - 1)]
+
+
+def _hold(free, body, turned):
+    """Take from ``free`` (n, 3), in place, the axes about which rows turn their ``body`` (R,); turned: (R, 3) bool."""
+    for axis in range(3):
+        free[body[turned[:, axis]], axis] = False
 
 
 def _turning(velocity, assembly, placed, point, given):
@@ -133,34 +162,41 @@ def _turning(velocity, assembly, placed, point, given):
     """
     (bodies, pose), island, count = placed, assembly.island, len(point)
     n = bodies.dynamic_count
-    arm, turn = pose[0][:n] - point[island], pose[1][:n]
-    inertia, mass = world_inertia(turn, bodies.inertia[:n]), bodies.mass[:n]
+    arm, turn, mass, inertia = pose[0][:n] - point[island], pose[1][:n], bodies.mass[:n], bodies.inertia[:n]
+    back = conjugate(turn)
 
     def total(values):
+        if count == 1:
+            return values.sum(axis=0)[None]
         return np.stack([np.bincount(island, column, count) for column in values.T], axis=1)
 
-    spin = np.einsum("nij,nj->ni", inertia, velocity[:, 3:]) + mass[:, None] * cross(arm, velocity[:, :3])
+    spin = rotate(turn, inertia * rotate(back, velocity[:, 3:])) + mass[:, None] * cross(arm, velocity[:, :3])
     spin, pull = total(spin), total(mass[:, None] * (assembly.end_velocity[:, :3] - bodies.velocity[:n, :3]))
-    axis = np.where(pull.any(axis=1)[:, None], pull, spin)
+    axis = np.where(moved(pull)[:, None], pull, spin)
     axis /= np.maximum(length(axis), 1e-300)[:, None]
     own = axis[island]
-    about = np.einsum("ni,nij,nj->n", own, inertia, own) + mass * length(cross(own, arm)) ** 2
-    resists = np.maximum(np.bincount(island, about, count), 1e-300)
-    turning = ((dot(axis, momentum) / resists)[island, None] * own for momentum in (spin, total(given)))
-    return tuple(np.hstack([cross(rate, arm), rate]) for rate in turning)
+    local, lever = rotate(back, own), cross(own, arm)
+    resists = np.maximum(total((inner(inertia * local, local) + mass * inner(lever, lever))[:, None]), 1e-300)
+
+    def turning(momentum):
+        rate = (dot(axis, momentum)[:, None] / resists * axis)[island]
+        return np.hstack([cross(rate, arm), rate])
+
+    return turning(spin), np.zeros_like(velocity) if given is None else turning(total(given))
 
 
 def _pivots(rows, n, island, count, pose):
     """(islands, 3) a point from which each may hang, and (islands,) bool: those that do so from that one alone."""
     point, found = np.zeros((count, 3)), np.zeros(count, bool)
-    held = np.maximum(rows.body_a, rows.body_b) >= n
-    place, own = np.zeros((len(held), 3)), island[np.minimum(np.minimum(rows.body_a, rows.body_b), n - 1)]
-    for body, anchor in ((rows.body_a, rows.anchor_a), (rows.body_b, rows.anchor_b)):
+    which = places(np.maximum(rows.body_a, rows.body_b) >= n)
+    a, b = rows.body_a[which], rows.body_b[which]
+    place, own = np.zeros((len(which), 3)), island[np.minimum(np.minimum(a, b), n - 1)]
+    for body, anchor in ((a, rows.anchor_a[which]), (b, rows.anchor_b[which])):
         still = body >= n
         place[still] = pose[0][body[still]] + rotate(pose[1][body[still]], anchor[still])
-    point[own[held]], found[own[held]] = place[held], True
-    other = rows.coordinate != int(Coordinate.LINEAR)
-    found[own[held & (other | (length(place - point[own]) > SAME))]] = False
+    point[own], found[own] = place, True
+    other = rows.coordinate[which] != int(Coordinate.LINEAR)
+    found[own[other | (length(place - point[own]) > SAME)]] = False
     return point, found
 
 
@@ -182,7 +218,7 @@ def _turns(rows):
 
 def _drift(velocity, bodies, held, island, guided):
     """(n, 3) mean velocity of each body's island along what holds none of it, of those ``guided`` (islands,) bool."""
-    (rows, j_a, j_b), n, count = held, bodies.dynamic_count, len(guided)
+    rows, (j_a, j_b), n, count = held.rows, held.directions, bodies.dynamic_count, len(guided)
     across, mass = np.zeros((count, 3, 3)), bodies.mass[:n]
     own, other = np.minimum(rows.body_a, rows.body_b), np.maximum(rows.body_a, rows.body_b)
     which = np.flatnonzero(other >= n)
