@@ -42,7 +42,7 @@ def has_round_sides(model):
 def see_from_axes(
     stage: StageArrays, poses: PoseArrays, shapes: ShapeArrays, points: PointArrays, fresh: FreshArrays, lanes: int
 ):  # fmt: skip
-    """Put contacts on round sides onto axes; of a body that lies on its side those on its rim count no more."""
+    """Put contacts on round sides onto axes; beside one there those on a rim count no more."""
     for k in range(wp.tid(), stage.counts[fresh_slot], lanes):
         if not begins(points, k):
             continue
@@ -53,7 +53,8 @@ def see_from_axes(
             if fresh.good[m]:
                 if round_contact(points, m, poses, shapes):
                     aside = True
-                lies = lies or points.margin_a[m] > zero or points.margin_b[m] > zero
+                else:
+                    lies = lies or points.margin_a[m] > zero or points.margin_b[m] > zero
         if not (aside and lies):
             continue
         for m in range(k, last):
