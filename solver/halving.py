@@ -1,11 +1,63 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a step that missed is done again in halves, where only a few of its islands missed (see parts.py)."""
+"""Whether a step that missed is done again in halves, and how where few of its islands missed (see parts.py)."""
 
 import numpy as np
 
+from . import whips
 from .attempt import Spent
 from .copies import replace
+from .crushed import crushed, in_vain
+from .flags import some
 from .parts import Carried, ReachedError, Snapshot, kept_state
+from .passing import FINER, HALVED, LAST
+
+DEEPEST = 4  # a step is halved at most this often, but for what whips round (whips.py),
+MORE = 6  # and so often more where bodies went through each other: what has 100 m/s gets 4 mm far then
+
+
+def halves(stepper, attempt, depth, failed):
+    """Whether a step of this ``depth`` is done again in parts where bodies ``failed`` (B,) bool in an Attempt.
+
+    What tells that bodies went through each other tells it at any length of step, and what is light and small may be
+    turned by radians in a sixteenth of a frame.  Once they did, any miss of theirs in a part of the step counts as
+    that: impulses that turn them by radians give them energy, too.  Not what is crushed: a press that shuts on it
+    pushes it through at any length of step.  So are links halved that whip round.
+    """
+    if depth < stepper.deepest or attempt.pieces > 1:
+        return True
+    if stepper.deepest == DEEPEST and depth < whips.DEEPEST:
+        if some(failed[attempt.dynamic()] & whips.whips(attempt, stepper.fast)):
+            return True
+    known = stepper.collider.turning
+    if not _finer(stepper, depth) or not (attempt.went_through() or (known is not None and some(failed & known))):
+        return False
+    look_for_room(stepper, attempt)
+    return some(failed & ~attempt.islands_of(attempt.crushed.bodies))
+
+
+def _finer(stepper, depth):
+    """Whether a step of this ``depth``, the last, is halved further where bodies go through each other."""
+    return stepper.deepest == DEEPEST and depth < DEEPEST + MORE
+
+
+def last_resort(stepper, depth):
+    """One of passing.py, for a step of this ``depth``."""
+    return HALVED if depth < stepper.deepest else FINER if _finer(stepper, depth) else LAST
+
+
+def futile(stepper, attempt):
+    """Whether shorter steps would miss, too: what missed is crushed, and was when halving had come to its end."""
+    known = stepper.crushed | stepper.without_room
+    if not some(known):
+        return False
+    look_for_room(stepper, attempt)
+    return some(attempt.crushed.bodies) and in_vain(attempt, known, stepper.fast)
+
+
+def look_for_room(stepper, attempt):
+    """Find out which bodies of an Attempt that missed are ``crushed``."""
+    free, known = stepper.assembler.free(attempt.state.time), stepper.crushed | stepper.without_room
+    attempt.crushed = crushed(attempt, free, known, stepper.fast)
 
 
 def few(stepper, attempt):

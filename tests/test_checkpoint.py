@@ -259,7 +259,7 @@ CARRIED = {
 """What checkpoint.py saves."""
 MADE = {
     "Stepper": "assembler collider glue frames joints solver model position_phase fast joint_damping recorder rest"
-    " longest records carried straight _without_room",
+    " longest records carried straight without_room",
     "Collider": "model _pipeline _state _stage _contacts _graphs _sides _stuck _near _impacts jointed pieces alive"
     " tolerance released turning _looked_at",
     "JointTable": "joints _asks _joint _places _position _orientation fixed start _frames _observer _closing"

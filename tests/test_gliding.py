@@ -40,7 +40,7 @@ def first_assembly(scene, step=1.0 / 24.0):
     stepper = _stepper(scene, CPU, lambda *_: None)
     velocity = stepper.assembler.prescribed_velocity(stepper.state, step)
     stepper.joints.observe(stepper.state.position, stepper.state.orientation, velocity)
-    return stepper.assembler.build(stepper.state, step, *stepper._contacts(step, velocity))
+    return stepper.assembler.build(stepper.state, step, *stepper.contacts(step, velocity))
 
 
 def test_what_only_carries_each_other_goes_by_mid_step():

@@ -17,7 +17,7 @@ def solved_step(scene):
     stepper = _stepper(scene, SolverConfig(device="cpu"), lambda *_: None)
     state, velocity = stepper.state, stepper.assembler.prescribed_velocity(stepper.state, STEP)
     stepper.joints.observe(state.position, state.orientation, velocity, state.time)
-    assembly = stepper.assembler.build(state, STEP, *stepper._contacts(STEP, velocity))
+    assembly = stepper.assembler.build(state, STEP, *stepper.contacts(STEP, velocity))
     return stepper.position_phase.solve(assembly, state, False)
 
 

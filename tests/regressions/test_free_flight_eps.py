@@ -2,7 +2,8 @@
 """The proximal strength eps of a body that no constraint holds."""
 
 from axion.solver import SolverConfig, simulate
-from axion.solver.step import FIRST_EPS, Stepper
+from axion.solver.step import Stepper
+from axion.solver.step_end import FIRST_EPS
 from scenes import falling, ground
 
 
