@@ -75,14 +75,11 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
         return velocity, np.zeros((n, 2)), None, None
     work = _work(assembly, (solution, judged), late, (keeps, takes), near)
     pose, count = (solution.position, solution.orientation), len(ours)
-
-    def energy(motion):
-        return np.bincount(island, kinetic_energies(bodies, pose[1][:n], motion), count)
-
-    velocity, reference = by_momenta(velocity, assembly, solution, keeps | takes, keeps & (decay == 1.0))
-    apart, outer = energy(reference), np.zeros(count)
+    velocity, reference, apart = by_momenta(velocity, assembly, solution, keeps | takes, keeps & (decay == 1.0))
+    outer = np.zeros(count)
     if decay < 1.0:
-        outer = energy(group_motion(velocity, bodies, assembly.joint_links, pose)[0])
+        motion = group_motion(velocity, bodies, assembly.joint_links, pose)[0]
+        outer = np.bincount(island, kinetic_energies(bodies, pose[1][:n], motion), count)
     groups = {
         "island": island, "known": before, "keeps": keeps, "takes": takes, "stores": assembly.stores,
         "work": work[0], "late": work[1], "outer": outer, "apart": apart, "noise": noise,

@@ -12,14 +12,18 @@ the part of its velocity along all of them together is what has those momenta wi
 The rest is orthogonal to them in energy, and scaling that changes none of them.
 """
 
+import operator
+from collections import deque
 from functools import cached_property
 
 import numpy as np
 
 from .components import anchored, joint_groups
 from .copies import replace
+from .energy import kinetic_energies
 from .flags import every, places, some
-from .problem import Coordinate
+from .pivot_turns import EQUAL, SPINS, turns_about
+from .problem import Coordinate, frozen
 from .reference.rotation import conjugate, cross, dot, matrix, rotate
 from .reference.rows import jacobians
 from .rigid_groups import RigidGroups
@@ -27,22 +31,32 @@ from .topology import groups_with
 from .vectors import inner, length, moved
 
 SAME = 1e-6  # [m] that anchors at one point may be apart
-EQUAL = 1e-6  # of a principal moment, by which two may differ that are equal
-SPINS = 1e-20  # of a body's kinetic energy: less is rounding
 ALONG = 1e-3  # [rad], or of the radius of gyration, by which a joint may turn a body about an axis it leaves free
 
 
 def by_momenta(velocity, assembly, solution, wanted, spins):
-    """(n, 6) ``velocity`` (n, 6) at the end of a StepSolution with free spins as they were, and (n, 6) the part of it
-    that has the momenta, of islands, those ``wanted`` (islands,) bool.
+    """(n, 6) ``velocity`` (n, 6) at the end of a StepSolution with free spins as they were, (n, 6) the part of it that
+    has the momenta of islands, and (islands,) the energy of that [J]; of the islands ``wanted`` (islands,) bool.
 
     What joints lack at the end they push along its directions, and not along those of the way, which takes some of the
     spin of what they hold: the rest of the group has got it.  spins: (islands,) bool, those whose spin is known.
     """
     pose, bodies, island = (solution.position, solution.orientation), assembly.problem.bodies, assembly.island
     n, count, out = bodies.dynamic_count, len(wanted), np.zeros_like(velocity)
-    held = _Holding(assembly, solution, pose, wanted)
-    free, given = _free_spins(velocity, assembly, solution, held), None
+    held, hangs = (
+        _Holding(assembly, solution, pose, wanted),
+        groups_with(island, anchored(assembly.joint_links, n), count),
+    )
+    if some(wanted & hangs):
+        point, pivots = _pivots(held.rows, n, island, count, pose)
+        if not some(wanted & ~pivots):
+            loose = _loose_axes(bodies, assembly.problem.joints)
+            turns = turns_about(
+                bodies, assembly.end_velocity, (pose, velocity), (island, point, pivots & wanted), loose
+            )
+            if not turns[-1]:
+                return velocity, *turns[:2]
+    free, given, back = _free_spins(velocity, assembly, solution, held), None, np.zeros_like(velocity)
     if free is not None:  # those spins are told apart, and are no part of the others
         axes = matrix(pose[1][:n])
         short = np.where(free & spins[island, None], _spins(bodies, assembly.end_velocity) - _own(axes, velocity), 0.0)
@@ -50,7 +64,6 @@ def by_momenta(velocity, assembly, solution, wanted, spins):
         inertia = bodies.inertia.copy()
         inertia[:n][free] = 0.0
         bodies = replace(bodies, inertia=inertia)
-    hangs, back = groups_with(island, anchored(assembly.joint_links, n), count), np.zeros_like(velocity)
     if some(wanted & ~hangs):
         flies = ~hangs[island]
         label = joint_groups(assembly.joint_links, n)[:n]
@@ -61,7 +74,6 @@ def by_momenta(velocity, assembly, solution, wanted, spins):
         if given is not None:
             back[flies] = groups.turning(groups.total(given))[flies]
     if some(wanted & hangs):
-        point, pivots = _pivots(held.rows, n, island, count, pose)
         if some(pivots & wanted):
             turns, ours = _turning(velocity, assembly, (bodies, pose), point, given), pivots[island]
             if every(ours):
@@ -71,13 +83,14 @@ def by_momenta(velocity, assembly, solution, wanted, spins):
         guided = hangs & ~pivots
         if some(guided & wanted) and some(guided := guided & ~_stuck(assembly.problem.joints, n, island, count)):
             out[:, :3] += _drift(velocity, bodies, held, island, guided)
-    if free is None:
-        return velocity, out
-    along = np.where(free, _own(axes, velocity - out), 0.0)
-    out[:, 3:] += np.einsum("nij,nj->ni", axes, along)
-    along = np.where(free, _own(axes, back), 0.0) + short
-    back[:, 3:] -= np.einsum("nij,nj->ni", axes, along)
-    return velocity - back, out - back
+    if free is not None:
+        along = np.where(free, _own(axes, velocity - out), 0.0)
+        out[:, 3:] += np.einsum("nij,nj->ni", axes, along)
+        along = np.where(free, _own(axes, back), 0.0) + short
+        back[:, 3:] -= np.einsum("nij,nj->ni", axes, along)
+        out, velocity = out - back, velocity - back
+    energy = kinetic_energies(assembly.problem.bodies, pose[1][:n], out)
+    return velocity, out, np.bincount(island, energy, count)
 
 
 def _spins(bodies, end_velocity):
@@ -106,39 +119,60 @@ class _Holding:
         return jacobians(self.rows, *self._pose)
 
 
+def _loose_axes(bodies, rows):
+    """(n, 3) bool, read-only: principal axes of bodies about which their inertia is equal all around, and which go
+    through all anchors that rows hold both ways.  That is so in every step, and found once for arrays that stay.
+    """
+    known = bodies.inertia, bodies.mass, *(getattr(rows, name) for name in _PLACES)
+    for old, found in _recent:
+        if all(map(operator.is_, old, known)):
+            return found
+    inertia, mass = bodies.inertia[: bodies.dynamic_count], bodies.mass[: bodies.dynamic_count]
+    one, other = inertia.take((1, 2, 0), 1), inertia.take((2, 0, 1), 1)
+    loose = np.abs(one - other) <= EQUAL * one
+    gyration = np.sqrt(inertia / mass[:, None])
+    linear = (rows.coordinate == int(Coordinate.LINEAR)) & np.isinf(rows.lower) & np.isinf(rows.upper)
+    for body, anchor in ((rows.body_a, rows.anchor_a), (rows.body_b, rows.anchor_b)):
+        ours = places(linear & (body < len(loose)))
+        body, along = body[ours], anchor[ours] ** 2
+        aside = np.sqrt(along.sum(axis=1)[:, None] - along)  # of each axis: what is straight below one is not on it
+        _hold(loose, body, aside > ALONG * gyration[body])
+    loose = frozen(loose)
+    if not any(values.flags.writeable for values in known if len(values)):
+        _recent.append((known, loose))
+    return loose
+
+
+_PLACES = "body_a", "body_b", "anchor_a", "anchor_b", "coordinate", "lower", "upper"
+_recent = deque(maxlen=2)  # arrays that cannot change, and the axes found of them
+
+
 def _free_spins(velocity, assembly, solution, held):
     """(n, 3) bool: principal axes of bodies, the moments about the other two equal, about which they spin with
     ``velocity`` (n, 6) and nothing turns them; None: there are none.
     """
     bodies, n, contacts = assembly.problem.bodies, assembly.problem.bodies.dynamic_count, assembly.problem.contacts
     inertia, orientation = bodies.inertia[:n], solution.orientation
-    one, other = inertia.take((1, 2, 0), 1), inertia.take((2, 0, 1), 1)
-    free = np.abs(one - other) <= EQUAL * one
     spin = rotate(conjugate(orientation[:n]), velocity[:, 3:])
     spin *= inertia * spin
-    free &= spin > SPINS * (bodies.mass[:n] * inner(velocity[:, :3], velocity[:, :3]) + spin.sum(axis=1))[:, None]
-    if not some(free.ravel()):
-        return None
+    whole = bodies.mass[:n] * inner(velocity[:, :3], velocity[:, :3]) + spin.sum(axis=1)
+    free = _loose_axes(bodies, assembly.problem.joints) & (spin > SPINS * whole[:, None])
     if len(contacts):
         pushed = np.zeros(len(bodies.mass), bool)
         for body in (contacts.body_a, contacts.body_b):
             pushed[body[moved(solution.contact_impulse)]] = True
         free[pushed[:n]] = False
-    rows, gyration = held.rows, np.sqrt(inertia / bodies.mass[:n, None])
-    linear, twist = ~_turns(rows), rows.coordinate == int(Coordinate.TWIST)
-    ends = (rows.body_a, rows.anchor_a), (rows.body_b, rows.anchor_b)
-    for body, anchor in ends:
-        ours = places(linear & _spun(free, body))
-        body, along = body[ours], anchor[ours] ** 2
-        aside = np.sqrt(along.sum(axis=1)[:, None] - along)  # of each axis: what is straight below one is not on it
-        _hold(free, body, aside > ALONG * gyration[body])
     if not some(free.ravel()):
         return None
-    for (body, _), j in zip(ends, held.directions, strict=True):
+    rows, gyration = held.rows, np.sqrt(inertia / bodies.mass[:n, None])
+    linear, twist = ~_turns(rows), rows.coordinate == int(Coordinate.TWIST)
+    sides = (rows.body_a, rows.anchor_a), (rows.body_b, rows.anchor_b)
+    for (body, anchor), j in zip(sides, held.directions, strict=True):
         ours = places(_spun(free, body))
-        body, straight = body[ours], linear[ours, None]
+        body, along, straight = body[ours], anchor[ours] ** 2, linear[ours, None]
         about = np.abs(np.einsum("rji,rj->ri", matrix(orientation[body]), j[ours, 3:]))
-        _hold(free, body, np.where(straight, about > ALONG * gyration[body], (about > ALONG) | twist[ours, None]))
+        aside = np.maximum(np.sqrt(along.sum(axis=1)[:, None] - along), about) > ALONG * gyration[body]
+        _hold(free, body, np.where(straight, aside, (about > ALONG) | twist[ours, None]))
     return free if some(free.ravel()) else None
 
 
