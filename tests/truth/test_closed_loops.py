@@ -16,6 +16,8 @@ from smooth_motion import swing
 CPU = SolverConfig(device="cpu")
 SLOW, FAST = CPU.tolerances()
 STEP = 1.0 / 24.0
+CLOSED = 1e-5
+"""Joint error [m or rad] allowed to loops at quality normal: a tenth of its tolerance for what is fast."""
 BRICARD_ENERGY = -GRAVITY * 3.0  # of the rods at rest [J]: m g y of 0, -1/2, -1, -1, -1/2 m
 
 
@@ -69,7 +71,7 @@ def test_four_bar_keeps_to_freudensteins_equation():
     off = np.abs(crank - crank[0] + speed * trajectory.times).max()
     assert figure("four-bar", "crank off its drive", off, FAST / a, "rad") < FAST / a
     closure = joint_errors(scene, trajectory)[0]
-    assert figure("four-bar", "joint error", closure, FAST, "m") < FAST
+    assert figure("four-bar", "joint error", closure, CLOSED, "m") < CLOSED
     assert all(report.converged for report in trajectory.reports)
 
 
@@ -93,11 +95,12 @@ def bricard_cosines(trajectory):
 
 
 @pytest.mark.parametrize(
-    ("tolerance", "precision", "bound"), [(None, "float64", FAST), (1e-6, "float32", 1e-6), (1e-9, "float64", 1e-9)]
+    ("tolerance", "precision", "bound"), [(None, "float64", 1e-6), (1e-6, "float32", 1e-6), (1e-9, "float64", 1e-9)]
 )
 def test_bricard_moves_by_its_one_freedom(tolerance, precision, bound):
     # Exact: the odd cosines are equal, the even ones too, and odd + even + odd even = 0.  A cosine of two rods of 1 m
-    # is off by at most twice the joint errors.  The published bounds are 1e-6 in float32 and 1e-9 in float64.
+    # is off by at most twice the joint errors.  The published bounds are 1e-6 in float32 and 1e-9 in float64; quality
+    # normal keeps to the first as well.
     scene = bricard()
     config = SolverConfig(device="cpu", tolerance=tolerance, precision=precision)
     trajectory = simulate(scene, 240, config=config)
@@ -150,7 +153,7 @@ def out_of_parallel(trajectory, windows):
     return max(np.abs(turns[: windows + 1] - turns[0]).max(), np.abs(turns[windows + 1 :]).max())
 
 
-@pytest.mark.parametrize(("tolerance", "residual"), [(1e-6, 1e-6), (None, FAST)])
+@pytest.mark.parametrize(("tolerance", "residual"), [(1e-6, 1e-6), (None, CLOSED)])
 @pytest.mark.parametrize(("windows", "exact"), [(2, (0.057816, 0.998327)), (40, (0.034466, 0.999406))])
 def test_row_of_four_bars_passes_the_horizontal_on_its_branch(windows, exact, tolerance, residual):
     # Twice a turn all links lie in one line and the rank drops by N.  Second order: the phase is off by at most
@@ -206,6 +209,17 @@ def test_row_of_four_bars_turns_ten_times(windows):
 
 
 @pytest.mark.slow
+def test_row_of_four_bars_turns_ten_times_to_high_precision():
+    # The published bound for high precision, 1e-3 m in 20 s.  Each passage of the top makes more of what the tolerance
+    # leaves, too: with 1e-8 chance decides, with 1e-10 the square of the step does.
+    scene, trajectory, error = four_bars(40, 20.0, 600.0, 1e-10)
+    name = "N-four-bar N=40, 20 s at 600 fps"
+    assert figure(name, "B0 off the exact motion", error.max(), 1e-3, "m") < 1e-3
+    assert figure(name, "joint error", max(joint_errors(scene, trajectory)), 1e-9, "m or rad") < 1e-9
+    assert all(report.converged for report in trajectory.reports)
+
+
+@pytest.mark.slow
 def test_row_of_four_bars_turns_ten_times_at_quality_normal():
     # A pose may be off by 1e-4 m there, and what that does to the energy each passage of the top makes more of: below
     # 144 steps a second chance decides how far off it is in the end.  24 and 96 are shown, 192 must hold the published
@@ -220,7 +234,7 @@ def test_row_of_four_bars_turns_ten_times_at_quality_normal():
     scene, trajectory, error = four_bars(40, 20.0, 192.0, None)
     name = "N-four-bar N=40, 20 s at 192 fps, quality normal"
     assert figure(name, "B0 off the exact motion", error.max(), 0.1, "m") < 0.1
-    assert figure(name, "joint error", max(joint_errors(scene, trajectory)), FAST, "m or rad") < FAST
+    assert figure(name, "joint error", max(joint_errors(scene, trajectory)), CLOSED, "m or rad") < CLOSED
     assert all(report.converged for report in trajectory.reports)
     spread = out_of_parallel(trajectory, 40)
     assert figure(name, "links out of parallel", spread, np.sqrt(2 * FAST), "rad") < np.sqrt(2 * FAST)
@@ -284,7 +298,7 @@ def test_door_on_a_leaning_axis_swings_as_a_pendulum():
         off[fps, tolerance] = figure(name, "angle off the exact swing, 2 s", worst, bound, "rad")
         assert worst < bound
         closure = joint_errors(scene, trajectory)[0]
-        assert figure(name, "joint error, 2 s", closure, tolerance or FAST, "m") < (tolerance or FAST)
+        assert figure(name, "joint error, 2 s", closure, tolerance or CLOSED, "m") < (tolerance or CLOSED)
         assert all(report.converged for report in trajectory.reports)
     for fps in (24, 48):
         ratio = off[fps, 1e-8] / off[2 * fps, 1e-8]
