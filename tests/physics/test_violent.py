@@ -27,14 +27,14 @@ SCENES = {  # builder, frames, what one frame counts in the search for overlaps
 
 @pytest.fixture(scope="module")
 def motion():
-    """The scene and trajectory of a name, simulated once."""
+    """The scene and trajectory of a name and a number of substeps, simulated once."""
     known = {}
 
-    def run(name):
-        if name not in known:
-            scene = SCENES[name][0]()
-            known[name] = scene, simulate(scene, SCENES[name][1], config=CPU)
-        return known[name]
+    def run(name, substeps="auto"):
+        if (name, substeps) not in known:
+            scene, config = SCENES[name][0](), SolverConfig(device="cpu", substeps=substeps)
+            known[name, substeps] = scene, simulate(scene, SCENES[name][1], config=config)
+        return known[name, substeps]
 
     return run
 
@@ -45,10 +45,13 @@ def within(report, bound=FAST):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("substeps", ["auto", 1])
 @pytest.mark.parametrize("name", SCENES)
-def test_frames_keep_the_laws(name, motion):
-    # >= 99 % of the frames within 1e-4 m.
-    trajectory = motion(name)[1]
+def test_frames_keep_the_laws(name, substeps, motion):
+    # >= 99 % of the frames within 1e-4 m, where one step a frame is asked for, too.
+    trajectory = motion(name, substeps)[1]
+    if substeps == 1:
+        name = f"{name}, one step a frame"
     bad = sum(not within(report) for report in trajectory.reports)
     solves = np.mean([report.substeps for report in trajectory.reports])
     figure(name, "frames off by more than 1e-4 m", bad, f"1 % of {len(trajectory.reports)}")
@@ -79,12 +82,12 @@ def test_energy_only_falls_and_no_body_is_lost(name, motion):
     scene, trajectory = motion(name)
     free = [i for i, body in enumerate(scene.bodies) if body.motion == "dynamic"]
     weight, place = 9.81 * sum(scene.bodies[i].mass for i in free), trajectory.position[:, free]
-    rise = largest_rise(energies(scene, trajectory))
-    figure(name, "energy rise", rise, weight * FAST, "J")
+    rise, most = largest_rise(energies(scene, trajectory)), 0.1 * weight * FAST
+    figure(name, "energy rise", rise, most, "J")
     figure(name, "lowest middle of a body", place[..., 2].min(), 0.0, "m")
     assert np.all(np.isfinite(place)) and np.all(np.isfinite(trajectory.linear_velocity))
     assert place[..., 2].min() > 0.0 and np.abs(place).max() < 20.0
-    assert rise < weight * FAST  # each body lifted by the tolerance, all at once
+    assert rise < most  # each body lifted by a tenth of the tolerance, all at once
     if name == "rope bridge":  # it carries its load: none fell through it or off it, onto the ground
         loads = trajectory.position[:, [i for i in free if scene.bodies[i].name.startswith("Load")]]
         assert figure(name, "lowest load", loads[..., 2].min(), "> 1", "m") > 1.0
