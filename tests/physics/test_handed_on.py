@@ -61,7 +61,8 @@ def test_a_ball_sends_off_the_last_of_a_row(between):
 def test_a_lossy_row_hands_on_what_each_hit_leaves():
     # e = 0.5: each hit gives (1 + e) / 2 of the speed on: the last of five leaves with 2 (0.75)^5 = 0.475 m/s.
     speed = simulate(row(0.5, 1e-2), 24, config=CPU).linear_velocity[-1, :, 0]
-    assert speed[-1] == pytest.approx(2.0 * 0.75**5, abs=KNOWN)
+    off = abs(speed[-1] - 2.0 * 0.75**5)
+    assert figure("row with e = 0.5", "speed of the last off 2 (0.75)^5", off, KNOWN, "m/s") < KNOWN
     assert speed.sum() == pytest.approx(2.0, abs=6 * KNOWN)
     assert (np.diff(speed) > -KNOWN).all()  # nobody runs into the next
 
