@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Free rotation and tops: angular momentum and energy over many turns, flips at their period, a fast top stays up."""
 
+from functools import cache
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from axion.solver import Body, Box, Cylinder, Joint, Scene, SolverConfig, Sphere, rotations, simulate
@@ -74,6 +77,55 @@ def test_tennis_racket_flips_at_its_period(fps):
     m = 0.999992
     assert complete_elliptic(m) * 4.0 > FLIP
     assert figure(name, "period of two flips", flip, f"{FLIP} +- 1e-4", "s") == pytest.approx(FLIP, rel=1e-4)
+
+
+@cache
+def free_body(seconds=10):
+    """(seconds + 1, 4) exact orientations of I = (1, 2, 3), w = (0.01, 5, 0.01) in empty space at whole seconds.
+
+    q' = q w / 2 with the momentum L that stays, by Runge-Kutta; two lengths of its step tell what is left of its error,
+    which grows e^(2.9 t) where the body flips: 1e-9 rad.
+    """
+    x, y, z = 0.01, 10.0, 0.03
+
+    def derivative(q):
+        a, b, c, d = q.tolist()
+        # w = I^-1 R^T L
+        p = ((1 - 2 * (b * b + c * c)) * x + 2 * (a * b + c * d) * y + 2 * (a * c - b * d) * z) / 2.0
+        q = (2 * (a * b - c * d) * x + (1 - 2 * (a * a + c * c)) * y + 2 * (b * c + a * d) * z) / 4.0
+        r = (2 * (a * c + b * d) * x + 2 * (b * c - a * d) * y + (1 - 2 * (a * a + b * b)) * z) / 6.0
+        return np.array([d * p + b * r - c * q, d * q + c * p - a * r, d * r + a * q - b * p, -a * p - b * q - c * r])
+
+    times = np.arange(seconds + 1.0)
+    coarse, fine = (runge_kutta(derivative, (0.0, 0.0, 0.0, 1.0), times, most) for most in (1e-3, 5e-4))
+    exact = fine + (fine - coarse) / 15.0
+    return exact / np.linalg.norm(exact, axis=1)[:, None]
+
+
+def off_free_body(fps, seconds=10):
+    """(seconds + 1,) angle [rad] by which the solver's orientation is off the exact one at whole seconds."""
+    scene = spinning((1.0, 2.0, 3.0), (0.01, 5.0, 0.01))
+    trajectory = simulate(scene, seconds * fps, fps, SolverConfig(device="cpu", substeps=1))
+    q, exact = trajectory.orientation[::fps, 0], free_body()[: seconds + 1]
+    return 2.0 * np.minimum(np.linalg.norm(q - exact, axis=1), np.linalg.norm(q + exact, axis=1))
+
+
+@pytest.mark.parametrize("fps", [24, 100])
+def test_free_body_turns_as_eulers_equations_say(fps):
+    # What is off grows until the body flips, five hundredfold; rounding and the reference leave 1e-8 rad at most.
+    off = off_free_body(fps)
+    name = f"free body I = (1, 2, 3), {fps} fps"
+    assert figure(name, "orientation off the exact one, 4 s", off[:5].max(), 1e-10, "rad") < 1e-10
+    assert figure(name, "orientation off the exact one, 10 s", off.max(), 3e-8, "rad") < 3e-8
+
+
+def test_free_rotation_is_of_sixth_order():
+    # One round of the splitting a step at these rates; at more it is down to rounding.
+    off = {fps: off_free_body(fps, 4).max() for fps in (12, 16, 24)}
+    for coarse, fine in pairwise(off):
+        order = np.log(off[coarse] / off[fine]) / np.log(fine / coarse)
+        figure("free body I = (1, 2, 3)", f"order of the error from {coarse} to {fine} fps, 4 s", order, "6 +- 0.3")
+        assert order == pytest.approx(6.0, abs=0.3)
 
 
 def top(spin=60.0, tilt=0.3, hinge="ball"):
