@@ -181,7 +181,7 @@ class ProximalSolver:
             self._over_bodies(self._motion.centre, p.bodies, p.islands)
             self._over_contacts(self._contact.shift_contacts, p.contacts, p.islands)
             if position:
-                self._over_rows(self._joint.meet_anchors, active, p.bodies, p.rows, p.islands)
+                self._over_rows(self._joint.meet_anchors, active, p.settings, p.bodies, p.rows, p.islands)
             self._gradient()
             wp.capture_while(flags[INNER : INNER + 1], newton)
             self._settle()

@@ -55,14 +55,15 @@ def test_the_push_of_locked_anchors_stays_when_their_axes_turn(seed, midpoint):
     np.testing.assert_array_equal(carried[SOFT], p[SOFT])
 
 
+@pytest.mark.parametrize("led", [0.0, 0.4])
 @pytest.mark.parametrize("midpoint", [0.0, 1.0])
-def test_levers_of_locked_anchors_reach_to_where_they_meet(midpoint):
+def test_levers_of_locked_anchors_reach_to_where_their_rows_are_met(midpoint, led):
     problem = jointed_problem(4, midpoint)
+    problem.joints.target[BALL] = led * np.array((1.0, -0.5, 2.0))  # by a drive of any force
     stages = Stages(problem).linearise().newton()
     before, solver, device = stages.rows("jac_a").copy(), stages.solver, stages.device
-    solver._over_rows(
-        solver._joint.meet_anchors, device.islands.outer_active, device.bodies, device.rows, device.islands
-    )
+    arrays = device.islands.outer_active, device.settings, device.bodies, device.rows, device.islands
+    solver._over_rows(solver._joint.meet_anchors, *arrays)
     found, rows, bodies = stages.rows("jac_a"), problem.joints, problem.bodies
     np.testing.assert_array_equal(found[SLIDER.start :], before[SLIDER.start :])
     expected = before[BALL].copy()
@@ -71,7 +72,7 @@ def test_levers_of_locked_anchors_reach_to_where_they_meet(midpoint):
         turned = [rotations.rotate(bodies.orientation[i], v[0]) for i, v in ((a, rows.anchor_a), (b, rows.anchor_b))]
         start = bodies.position[b] + turned[1] - bodies.position[a]
         orientation = stages.bodies("q") if a < bodies.dynamic_count else bodies.free_orientation
-        arm = 0.5 * (start + rotations.rotate(orientation[a], rows.anchor_a[0]))
+        arm = 0.5 * (start + rotations.rotate(orientation[a], rows.anchor_a[0] + rows.target[BALL] @ rows.axis_a[BALL]))
         expected[:, 3:] = -np.cross(arm, stages.rows("jac_b")[BALL, :3])
         assert np.abs(expected - before[BALL]).max() > 1e-3
     np.testing.assert_allclose(found[BALL], expected, atol=1e-13)

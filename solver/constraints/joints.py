@@ -174,13 +174,14 @@ def joint_kernels():
 
     @kernel
     def meet_anchors(
-        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), bodies: BodyArrays, rows: RowArrays,
-        isl: IslandArrays,
+        counts: wp.array(dtype=wp.int32), islands: wp.array(dtype=wp.int32), settings: wp.array(dtype=scalar),
+        bodies: BodyArrays, rows: RowArrays, isl: IslandArrays,
     ):  # fmt: skip
-        """In mid-step: levers on body a of anchors that are locked together, as they are once the anchors meet.
+        """In mid-step: levers on body a of anchors that are locked together, as they are once their rows are met.
 
-        They reach to b's anchor.  What a round closes of the way between the two, times a large force, is a moment
-        that light bodies would not have reckoned with.  Contacts hold other bodies: there it gains nothing.
+        They reach to b's anchor, which a drive of any force leads away from a's.  What a round closes of the way
+        between the two, times a large force, is a moment that light bodies would not have reckoned with.  Contacts
+        hold other bodies: there it gains nothing.
         """
         at = wp.tid()
         for turn in range(turns(counts, rows_slot, at)):
@@ -197,7 +198,12 @@ def joint_kernels():
                     meets = halfway and locks(rows, r) and not spins(bodies, a, counts[dynamic_slot])
                 if meets:
                     start = bodies.x0[b] + wp.quat_rotate(bodies.q0[b], rows.anchor_b[r]) - bodies.x0[a]
-                    arm = scalar(0.5) * (wp.quat_rotate(bodies.q[a], rows.anchor_a[r]) + start)
+                    last = vectors(rows, r, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
+                    reach = last.arm_a
+                    for m in range(r, r + 3):
+                        axis = wp.quat_rotate(bodies.q[a], rows.axis_a[m])
+                        reach += (wp.dot(axis, last.d) - settings[step_slot] * rows.v[m]) * axis
+                    arm = scalar(0.5) * (reach + start)
                     for m in range(r, r + 3):
                         axis = linear(rows.jac_b[m])
                         rows.jac_a[m] = six(-axis, -wp.cross(arm, axis))
