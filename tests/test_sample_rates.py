@@ -39,6 +39,32 @@ def test_corners_are_met_from_either_side():
     assert (begins[0], ends[0]) == (pytest.approx(2.0), 0.0)
 
 
+@pytest.mark.parametrize("late", [0.0, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("first", [0, 1, 2, 20])
+def test_what_sets_out_evenly_gets_as_fast_as_it_is(first, late):
+    at = (first + late) * APART
+    times, begins, ends = rates_of(lambda t: 0.5 * np.maximum(t - at, 0.0) ** 2)
+    off = 0.125 * APART if late else 1e-12  # one between two samples is not told from one at the first
+    for found in (begins, ends):
+        assert found[:-1] == pytest.approx(np.maximum(times - at, 0.0)[:-1], abs=off)
+
+
+def test_what_stops_evenly_slows_down_to_rest():
+    at = 20 * APART
+    times, begins, ends = rates_of(lambda t: -0.5 * np.maximum(at - t, 0.0) ** 2)
+    for found in (begins, ends):
+        assert found[1:-1] == pytest.approx(np.maximum(at - times, 0.0)[1:-1], abs=1e-12)
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_jumps_have_both_velocities(steps):
+    """To another velocity at once, and by two jumps of one size."""
+    at = 20 * APART
+    _, begins, ends = rates_of(lambda t: sum(np.maximum(t - at - k * APART, 0.0) for k in range(steps)))
+    for k in range(steps + 1):
+        assert (ends[20 + k], begins[20 + k]) == (pytest.approx(k, abs=1e-12), pytest.approx(min(k + 1, steps)))
+
+
 @pytest.mark.parametrize("other", [{"uneven": 0.2}, {"turns": True}])
 def test_uneven_samples_and_what_turns_have_the_mean_of_both_sides(other):
     times, begins, _ = rates_of(lambda t: 1.0 * t + 0.1 * np.sin(5.0 * t), **other)
