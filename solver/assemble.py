@@ -187,7 +187,7 @@ class Assembler:
         if bounces is not None:
             bounces.set_free_motion(bodies, end_velocity)
         if may is not None:
-            take_middle(problem, contacts, may, (curved, turning), links.rims, self.noise)
+            take_middle(problem, contacts, may, (curved, turning), links, self.noise)
         if self.spinning is not None:
             bodies.spin = fast_spins(bodies, self.spinning[number.scene[:n]])
         bodies.lever_inertia = lever_inertia(problem, self.hangs, number)

@@ -132,13 +132,19 @@ def hanging(assembly):
 
 def adds_up(problem):
     """(n,) bool: bodies of a StepProblem of which a solve leaves the same error step after step: with a spin that
-    joints turn, and on rims that roll, which would land from it.  None: there are none.
+    joints turn, on rims that roll, which would land from it, and roly-polies with nothing else near, which would gain
+    by it.  None: there are none.
     """
     bodies, contacts = problem.bodies, problem.contacts
-    if bodies.spin is None and contacts.rim_arm is None:
+    if bodies.spin is None and contacts.rim_arm is None and contacts.rolls is None:
         return None
     n = bodies.dynamic_count
     found = np.zeros(n, bool) if bodies.spin is None else bodies.spin[:n].any(axis=1)
     if contacts.rim_arm is not None:
         found[moving_first(contacts)[0][contacts.rim_arm.any(axis=1)]] = True
+    if contacts.rolls is not None:
+        (own, other), among = moving_first(contacts), np.zeros(n, bool)
+        among[own[other < n]] = among[other[other < n]] = True
+        rolls = own[contacts.rolls]
+        found[rolls[~among[rolls]]] = True
     return found

@@ -19,7 +19,7 @@ a h t / 2 too far down a slope.
 And but for what joints hold together while it slides (sliding.py).  All of these go on what keyframes move straight on,
 and on flat belts, as on what stands; and what lifts carry that speed up or slow down ends the step with their speed.
 What rides on curves of what moves freely itself glides there, and its carrier on what that stands on (riders.py); so
-does what rolls on flat faces of such (rollers.py).
+does what rolls on flat faces of such (rollers.py).  Levers of roly-polies go along with the solve (roly_polies.py).
 What keyframes turn carries along as what joints turn does: along the tangents of a turntable a box came 1.3 times as
 far out in six seconds at 1.5 rad/s and 24 frames a second.
 """
@@ -39,6 +39,7 @@ from .reference.rows import normals, parting_speeds
 from .riders import riding_first, riding_sides, rolls_on
 from .rims_that_roll import with_others
 from .rollers import stand_below
+from .roly_polies import off_centre
 from .rotations import conjugate, rotate
 from .round_cores import half_way
 from .sliding import arms, slides, speed_at
@@ -301,11 +302,11 @@ def _runs(touches):
     return np.zeros(len(touches), bool) if surface is None else surface.any(axis=1)
 
 
-def take_middle(problem, contacts, may, bending, rims, noise):
+def take_middle(problem, contacts, may, bending, links, noise):
     """Let the contacts ``may`` (C,) bool of a StepProblem glide whose bodies go by mid-step: fill in, in place, their
     faces, their normals half way, and start impulses of mid-step, which count twice.
 
-    contacts, noise: as in ``by_middle``; bending: its ``curved`` and ``turning``; rims: as of Links.
+    contacts, links, noise: as in ``by_middle``; bending: its ``curved`` and ``turning``.
     """
     touches, bodies, (curved, turning) = problem.contacts, problem.bodies, bending
     n, (own, other) = bodies.dynamic_count, riding_first(touches, bodies)
@@ -319,11 +320,14 @@ def take_middle(problem, contacts, may, bending, rims, noise):
     touches.led = glides & (other >= n) & turns[other] if some(turns[n:]) else None
     touches.impulse[index] *= 0.5
     is_round, bent = is_round_there(touches, index, own[index]), _bent(touches, bodies, curved, problem.step)
-    if rims is not None:
-        is_round |= rims.roll_on(problem, glides & ~bent)[index]
+    plain = glides & ~bent
+    if links.rims is not None:
+        is_round |= (on_rims := links.rims.roll_on(problem, plain))[index]
+        plain &= ~on_rims
     _take_mean_spin(bodies, own[index[is_round & (other[index] >= n)]])
     if turning is not None:
         turning.put_on(touches, glides)
+        plain[turning.index] = False
     still = bent[index]
     bare = index[touches.face[index] < 0]
     touches.face[bare] = other[bare]
@@ -331,6 +335,8 @@ def take_middle(problem, contacts, may, bending, rims, noise):
     cores = np.zeros(len(index), bool) if touches.core_reach is None else touches.core_reach[index] > 0.0
     if some(cores):
         half_way(problem, index[cores], other[index[cores]])
+        plain[index[cores]] = False
+    touches.rolls = off_centre(problem, plain, (links.a, links.b))
     with_face = index[~still & ~cores]
     if turning is not None:
         with_face = np.setdiff1d(with_face, turning.index)

@@ -161,7 +161,7 @@ def step_residuals(problem, solution):
     joint_impulse = np.asarray(solution.joint_impulse, float)
     masses = _Masses(bodies)
     push = np.zeros((len(bodies.mass), 6))  # J^T p of all rows on each body
-    slip, weight = _contact_rows(problem, masses, velocity, contact_impulse, push)
+    slip, weight = _contact_rows(problem, masses, velocity, contact_impulse, push, orientation)
     contact = _contact_laws(problem, position, orientation, contact_impulse, slip[:, 1:], weight)
     directions = felt_directions(problem, position, orientation)
     angular, row_velocity, weight = _joint_rows(joints, masses, directions, velocity, joint_impulse, push)
@@ -310,10 +310,10 @@ def row_velocity(j_a, j_b, pair, velocity):
     return np.einsum("r...i,ri->r...", j_a, velocity[pair[0]]) + np.einsum("r...i,ri->r...", j_b, velocity[pair[1]])
 
 
-def _contact_rows(problem, masses, velocity, impulse, push):
+def _contact_rows(problem, masses, velocity, impulse, push, end=None):
     """Velocities (C, 3) along (normal, t1, t2) and w (C,) of contacts; adds their impulses to ``push``."""
     contacts, bodies = problem.contacts, problem.bodies
-    j_a, j_b = contact_jacobians(contacts, bodies.position, bodies.orientation, bodies.free_orientation)
+    j_a, j_b = contact_jacobians(contacts, bodies.position, bodies.orientation, bodies.free_orientation, end)
     pair = (contacts.body_a, contacts.body_b)
     _scatter(push, pair, (np.einsum("cki,ck->ci", j_a, impulse), np.einsum("cki,ck->ci", j_b, impulse)))
     weight = masses.effective(j_a, contacts.body_a[:, None]) + masses.effective(j_b, contacts.body_b[:, None])

@@ -136,6 +136,7 @@ class Contacts:
     )
     glides: np.ndarray | None = None  # (C,) bool: normal and levers of mid-step (gliding.py); has a face
     led: np.ndarray | None = None  # (C,) bool: of these those with what keyframes turn, whose levers are means; or None
+    rolls: np.ndarray | None = None  # (C,) bool: and those whose levers are means of the way (roly_polies.py); or None
     rim_axis: np.ndarray | None = None  # (C, 3) of these those on the rim of a round end (rims_that_roll.py): its axis,
     rim_arm: np.ndarray | None = None  # (C, 3) and the arm from its middle to ``point`` [m], both in the frame of the
     # body that moves; 0 elsewhere.  None: there are none
@@ -147,12 +148,14 @@ class Contacts:
     @property
     def lever_kind(self):
         """(C,) int32: 1 where levers are those half way to the free pose, 2 where means, 3 where those half way go to
-        the place of a rim that is outermost there.  None: all of the start.
+        the place of a rim that is outermost there, 4 where they are means of the way that is made.  None: all of the
+        start.
         """
         if self.glides is None:
             return None
         kind = self.glides.astype(np.int32) if self.led is None else self.glides + self.led.astype(np.int32)
-        return kind if self.rim_arm is None else np.where(self.rim_arm.any(axis=1), np.int32(3), kind)
+        kind = kind if self.rim_arm is None else np.where(self.rim_arm.any(axis=1), np.int32(3), kind)
+        return kind if self.rolls is None else np.where(self.rolls, np.int32(4), kind)
 
     @classmethod
     def empty(cls):

@@ -200,7 +200,7 @@ class Judge:
         impulse, normal, point_a, point_b = at_end.copy()
         turned = replace(
             problem.contacts, impulse=impulse, normal=normal, point_a=point_a, point_b=point_b,
-            margin_a=np.zeros(count), margin_b=np.zeros(count), rim_axis=None, rim_arm=None,
+            margin_a=np.zeros(count), margin_b=np.zeros(count), rim_axis=None, rim_arm=None, rolls=None,
             core_reach=None, core_axis_a=None, core_axis_b=None,
         )  # fmt: skip
         return turned, given.copy()

@@ -21,6 +21,7 @@ from .lifts import dragged, on_lifts
 from .midway import led_midway, push_midway
 from .proximal import SolveOptions
 from .rolling import rolling
+from .roly_polies import give_back, pieces_of, roll_alone
 from .straight_carriers import go_on, near_movers
 from .strokes import remembered, roll_on
 from .struck import strikers, struck_within
@@ -143,6 +144,10 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
         out.ruled = ruled = mask & ~(kept | slowed)[assembly.island]
         out.newton, out.linear = result.newton_iterations, result.linear_iterations
         residuals, body = phase.judge.end(asked, result, loaded)
+        if (alone := roll_alone(assembly, solution, phase.fast)) is not None:
+            give_back(limit, result.velocity[:n], velocity, alone & ~(kept | slowed)[assembly.island])
+            asks = pieces_of(assembly, solution, alone)
+            out.pieces = asks if out.pieces is None else np.maximum(out.pieces, asks)
         if solved.leans is not None:
             middle, along = middle | solved.leans, along | solved.leans
         if (rolls := phase.surfaces.along(assembly)) is not None:

@@ -35,6 +35,8 @@ def everything(seed, **sizes):
         go_around(contacts, np.random.default_rng(seed + 5000).random(count) < 0.5, seed)
         rims = np.random.default_rng(seed + 4000).random(count) < 0.4
         roll_on_rims(contacts, contacts.glides & rims & (contacts.core_reach == 0.0), seed)
+        rolls = np.random.default_rng(seed + 6000).random(count) < 0.3
+        contacts.rolls = contacts.glides & rolls & ~rims & (contacts.core_reach == 0.0)
     if seed % 3 == 0:
         contacts.surface_velocity = None
     return problem

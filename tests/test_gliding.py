@@ -87,7 +87,7 @@ def test_levers_of_contacts_that_glide_are_those_half_way_or_means_over_free_mot
     problem = everything(1)
     contacts, bodies = problem.contacts, problem.bodies
     contacts.glides, contacts.led = np.arange(len(contacts)) % 3 > 0, np.arange(len(contacts)) % 3 == 2
-    contacts.rim_axis = contacts.rim_arm = None
+    contacts.rim_axis = contacts.rim_arm = contacts.rolls = None
     half = halfway(bodies.orientation, bodies.free_orientation)
     got = contact_jacobians(contacts, bodies.position, bodies.orientation, bodies.free_orientation)
     start = contact_jacobians(contacts, bodies.position, bodies.orientation)
@@ -100,11 +100,30 @@ def test_levers_of_contacts_that_glide_are_those_half_way_or_means_over_free_mot
         np.testing.assert_allclose(each[2::3], mean[2::3], atol=1e-14)
 
 
+def test_levers_of_roly_polies_are_means_of_the_way_that_is_made():
+    problem = everything(1)
+    contacts, bodies = problem.contacts, problem.bodies
+    contacts.glides = np.ones(len(contacts), bool)
+    contacts.led = contacts.rim_axis = contacts.rim_arm = None
+    contacts.rolls = np.arange(len(contacts)) % 2 > 0
+    spin = 0.2 * np.random.default_rng(4).normal(size=(len(bodies.mass), 3))
+    end = multiply(exponential(spin), bodies.free_orientation)
+    half = [halfway(bodies.orientation, last) for last in (bodies.free_orientation, end)]
+    got = contact_jacobians(contacts, bodies.position, bodies.orientation, bodies.free_orientation, end)
+    start, to_free, middle, last = (
+        contact_jacobians(contacts, bodies.position, turn) for turn in (bodies.orientation, *half, end)
+    )
+    for each, *others in zip(got, start, to_free, middle, last, strict=True):
+        np.testing.assert_allclose(each[::2], others[1][::2], atol=1e-14)
+        mean = (others[0] + 4.0 * others[2] + others[3]) / 6.0
+        np.testing.assert_allclose(each[1::2], mean[1::2], atol=1e-14)
+
+
 def test_lever_of_what_glides_makes_of_a_spin_the_way_of_its_point():
     problem = everything(1)
     contacts, bodies = problem.contacts, problem.bodies
     contacts.glides = contacts.led = np.ones(len(contacts), bool)
-    contacts.rim_axis = contacts.rim_arm = None
+    contacts.rim_axis = contacts.rim_arm = contacts.rolls = None
     for angle in (0.05, 0.25, 0.5):  # [rad] in the step
         spin = angle * np.random.default_rng(2).normal(size=(len(bodies.mass), 3)) / np.sqrt(3.0)
         bodies.free_orientation = multiply(exponential(spin), bodies.orientation)

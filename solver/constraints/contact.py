@@ -6,7 +6,7 @@
     rows     v = ((phi(q+) - allowed) / h,  t1 . dv,  t2 . dv)                 [m/s], dv = velocity of a's surface
                                                                                relative to b's, running or not
     J        n, t1, t2 on the point velocities, with the levers of the step's start (levers at q+ stall the outer loop),
-              or half way to the free pose where it glides, or their means (gliding.py)
+              or half way to the free pose where it glides, or their means (gliding.py, roly_polies.py)
     impulse  (p_n, p_1, p_2): +n p_n + t1 p_1 + t2 p_2 on body a, the opposite on body b
 
 In law 1 of friction.py the gap velocity is v_n + shift, shift = mu |v_t| of the last round (De Saxce and Feng 1998):
@@ -66,6 +66,12 @@ def contact_kernels():
             v = v + vec3(con.shift[c], scalar(0.0), scalar(0.0))
         return con.p_centre[c] - v / sigma
 
+    @wp.func(module="axion_contact")
+    def put_levers(bodies: BodyArrays, con: ContactArrays, c: int):
+        n = con.n[c]
+        con.arm_a[c] = lever(con, c, bodies, con.a[c], con.point_a[c], -n) - n * con.margin_a[c]
+        con.arm_b[c] = lever(con, c, bodies, con.b[c], con.point_b[c], n) + n * con.margin_b[c]
+
     @kernel
     def prepare_contacts(
         counts: wp.array(dtype=wp.int32),
@@ -82,10 +88,9 @@ def contact_kernels():
             n = con.n[c]
             t1 = tangent(n)
             t2 = wp.cross(n, t1)
-            ra = lever(con, c, bodies, a, con.point_a[c], -n) - n * con.margin_a[c]
-            rb = lever(con, c, bodies, b, con.point_b[c], n) + n * con.margin_b[c]
-            con.arm_a[c] = ra
-            con.arm_b[c] = rb
+            put_levers(bodies, con, c)
+            ra = con.arm_a[c]
+            rb = con.arm_b[c]
             allowed = con.rebound_gap[c]
             if wp.abs(con.start_gap[c]) <= con.gap_noise[c]:
                 if isl.jointed[con.island[c]] == 1:
@@ -165,6 +170,8 @@ def contact_kernels():
                 a = con.a[c]
                 b = con.b[c]
                 phi = gap(con, c, bodies.x[a], bodies.q[a], bodies.x[b], bodies.q[b])
+                if con.glides[c] == 4:  # these levers go along with the iterate
+                    put_levers(bodies, con, c)
                 ju = body_velocity(con, c, bodies)
                 con.phi[c] = phi
                 running = components(con.n[c], con.surface_velocity[c])

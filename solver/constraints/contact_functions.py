@@ -91,7 +91,8 @@ def contact_functions():
 
     @wp.func(module="axion_contact")
     def lever(con: ContactArrays, c: int, bodies: BodyArrays, i: int, point: vec3, outward: vec3):
-        """From the centre of body i to a point of it: at the start, half way to the free pose, or the mean of the way.
+        """From the centre of body i to a point of it: at the start, half way to the free pose, or the mean of the way,
+        to the free pose or to that of the iterate.
 
         Simpson's mean: times the spin and the step it is the chord along which the point goes.
         """
@@ -99,13 +100,16 @@ def contact_functions():
         start = wp.quat_rotate(bodies.q0[i], point)
         if kind == 0:
             return start
-        half = midway(bodies.q0[i], bodies.q_free[i])
+        last = bodies.q_free[i]
+        if kind == 4:
+            last = bodies.q[i]
+        half = midway(bodies.q0[i], last)
         middle = wp.quat_rotate(half, point)
         if kind == 3:
             middle += rolled_on(con, c, i, half, outward)
-        if kind != 2:
+        if kind == 1 or kind == 3:
             return middle
-        return (start + scalar(4.0) * middle + wp.quat_rotate(bodies.q_free[i], point)) / scalar(6.0)
+        return (start + scalar(4.0) * middle + wp.quat_rotate(last, point)) / scalar(6.0)
 
     return SimpleNamespace(
         components=components, world=world, arm_mass=arm_mass, rolled_on=rolled_on,

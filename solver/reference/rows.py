@@ -314,7 +314,7 @@ def normals(contacts, orientation, index=None):
     return np.where((face >= 0)[:, None], turned, normal)
 
 
-def contact_jacobians(contacts, position, orientation, free=None):
+def contact_jacobians(contacts, position, orientation, free=None, end=None):
     """Velocity of body a's surface relative to b's along (normal, t1, t2), as a function of the body velocities.
 
     Args:
@@ -322,7 +322,7 @@ def contact_jacobians(contacts, position, orientation, free=None):
         position: (B, 3) world positions of the solver frames [m].
         orientation: (B, 4) their unit quaternions, xyzw.
         free: (B, 4) likewise, after free motion: contacts that glide have their levers half way, or the means of them
-            (Simpson's).  None: nothing glides.
+            (Simpson's).  None: nothing glides.  end: (B, 4) at the end, to which some of those are (roly_polies.py).
 
     Returns:
         J_a (C, 3, 6), J_b (C, 3, 6).  The levers end on the surfaces: the rotated point minus n margin_a on a, plus
@@ -332,7 +332,7 @@ def contact_jacobians(contacts, position, orientation, free=None):
         return np.zeros((0, 3, 6)), np.zeros((0, 3, 6))
     n = np.asarray(contacts.normal, float).reshape(-1, 3)
     axes = np.stack([n, *tangents(n)], axis=1)
-    r_a, r_b = levers(contacts, n, orientation, free)
+    r_a, r_b = levers(contacts, n, orientation, free, end)
     j_a = np.concatenate([axes, cross(r_a[:, None, :], axes)], axis=2)
     j_b = -np.concatenate([axes, cross(r_b[:, None, :], axes)], axis=2)
     return j_a, j_b
@@ -345,18 +345,18 @@ def normal_jacobians(contacts, orientation, free=None):
     return np.concatenate([n, cross(r_a, n)], axis=1), -np.concatenate([n, cross(r_b, n)], axis=1)
 
 
-def levers(contacts, n, orientation, free=None):
+def levers(contacts, n, orientation, free=None, end=None):
     """r_a (C, 3), r_b (C, 3) of ``contact_jacobians`` [m], which end on the surfaces; n: (C, 3) normals."""
     orientation = np.asarray(orientation, float)
     sides = (contacts.body_a, contacts.point_a, -n), (contacts.body_b, contacts.point_b, n)
     r_a, r_b = (contact_places(contacts, body, point, orientation.take(body, 0), out) for body, point, out in sides)
     if free is not None and contacts.glides is not None:
-        kind, free = contacts.lever_kind[:, None], np.asarray(free, float)
-        middle, glided = halfway(orientation, free), []
+        kind, glided = contacts.lever_kind[:, None], []
         for r, (body, point, out) in zip((r_a, r_b), sides, strict=True):
-            half = contact_places(contacts, body, point, middle[body], out)
-            mean = (r + 4.0 * half + rotate(free[body], point)) / 6.0
-            glided.append(np.where(kind == 0, r, np.where(kind == 2, mean, half)))
+            last = np.asarray(free, float)[body] if end is None else np.where(kind == 4, end[body], free[body])
+            half = contact_places(contacts, body, point, halfway(orientation[body], last), out)
+            mean = (r + 4.0 * half + rotate(last, point)) / 6.0
+            glided.append(np.where(kind == 0, r, np.where((kind == 2) | (kind == 4), mean, half)))
         r_a, r_b = glided
     r_a = r_a - n * np.reshape(contacts.margin_a, (-1, 1))
     return r_a, r_b + n * np.reshape(contacts.margin_b, (-1, 1))

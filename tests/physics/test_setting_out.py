@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trucks that keyframes, one a frame, let set out from rest or come to rest: what stands on them slips by friction's law.
+"""Trucks that keyframes, one a frame, let set out from rest or come to rest: what stands on them slips by Coulomb's.
 
 With the velocity a bed really has at its keys nothing slips below a = mu g, and above it by (a - mu g) t^2 / 2.
 """
