@@ -24,13 +24,16 @@ SHARE, PART = 0.5, 0.05  # of the energy of larger ones; heaps tumble on by blow
 HELD = 0.8  # of the impulse of a blow: what stands takes as much of it where one lands on others
 
 
-def blows(assembly, solution, close):
+def blows(assembly, solution, close, thought=None):
     """Numbers (K,) of contacts by which two bodies that move hit each other, and (L,) by which keyed ones hit one.
 
-    assembly: Assembly of the step; solution: its StepSolution; close: gaps below this [m] touch from the start.
+    assembly: Assembly of the step; solution: its StepSolution; close: gaps below this [m] touch from the start;
+    thought: (C,) bool, contacts that count as hit though they carry nothing at its end, or None.
     """
     problem, contacts, n = assembly.problem, assembly.problem.contacts, assembly.problem.bodies.dynamic_count
     hits, known = solution.contact_impulse[:, 0] > 0.0, np.arange(len(contacts)) < len(assembly.contacts)
+    if thought is not None:
+        hits |= thought
     hits &= contacts.restitution <= 0.0
     none = places(hits[:0])
     if not some(hits):
