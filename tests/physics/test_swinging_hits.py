@@ -69,7 +69,7 @@ def test_pendulums_that_meet_lose_what_the_law_of_impact_takes(angle, spin, phas
     scene, loss = pendulums(np.array(angle), np.array(spin), (3.0 + phase) / FPS)
     ratio = lost(simulate(scene, 6, FPS, CPU)) / loss
     name = f"pendulums at {angle} rad after {phase} of a frame"
-    assert figure(name, "energy lost over the law", ratio, "1 +- 0.05") == pytest.approx(1.0, abs=0.05)
+    assert figure(name, "energy lost over the law", ratio, "1 +- 0.03") == pytest.approx(1.0, abs=0.03)
 
 
 def clapper(start, mass, substeps="auto"):
@@ -92,4 +92,4 @@ def test_a_clapper_in_a_swinging_frame_loses_what_it_does_in_short_steps(start, 
     """Up to three strikes in a second."""
     ratio = lost(clapper(start, mass)) / lost(clapper(start, mass, 32))
     name = f"clapper of {mass[1]:g} kg in a frame of {mass[0]:g} kg, from {start} rad"
-    assert figure(name, "energy lost over that of 32 steps a frame", ratio, "1 +- 0.05") == pytest.approx(1.0, abs=0.05)
+    assert figure(name, "energy lost over that of 32 steps a frame", ratio, "1 +- 0.03") == pytest.approx(1.0, abs=0.03)
