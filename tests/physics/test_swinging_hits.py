@@ -72,6 +72,25 @@ def test_pendulums_that_meet_lose_what_the_law_of_impact_takes(angle, spin, phas
     assert figure(name, "energy lost over the law", ratio, "1 +- 0.03") == pytest.approx(1.0, abs=0.03)
 
 
+@pytest.mark.parametrize("phase", [0.1, 0.25, 0.4, 0.55, 0.7, 0.85])
+def test_pendulums_that_stay_on_each_other_keep_their_energy(phase):
+    """They meet at their lowest points, and the heavy one pushes the light one on: nothing but the hit takes energy."""
+    scene, loss = pendulums(np.zeros(2), np.array([4.0, -0.9]), (2.0 + phase) / FPS)
+    motion = simulate(scene, 7, FPS, CPU)
+    gap = np.linalg.norm(np.diff(bobs(motion), axis=1)[:, 0], axis=1) - 2.0 * RADIUS
+    assert np.abs(gap[4:]).max() < CPU.tolerances()[1]
+    energy = [report.kinetic_energy + report.potential_energy for report in motion.reports]
+    name = f"pendulums that meet after {phase} of a frame and swing on together"
+    assert figure(name, "energy lost over the law", lost(motion) / loss, "1 +- 0.03") == pytest.approx(1.0, abs=0.03)
+    assert figure(name, "lost after the hit, of the hit", (energy[3] - energy[-1]) / loss, 0.01) < 0.01
+
+
+def bobs(motion):
+    """Places (frames, 2, 3) of the bobs."""
+    turn = 2.0 * np.arctan2(motion.orientation[..., 1], motion.orientation[..., 3])
+    return motion.position - LENGTH[:, None] * np.stack([np.sin(turn), np.zeros_like(turn), np.cos(turn)], axis=-1)
+
+
 def clapper(start, mass, substeps="auto"):
     """A frame of two walls that swings, let go at ``start`` [rad], and in it a bob on a rod that they strike."""
     scene, turned = Scene(gravity=(0.0, 0.0, -GRAVITY)), (0.0, np.sin(start / 2.0), 0.0, np.cos(start / 2.0))
