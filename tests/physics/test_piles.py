@@ -94,7 +94,7 @@ def test_contacts_do_not_depend_on_the_first_capacity(heap, monkeypatch):
             grown.append(super()._grow(count))
             return grown[-1]
 
-    monkeypatch.setattr("axion.solver.step.Collider", Small)
+    monkeypatch.setattr("axion.solver.stepped_scene.Collider", Small)
     again = simulate(pile(12), 24, config=CPU)
     assert any(grown)
     for name in ("position", "orientation", "linear_velocity", "angular_velocity"):

@@ -5,7 +5,20 @@ radians a frame.  What is inelastic never gains energy, however it spins.
 
 import numpy as np
 import pytest
-from axion.solver import Body, Box, Capsule, Cylinder, Joint, Scene, SolverConfig, Sphere, TriangleMesh, simulate, step
+from axion.solver import (
+    Body,
+    Box,
+    Capsule,
+    Cylinder,
+    Joint,
+    Scene,
+    SolverConfig,
+    Sphere,
+    TriangleMesh,
+    halving,
+    simulate,
+    stepped_scene,
+)
 from axion.solver.rotations import rotate
 from contact_scenes import grid, rock, torus
 from figures import figure
@@ -85,8 +98,9 @@ def test_what_a_hit_turns_by_radians_stays_on_its_side(splinter, thick, speed):
 
 def test_what_goes_through_at_the_last_resort_is_told(monkeypatch):
     # With no halves left all that can be done is to say so, and how deep it was.
-    monkeypatch.setattr(step, "DEEPEST", 0)
-    monkeypatch.setattr(step, "MORE", 0)
+    for module in (halving, stepped_scene):
+        monkeypatch.setattr(module, "DEEPEST", 0)
+    monkeypatch.setattr(halving, "MORE", 0)
     draw, through = np.random.default_rng(7), 0
     for splinter in SPLINTERS:
         for speed in (20.0, 100.0):
