@@ -58,17 +58,15 @@ def residual_kernels():
     least, most, note, spread, mark, doubt = laws.least, laws.most, laws.note, laws.spread, laws.mark, laws.doubt
     act, friction_error, clip_error, of_joint = laws.act, laws.friction_error, laws.clip_error, laws.of_joint
     momentum, kinetic, carried, at_end = laws.momentum, laws.kinetic, laws.carried, laws.at_end
-    end_normal = laws.end_normal
     lever, rank, push, turned_with, turned_late = laws.lever, laws.rank, laws.push, laws.turned_with, laws.turned_late
     gap, world = contact_functions().gap, contact_functions().world
     measure, stepped, demand = of_rows.measure, of_rows.stepped, of_rows.demand
-    spins, halfway, draw = of_rows.spins, of_rows.halfway, laws.draw
+    spins, halfway, draw, end_normal = of_rows.spins, of_rows.halfway, laws.draw, laws.end_normal
     fischer_burmeister = complementarity_functions().fischer_burmeister
     kernel, func = wp.kernel(module="axion_residuals", enable_backward=False), wp.func(module="axion_residuals")
     joint_kernel = wp.kernel(module=JOINT_MODULE, enable_backward=False)
-    bodies_slot, dynamic_slot = wp.constant(BODIES), wp.constant(DYNAMIC)
-    contacts_slot, rows_slot = wp.constant(CONTACTS), wp.constant(ROWS)
-    step_slot, push_out_slot, tolerance_slot = wp.constant(STEP), wp.constant(PUSH_OUT), wp.constant(TOLERANCE)
+    bodies_slot, dynamic_slot, push_out_slot = wp.constant(BODIES), wp.constant(DYNAMIC), wp.constant(PUSH_OUT)
+    contacts_slot, rows_slot, step_slot, tolerance_slot = map(wp.constant, (CONTACTS, ROWS, STEP, TOLERANCE))
     turned_bit, rounded_bit, stood_bit, landed_bit = (wp.constant(bit) for bit in (TURNED, ROUNDED, STOOD, LANDED))
     ZERO, ONE, FAINT, FRAME = (wp.constant(wp.float64(value)) for value in (0.0, 1.0, 0.01, LONGEST_STEP))
 
@@ -327,7 +325,11 @@ def residual_kernels():
         wp.atomic_add(judged.work, k, whole * ju)
         if judged.moves[a] == 1 or judged.moves[b] == 1:
             mark(judged.driven, 2, bodies, dynamic, a, b)
-        if rows.beta[r] != ONE or rows.compliance[r] != ZERO or judged.rate[r] != ZERO:
+        pulls = rows.beta[r] != ONE or rows.compliance[r] != ZERO or judged.rate[r] != ZERO
+        if not (pulls or wp.isfinite(rows.lower[r]) or wp.isfinite(rows.upper[r])):  # a drive that stops did work
+            way = row.c - measure(rows, r, bodies.x0[a], bodies.q0[a], bodies.x0[b], bodies.q0[b]).c
+            pulls = wp.abs(way) > judged.settings[tolerance_slot]
+        if pulls:
             mark(judged.driven, 1, bodies, dynamic, a, b)
             spare = scalar(SPARE) * wp.abs(ju) + judged.settings[tolerance_slot] / h
             wp.atomic_add(judged.work_spare, k, wp.abs(whole) * spare)

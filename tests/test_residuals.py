@@ -208,14 +208,19 @@ def givers(assembly, solution, tolerance):
         for table, which, acts in ((contacts, push, pushes), (rows, ~holds, holds)):
             touches = acts & (np.isin(table.body_a, mine) | np.isin(table.body_b, mine))
             by_moved[k] |= bool(np.any(touches & (which | moved[table.body_a] | moved[table.body_b])))
-        by_rows[k] = bool(np.any((np.isin(rows.body_a, mine) | np.isin(rows.body_b, mine)) & pulls(assembly)))
+        by_rows[k] = bool(
+            np.any((np.isin(rows.body_a, mine) | np.isin(rows.body_b, mine)) & pulls(assembly, solution, tolerance))
+        )
     return by_moved, by_rows
 
 
-def pulls(assembly):
-    """(R,) bool: rows that do not only hold."""
-    rows = assembly.problem.joints
-    return (rows.beta != 1.0) | (rows.compliance != 0.0) | (assembly.row_rate != 0.0)
+def pulls(assembly, solution, tolerance):
+    """(R,) bool: rows that do not only hold, or without bounds went somewhere in the step."""
+    rows, bodies = assembly.problem.joints, assembly.problem.bodies
+    way = coordinates(rows, solution.position, solution.orientation)
+    way = way - coordinates(rows, bodies.position, bodies.orientation)
+    went = (np.abs(way) > tolerance) & ~(np.isfinite(rows.lower) | np.isfinite(rows.upper))
+    return (rows.beta != 1.0) | (rows.compliance != 0.0) | (assembly.row_rate != 0.0) | went
 
 
 def assert_same_work(got, assembly, solution, tolerance):
@@ -228,7 +233,7 @@ def assert_same_work(got, assembly, solution, tolerance):
     rate += np.einsum("ri,ri->r", j_b, solution.velocity[rows.body_b])
     middle = np.append(problem.bodies.midpoint[:n], np.zeros(len(problem.bodies.mass) - n))
     whole = (1.0 + np.maximum(middle[rows.body_a], middle[rows.body_b])) * solution.joint_impulse
-    off = pulls(assembly) * np.abs(whole) * (1e-3 * np.abs(rate) + tolerance / problem.step)
+    off = pulls(assembly, solution, tolerance) * np.abs(whole) * (1e-3 * np.abs(rate) + tolerance / problem.step)
     want = np.zeros((2, len(moved)))
     np.add.at(want[0], assembly.island[np.minimum(rows.body_a, rows.body_b)], whole * rate)
     np.add.at(want[1], assembly.island[np.minimum(rows.body_a, rows.body_b)], off)
