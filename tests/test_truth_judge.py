@@ -7,6 +7,7 @@ import pytest
 import truth_judge
 import truth_scenes
 from axion.solver import rotations
+from comparison_scenes import GRAVITY
 from smooth_motion import swing
 from test_comparison_judge import still
 from truth_scenes import BLOCK, THINNEST_ARCH, TOP_LEAN
@@ -101,16 +102,21 @@ def test_door_and_top_are_told_by_their_angles():
     assert 0.2 < truth_judge.lean_excess(top) < 1.0
 
 
-def test_ratio_of_the_rocking_block_is_that_of_its_peaks():
-    # Housner: r = 1 - 1.5 sin^2 alpha = 0.911765 takes the peak from alpha / 2 to 5.428 degrees.
-    alpha = np.arctan(BLOCK[0] / BLOCK[2])
-    lean = np.radians(5.428) * -np.sin(np.linspace(0.0, np.pi, 400))
+@pytest.mark.parametrize("fps", (24, 960))
+def test_ratio_of_the_rocking_block_is_told_between_frames(fps):
+    # Housner: r = 1 - 1.5 sin^2 alpha = 0.911765, from a lean of alpha / 2; on a toe lean'' = -p^2 sin(alpha - lean).
+    alpha, pull = np.arctan(BLOCK[0] / BLOCK[2]), 1.5 * GRAVITY / np.hypot(BLOCK[0], BLOCK[2])
+    turn, before = 0.5 * np.pi - alpha, np.sqrt(2.0 * pull * (np.cos(0.5 * alpha) - np.cos(alpha)))
+    fall = np.linspace(0.0, 0.3123, 2)
+    assert swing(turn + 0.5 * alpha, 0.0, pull, fall)[-1] == pytest.approx([turn, -before], abs=1e-3)
 
-    def place(times):
-        angle = np.concatenate([np.linspace(0.5 * alpha, 0.0, len(times) - 400), lean])
-        return np.zeros((len(times), 3)), about("y", -angle)
-
-    scene = truth_scenes.rocking_block()
-    motion = still(scene, 959)
-    motion.orientation[:, 1] = place(np.arange(960) / 960.0)[1]
-    assert truth_judge.rocking_ratio(motion) == pytest.approx(0.911765, abs=2e-3)
+    times = np.arange(int(0.7 * fps) + 1) / fps
+    down, up = times[times < 0.312309], times[times >= 0.312309] - 0.312309
+    fallen = swing(turn + 0.5 * alpha, 0.0, pull, down)[:, 0] - turn
+    risen = swing(turn, 0.911765 * before, pull, [0.0, *up])[1:, 0] - turn
+    motion = still(truth_scenes.rocking_block(), len(times) - 1)
+    motion = judge.Motion(motion.scene, motion.position, motion.orientation, fps)
+    motion.orientation[:, 1] = about("y", -np.concatenate([fallen, -risen]))
+    assert truth_judge.rocking_ratio(motion) == pytest.approx(0.911765, abs=1e-4)
+    motion.orientation[-1, 1] = about("y", [1.1 * alpha])[0]
+    assert truth_judge.rocking_ratio(motion) == np.inf
