@@ -59,12 +59,12 @@ CONSTANTS = (
     Constant("eps of joints, at least", "_limits.eps_joint_smallest", (1e-6, 1e-9)),
     Constant("aim of contacts at rest, of the tolerance", "resting", (0.02, 0.5)),
     Constant("residual left by conjugate gradients", "problem.cg_reduction", (0.1, 1e-4)),
-    Constant("eps at an island's first step", "FIRST_EPS", (1e-1, 1e-3), ("step_end", "step")),
+    Constant("eps at an island's first step", "FIRST_EPS", (1e-1, 1e-3), ("step_end", "stepped_scene")),
     Constant("eps handed on, at least", "EPS_SMALLEST", (1e-2, 1e-6), ("step_end", "handed_eps")),
     Constant("eps handed on at rest, at least", "eps_at_rest", (1e-4, 1e-9)),
     Constant("aim of islands in motion, of the tolerance", "AIM", (0.5,), ("position_phase",)),
     Constant("gaps left as they are, of the tolerance", "HELD", (0.0, 0.9), ("assemble", "position_phase")),
-    Constant("halvings of a step, at most", "DEEPEST", (0, 2, 6), ("step",)),
+    Constant("halvings of a step, at most", "DEEPEST", (0, 2, 6), ("halving", "stepped_scene")),
 )
 
 

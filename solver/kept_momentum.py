@@ -22,7 +22,7 @@ from .components import anchored, joint_groups
 from .copies import replace
 from .energy import kinetic_energies
 from .flags import every, places, some
-from .pivot_turns import EQUAL, SPINS, turns_about
+from .pivot_turns import EQUAL, SPINS, THIN, turns_about
 from .problem import Coordinate, frozen
 from .reference.rotation import conjugate, cross, dot, matrix, rotate
 from .reference.rows import jacobians
@@ -210,7 +210,10 @@ def _turning(velocity, assembly, placed, point, given):
     axis /= np.maximum(length(axis), 1e-300)[:, None]
     own = axis[island]
     local, lever = rotate(back, own), cross(own, arm)
-    resists = np.maximum(total((inner(inertia * local, local) + mass * inner(lever, lever))[:, None]), 1e-300)
+    about = inner(inertia * local, local) + mass * inner(lever, lever)
+    whole = bodies.inertia[:n].sum(axis=1) + mass * inner(arm, arm)
+    resists, whole = total(np.stack([about, whole], axis=1)).T[:, :, None]
+    resists = np.where(resists > THIN * whole, resists, np.inf)
 
     def turning(momentum):
         rate = (dot(axis, momentum)[:, None] / resists * axis)[island]

@@ -16,8 +16,9 @@ from .predict import module, turned
 
 EQUAL = 1e-6  # of a principal moment, by which two may differ that are equal
 SPINS = 1e-20  # of a body's kinetic energy: less is rounding
+THIN = 1e-9  # of an island's moments of inertia about its point: what hangs along the pull does not turn about it
 BODIES, ISLANDS = wp.constant(0), wp.constant(1)
-spins = wp.constant(wp.float64(SPINS))
+spins, thin = wp.constant(wp.float64(SPINS)), wp.constant(wp.float64(THIN))
 zero = wp.constant(wp.float64(0.0))
 six = rotation_functions(real_types(wp.float64)).six
 
@@ -41,6 +42,7 @@ class PivotTable:
     spin: wp.array(dtype=wp.vec3d)  # (islands,) scratch
     pull: wp.array(dtype=wp.vec3d)
     about: wp.array(dtype=wp.float64)
+    whole: wp.array(dtype=wp.float64)
     motion: wp.array(dtype=vec6)  # out
     energy: wp.array(dtype=wp.float64)  # (islands,) out: of that motion [J]
     spinning: wp.array(dtype=wp.int32)  # out: 1 where a body spins about an axis of equal inertia around it
@@ -63,6 +65,7 @@ def turn_about_pivots(table: PivotTable):
         table.spin[k] = wp.vec3d()
         table.pull[k] = wp.vec3d()
         table.about[k] = zero
+        table.whole[k] = zero
         table.energy[k] = zero
     table.spinning[0] = 0
     for i in range(table.count[BODIES]):
@@ -74,6 +77,7 @@ def turn_about_pivots(table: PivotTable):
         if spins_evenly(table.mass[i], inertia, local, u, table.loose[i]):
             table.spinning[0] = 1
         arm = table.x[i] - table.point[k]
+        table.whole[k] += inertia[0] + inertia[1] + inertia[2] + table.mass[i] * wp.dot(arm, arm)
         table.spin[k] += turned(q, wp.cw_mul(inertia, local)) + table.mass[i] * wp.cross(arm, linear(u))
         table.pull[k] += table.mass[i] * (linear(table.free[i]) - linear(table.before[i]))
     for k in range(table.count[ISLANDS]):
@@ -91,7 +95,7 @@ def turn_about_pivots(table: PivotTable):
     for i in range(table.count[BODIES]):
         k = table.island[i]
         motion = vec6()
-        if table.hangs[k] and table.about[k] > zero:
+        if table.hangs[k] and table.about[k] > thin * table.whole[k]:
             rate = wp.dot(table.pull[k], table.spin[k]) / table.about[k] * table.pull[k]
             motion = six(wp.cross(rate, table.x[i] - table.point[k]), rate)
             table.energy[k] += moving_energy(table.mass[i], motion)

@@ -56,11 +56,14 @@ def test_loops_of_loaded_contacts_and_joints_are_tangles():
     a, b = np.array([0, 1, 0, 3, 4, 3, 6]), np.array([1, 2, 2, 4, 5, 8, 7])
     problem = SimpleNamespace(contacts=SimpleNamespace(body_a=a, body_b=b), bodies=SimpleNamespace(dynamic_count=8))
     island, jointed = np.array([0, 0, 0, 1, 1, 1, 2, 2]), np.array([False, False, True])
-    assembly = SimpleNamespace(problem=problem, island=island, island_jointed=jointed)
+    links = np.array([6]), np.array([7])
+    assembly = SimpleNamespace(problem=problem, island=island, island_jointed=jointed, joint_links=links)
     loaded = np.ones(7, bool)
     assert _tangled(assembly, loaded).tolist() == [True, False, True]
     loaded[2] = False
     assert _tangled(assembly, loaded).tolist() == [False, False, True]
+    assembly.joint_links = np.array([6, 7]), np.array([8, 8])  # each hangs on the ground, and one pushes the other
+    assert _tangled(assembly, loaded).tolist() == [False, False, False]
 
 
 def test_numbers_follow_the_contacts_that_are_kept_and_equal_ones_are_told():
