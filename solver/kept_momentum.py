@@ -22,7 +22,7 @@ from .components import anchored, joint_groups
 from .copies import replace
 from .energy import kinetic_energies
 from .flags import every, places, some
-from .pivot_turns import EQUAL, SPINS, THIN, turns_about
+from .pivot_turns import SPINS, THIN, turns_about
 from .problem import Coordinate, frozen
 from .reference.rotation import conjugate, cross, dot, matrix, rotate
 from .reference.rows import jacobians
@@ -31,6 +31,7 @@ from .topology import groups_with
 from .vectors import inner, length, moved
 
 SAME = 1e-6  # [m] that anchors at one point may be apart
+EQUAL = 1e-6  # of a principal moment, by which two may differ that are equal
 ALONG = 1e-3  # [rad], or of the radius of gyration, by which a joint may turn a body about an axis it leaves free
 
 
@@ -134,9 +135,8 @@ def _loose_axes(bodies, rows):
     linear = (rows.coordinate == int(Coordinate.LINEAR)) & np.isinf(rows.lower) & np.isinf(rows.upper)
     for body, anchor in ((rows.body_a, rows.anchor_a), (rows.body_b, rows.anchor_b)):
         ours = places(linear & (body < len(loose)))
-        body, along = body[ours], anchor[ours] ** 2
-        aside = np.sqrt(along.sum(axis=1)[:, None] - along)  # of each axis: what is straight below one is not on it
-        _hold(loose, body, aside > ALONG * gyration[body])
+        body = body[ours]
+        _hold(loose, body, _aside(anchor[ours]) > ALONG * gyration[body])
     loose = frozen(loose)
     if not any(values.flags.writeable for values in known if len(values)):
         _recent.append((known, loose))
@@ -169,11 +169,17 @@ def _free_spins(velocity, assembly, solution, held):
     sides = (rows.body_a, rows.anchor_a), (rows.body_b, rows.anchor_b)
     for (body, anchor), j in zip(sides, held.directions, strict=True):
         ours = places(_spun(free, body))
-        body, along, straight = body[ours], anchor[ours] ** 2, linear[ours, None]
+        body, straight = body[ours], linear[ours, None]
         about = np.abs(np.einsum("rji,rj->ri", matrix(orientation[body]), j[ours, 3:]))
-        aside = np.maximum(np.sqrt(along.sum(axis=1)[:, None] - along), about) > ALONG * gyration[body]
+        aside = np.maximum(_aside(anchor[ours]), about) > ALONG * gyration[body]
         _hold(free, body, np.where(straight, aside, (about > ALONG) | twist[ours, None]))
     return free if some(free.ravel()) else None
+
+
+def _aside(anchor):
+    """(R, 3) how far anchors (R, 3) are from each principal axis: what is straight below one is not on it."""
+    along = anchor**2
+    return np.sqrt(along.sum(axis=1)[:, None] - along)
 
 
 def _spun(free, body):

@@ -14,7 +14,6 @@ from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .predict import module, turned
 
-EQUAL = 1e-6  # of a principal moment, by which two may differ that are equal
 SPINS = 1e-20  # of a body's kinetic energy: less is rounding
 THIN = 1e-9  # of an island's moments of inertia about its point: what hangs along the pull does not turn about it
 BODIES, ISLANDS = wp.constant(0), wp.constant(1)

@@ -39,11 +39,11 @@ def sample_rates(times, rates, turns):
     as_left, as_right = (length(side - change) <= SMOOTH * length(change) for side in (left, right))
     corner[1:-1] = bends & ~(as_left & as_right)
     if count > 4:
-        inner, apart = slice(2, -2), np.diff(times)
-        even, beside = (as_left & as_right)[inner], bends[1:-3] | bends[inner] | bends[3:-1]
+        within, apart = slice(2, -2), np.diff(times)
+        even, beside = (as_left & as_right)[within], bends[1:-3] | bends[within] | bends[3:-1]
         off = (np.abs(apart[1:] - apart[:-1]) > SPACED * apart[1:]) | turns[1:] | turns[:-1]
         told = ~(off[:-2] | off[1:-1] | off[2:]) & (even | ~beside) & ~(corner[2:-4] | corner[4:-2])
-        mean[inner] += np.where(told[:, None], (left - right)[inner] / 12.0, 0.0)
+        mean[within] += np.where(told[:, None], (left - right)[within] / 12.0, 0.0)
     corner = corner[1:-1] & ~(as_left & corner[2:] | as_right & corner[:-2])
     begins, ends = np.where(corner[:, None], after, mean), np.where(corner[:, None], before, mean)
     sets_out, comes_in = corner[:-1] & ~corner[1:], corner[1:] & ~corner[:-1]
