@@ -103,7 +103,7 @@ class ProximalSolver:
         # Of what others aim at: what Newton leaves of joints is to one side step after step, and drives short waves.
         self.hanging = 0.005
         # Near a place where a mechanism could branch it is far more off than its anchors, and moves to one side.
-        self.branching = 0.1
+        self.branching = 0.01
         # Likewise: momentum about an anchor is as far off as the anchor, to the same side step after step.
         self.spinning = 1.0e-3
         self._eps_joint = 1.0e-6
