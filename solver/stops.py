@@ -90,10 +90,12 @@ def _stops(assembly, solution, fast):
     if not len(hit) and not len(limits):
         return None
     label = joint_groups(assembly.joint_links, n)
-    if len(hit):  # its other corners would hold it up
-        hit = places(apart & np.isin(label[np.minimum(own, n)], label[own[hit]]))
-    sides = (label[np.minimum(side[limits], n)] for side in (rows.body_a, rows.body_b))
-    return Stops(limits, hit, np.concatenate([*sides, label[own[hit]]]), label)
+    sides = np.concatenate([label[np.minimum(side[limits], n)] for side in (rows.body_a, rows.body_b)])
+    stopped = np.append(sides[sides >= 0], label[own[hit]])
+    hit = places(
+        apart & np.isin(label[np.minimum(own, n)], stopped)
+    )  # its other corners, or the floor, would hold it up
+    return Stops(limits, hit, np.append(sides, label[own[hit]]), label)
 
 
 def _loads(problem, solution, stops, velocity, fast):

@@ -90,8 +90,11 @@ def test_a_catapult_throws_farther_the_farther_its_arm_turns():
     assert figure("catapult", "speed over that at 384 fps, most", share.max(), "< 1.005", "") < 1.005
 
 
-def flung(height, fps=24):
-    """Height [m] to which a seesaw throws a box when a ball falls from ``height`` on its other end."""
+def flung(height, fps=24, limited=False):
+    """Height [m] to which a seesaw throws a box when a ball falls from ``height`` on its other end.
+
+    limited: its hinge stops it 3 degrees before that end meets the floor.
+    """
     tilt, pivot = 0.0, 0.56
     for _ in range(50):  # its end lies on the ground
         tilt = np.arcsin(0.5 * (pivot - 0.04 * np.cos(tilt)))
@@ -99,7 +102,9 @@ def flung(height, fps=24):
     scene.add(Body("Floor", [Plane()], motion="static"))
     lies = turned("y", tilt)
     scene.add(Body("Plank", [Box((2.0, 0.3, 0.04))], position=(0, 0, pivot), orientation=lies, mass=20.0))
-    scene.add(Joint("Hinge", "hinge", None, "Plank", position=(0, 0, pivot), orientation=turned("x", 0.5 * np.pi)))
+    axes = {"rz": Axis(lower=0.0, upper=2.0 * tilt - np.radians(3.0))} if limited else {}
+    pose = {"position": (0, 0, pivot), "orientation": turned("x", 0.5 * np.pi)}
+    scene.add(Joint("Hinge", "hinge", None, "Plank", axes=axes, **pose))
     place = rotate(lies, np.array([1.7, 0.0, 0.19])) + np.array([0.0, 0.0, pivot])
     box = Box((0.15, 0.15, 0.15))
     scene.add(Body("Small", [box], position=tuple(place), orientation=lies, mass=5.0, friction=1.0))
@@ -114,3 +119,12 @@ def test_a_seesaw_throws_as_high_when_its_end_comes_down_in_mid_step():
     share = np.array([flung(height) / flung(height, 384) for height in (2.6, 3.2, 3.6)])
     assert figure("seesaw", "height over that at 384 fps, least of 3", share.min(), "> 0.96", "") > 0.96
     assert figure("seesaw", "height over that at 384 fps, most of 3", share.max(), "< 1.01", "") < 1.01
+
+
+def test_a_seesaw_with_a_limit_throws_as_high_though_the_floor_is_near():
+    """Where the limit was left out to see how far it goes on, the floor stopped the plank, and the box had no push."""
+    heights = np.linspace(2.6, 3.6, 6)
+    share = np.array([flung(height, limited=True) / flung(height, 384, limited=True) for height in heights])
+    name = "seesaw with a limit: height over that at 384 fps"
+    assert figure(name, "least of 6", share.min(), "> 0.96", "") > 0.96
+    assert figure(name, "most of 6", share.max(), "< 1.01", "") < 1.01
