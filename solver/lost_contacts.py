@@ -191,14 +191,14 @@ def beside(axis: wp.vec3d, angle: wp.float64, k: int, count: int):
 
 
 @wp.func(module=MODULE)
-def way_out(cores: CoreArrays, a: int, b: int, pose: Pose, kind: int, k: int):
-    """The way out numbered k: of kind 0 and 1 square to the axis of a and b, of 2 spread evenly (Fibonacci's lattice).
+def way_out(cores: CoreArrays, a: int, b: int, pose: Pose, fan: int, k: int):
+    """The way out numbered k: of fan 0 and 1 square to the axis of a and b, of 2 spread evenly (Fibonacci's lattice).
 
     What is long and thin has no short way out but square to its axis.
     """
-    if kind == 0:
+    if fan == 0:
         return beside(wp.quat_rotate(pose.q_a, cores.axis[a]), square, k, even)
-    if kind == 1:
+    if fan == 1:
         return beside(wp.quat_rotate(pose.q_b, cores.axis[b]), square, k, even)
     height = one - (two * wp.float64(k) + one) / wp.float64(even)
     out = wp.sqrt(one - height * height)
@@ -209,13 +209,13 @@ def way_out(cores: CoreArrays, a: int, b: int, pose: Pose, kind: int, k: int):
 @wp.func(module=MODULE)
 def least_deep(cores: CoreArrays, a: int, b: int, pose: Pose, normal: wp.vec3d, gap: wp.float64):
     """(normal, gap) of cores that overlap, where they are least deep in each other, that given or a better one: from
-    the best way out of each kind on to the best of some around it, nearer and nearer.
+    the best way out of each fan on to the best of some around it, nearer and nearer.
     """
-    for kind in range(3):
+    for fan in range(3):
         here = -far
         best = wp.vec3d()
         for k in range(even):
-            tried = way_out(cores, a, b, pose, kind, k)
+            tried = way_out(cores, a, b, pose, fan, k)
             apart = along(cores, a, b, pose, tried)
             if apart > here:
                 here = apart

@@ -25,6 +25,18 @@ TURNS = 1e-4  # [rad] in a step: what keyframes turn by less carries as what sta
 GAINS = 1e-5  # [m] of its way in a step: what they make faster or slower by less is hit as what stands
 
 
+class Lever(IntEnum):
+    """Where the levers of a contact end: at the start, half way to the free pose, the mean of that way, half way at the
+    place of a rim that is outermost there, the mean of the way that is made.
+    """
+
+    START = 0
+    HALFWAY = 1
+    MEAN = 2
+    RIM = 3
+    MADE = 4
+
+
 class Coordinate(IntEnum):
     """What a joint row measures.  R_a, R_b: orientations; d: anchor b minus anchor a, in the world.
 
@@ -147,15 +159,12 @@ class Contacts:
 
     @property
     def lever_kind(self):
-        """(C,) int32: 1 where levers are those half way to the free pose, 2 where means, 3 where those half way go to
-        the place of a rim that is outermost there, 4 where they are means of the way that is made.  None: all of the
-        start.
-        """
+        """(C,) int32, Lever.  None: all of the start."""
         if self.glides is None:
             return None
         kind = self.glides.astype(np.int32) if self.led is None else self.glides + self.led.astype(np.int32)
-        kind = kind if self.rim_arm is None else np.where(self.rim_arm.any(axis=1), np.int32(3), kind)
-        return kind if self.rolls is None else np.where(self.rolls, np.int32(4), kind)
+        kind = kind if self.rim_arm is None else np.where(self.rim_arm.any(axis=1), np.int32(Lever.RIM), kind)
+        return kind if self.rolls is None else np.where(self.rolls, np.int32(Lever.MADE), kind)
 
     @classmethod
     def empty(cls):

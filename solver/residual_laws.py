@@ -18,7 +18,7 @@ from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .meeting import FACE, OTHER, ROUND, STANDS
 from .metrics import WEIGHT_FLOOR
-from .problem import Coordinate
+from .problem import Coordinate, Lever
 
 BODIES = 5  # slot of ``counts``, beside those of arrays.py: all bodies, immovable ones too
 TOLERANCE = 2  # slot of ``settings``, likewise [m]
@@ -83,6 +83,7 @@ def residual_laws():
     point_velocity, components, world = math.point_velocity, of_contacts.components, of_contacts.world
     mean_lever, rolled_on, midway = of_contacts.lever, of_contacts.rolled_on, math.midway
     DOT, TWIST = wp.constant(int(Coordinate.DOT)), wp.constant(int(Coordinate.TWIST))
+    RIM = wp.constant(int(Lever.RIM))
     round_side, other_side, standing_side, face_side = (wp.constant(side) for side in (ROUND, OTHER, STANDS, FACE))
     ZERO, ONE = wp.constant(wp.float64(0.0)), wp.constant(wp.float64(1.0))
     func, of_arcs = wp.func(module="axion_residuals"), arc_laws()
@@ -152,7 +153,7 @@ def residual_laws():
     def at_end(con: ContactArrays, c: int, bodies: BodyArrays, i: int, point: vec3, margin: scalar, outward: vec3):
         """Where a contact touches body i at the end pose, of which ``outward`` is the normal there."""
         place = bodies.x[i] + wp.quat_rotate(bodies.q[i], point) + margin * outward
-        if con.glides[c] == 3:
+        if con.glides[c] == RIM:
             place += rolled_on(con, c, i, bodies.q[i], outward)
         return place
 

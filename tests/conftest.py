@@ -55,5 +55,15 @@ def pytest_unconfigure(config):
         os._exit(getattr(config, "_axion_exit_status", 1))
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Print the figures of passing tests, too, where AXION_FIGURES collects them (figures.py)."""
+    path = os.environ.get("AXION_FIGURES")
+    if path is None or not os.path.exists(path):
+        return
+    terminalreporter.section("figures of laws: scene, quantity, value, bound, unit")
+    with open(path, encoding="utf-8") as file:
+        terminalreporter.write("".join(sorted(file)))
+
+
 def pytest_sessionfinish(session, exitstatus):
     session.config._axion_exit_status = int(exitstatus)

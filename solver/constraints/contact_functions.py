@@ -13,6 +13,7 @@ import warp as wp
 from ..arrays import BodyArrays, ContactArrays
 from ..mathx.real import real_types
 from ..mathx.rotation import rotation_functions
+from ..problem import Lever
 
 
 @cache
@@ -21,6 +22,7 @@ def contact_functions():
     real = real_types(wp.float64)
     scalar, vec3, quat, vec6 = real.scalar, real.vec3, real.quat, real.vec6
     math = rotation_functions(real)
+    AT_START, HALFWAY, RIM, MADE = (wp.constant(int(Lever[name])) for name in ("START", "HALFWAY", "RIM", "MADE"))
     tangent, midway, point_velocity = math.tangent, math.midway, math.point_velocity
 
     @wp.func(module="axion_contact")
@@ -96,18 +98,18 @@ def contact_functions():
 
         Simpson's mean: times the spin and the step it is the chord along which the point goes.
         """
-        kind = con.glides[c]
+        ends = con.glides[c]
         start = wp.quat_rotate(bodies.q0[i], point)
-        if kind == 0:
+        if ends == AT_START:
             return start
         last = bodies.q_free[i]
-        if kind == 4:
+        if ends == MADE:
             last = bodies.q[i]
         half = midway(bodies.q0[i], last)
         middle = wp.quat_rotate(half, point)
-        if kind == 3:
+        if ends == RIM:
             middle += rolled_on(con, c, i, half, outward)
-        if kind == 1 or kind == 3:
+        if ends == HALFWAY or ends == RIM:
             return middle
         return (start + scalar(4.0) * middle + wp.quat_rotate(last, point)) / scalar(6.0)
 

@@ -41,7 +41,7 @@ more the speed about a's own axis.  Hinges have r = 1.
 
 import numpy as np
 
-from ..problem import Coordinate, tangents
+from ..problem import Coordinate, Lever, tangents
 from .rotation import arctan2, conjugate, cross, dot, halfway, multiply, rotate
 from .round_cores import core_gaps
 
@@ -353,10 +353,12 @@ def levers(contacts, n, orientation, free=None, end=None):
     if free is not None and contacts.glides is not None:
         kind, glided = contacts.lever_kind[:, None], []
         for r, (body, point, out) in zip((r_a, r_b), sides, strict=True):
-            last = np.asarray(free, float)[body] if end is None else np.where(kind == 4, end[body], free[body])
+            last = np.asarray(free, float)[body] if end is None else np.where(kind == Lever.MADE, end[body], free[body])
             half = contact_places(contacts, body, point, halfway(orientation[body], last), out)
             mean = (r + 4.0 * half + rotate(last, point)) / 6.0
-            glided.append(np.where(kind == 0, r, np.where((kind == 2) | (kind == 4), mean, half)))
+            glided.append(
+                np.where(kind == Lever.START, r, np.where(np.isin(kind, (Lever.MEAN, Lever.MADE)), mean, half))
+            )
         r_a, r_b = glided
     r_a = r_a - n * np.reshape(contacts.margin_a, (-1, 1))
     return r_a, r_b + n * np.reshape(contacts.margin_b, (-1, 1))

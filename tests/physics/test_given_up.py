@@ -76,7 +76,6 @@ def test_report_is_on_the_poses_that_are_kept():
     assert figure("box pressed into the floor", "reported error of the joint", worst, 1.0, "m") < 1.0
 
 
-@pytest.mark.slow
 def taut_net():
     """Scene of 7 x 7 knots of 0.1 kg, ropes without slack, pinned at the corners."""
     count, side, scene = 7, 0.3, Scene(gravity=(0.0, 0.0, -GRAVITY))
@@ -93,6 +92,7 @@ def taut_net():
     return scene
 
 
+@pytest.mark.slow
 def test_what_falls_into_a_taut_net_is_not_thrown_out():
     """30 kg on 7 x 7 knots of 0.1 kg, ropes without slack: no pose holds them all, and no energy comes out of that.
 

@@ -130,6 +130,7 @@ def cradle(raised):
     return share[-1], share.max()
 
 
+@pytest.mark.slow
 def test_a_cradle_goes_on_swinging():
     # When in its frame a ball hits changed what each of ten blows does to the energy by up to 0.4 %, up or down.  Less
     # than a thousandth waits to be given back, and is lost where balls lie on each other as the step ends.

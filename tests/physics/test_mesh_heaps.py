@@ -17,6 +17,7 @@ FAST = SolverConfig(device="cpu").tolerances()[1]
 SHAPES = {"tetrahedron": 0.25 * CUBE[[0, 3, 5, 6]], "wedge": WEDGE}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tetrahedron", "wedge"])
 def test_tips_and_edges_do_not_go_through_each_other(kind):
     """27 bodies that tumble into a bowl, judged as the convex solids that they are, by their poses alone.

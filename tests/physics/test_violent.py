@@ -39,6 +39,11 @@ def motion():
     return run
 
 
+def titled(name, substeps):
+    """The name of a scene for its figures."""
+    return f"{name}, one step a frame" if substeps == 1 else name
+
+
 def within(report, bound=FAST):
     """Whether a frame's overlap and residuals, velocities times the length of their step, are within ``bound`` [m]."""
     return report.converged or max(report.residual, report.penetration) <= bound
@@ -50,8 +55,7 @@ def within(report, bound=FAST):
 def test_frames_keep_the_laws(name, substeps, motion):
     # >= 99 % of the frames within 1e-4 m, where one step a frame is asked for, too.
     trajectory = motion(name, substeps)[1]
-    if substeps == 1:
-        name = f"{name}, one step a frame"
+    name = titled(name, substeps)
     bad = sum(not within(report) for report in trajectory.reports)
     solves = np.mean([report.substeps for report in trajectory.reports])
     figure(name, "frames off by more than 1e-4 m", bad, f"1 % of {len(trajectory.reports)}")
@@ -61,11 +65,13 @@ def test_frames_keep_the_laws(name, substeps, motion):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("substeps", ["auto", 1])
 @pytest.mark.parametrize("name", SCENES)
-def test_bodies_stay_solid_and_joined(name, motion):
+def test_bodies_stay_solid_and_joined(name, substeps, motion):
     # Told from the poses alone: overlap of the true shapes, and the distance of each ball's two anchors.
-    scene, trajectory = motion(name)
+    scene, trajectory = motion(name, substeps)
     depth = overlaps(scene, trajectory, range(1, len(trajectory.times), SCENES[name][2]))
+    name = titled(name, substeps)
     figure(name, "deepest overlap", depth.max(), 1e-3, "m")
     figure(name, "frames with overlap above 1e-4 m", (depth > FAST).sum(), f"1 % of {len(depth)}")
     assert (depth > FAST).sum() <= 0.01 * len(depth)
@@ -77,20 +83,22 @@ def test_bodies_stay_solid_and_joined(name, motion):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("substeps", ["auto", 1])
 @pytest.mark.parametrize("name", SCENES)
-def test_energy_only_falls_and_no_body_is_lost(name, motion):
-    scene, trajectory = motion(name)
+def test_energy_only_falls_and_no_body_is_lost(name, substeps, motion):
+    scene, trajectory = motion(name, substeps)
     free = [i for i, body in enumerate(scene.bodies) if body.motion == "dynamic"]
     weight, place = 9.81 * sum(scene.bodies[i].mass for i in free), trajectory.position[:, free]
     rise, most = largest_rise(energies(scene, trajectory)), 0.1 * weight * FAST
-    figure(name, "energy rise", rise, most, "J")
-    figure(name, "lowest middle of a body", place[..., 2].min(), 0.0, "m")
+    title = titled(name, substeps)
+    figure(title, "energy rise", rise, most, "J")
+    figure(title, "lowest middle of a body", place[..., 2].min(), 0.0, "m")
     assert np.all(np.isfinite(place)) and np.all(np.isfinite(trajectory.linear_velocity))
     assert place[..., 2].min() > 0.0 and np.abs(place).max() < 20.0
     assert rise < most  # each body lifted by a tenth of the tolerance, all at once
     if name == "rope bridge":  # it carries its load: none fell through it or off it, onto the ground
         loads = trajectory.position[:, [i for i in free if scene.bodies[i].name.startswith("Load")]]
-        assert figure(name, "lowest load", loads[..., 2].min(), "> 1", "m") > 1.0
+        assert figure(title, "lowest load", loads[..., 2].min(), "> 1", "m") > 1.0
 
 
 @pytest.mark.slow

@@ -195,6 +195,22 @@ def test_bricard_keeps_its_energy(links):
         assert np.abs(drift).max() < bound
 
 
+@pytest.mark.slow
+def test_bricard_converges_with_the_square_of_the_step():
+    # No exact motion in time is known: two step lengths are told apart by the next, and what is left of them by a
+    # quarter.
+    rates, poses = (24, 48, 96, 192), {}
+    for fps in rates:
+        config = SolverConfig(device="cpu", substeps=1, tolerance=1e-10)
+        trajectory = simulate(bricard(), 2 * fps, float(fps), config)
+        assert all(report.converged for report in trajectory.reports)
+        poses[fps] = trajectory.position[:: fps // rates[0]]
+    apart = [np.abs(poses[fine] - poses[coarse]).max() for coarse, fine in pairwise(rates)]
+    for fps, (coarse, fine) in zip(rates, pairwise(apart), strict=False):
+        ratio = figure("Bricard", f"error(h) / error(h/2) at {fps} fps", coarse / fine, "4 +- 0.3")
+        assert ratio == pytest.approx(4.0, abs=0.3)
+
+
 def four_bars(windows, seconds, fps=24.0, tolerance=1e-6):
     """The trajectory, its scene, and the distance (F + 1,) of B0 from the exact motion [m]."""
     scene = many_four_bars(windows)
