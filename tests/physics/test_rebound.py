@@ -65,7 +65,8 @@ def test_elastic_ball_keeps_bouncing():
     figure(name, "height it would reach at the end", energy[-1], "1 +- 0.02 each bounce", "m")
     hits = int((np.diff(speed) > 1.0).sum())
     figure(name, "bounces", hits, 11)
-    assert energy.max() < 1.0 + 11 * 0.001  # it never gains
+    most = figure(name, "highest it would have reached", energy.max(), 1.0 + 1e-4, "m")
+    assert most < 1.0 + 1e-4  # it never gains: poses are known to the tolerance
     assert energy[-1] > 0.98**11
     assert hits in (10, 11)
 
