@@ -12,13 +12,15 @@ from .topology import groups_with
 from .vectors import length
 
 
-def misfits(assembly, asked, most):
+def misfits(assembly, asked, most, firm=True):
     """(islands,) bool: those of ``asked`` (islands,) bool whose velocity changes what a joint holds.
 
-    most: [m/s, rad/s] that is no change.
+    most: [m/s, rad/s] that is no change; firm: whether rows that give way hold, or may move as those of nets do.
     """
     rows, bodies = assembly.problem.joints, assembly.problem.bodies
     holds = (rows.beta == 1.0) & ~np.isnan(assembly.row_rate) & np.isinf(rows.lower) & np.isinf(rows.upper)
+    if not firm:
+        holds &= rows.compliance == 0.0
     of_row = assembly.island[np.minimum(rows.body_a, rows.body_b)]
     which = places(holds & asked[of_row])
     rate = coordinate_rates(rows.take(which), bodies.velocity, bodies.position, bodies.orientation)

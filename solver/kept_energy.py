@@ -89,7 +89,7 @@ def keep_energy(velocity, assembly, solution, judged, late, known, decay, near):
     start = assembly.problem, assembly.end_velocity
     due, has, ours, strays, waits = balance_of_step(*start, pose, velocity, groups, shares)
     # A drive that stops takes what energy it likes.
-    if some(lack := strays & (has < due)) and some(led := misfits(assembly, lack, slow)):
+    if some(lack := strays & (has < due)) and some(led := misfits(assembly, lack, slow, firm=False)):
         keeps &= ~led
         due, has, ours, strays, waits = balance_of_step(*start, pose, velocity, groups, shares)
     strays = _strays(assembly, solution, strays & ~assembly.stores)
@@ -169,8 +169,9 @@ def _holds(assembly, solution, locks, near):
     if len(limits):
         ours, start = rows.take(limits), problem.bodies
         off = coordinates(ours, start.position, start.orientation) - ours.target
-        off = np.where(ours.compliance > 0.0, np.minimum(off, 0.0), off)  # what ropes give way by is no slack
+        gives = (ours.compliance > 0.0) & (off > 0.0)  # what ropes give way by is no slack
         speed = coordinate_rates(ours, start.velocity, start.position, start.orientation)
+        off[gives] = speed[gives] = 0.0
         holds[limits] = np.maximum(np.abs(off), problem.step * np.abs(speed)) <= near
     return holds
 

@@ -133,8 +133,10 @@ class _Push:
         rows, bodies, start = problem.joints, problem.bodies, assembly.problem.bodies
         n = bodies.dynamic_count
         self.own, self._bodies, self._of_row = slice(n), bodies, self._islands(rows)
-        self.which = places(_hold(rows) & ours[self._of_row] & (result.joint_impulse != 0.0))
+        gives = np.zeros(len(rows), bool) if problem.gives is None else problem.gives
+        self.which = places((_hold(rows) | gives) & ours[self._of_row] & (result.joint_impulse != 0.0))
         self._rows, self.island = rows.take(self.which), self._of_row[self.which]
+        self._rate = np.where(gives, 0.0, rows.target_velocity)[self.which]  # energy of strain is none of what leads
         end = bodies.position, bodies.orientation
         self._poses = (start.position, start.orientation), end
         self.end, self.middle = jacobians(self._rows, *end), mean_jacobians(self._rows, *self._poses)
@@ -200,7 +202,7 @@ class _Push:
         rows = rows.take(which)
         rate = np.where(rows.beta == 1.0, assembly.row_rate[which], rows.target_velocity)
         early = rows, mean_jacobians(rows, *self._poses), (impulse_share(problem) * solution.joint_impulse)[which], rate
-        late = self._rows, along, result.joint_impulse[self.which], self._rows.target_velocity
+        late = self._rows, along, result.joint_impulse[self.which], self._rate
         out = np.zeros(len(self._ours))
         for rows, (j_a, j_b), impulse, rate in (early, late):
             work = impulse * (dot(j_a, velocity[rows.body_a]) + dot(j_b, velocity[rows.body_b]) - rate)

@@ -246,6 +246,7 @@ class StepProblem:
     contacts: Contacts = field(default_factory=Contacts.empty)
     joints: JointRows = field(default_factory=JointRows.empty)
     push_out_speed: float = 3.0  # overlap present at the start is removed no faster than this [m/s]
+    gives: np.ndarray | None = None  # (R,) bool: rows of a velocity phase that give way; None: none does
 
 
 @dataclass

@@ -56,12 +56,22 @@ def work_of_strain(assembly, judged, firm, noise):
 
     noise: [m or rad] that is no strain.
     """
-    rows, bodies, h = assembly.problem.joints.take(firm), assembly.problem.bodies, assembly.problem.step
+    rows, h = assembly.problem.joints.take(firm), assembly.problem.step
     stiffness = impulse_share(assembly.problem)[firm] / (rows.compliance * h**2)
-    before = coordinates(rows, bodies.position, bodies.orientation) - rows.target
-    ends = np.maximum(np.abs([before, judged.coordinate[firm] - rows.target]) - noise, 0.0)
-    ends[:, slackens(rows)] *= np.stack([before, judged.coordinate[firm] - rows.target])[:, slackens(rows)] > 0.0
+    ends = np.maximum(np.abs(strains(assembly.problem, judged, firm)) - noise, 0.0)
     return 0.5 * stiffness * (ends[0] ** 2 - ends[1] ** 2)
+
+
+def strains(problem, judged, firm):
+    """(2, K) by how much the rows ``firm`` (K,) numbers give way where a step starts and ends [m, rad]; ropes are slack
+    or do.
+
+    judged: the JudgedStep.
+    """
+    rows, bodies = problem.joints.take(firm), problem.bodies
+    before = coordinates(rows, bodies.position, bodies.orientation)
+    ends = np.stack([before, judged.coordinate[firm]]) - rows.target
+    return np.where(slackens(rows), np.maximum(ends, 0.0), ends)
 
 
 def impulse_of_law(rows, off, rate, h):
@@ -139,6 +149,8 @@ def work_at_end(problem, solution, wanted):
     """
     rows, impulse = problem.joints, solution.joint_impulse
     holds = (rows.compliance == 0.0) & (rows.target_velocity == 0.0) & (np.isinf(rows.lower) | np.isinf(rows.upper))
+    if problem.gives is not None:
+        holds |= problem.gives  # theirs is that of their strain
     which = places((impulse != 0.0) & ~holds & wanted)
     if not len(which):
         return which, np.zeros(0)

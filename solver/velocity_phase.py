@@ -6,6 +6,17 @@ overlap, which must not become motion.  So joints are made rigid in velocity at 
 contacts that carried load either leave with the speed of their rebound or rest.  It never adds energy; without it stiff
 joints gain it.  Dampers take what their law of the end of a step lacks (reference/springs.py).
 
+What gives way, but vibrates too fast for a step to follow, has pulled all along the way as it does where that ends.
+Along itself that is right, and what is left of the vibration is taken.  Across two of them that meet at an angle, in
+strings and nets, bodies have modes that are slow, as tension alone holds them, and taken as rigid both hold them in
+their place.  So the impulse of the step is brought up to
+
+    P = -h k (c- + h J u+ / 2)        c-: coordinate at the start, k: stiffness
+
+which of a mode of (omega h)^2 = K along the rows leaves 1 / (1 + K / 2) of what is not in the way, next to nothing of
+fast ones, and is of second order for slow ones.  Where contacts hold by backward Euler, the force at the end has done
+all of that, and J u+ = 0 is asked for with the same compliance.
+
 A hull or mesh that rolls has turned its corner by the end pose: with the lever of the start, its weight brakes it, so
 a body that rolls alone gets the phase as well.
 """
@@ -16,17 +27,20 @@ from .constraints.breaking import impulse_share
 from .flags import every, places, some
 from .impact_levers import as_they_hit
 from .problem import Bodies, Coordinate, JointRows, StepProblem
-from .row_work import impulse_of_law, mean_rates, swings
+from .reference.rows import coordinate_rates
+from .row_work import impulse_of_law, mean_rates, strains, swings
+
+STEADY = 2.0  # times the rate that it had, up to which what gives way goes on as it did on its way
 
 
-def velocity_problem(assembly, solution, judge, judged, total, mask, off=None):
+def velocity_problem(assembly, solution, judge, judged, total, mask, off=None, near=0.0):
     """(StepProblem at velocity level, loaded (C,) bool, which contacts of the step take part).
 
     judge: the Judge that last judged this step; judged: the JudgedStep; total: (n, 6) velocity with all impulses of the
     position phase; mask: (n,) bool, bodies of islands that need the phase.  Only their contacts and rows take part.
     Other contacts stay as they are, and carry nothing: who touches whom is as it was, and lies on the device already.
     Where none takes part there are none.  off: (C,) bool, contacts of bodies that hit and tumbled on past each other,
-    or None.
+    or None; near: [m or rad] that is no way.
     """
     problem, bodies = assembly.problem, assembly.problem.bodies
     n, contacts, pose = bodies.dynamic_count, problem.contacts, (solution.position, solution.orientation)
@@ -45,7 +59,8 @@ def velocity_problem(assembly, solution, judge, judged, total, mask, off=None):
         contacts, loaded = contacts.take(places(taken)), loaded[:0]
     at_end = Bodies(n, bodies.mass, bodies.inertia, *pose, bodies.velocity, *pose, free, np.zeros(len(bodies.mass)))
     at_end.lever_inertia = bodies.lever_inertia
-    return StepProblem(problem.step, at_end, contacts, _needed_rows(assembly, solution, judged, mask)), loaded, taken
+    rows, gives = _needed_rows(assembly, solution, judged, mask, near)
+    return StepProblem(problem.step, at_end, contacts, rows, gives=gives), loaded, taken
 
 
 def moves(table, mask, count):
@@ -56,8 +71,9 @@ def moves(table, mask, count):
     return wide[table.body_a] | wide[table.body_b]
 
 
-def _needed_rows(assembly, solution, judged, mask):
-    """Rigid rows of the needed islands; what they may still add, given what the position phase used of their force.
+def _needed_rows(assembly, solution, judged, mask, near):
+    """(Rigid rows of the needed islands, (R,) bool: those that give way, or None); what they may still add, given what
+    the position phase used of their force.
 
     Where all islands need the phase, rows without a part in it stay, and carry nothing: who is coupled with whom stays
     as it was.
@@ -65,9 +81,9 @@ def _needed_rows(assembly, solution, judged, mask):
     problem, rows, impulse = assembly.problem, assembly.problem.joints, solution.joint_impulse
     count, end = len(rows), assembly.row_end
     if not count:
-        return rows
+        return rows, None
     if assembly.rigid is not None and mask.all():
-        return assembly.rigid
+        return assembly.rigid, None
     one_sided = (rows.beta == 1.0) & ((rows.lower == 0.0) | (rows.upper == 0.0))
     ruled, rate, soft = ~np.isnan(assembly.row_rate), assembly.row_rate.copy(), np.zeros(count)
     share = impulse_share(problem)
@@ -76,6 +92,11 @@ def _needed_rows(assembly, solution, judged, mask):
         damped, taken = end.damping > 0.0, _taken(assembly, solution, judged)
         wanted, soft = end.rest(taken, judged.coordinate - rows.target)
         rate[damped], ruled = wanted[damped], ruled | damped
+    gives = None
+    if len(firm := assembly.firm):
+        gives = np.zeros(count, bool)
+        gives[firm] = True
+        rate[firm], soft[firm] = _giving(problem, solution, judged, firm, near)
     take = (~one_sided | (impulse != 0.0)) & ruled
     if not mask.all():
         take &= moves(rows, mask, len(problem.bodies.mass))
@@ -87,8 +108,25 @@ def _needed_rows(assembly, solution, judged, mask):
     rigid = JointRows(**vars(rows) | dict.fromkeys(("beta", "impulse"), np.zeros(count)) | changed)
     if mask.all() and take.any():
         rigid.lower[~take] = rigid.upper[~take] = rigid.target_velocity[~take] = 0.0
-        return rigid
-    return rigid.take(np.nonzero(take)[0])
+        return rigid, gives
+    take = places(take)
+    return rigid.take(take), None if gives is None else gives.take(take)
+
+
+def _giving(problem, solution, judged, firm, near):
+    """(rates (K,) that rows ``firm`` (K,) numbers ask for, (K,) their compliance [1/kg, 1/(kg m^2)]): what gives way.
+
+    P with what the way has taken, h k c+, is J u+ - 2 (c+ - c-) / h + 2 p / (h^2 k) = 0.  What a row closes by as it
+    did not fit at the start is no motion: it asks for no more than STEADY times the rate it had.
+    near: [m or rad] that is no way.
+    """
+    bodies, h, share = problem.bodies, problem.step, impulse_share(problem)[firm]
+    rows, (before, after) = problem.joints.take(firm), strains(problem, judged, firm)
+    way = after - before
+    way = np.copysign(np.maximum(np.abs(way) - near, 0.0), way)
+    most = STEADY * h * coordinate_rates(rows, bodies.velocity_at_start(), bodies.position, bodies.orientation)
+    way = np.clip(way, np.minimum(most, 0.0), np.maximum(most, 0.0))
+    return np.where(share > 1.0, 2.0 / h * way, 0.0), 2.0 * rows.compliance / share
 
 
 def _taken(assembly, solution, judged):

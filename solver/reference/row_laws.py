@@ -2,8 +2,8 @@
 """What joints ask of their rows in a step, in float64 NumPy: problem.JointRows of one step, and how they are to end.
 
 Compliance is a spring that keeps its energy, or c+ = -compliance force where steps are too long to follow what vibrates
-in it: then the vibration is no motion, and the velocity phase takes the row as rigid.  For springs and dampers see
-springs.py, for limits constraints/limits.py, for rigid drives within a force constraints/braking.py.
+in it: then the vibration is no motion, and the velocity phase takes it (velocity_phase.py).  For springs and dampers
+see springs.py, for limits constraints/limits.py, for rigid drives within a force constraints/braking.py.
 """
 
 from enum import IntFlag
