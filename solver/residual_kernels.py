@@ -318,8 +318,8 @@ def residual_kernels():
         error *= h
         wp.atomic_add(judged.square, of_joint(rows, judged, r), error * error)
         judged.coordinate[r] = row.c
-        k = bodies.island[wp.where(a < dynamic, a, b)]
-        middle = wp.max(bodies.midpoint[wp.where(a < dynamic, a, b)], bodies.midpoint[wp.where(b < dynamic, b, a)])
+        one = wp.where(a < dynamic, a, b)
+        middle = wp.max(bodies.midpoint[one], bodies.midpoint[wp.where(b < dynamic, b, a)])
         whole = (ONE + middle) * p
         if judged.moves[a] == 1 or judged.moves[b] == 1:
             mark(judged.driven, 2, bodies, dynamic, a, b)
@@ -330,9 +330,9 @@ def residual_kernels():
         if pulls:
             mark(judged.driven, 1, bodies, dynamic, a, b)
             spare = scalar(SPARE) * wp.abs(ju) + judged.settings[tolerance_slot] / h
-            wp.atomic_add(judged.work_spare, k, wp.abs(whole) * spare)
+            wp.atomic_add(judged.work_spare, bodies.island[one], wp.abs(whole) * spare)
         if pulls or middle > ZERO:  # at the end pose J u of what holds is how ways bend, and its impulse is found anew
-            wp.atomic_add(judged.work, k, whole * ju)
+            wp.atomic_add(judged.work, bodies.island[one], whole * ju)
 
     @joint_kernel
     def rows_at_end(bodies: BodyArrays, rows: RowArrays, judged: Judged):

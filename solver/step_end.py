@@ -102,8 +102,9 @@ def end_velocity(solved, judged, state, phase, joint_damping, sound):
     out.hits = hits
     if some(need):
         mask, before = need[assembly.island], _ruled(state, assembly.numbering.scene[:n])
-        judges = phase.judge, judged
-        problem, loaded, taken = velocity_problem(assembly, solution, *judges, velocity, mask, off, phase.fast)
+        problem, loaded, taken = velocity_problem(
+            assembly, solution, phase.judge, judged, velocity, mask, off, phase.fast
+        )
         problem.bodies.velocity, problem.bodies.free_velocity[n:] = led, led[n:]
         if rides is not None:
             only = groups_with(assembly.island, rides, len(need)) & ~asked_for

@@ -92,9 +92,8 @@ def _stops(assembly, solution, fast):
     label = joint_groups(assembly.joint_links, n)
     sides = np.concatenate([label[np.minimum(side[limits], n)] for side in (rows.body_a, rows.body_b)])
     stopped = np.append(sides[sides >= 0], label[own[hit]])
-    hit = places(
-        apart & np.isin(label[np.minimum(own, n)], stopped)
-    )  # its other corners, or the floor, would hold it up
+    # Without those its other corners, or the floor, would hold it up.
+    hit = places(apart & np.isin(label[np.minimum(own, n)], stopped))
     return Stops(limits, hit, np.append(sides, label[own[hit]]), label)
 
 
