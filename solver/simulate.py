@@ -24,11 +24,13 @@ from .overlaps import Overlap, deep_overlaps
 from .pace import paces
 from .proximal import ProximalSolver
 from .rotors import Rotors
+from .scene_copy import own_copy
 from .step import Stepper
 from .substeps import Substeps
 from .trajectory import START, Checkpoint, CheckpointError, FrameResult, StepReport, Trajectory
+from .turn_taking import ONE_AT_A_TIME
 from .validate import raise_if_invalid
-from .warm_up import order_sums, uncompiled, warm_up
+from .warm_up import order_again, order_sums, uncompiled, warm_up
 
 wp.config.log_level = wp.LOG_WARNING  # before Warp starts, which greets, and tells of each module it loads
 
@@ -39,12 +41,15 @@ SMALLEST = float(np.nextafter(0.0, 1.0))
 def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None, say=None):
     """Simulate ``frames`` frames of a scene.
 
+    Threads may simulate at the same time: they take turns, frame by frame, and get the same bits as one by one.
+
     Args:
-        scene: Scene.
+        scene: Scene; it is copied at the start, so that changes to it within ``on_frame`` have no effect.
         frames: number of frames, at least 0.
         fps: frames per second.
         config: SolverConfig.
-        on_frame: called with each FrameResult; returning False ends the simulation there.
+        on_frame: called with each FrameResult, whose arrays are read-only; returning False ends the simulation there.
+            It may simulate itself.
         resume: Checkpoint of an earlier run of this scene, with the same fps and config on the same machine.  The
             frames after it come out as they would have there, to the last bit.
         say: called with sentences on what takes long before the first frame: kernels that have yet to be compiled.
@@ -58,48 +63,72 @@ def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None
         CheckpointError: a ValueError; ``resume`` does not belong to this scene, frames or fps.
     """
     _check_arguments(frames, fps, on_frame, resume, say)
-    stepper = _stepper(scene, config, partial(warm_up, say=say))
-    body, joints, stepper.assembler.frame = stepper.frames, stepper.joints, 1.0 / fps
-    parts = int(config.states_per_frame)
-    substeps = Substeps(None if config.substeps == "auto" else int(config.substeps), parts)
-    gyroscopes, rotors = Gyroscopes(scene, body, joints, stepper.fast), Rotors(scene, stepper.model)
-    if resume is not None:
-        restore(resume, stepper, substeps)
-    first = 0 if resume is None else resume.frame
-    record = _Record(scene, body, stepper, fps, first)
-    began_with = start_arrays(record.results[0]) if resume is None else starts_of(resume)
-    for frame in range(first + 1, frames + 1):
-        began = clock.perf_counter()
-        outcomes, between, idle = [], [], stepper.idle(1.0 / fps)
-        if idle:
-            outcomes.append(stepper.pause(1.0 / fps, substeps.count))
-            between = [record.pose()] * (parts - 1)
-        else:
-            free = stepper.assembler.free(stepper.state.time)
-            asked, stepper.assembler.spinning = gyroscopes.steps(stepper.state, 1.0 / fps, free)
-            steps = rotors.steps(stepper.state, 1.0 / fps, free)
-            if asked is None:
-                steps, stepper.longest = substeps.take(steps), None
-            else:
-                whole, wanted = paces(asked, *stepper.rest.moving(stepper.state))
-                steps = substeps.take(max(steps, whole))
-                stepper.longest = substeps.longest(wanted, 1.0 / fps)
-            for step in range(1, steps + 1):
-                outcomes += stepper.advance(1.0 / (fps * steps))
-                if step < steps and step % (steps // parts) == 0:
-                    between.append(record.pose())
-            given_up = any(outcome.given_up is not None for outcome in outcomes)
-            hopeless = stepper.learn(given_up)
-            substeps.learn(sum(not outcome.partial for outcome in outcomes), hopeless, given_up)
-        result = record.add(frame, outcomes, between, began, idle)
-        result._capture = partial(capture, frame, fps, stepper, substeps, began_with)
+    with ONE_AT_A_TIME:
+        run = _Run(scene, fps, config, resume, say)
+    for frame in range(run.first + 1, frames + 1):
+        with ONE_AT_A_TIME:
+            result = run.frame(frame)
         try:
             answer = None if on_frame is None else on_frame(result)
         finally:
             result._capture = partial(_frame_over, frame)  # or all arrays lived on with the Trajectory
         if isinstance(answer, (bool, np.bool_)) and not answer:
             break
-    return record.trajectory()
+    with ONE_AT_A_TIME:
+        return run.record.trajectory()
+
+
+class _Run:
+    """A simulation between its frames.  ONE_AT_A_TIME is held by whoever makes it or calls it."""
+
+    def __init__(self, scene, fps, config, resume, say):
+        scene = _checked(scene)
+        self.stepper = stepper = _stepper(scene, config, partial(warm_up, say=say))
+        stepper.assembler.frame = 1.0 / fps
+        self.fps, self.parts, self.deterministic = fps, int(config.states_per_frame), config.deterministic
+        self.substeps = Substeps(None if config.substeps == "auto" else int(config.substeps), self.parts)
+        self.gyroscopes = Gyroscopes(scene, stepper.frames, stepper.joints, stepper.fast)
+        self.rotors = Rotors(scene, stepper.model)
+        if resume is not None:
+            restore(resume, stepper, self.substeps)
+        self.first = 0 if resume is None else resume.frame
+        self.record = _Record(scene, stepper.frames, stepper, fps, self.first)
+        self.began_with = start_arrays(self.record.results[0]) if resume is None else starts_of(resume)
+
+    def frame(self, frame):
+        """Step through one frame.  Returns the FrameResult for ``on_frame``."""
+        began, stepper, substeps, record = clock.perf_counter(), self.stepper, self.substeps, self.record
+        order_again(stepper.solver.device, self.deterministic)  # another simulation may have had its turn
+        outcomes, between, length, idle = [], [], 1.0 / self.fps, stepper.idle(1.0 / self.fps)
+        if idle:
+            outcomes.append(stepper.pause(length, substeps.count))
+            between = [record.pose()] * (self.parts - 1)
+        else:
+            steps = self._steps(length)
+            for step in range(1, steps + 1):
+                outcomes += stepper.advance(1.0 / (self.fps * steps))
+                if step < steps and step % (steps // self.parts) == 0:
+                    between.append(record.pose())
+            given_up = any(outcome.given_up is not None for outcome in outcomes)
+            hopeless = stepper.learn(given_up)
+            substeps.learn(sum(not outcome.partial for outcome in outcomes), hopeless, given_up)
+        handed = record.add(frame, outcomes, between, began, idle).handed_out()
+        handed._capture = partial(capture, frame, self.fps, stepper, substeps, self.began_with)
+        return handed
+
+    def _steps(self, length):
+        """Number of steps of a frame of ``length`` seconds in which something moves."""
+        stepper, substeps, state = self.stepper, self.substeps, self.stepper.state
+        free = stepper.assembler.free(state.time)
+        asked, stepper.assembler.spinning = self.gyroscopes.steps(state, length, free)
+        steps = self.rotors.steps(state, length, free)
+        if asked is None:
+            stepper.longest = None
+            return substeps.take(steps)
+        whole, wanted = paces(asked, *stepper.rest.moving(state))
+        steps = substeps.take(max(steps, whole))
+        stepper.longest = substeps.longest(wanted, length)
+        return steps
 
 
 def starting_overlaps(scene, config=DEFAULT, compile_kernels=True):
@@ -108,12 +137,14 @@ def starting_overlaps(scene, config=DEFAULT, compile_kernels=True):
     They do not stop a simulation, which pushes them apart.  compile_kernels: False returns None where that, which takes
     a minute, has yet to be done.  Raises what ``simulate`` raises.
     """
-    try:
-        stepper = _stepper(scene, config, None if compile_kernels else _expect_compiled)
-    except _UncompiledError:
-        return None
-    names = [body.name for body in scene.bodies]
-    return [Overlap(names[a], names[b], depth) for depth, a, b in _overlaps(stepper, stepper.touching())]
+    with ONE_AT_A_TIME:
+        scene = _checked(scene)
+        try:
+            stepper = _stepper(scene, config, None if compile_kernels else _expect_compiled)
+        except _UncompiledError:
+            return None
+        names = [body.name for body in scene.bodies]
+        return [Overlap(names[a], names[b], depth) for depth, a, b in _overlaps(stepper, stepper.touching())]
 
 
 class _UncompiledError(Exception):
@@ -132,9 +163,14 @@ def _overlaps(stepper, contacts):
     return deep_overlaps(contacts, stepper.model.body_size, stepper.fast)
 
 
+def _checked(scene):
+    """A copy of a scene, which is valid."""
+    raise_if_invalid(scene)
+    return own_copy(scene)
+
+
 def _stepper(scene, config, prepare=None):
     """A Stepper at the start of a scene; ``prepare`` is called with the scene and the solver before anything runs."""
-    raise_if_invalid(scene)
     if not isinstance(config, SolverConfig):
         raise ValueError(f"config is {shown(config)}: give a SolverConfig")
     device, precision = _device(config.device), resolve(config)[1]

@@ -2,6 +2,7 @@
 """What a simulation returns: the motion, and for every frame a report on how well the laws were kept."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
@@ -80,6 +81,9 @@ class StepReport:
 class FrameResult:
     """The state at the end of one frame, as handed to ``on_frame``.  B bodies in the scene's order; world frame.
 
+    The arrays that ``on_frame`` gets are the Trajectory's own, and read-only: copy what is to be changed.  A copy or a
+    pickled one has the same arrays, but no ``checkpoint``.
+
     Attributes:
         frame: counted from 1.
         time: since the start [s].
@@ -118,6 +122,17 @@ class FrameResult:
         if self._capture is None:
             raise RuntimeError(f"frame {self.frame} comes from no running simulation: it has no checkpoint")
         return self._capture()
+
+    def handed_out(self):
+        """A FrameResult with the same arrays, which are read-only from now on."""
+        owners = (self,) if self.forces is None else (self, self.forces)
+        for values in (values for owner in owners for values in vars(owner).values()):
+            if isinstance(values, np.ndarray):
+                values.flags.writeable = False
+        return copy(self)
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_capture"}
 
 
 START = {"position": 3, "orientation": 4, "linear_velocity": 3, "angular_velocity": 3}

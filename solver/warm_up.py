@@ -84,15 +84,24 @@ def _load_all(scene, solver):
 def order_sums(device, deterministic):
     """Let the judge's sums run in the same order every time, or in any, on a CUDA device.
 
-    Solvers add up in teams, whose order is fixed.  On the CPU one thread adds up.
+    Solvers add up in teams, whose order is fixed.  On the CPU one thread adds up.  Returns the modules to load anew.
     """
+    changed = []
     if not device.is_cuda:
-        return
+        return changed
     mode = wp.DeterministicMode.RUN_TO_RUN if deterministic else wp.DeterministicMode.NOT_GUARANTEED
     for module in kernel_modules(residual_kernels()):
         if module.options["deterministic"] is not mode:
             module.options["deterministic"] = mode
             module.mark_modified()
+            changed.append(module)
+    return changed
+
+
+def order_again(device, deterministic):
+    """``order_sums`` of a simulation under way: another one may have asked for something else since its last frame."""
+    if changed := order_sums(device, deterministic):
+        wp.force_load(device, changed)
 
 
 def uncompiled(scene, solver):
