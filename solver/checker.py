@@ -8,6 +8,9 @@ import numpy as np
 from .coerce import UNIT_TOLERANCE
 from .errors import one_line, shown
 
+MOST = 1e12
+"""Places [m], speeds [m/s, rad/s] and their like beyond this leave the range of float64 when they are multiplied."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -45,8 +48,8 @@ class Checker:
             return self.problem(f"{what} is {value:g}{unit}: it must be {limit}")
         return True
 
-    def vector(self, what, value, *shape):
-        """A finite array; -1 in the shape stands for any number."""
+    def vector(self, what, value, *shape, most=np.inf, unit=""):
+        """A finite array, numbers from -most to most; -1 in the shape stands for any number."""
         if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
             return self.problem(f"{what} is {shown(value)}: give numbers of shape {_shape_words(shape)}")
         if value.shape != shape and (
@@ -54,10 +57,18 @@ class Checker:
         ):
             return self.problem(f"{what} has shape {value.shape}: give numbers of shape {_shape_words(shape)}")
         if np.isfinite(value).all():
-            return True
+            return value.size == 0 or most == np.inf or self._within(what, value, most, f" {unit}" if unit else "")
         bad = np.argwhere(~np.isfinite(value))
         place = tuple(int(i) for i in bad[0])
         return self.problem(f"{what}{list(place)} is {value[place]} ({len(bad)} such values): give finite numbers")
+
+    def _within(self, what, value, most, unit):
+        place = np.unravel_index(np.abs(value).argmax(), value.shape)
+        if abs(value[place]) <= most:
+            return True
+        return self.problem(
+            f"{what}{[int(i) for i in place]} is {value[place]:g}{unit}: it must be from {-most:g} to {most:g}{unit}"
+        )
 
     def quaternion(self, what, value, *shape):
         """Unit quaternions xyzw of shape (*shape, 4)."""

@@ -30,6 +30,7 @@ import numpy as np
 from . import coerce, rotations
 from .noise import default_permutation, turbulence
 from .reference.free_motion import reach
+from .runaways import check_field
 
 KINDS = ("wind", "force", "vortex", "magnet", "harmonic", "turbulence", "drag")
 SHAPES = ("point", "line", "plane")
@@ -198,6 +199,7 @@ class ForceTable:
     def __init__(self, scene, frames):
         self.frames = frames
         self.fields = sorted(scene.fields, key=lambda field: field.kind == "drag")  # which goes by what the others do
+        self._names = [body.name for body in scene.bodies]
         number = {body.name: i for i, body in enumerate(scene.bodies)}
         self._carrier = [None if field.body is None else number[field.body] for field in self.fields]
         self._acts = [
@@ -219,9 +221,11 @@ class ForceTable:
             takes = acts[bodies]
             some = bodies[takes]
             by_others = (pulled + acceleration)[takes], damping[takes] + own[takes]
-            a, rate = field.act(
-                state.time, state.position[some], state.velocity[some, :3], mass[takes], step, pose, by_others
-            )
+            with np.errstate(over="ignore", invalid="ignore"):  # it is told below
+                a, rate = field.act(
+                    state.time, state.position[some], state.velocity[some, :3], mass[takes], step, pose, by_others
+                )
+            check_field([self._names[i] for i in some], field, state.time, a, rate)
             acceleration[takes] += a
             damping[takes] += rate
         return acceleration, damping

@@ -24,6 +24,7 @@ from .overlaps import Overlap, deep_overlaps
 from .pace import paces
 from .proximal import ProximalSolver
 from .rotors import Rotors
+from .runaways import check_state
 from .scene_copy import own_copy
 from .step import Stepper
 from .substeps import Substeps
@@ -107,6 +108,7 @@ class _Run:
             steps = self._steps(length)
             for step in range(1, steps + 1):
                 outcomes += stepper.advance(1.0 / (self.fps * steps))
+                check_state(record.names, frame, stepper.state)
                 if step < steps and step % (steps // self.parts) == 0:
                     between.append(record.pose())
             given_up = any(outcome.given_up is not None for outcome in outcomes)

@@ -5,6 +5,7 @@ from numbers import Integral
 
 import numpy as np
 
+from .checker import MOST
 from .errors import SceneError, shown
 from .scene import ALL_GROUPS, MOTIONS, MotionPath
 from .shapes import SHAPES, ConvexHull
@@ -14,16 +15,21 @@ THIN = 1e-6
 SMALLEST, LARGEST = 1e-12, 1e12
 """Sizes of shapes [m]: moments of inertia go with the fifth power and must stay in the range of float64."""
 
+LIGHTEST, HEAVIEST = 1e-90, 1e90
+"""Masses [kg], whose products and squares must stay in the range of float64."""
+
 
 def check_body(says, body):
     """Tells ``says`` every problem of one body."""
     if not isinstance(body.name, str) or not body.name:
         says.problem(f"the name of a body is {shown(body.name)}: give a text that is not empty")
     moves = says.choice("motion", body.motion, MOTIONS)
-    for what in ("position", "linear_velocity", "angular_velocity", "surface_velocity"):
-        says.vector(what, getattr(body, what), 3)
+    units = {"position": "m", "linear_velocity": "m/s", "angular_velocity": "rad/s", "surface_velocity": "m/s"}
+    for what, unit in units.items():
+        says.vector(what, getattr(body, what), 3, most=MOST, unit=unit)
     says.quaternion("orientation", body.orientation)
-    says.number("friction", body.friction, 0.0)
+    if says.number("friction", body.friction, 0.0):
+        says.number("friction", body.friction, 0.0, MOST)
     says.number("restitution", body.restitution, 0.0, 1.0)
     says.number("linear_damping", body.linear_damping, 0.0, unit="1/s")
     says.number("angular_damping", body.angular_damping, 0.0, unit="1/s")
@@ -69,8 +75,22 @@ def check_path(says, path):
         says.problem(
             f"path.times does not increase: {path.times[i]:g} s is followed by {path.times[i + 1]:g} s; sort them"
         )
-    says.vector("path.position", path.position, count, 3)
-    return says.quaternion("path.orientation", path.orientation, count)
+    good = says.vector("path.position", path.position, count, 3, most=MOST, unit="m")
+    good = says.quaternion("path.orientation", path.orientation, count) and good and (steps > 0).all()
+    return good and _check_speed(says, path, steps)
+
+
+def _check_speed(says, path, steps):
+    moved = np.abs(np.diff(path.position, axis=0)).max(axis=1), path.turns()
+    for way, unit in zip(moved, ("m", "rad"), strict=True):
+        fast = np.flatnonzero(way > MOST * steps)
+        if len(fast):
+            i = fast[0]
+            return says.problem(
+                f"path goes {way[i]:g} {unit} from {path.times[i]:g} s to {path.times[i + 1]:.17g} s: it must be up to"
+                f" {MOST:g} {unit}/s, so set its times further apart"
+            )
+    return True
 
 
 def _check_held(says, body):
@@ -89,11 +109,11 @@ def _check_held(says, body):
 def _check_mass(says, body):
     good = True
     if body.mass is not None:
-        good &= says.number("mass", body.mass, above=0.0, unit="kg")
+        good &= says.number("mass", body.mass, LIGHTEST, HEAVIEST, above=0.0, unit="kg")
     else:
         good &= says.number("density", body.density, above=0.0, unit="kg/m^3")
     if body.center_of_mass is not None:
-        good &= says.vector("center_of_mass", body.center_of_mass, 3)
+        good &= says.vector("center_of_mass", body.center_of_mass, 3, most=MOST, unit="m")
     if body.inertia is not None:
         good &= says.vector("inertia", body.inertia, 3, 3) and _check_inertia(says, body.inertia)
     return good

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from .checker import MOST
 from .errors import shown
 from .force_fields import FALLOFFS, KINDS, SHAPES, SIDES
 from .scene import MotionPath
@@ -29,8 +30,8 @@ def check_field(says, field, bodies):
     for what in ("max_distance", "max_radius"):
         says.number(what, getattr(field, what), 0.0, infinite=True)
     for what in ("rate", "length", "force"):
-        says.number(what, getattr(field, what), above=0.0)
-    says.vector("position", field.position, 3)
+        says.number(what, getattr(field, what), 1.0 / STRONGEST, STRONGEST, above=0.0)
+    says.vector("position", field.position, 3, most=MOST, unit="m")
     says.quaternion("orientation", field.orientation)
     if field.path is not None:
         if isinstance(field.path, MotionPath):

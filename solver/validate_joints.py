@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from .checker import MOST
 from .errors import shown
 from .joint_types import AXES, JOINT_TYPES
 from .scene import Axis
@@ -13,7 +14,7 @@ def check_joint(says, joint, bodies):
     if not isinstance(joint.name, str) or not joint.name:
         says.problem(f"the name of a joint is {shown(joint.name)}: give a text that is not empty")
     _check_ends(says, joint, bodies)
-    says.vector("position", joint.position, 3)
+    says.vector("position", joint.position, 3, most=MOST, unit="m")
     says.quaternion("orientation", joint.orientation)
     says.number("compliance", joint.compliance, 0.0, unit="m/N")
     says.number("angular_compliance", joint.angular_compliance, 0.0, unit="rad/(N m)")
@@ -64,10 +65,10 @@ def _check_ends(says, joint, bodies):
 
 def _check_length(says, joint):
     if joint.length is not None:
-        says.number("length", joint.length, above=0.0, unit="m")
+        says.number("length", joint.length, 0.0, MOST, above=0.0, unit="m")
     if joint.anchors is None:
         says.problem(f"a {joint.kind} has no anchors: give two points ((x, y, z), (x, y, z)) in the world")
-    elif says.vector("anchors", joint.anchors, 2, 3) and np.array_equal(*joint.anchors):
+    elif says.vector("anchors", joint.anchors, 2, 3, most=MOST, unit="m") and np.array_equal(*joint.anchors):
         # A distance of nothing has no direction to push in; a rope only pulls once there is one.
         if not JOINT_TYPES[joint.kind].slack:
             says.problem("both anchors are the same point: move one, or use a ball joint")
@@ -83,7 +84,7 @@ def _check_axis(says, joint, name, axis):
     says.number(f"{what}upper", axis.upper, infinite=True)
     says.number(f"{what}stiffness", axis.stiffness, 0.0)
     says.number(f"{what}damping", axis.damping, 0.0)
-    says.number(f"{what}rest", axis.rest)
+    says.number(f"{what}rest", axis.rest, -MOST, MOST)
     says.number(f"{what}friction", axis.friction, 0.0)
     says.number(f"{what}max_force", axis.max_force, 0.0, infinite=True)
     if axis.drive is not None:
@@ -123,7 +124,7 @@ def _check_unused(says, what, axis):
 
 def _check_target(says, what, target):
     if isinstance(target, float):
-        return says.number(f"{what}target", target)
+        return says.number(f"{what}target", target, -MOST, MOST)
     try:
         times, values = (np.asarray(part, float) for part in target)
     except (TypeError, ValueError):
@@ -136,4 +137,16 @@ def _check_target(says, what, target):
         return says.problem(f"{what}target holds NaN or infinite values: give finite numbers")
     if (np.diff(times) <= 0).any():
         return says.problem(f"{what}the times of target do not increase: sort them and remove doubles")
+    if np.abs(values).max() > MOST:
+        worst = int(np.abs(values).argmax())
+        return says.problem(
+            f"{what}target is {values[worst]:g} at {times[worst]:g} s: it must be from {-MOST:g} to {MOST:g}"
+        )
+    fast = np.flatnonzero(np.abs(np.diff(values)) > MOST * np.diff(times))
+    if len(fast):
+        i = fast[0]
+        return says.problem(
+            f"{what}target goes from {values[i]:g} at {times[i]:g} s to {values[i + 1]:g} at {times[i + 1]:.17g} s: it"
+            f" must change by up to {MOST:g} a second, so set its times further apart"
+        )
     return True
