@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What can be wrong with a body, its path, its mass and its shapes."""
 
+import itertools
 from numbers import Integral
 
 import numpy as np
@@ -12,6 +13,8 @@ from .shapes import SHAPES, ConvexHull
 
 THIN = 1e-6
 """By how much of it the largest moment of inertia may be above the sum of the others: a flat plate has their sum."""
+FLAT = 1e-12
+"""A triangle no higher than this part of its longest side has no area."""
 SMALLEST, LARGEST = 1e-12, 1e12
 """Sizes of shapes [m]: moments of inertia go with the fifth power and must stay in the range of float64."""
 
@@ -178,12 +181,16 @@ def _check_shape(says, what, shape, motion):
     if kind == "ConvexDecomposition":
         if shape.times is not None or shape.moving_vertices is not None:
             return says.problem(f"{what} has moving_vertices, but its convex pieces cannot deform: use a TriangleMesh")
-        return _check_vertices(says, what, shape) and _check_pieces(says, what, shape) and placed
+        good = _check_vertices(says, what, shape) and _check_areas(says, what, shape, [shape.vertices])
+        return _check_pieces(says, what, shape) and good and placed
     if kind in ("ConvexHull", "TriangleMesh"):
         good = _check_vertices(says, what, shape) and placed
-        if kind == "TriangleMesh" and (shape.times is not None or shape.moving_vertices is not None):
+        if kind == "ConvexHull":
+            return good
+        if shape.times is not None or shape.moving_vertices is not None:
             good = _check_deformation(says, what, shape, motion) and good
-        return good
+            return good and _check_areas(says, what, shape, shape.moving_vertices)
+        return good and _check_areas(says, what, shape, [shape.vertices])
     good = says.number(f"radius of {what}", shape.radius, SMALLEST, LARGEST, unit="m")
     if kind != "Sphere":
         # A capsule without a straight part is a ball, which is fine.
@@ -210,6 +217,21 @@ def _check_deformation(says, what, shape, motion):
             f"it must be up to {LARGEST:g} m"
         )
     return True
+
+
+def _check_areas(says, what, shape, moments):
+    """Whether any triangle has an area at any of these ``moments``, each (V, 3)."""
+    few = 64  # of a good mesh they tell at once
+    for vertices, part in itertools.product(moments, (slice(few), slice(few, None))):
+        a, b, c = np.moveaxis(vertices[shape.triangles[part]], 1, 0)
+        longest = np.sqrt(np.max([((p - q) ** 2).sum(1) for p, q in ((a, b), (b, c), (c, a))], axis=0))
+        rounding = 1e-15 * np.abs(vertices).max()
+        if (np.linalg.norm(np.cross(b - a, c - a), axis=1) > (FLAT * longest + rounding) * longest).any():
+            return True
+    return says.problem(
+        f"none of the {len(shape.triangles)} triangles of {what} has an area, so that nothing can touch it: correct its"
+        " vertices, or remove the shape"
+    )
 
 
 def _check_pieces(says, what, shape):

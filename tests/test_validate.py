@@ -30,6 +30,8 @@ NAN, INF = float("nan"), float("inf")
 TURNED = np.eye(3) + 4.0 * np.outer((0.6, 0.0, 0.8), (0.6, 0.0, 0.8))
 FLAT = matrices(np.array([0.1, 0.5, -0.7, 0.5]))
 OPEN = TriangleMesh(SQUARE, [[0, 1, 2]])
+LINE = np.outer((0.1, 0.2, 0.3), (1.0, 1.1, 1.3))
+UNFOLDS = TriangleMesh(LINE, [[0, 1, 2]], times=(0, 1), moving_vertices=[LINE, np.eye(3)])
 
 
 def body(shapes=(BALL,), **options):
@@ -120,6 +122,18 @@ BODIES = {
     "sphere is too small": (body([Sphere(1e-100)]), "radius of shape 0 (Sphere) is 1e-100 m: it must be from 1e-12 to"),
     "hull is too large": (body([ConvexHull(1e150 * np.eye(4)[:, :3])]), "reach 1e+150 m"),
     "mesh is too small": (body([TriangleMesh(1e-90 * np.eye(3), [[0, 1, 2]])]), "reach 1e-90 m"),
+    "mesh of points": (
+        body([TriangleMesh(SQUARE, [[0, 0, 1], [2, 2, 2]])], "static"),
+        "none of the 2 triangles of shape 0",
+    ),
+    "mesh of a line": (
+        body([TriangleMesh(LINE, [[0, 1, 2]])], "static"),
+        "(TriangleMesh) has an area, so that nothing",
+    ),
+    "mesh that stays a line": (
+        body([TriangleMesh(LINE, [[0, 1, 2]], times=(0, 1), moving_vertices=[LINE, 2.0 * LINE])], "static"),
+        "none of the 1 triangles",
+    ),
     "path of a static body": (body(motion="static", path=path()), 'motion is "static" and there is a path'),
     "path is no path": (body(path=[0, 1]), "path is [0, 1]"),
     "path is empty": (body(path=MotionPath([], np.zeros((0, 3)), np.zeros((0, 4)))), "path has 0 samples"),
@@ -308,6 +322,8 @@ def test_one_problem_is_the_whole_message():
         body(inertia=(FLAT @ np.diag([0.3, 1.0, 1.3]) @ FLAT.T).astype(np.float32)),
         body(inertia=1e308 * np.diag([0.8, 0.8, 1.6])),
         body([OPEN], motion="static"),
+        body([UNFOLDS], motion="static"),
+        body([TriangleMesh(SQUARE, [[0, 1, 1]] * 70 + [[0, 1, 2]])], motion="static"),
         body([OPEN], motion="kinematic", path=path()),
         body([], motion="static"),
         body([Plane(), Sphere(1.0)], motion="static"),
