@@ -4,8 +4,8 @@
 Carried are the State with the contacts and manifolds last accepted and what late ones carried, twists and forces of the
 joints, which ropes are in a catch and which joints broke, the step counts that were learned, and the detector's origin
 and capacities (places are handed to newton in single precision relative to that origin).  The state of frame 0 comes
-along, so that the whole motion can be put together.  Everything else is made from the scene, or anew in each step;
-``tests/test_checkpoint.py`` keeps the list of which attribute is what.
+along, so that the whole motion can be put together, and hashes of what the scene was (made_of.py).  Everything else is
+made from the scene, or anew in each step; ``tests/test_checkpoint.py`` keeps the list of which attribute is what.
 """
 
 from dataclasses import fields, is_dataclass
@@ -19,9 +19,12 @@ from .state import State
 from .trajectory import START, Checkpoint, CheckpointError
 
 
-def capture(frame, fps, stepper, substeps, start):
-    """The Checkpoint of a Stepper and its Substeps after ``frame``; start: of ``start_arrays``.  Arrays are copies."""
-    arrays = dict(start)
+def capture(frame, fps, stepper, substeps, start, made_of):
+    """The Checkpoint of a Stepper and its Substeps after ``frame``; start: of ``start_arrays``; made_of: MadeOf.
+
+    Arrays are copies.
+    """
+    arrays = dict(start) | made_of.arrays(stepper.state.time)
     _pack(stepper.state, "state", arrays)
     joints, collider = stepper.joints, stepper.collider
     number = {joint.name: k for k, joint in enumerate(joints.joints)}
@@ -37,17 +40,20 @@ def capture(frame, fps, stepper, substeps, start):
         arrays["collider.sunk"], arrays["collider.ways"] = collider.sunk.copy(), collider.ways.copy()
     if collider.origin is not None:
         arrays["collider.origin"] = np.array(collider.origin)
+    arrays["arrays"] = np.array(len(arrays) + 1, np.int64)  # some are there at times only
     return Checkpoint(frame, fps, arrays)
 
 
-def restore(checkpoint, stepper, substeps):
-    """Put a Stepper that was just started, and its Substeps, where ``capture`` found them.
+def restore(checkpoint, stepper, substeps, made_of):
+    """Put a Stepper that was just started, and its Substeps, where ``capture`` found them; made_of: MadeOf now.
 
     Raises CheckpointError where the checkpoint does not belong to such a scene, before anything is changed.
     """
     joints, collider, count = stepper.joints, stepper.collider, len(stepper.state.position)
     read = _Reader(checkpoint.arrays, count, len(stepper.model.shape_body))
     state = read.state()
+    made = made_of.arrays(state.time)
+    made_of.compare({name: read.array(name, "i", now.shape) for name, now in made.items()}, state.time)
     for name, size in START.items():
         read.floats(f"start.{name}", (count, size))
     rows, number = len(joints.fixed), len(joints.joints)
@@ -66,6 +72,7 @@ def restore(checkpoint, stepper, substeps):
     if "collider.sunk" in checkpoint.arrays:
         sunk = read.indices("collider.sunk", (None,), shapes**2).astype(np.int64)
         ways = read.floats("collider.ways", (len(sunk), 3))
+    read.all_there()
     stepper.state = state
     stepper.deepest, stepper.failures, stepper.crushed = deepest, failures, crushed
     joints.angle, joints.force, joints.caught, joints.alive = angle, force, caught, alive
@@ -117,6 +124,15 @@ class _Reader:
             )
         return found
 
+    def all_there(self):
+        """Whether as many arrays are there as were written."""
+        count = int(self.indices("arrays", ()))
+        if count != len(self.arrays):
+            raise CheckpointError(
+                f"the checkpoint holds {len(self.arrays)} arrays where {count} were written: it is damaged; begin"
+                " at the start"
+            )
+
     def floats(self, name, shape):
         """Real numbers."""
         return self.array(name, "f", shape)
@@ -143,9 +159,8 @@ class _Reader:
         for item in fields(State):  # the others are numbers a body, which may not be there yet
             name = f"state.{item.name}"
             if item.default is None and name in self.arrays:
-                shape = np.shape(self.arrays[name])
                 kind = "b" if item.name in ("locked", "ruled") else "f"
-                setattr(state, item.name, self.array(name, kind, (count, *shape[1:])))
+                setattr(state, item.name, self.array(name, kind, (count, *OF_BODY.get(item.name, ()))))
         if "state.contacts.pair" in self.arrays:
             state.contacts = self.contacts()
         state.contact_force = self.floats("state.contact_force", (0 if state.contacts is None else None, 3))
@@ -185,6 +200,8 @@ class _Reader:
         return 2**31 if name in ("previous", "source") else self.bodies
 
 
+OF_BODY = {"owed": (2,), "glide": (13,), "still": (8,), "proof": (10,)}
+"""Fields of State that hold more than one number a body."""
 LEAST = {"body_a": 0, "body_b": 0, "face": -1, "pair": 0, "previous": -1, "source": 0}
 """Columns of whole numbers, and their least value; others may count bodies, with -1 for none."""
 TRAILING = {

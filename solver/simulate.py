@@ -19,6 +19,7 @@ from .frames import body_frames
 from .gyroscopic import Gyroscopes
 from .joint_types import JOINT_TYPES
 from .loading import uncollected
+from .made_of import MadeOf
 from .model import build_model
 from .overlaps import Overlap, deep_overlaps
 from .pace import paces
@@ -88,10 +89,11 @@ class _Run:
         stepper.assembler.frame = 1.0 / fps
         self.fps, self.parts, self.deterministic = fps, int(config.states_per_frame), config.deterministic
         self.substeps = Substeps(None if config.substeps == "auto" else int(config.substeps), self.parts)
+        self.made_of = MadeOf(scene, config)
         self.gyroscopes = Gyroscopes(scene, stepper.frames, stepper.joints, stepper.fast)
         self.rotors = Rotors(scene, stepper.model)
         if resume is not None:
-            restore(resume, stepper, self.substeps)
+            restore(resume, stepper, self.substeps, self.made_of)
         self.first = 0 if resume is None else resume.frame
         self.record = _Record(scene, stepper.frames, stepper, fps, self.first)
         self.began_with = start_arrays(self.record.results[0]) if resume is None else starts_of(resume)
@@ -115,7 +117,7 @@ class _Run:
             hopeless = stepper.learn(given_up)
             substeps.learn(sum(not outcome.partial for outcome in outcomes), hopeless, given_up)
         handed = record.add(frame, outcomes, between, began, idle).handed_out()
-        handed._capture = partial(capture, frame, self.fps, stepper, substeps, self.began_with)
+        handed._capture = partial(capture, frame, self.fps, stepper, substeps, self.began_with, self.made_of)
         return handed
 
     def _steps(self, length):

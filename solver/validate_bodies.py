@@ -225,7 +225,7 @@ def _check_areas(says, what, shape, moments):
     for vertices, part in itertools.product(moments, (slice(few), slice(few, None))):
         a, b, c = np.moveaxis(vertices[shape.triangles[part]], 1, 0)
         longest = np.sqrt(np.max([((p - q) ** 2).sum(1) for p, q in ((a, b), (b, c), (c, a))], axis=0))
-        rounding = 1e-15 * np.abs(vertices).max()
+        rounding = 4.0 * np.finfo(vertices.dtype).eps * np.abs(vertices).max()
         if (np.linalg.norm(np.cross(b - a, c - a), axis=1) > (FLAT * longest + rounding) * longest).any():
             return True
     return says.problem(

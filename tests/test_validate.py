@@ -123,15 +123,15 @@ BODIES = {
     "hull is too large": (body([ConvexHull(1e150 * np.eye(4)[:, :3])]), "reach 1e+150 m"),
     "mesh is too small": (body([TriangleMesh(1e-90 * np.eye(3), [[0, 1, 2]])]), "reach 1e-90 m"),
     "mesh of points": (
-        body([TriangleMesh(SQUARE, [[0, 0, 1], [2, 2, 2]])], "static"),
+        body([TriangleMesh(SQUARE, [[0, 0, 1], [2, 2, 2]])], motion="static"),
         "none of the 2 triangles of shape 0",
     ),
     "mesh of a line": (
-        body([TriangleMesh(LINE, [[0, 1, 2]])], "static"),
+        body([TriangleMesh(LINE, [[0, 1, 2]])], motion="static"),
         "(TriangleMesh) has an area, so that nothing",
     ),
     "mesh that stays a line": (
-        body([TriangleMesh(LINE, [[0, 1, 2]], times=(0, 1), moving_vertices=[LINE, 2.0 * LINE])], "static"),
+        body([TriangleMesh(LINE, [[0, 1, 2]], times=(0, 1), moving_vertices=[LINE, 2.0 * LINE])], motion="static"),
         "none of the 1 triangles",
     ),
     "path of a static body": (body(motion="static", path=path()), 'motion is "static" and there is a path'),
