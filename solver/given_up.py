@@ -122,6 +122,7 @@ def _factor(assembly, sound, energy, limit):
     (n,) [J]; 0 for what is no number.
     """
     energy, limit = (np.bincount(assembly.island, values) for values in (energy, limit))
-    factor = np.sqrt(np.minimum(1.0, limit / np.maximum(energy, 1e-300)))
+    with np.errstate(over="ignore"):  # where nothing moves, any limit is enough
+        factor = np.sqrt(np.minimum(1.0, limit / np.maximum(energy, 1e-300)))
     factor[np.bincount(assembly.island, ~sound) == 0.0] = 1.0
     return np.nan_to_num(factor)[assembly.island][:, None]
