@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mass ratios beyond what the solver holds: frames in which it fails say so, and those it passes move nothing by itself."""
+"""Mass ratios beyond what the solver holds: frames in which it fails say so, those it passes move nothing by itself."""
 
 from types import SimpleNamespace
 
