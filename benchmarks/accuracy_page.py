@@ -24,7 +24,9 @@ bodies alone: penetration on the true shapes, distance of a joint's two anchors,
 What an engine reports about itself plays no part. `make bench-truth` measures everything again; the numbers lie in
 [`benchmarks/results/truth.csv`](../benchmarks/results/truth.csv), the scenes in
 [`benchmarks/comparison_scenes.py`](../benchmarks/comparison_scenes.py), the bounds in
-[`benchmarks/rows.py`](../benchmarks/rows.py).
+[`benchmarks/rows.py`](../benchmarks/rows.py). Friction problems published with Siconos are matrices without bodies,
+and Andrews' squeezer has bodies without shapes: no other engine takes them, and they stand under "Asked of Axion alone"
+with every law of a joint that an engine here lacks.
 
 **Bold: misses the bound.** In words: there is no figure, and why. Empty: not run, because the solver is dense and the
 scene large. "Best Newton" is, row by row, that solver of Newton which misses the fewest bounds, then the one whose
@@ -202,6 +204,13 @@ def engines_section(runs):
     """What ran, with which settings, where."""
     body = [[ENGINES[run.engine].label, run.version, run.settings, run.date] for run in runs]
     yield from table(["engine", "version", "settings", "measured"], body)
+    yield ""
+    made = dict.fromkeys(run.run for run in runs)
+    if len(made) == 1 and all(made):
+        yield f"All of one run, begun {runs[0].run}."
+    else:
+        told = (f"{ENGINES[run.engine].label} {run.run or run.date + ', some rows again later'}" for run in runs)
+        yield f"Not all of one run: {'; '.join(told)}."
     yield ""
     places = dict.fromkeys(run.machine for run in runs)
     for place in places:

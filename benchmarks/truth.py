@@ -114,9 +114,21 @@ def in_order(lines):
     return [keyed[key] for key in sorted(keyed.keys() & order.keys(), key=order.get)]
 
 
+def this_run():
+    """When this run begins and which commit it measures, in words."""
+    begins = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+    try:
+        commit = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return begins
+    return f"{begins}, commit {commit}"
+
+
 def measure(row_names, engine_names, cpu_limit):
     """Run the cells and bring the files up to date after each row."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    run = this_run() if list(row_names) == list(ROWS) else ""
     for row_name in row_names:
         fresh, runs = [], {run.engine: run for run in read_runs()}
         for engine_name in engine_names:
@@ -126,7 +138,7 @@ def measure(row_names, engine_names, cpu_limit):
             cell = spawn_cell(row_name, engine_name, cpu_limit)
             fresh += lines_of(ROWS[row_name], row_name, engine_name, cell)
             if cell["version"]:
-                runs[engine_name] = Run(engine_name, cell["version"], engine.described, machine(), today)
+                runs[engine_name] = Run(engine_name, cell["version"], engine.described, machine(), today, run)
             values = "  ".join(f"{name} {value:g}" for name, value in cell["values"].items())
             print(
                 f"{row_name}  {engine_name}  {time.perf_counter() - began:.0f} s  {cell['outcome']}  {values}",

@@ -62,13 +62,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Run:
-    """What ran one engine's lines, and where."""
+    """What ran one engine's lines, and where.  ``run``: the run that measured all of them; empty where several did."""
 
     engine: str
     version: str
     settings: str
     machine: str
     date: str
+    run: str = ""
 
 
 @dataclass(frozen=True)

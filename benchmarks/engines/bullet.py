@@ -18,6 +18,7 @@ from .common import (
     only_shape,
     pair_material,
     record,
+    spring_of,
 )
 
 LEAD = 4
@@ -159,6 +160,10 @@ class _World:
             turn = Quaternion((joint.orientation[3], *joint.orientation[:3]))
             limits = angle_limits(joint)
             kind = "HINGE" if joint.kind == "hinge" else "GENERIC" if limits else "POINT"
+            spring = spring_of(joint)
+            if spring is not None:
+                self._spring(joint, spring, turn, pair)
+                continue
             made = self._constraint(joint, kind, turn, pair)
             for name, limit in limits.items():
                 _limit(made, f"ang_{name[1]}", limit)
@@ -172,6 +177,15 @@ class _World:
                 motor.use_motor_ang = True
                 motor.motor_ang_target_velocity = -drive.target  # Blender turns the first body against the second
                 motor.motor_ang_max_impulse = drive.max_force
+
+    def _spring(self, joint, spring, turn, pair):
+        """A hinge with a spring: Blender's generic constraint with one angle free."""
+        made = self._constraint(joint, "GENERIC_SPRING", turn, pair)
+        made.spring_type = "SPRING2"
+        for name in ("lin_x", "lin_y", "lin_z", "ang_x", "ang_y"):
+            _limit(made, name, 0.0)
+        made.use_spring_ang_z = True
+        made.spring_stiffness_ang_z, made.spring_damping_ang_z = spring.stiffness, spring.damping
 
     def _constraint(self, joint, kind, turn, pair):
         empty = bpy.data.objects.new(f"{joint.name} {kind}", None)

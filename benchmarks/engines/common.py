@@ -169,6 +169,12 @@ def drive_of(joint):
     return axis if axis is not None and axis.drive == "velocity" else None
 
 
+def spring_of(joint):
+    """The spring of a hinge that pulls it back to its start, an Axis, or None."""
+    axis = joint.axes.get("rz")
+    return axis if axis is not None and axis.stiffness > 0.0 else None
+
+
 def angle_limits(joint):
     """{axis: limit [rad]} of the angles that a joint keeps between -limit and +limit."""
     limits = {}

@@ -19,6 +19,7 @@ from .common import (
     only_shape,
     pair_material,
     record,
+    spring_of,
     tree_joints,
     turned_into,
 )
@@ -102,6 +103,11 @@ def _range(joint):
     return f' limited="true" range="{0.0 if joint.kind == "ball" else -limit:.9g} {limit:.9g}"'
 
 
+def _spring(joint):
+    axis = spring_of(joint)
+    return "" if axis is None else f' stiffness="{axis.stiffness:.12g}" damping="{axis.damping:.12g}"'
+
+
 class _Document:
     """The scene as MuJoCo's XML."""
 
@@ -144,13 +150,14 @@ class _Document:
     def _defaults(self):
         friction, restitution = pair_material(self.scene)
         touch = f'solref="{2 * self.step:.9g} 1" solimp="{HARD}"' if self.hard else ""
+        limit = f'<joint solreflimit="{2 * self.step:.9g} 1" solimplimit="{HARD}"/>' if self.hard else ""
         loop = f'<equality solref="{max(2 * self.step, 0.004):.9g} 1" solimp="{HARD}"/>' if self.hard else ""
         if restitution > 0.0:
             logarithm = np.log(restitution)
             ratio = -logarithm / np.sqrt(np.pi**2 + logarithm**2)
             damping = -2 * ratio * np.sqrt(BOUNCE_STIFFNESS)
             touch = f'solref="{-BOUNCE_STIFFNESS:.9g} {damping:.9g}" solimp="{HARD}"'
-        return f'<default><geom friction="{friction} 0.005 0.0001" {touch} condim="3"/>{loop}</default>'
+        return f'<default><geom friction="{friction} 0.005 0.0001" {touch} condim="3"/>{limit}{loop}</default>'
 
     def _meshes(self):
         for body in dynamic_bodies(self.scene):
@@ -167,9 +174,10 @@ class _Document:
             yield f"<freejoint name={quoteattr('free ' + body.name)}/>"
         else:
             axis = rotations.rotate(turned_into(body, joint.orientation), np.array([0.0, 0.0, 1.0]))
+            laws = _range(joint) + _spring(joint)
             yield (
                 f'<joint name={quoteattr(joint.name)} type="{joint.kind}" '
-                f'pos="{_numbers(in_body(body, joint.position))}" axis="{_numbers(axis)}"{_range(joint)}/>'
+                f'pos="{_numbers(in_body(body, joint.position))}" axis="{_numbers(axis)}"{laws}/>'
             )
         yield self._geometry(body)
         for child in self.children.get(body.name, []):

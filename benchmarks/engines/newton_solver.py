@@ -19,6 +19,7 @@ from .common import (
     only_shape,
     pair_material,
     record,
+    spring_of,
     tree_joints,
     turned_into,
 )
@@ -166,6 +167,15 @@ def _joint(builder, scene, joint, number_of):
             "target_kd": float(drive.damping),
             "target_ke": 0.0,
             "actuator_mode": newton.JointTargetMode.VELOCITY,
+            "effort_limit": float(drive.max_force),
+        }
+    spring = spring_of(joint)
+    if spring is not None:
+        motor |= {
+            "target_q": 0.0,
+            "target_ke": float(spring.stiffness),
+            "target_kd": float(spring.damping),
+            "actuator_mode": newton.JointTargetMode.POSITION,
         }
     axis = np.round(rotations.rotate(joint.orientation, np.array([0.0, 0.0, 1.0])), 12)
     return builder.add_joint_revolute(*pair, axis=tuple(map(float, axis)), **frames, **motor)
@@ -209,12 +219,15 @@ def _vbd(model, scene):
 def _steel(model, scene):
     pipeline = newton.CollisionPipeline(model, contact_matching="latest")
     model.steel.rigid_body_angular_damping.fill_(0.0)
+    limited = any(angle_limits(joint) for joint in scene.joints)
     solver = newton.solvers.SolverSteel(
         model,
         iterations=50,
         contact_warmstart=True,
         free_body_constraint_max=max(512, 60 * len(scene.bodies)),
         articulation_constraint_max=64,
+        enable_joint_limits=limited,  # else it knows none, and any limit takes room
+        drive_mode="rows",  # the other mode lets a drive have more than its torque
     )
     return solver, pipeline
 
