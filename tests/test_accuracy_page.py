@@ -102,6 +102,19 @@ def test_missed_bounds_are_bold_and_listed():
     assert "- Chain of 50 links" in losses and "joint error [mm] **0.3**, bound ≤ 0.1" in losses
 
 
+def test_remarks_belong_to_figures_and_hold_no_numbers():
+    for (row, figure), remark in accuracy_page.REMARKS.items():
+        assert figure in [each.name for each in ROWS[row].figures]
+        assert not any(letter.isdigit() for letter in remark)
+
+
+def test_page_says_whether_all_was_measured_in_one_run():
+    runs = [Run(name, "1", "defaults", "here", "2000-01-01", "2000-01-01 10:00 UTC") for name in ("axion", "bullet")]
+    assert "All of one run, begun 2000-01-01 10:00 UTC." in accuracy_page.text([], runs)
+    told = accuracy_page.text([], [runs[0], replace(runs[1], run="")])
+    assert "Not all of one run: Axion: 2000-01-01 10:00 UTC; Bullet: 2000-01-01, some rows again later." in told
+
+
 def test_a_better_engine_is_listed_whether_or_not_the_bound_holds():
     losses = section(page(line("axion", 0.03), line("bullet", 0.02), line("mujoco", 0.04)), "Where Axion loses")
     assert "Axion misses no bound." in losses
