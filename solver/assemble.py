@@ -301,7 +301,7 @@ class Assembler:
         springs = self.joints.springs_of(step)
         key = number, self.joints.alive.tobytes(), springs.tobytes()
         if self._linking[0] != key:
-            known = springs, self.joints.limits, self.flat, self.rims, self.riding
+            known = springs, self.joints.limits, self.flat, self.rims, self.riding, self.joints.gives
             self._linking = key, Links.of(self.joints.fixed, self.joints.alive, number, *known)
         return self._linking[1]
 

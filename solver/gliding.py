@@ -33,6 +33,7 @@ from .falling import rebounding
 from .flags import places, some
 from .flat_shapes import HELD, is_round_there, lies_on_round
 from .numbering import held
+from .on_nets import rests_on_net
 from .problem import TURNS
 from .reference.rotation import dot, halfway
 from .reference.rows import normals, parting_speeds
@@ -138,6 +139,8 @@ def _near(problem, contacts, links, noise, bending, rims):
     if links.sprung is not None or some(is_round):
         rolls = _rolls(problem.bodies, links, (own, other), is_round, problem.step)
         may |= rolls | _pivots(touches, closed, problem.bodies, (own, other), rolls & is_round)
+    if links.gives is not None:
+        may |= rests_on_net(problem.bodies, links, (own, other), problem.step)
     if links.rolls or problem.bodies.riders is not None or turning is not None:
         may |= _below(touches, closed, problem, links, (own, other), is_round, turned[closed])
     if len(links.a):

@@ -358,6 +358,7 @@ class NewtonJoints:
             self._gains = np.array([e.get("gains", (0.0, 0.0)) for e in entries]).reshape(-1, 2).T
             self._effort = np.array([e.get("effort", np.inf) for e in entries])
             self.springs, self.limits = np.flatnonzero(self._gains[0] > 0.0), ()  # numbers of rows
+            self.gives = self.springs
         return rows
 
     def springs_of(self, step):

@@ -49,12 +49,13 @@ class Links:
     rims: NumberedRims | None  # round ends of the bodies
     riders: Riders | None  # who may ride on what moves itself; None: nobody
     rolls: bool  # whether any body that moves is round somewhere, while another one is flat
+    gives: np.ndarray | None  # (group_count + 1,) bool: groups with springs or what gives way; None: there are none
     as_one: np.ndarray | None  # (B + 1,) bodies that joints let turn only as one share a number; None: there are none
 
     @classmethod
-    def of(cls, fixed, alive, number, springs=(), limits=(), flat=0, rims=None, riding=None):
+    def of(cls, fixed, alive, number, springs=(), limits=(), flat=0, rims=None, riding=None, gives=()):
         """fixed: JointRows of all joints; alive: (joints,) bool, which of them hold; number: Numbering; springs,
-        limits: numbers of the rows that have one; flat: (B + 1,) as ``Links.flat``, of scene bodies; rims: Rims;
+        limits, gives: numbers of the rows that have one; flat: (B + 1,) as ``Links.flat``, of scene bodies; rims: Rims;
         riding: Riding.
         """
         holds = alive[fixed.joint] if len(fixed) else np.zeros(0, bool)
@@ -68,11 +69,15 @@ class Links:
         loose, joint = np.zeros(len(alive)), fixed.joint[holds]
         loose[joint] = take
         a, b, joint, group, loose = (frozen(values) for values in (a, b, joint, group, loose))
-        sprung, springs = None, places(np.isin(np.flatnonzero(holds), springs) & take)
-        if len(springs):
-            sprung = np.zeros(count + 1, bool)
-            sprung[group[a[springs]]] = sprung[group[b[springs]]] = True
-            sprung[-1] = False
+        rows, marks = np.flatnonzero(holds), []
+        for numbers in (springs, gives):
+            those, mark = places(np.isin(rows, numbers) & take), None
+            if len(those):
+                mark = np.zeros(count + 1, bool)
+                mark[group[a[those]]] = mark[group[b[those]]] = True
+                mark[-1] = False
+            marks.append(mark)
+        sprung, gives = marks
         flat = np.broadcast_to(flat, len(group))[number.scene]
         rolls = some(flat[:n] > 0)
         held_by, first = np.zeros(len(group), np.int64), places(np.diff(joint, prepend=-1))
@@ -85,7 +90,7 @@ class Links:
         riders = None if riding is None else riding.numbered(number, jointed)
         take = None if take.all() else take
         as_one = _as_one(fixed.coordinate[holds], joint, (a, b), number) if len(fixed) else None
-        return cls(a, b, joint, loose, take, group, count, sprung, wheels, flat, rims, riders, rolls, as_one)
+        return cls(a, b, joint, loose, take, group, count, sprung, wheels, flat, rims, riders, rolls, gives, as_one)
 
 
 def _as_one(coordinate, joint, sides, number):

@@ -357,7 +357,7 @@ MADE = {
     " tolerance released turning _looked_at",
     "JointTable": "joints _asks _joint _places _position _orientation fixed start _frames _observer _closing"
     " _strength _breakable _standing _around _cascade _asker _law _pulled _giving _arriving _driven _soft limits _gains"
-    " leaps springs _swinging ropes least whole catches",
+    " leaps gives springs _swinging ropes least whole catches",
     "Substeps": "fixed multiple",
     "Assembler": "scene frames joints release linear_damping angular_damping materials surface_velocity slow rims cores"
     " riding noise flat _moving holding hand_over force_fields outlines _motion _foresight _places _numbering _linking"

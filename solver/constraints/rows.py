@@ -381,4 +381,5 @@ class JointTable:
         self._gains = columns.stiffness[self._pulled], columns.damping[self._pulled]
         self.springs = self._pulled[self._gains[0] > 0.0]  # numbers of rows
         self._giving = np.flatnonzero(self._law & Law.GIVES)
+        self.gives = np.append(self.springs, self._giving)  # those, and springs
         self.ropes = self._giving[np.isfinite(self.fixed.upper[self._giving])]  # those that only pull
