@@ -13,9 +13,9 @@ and the velocity phase ends what is left of v_n(q+), with p turned on to the end
 and neither approaches nor runs along a curve; bodies go by mid-step where all that press on them, themselves or
 through others, do.
 What stands still holds where its surface does not curve, but for what has springs: they would be braked with it, and a
-car on undamped springs lost 85 % of its swing in a second.  And but for single bodies that are round there, or lie on
-what is round with a flat face, and wheels: a roly-poly went from 0.3 to 0.17 rad in eight seconds, balls and carts were
-a h t / 2 too far down a slope.
+car on undamped springs lost 85 % of its swing in a second.  And but for single bodies that are round there, lie on what
+is round with a flat face or turn over a corner (tipping.py), and wheels: a roly-poly went from 0.3 to 0.17 rad in eight
+seconds, balls and carts were a h t / 2 too far down a slope.
 And but for what joints hold together while it slides (sliding.py).  All of these go on what keyframes move straight on,
 and on flat belts, as on what stands; and what lifts carry that speed up or slow down ends the step with their speed.
 What rides on curves of what moves freely itself glides there, and its carrier on what that stands on (riders.py); so
@@ -44,6 +44,7 @@ from .roly_polies import off_centre
 from .rotations import conjugate, rotate
 from .round_cores import half_way
 from .sliding import arms, slides, speed_at
+from .tipping import tips
 from .vectors import length
 
 ROLLS = 0.1  # [rad] in a step: what turns by more rolls on, and its places with it
@@ -136,8 +137,9 @@ def _near(problem, contacts, links, noise, bending, rims):
         is_round |= lies_on_round(touches, closed, own, links.flat)
     if rims is not None:
         is_round |= rims[1][closed]
-    if links.sprung is not None or some(is_round):
-        rolls = _rolls(problem.bodies, links, (own, other), is_round, problem.step)
+    over = tips(problem, closed, own, other)
+    if links.sprung is not None or some(is_round | over):
+        rolls = _rolls(problem.bodies, links, (own, other), (is_round, over), problem.step)
         may |= rolls | _pivots(touches, closed, problem.bodies, (own, other), rolls & is_round)
     if links.gives is not None:
         may |= rests_on_net(problem.bodies, links, (own, other), problem.step)
@@ -151,21 +153,21 @@ def _near(problem, contacts, links, noise, bending, rims):
     return found if some(found) else None
 
 
-def _rolls(bodies, links, sides, is_round, step):
-    """(K,) bool: contacts with what stands still of what is round and touches nothing else that moves, nor hangs on
-    joints; of wheels on what has no curve, as facets would give to carts; and of what hangs on springs, round or hardly
-    turning.
+def _rolls(bodies, links, sides, shape, step):
+    """(K,) bool: contacts with what stands still of what is round, or turns over a corner, and touches nothing else
+    that moves, nor hangs on joints; of wheels on what has no curve, as facets would give to carts; and of what hangs on
+    springs, round or hardly turning.
 
-    sides: (K,) body that moves and (K,) other body; is_round: (K,) bool, whether the first is, where they touch.
+    sides: (K,) body that moves and (K,) other body; shape: (K,) bool each, round where they touch, and over a corner.
     """
-    (own, other), n = sides, bodies.dynamic_count
+    (own, other), (is_round, over), n = sides, shape, bodies.dynamic_count
     alone, wheels = np.ones(len(bodies.mass), bool), links.wheels[:-1].copy()
     alone[links.a] = alone[links.b] = False
     moving = places(other < n)
     for side in sides:
         moved = side.take(moving)
         alone[moved] = wheels[moved] = False
-    rolls = is_round & (alone.take(own) | wheels.take(own) & (links.flat.take(other) == HELD))
+    rolls = (is_round | over) & alone.take(own) | is_round & wheels.take(own) & (links.flat.take(other) == HELD)
     if links.sprung is not None:
         rolls |= links.sprung.take(links.group.take(own)) & (is_round | _slow(bodies, step, own))
     return rolls & (other >= n) & bodies.straight(step).take(other)
@@ -323,6 +325,7 @@ def take_middle(problem, contacts, may, bending, links, noise):
     touches.led = glides & (other >= n) & turns[other] if some(turns[n:]) else None
     touches.impulse[index] *= 0.5
     is_round, bent = is_round_there(touches, index, own[index]), _bent(touches, bodies, curved, problem.step)
+    is_round |= tips(problem, index, own[index], other[index])
     plain = glides & ~bent
     if links.rims is not None:
         is_round |= (on_rims := links.rims.roll_on(problem, plain))[index]

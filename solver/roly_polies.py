@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Single bodies that are round where they touch, off their centre of mass: roly-polies, bottles on their sides.
+"""Single bodies that are round where they touch, off their centre of mass, or turn over a corner: roly-polies, bottles
+on their sides, ladders.
 
 Weight turns them where they touch, so that free motion, which is not turned, does not tell where they are half way.
 With levers half way to that, the contact did work where the body set out, and took it where it slowed down.  The first
@@ -22,6 +23,7 @@ from .metrics import row_velocity
 from .reference.rotation import cross
 from .reference.rows import contact_jacobians, surface_slip
 from .rotations import rotate
+from .tipping import tips
 from .topology import whole_groups
 from .vectors import inner, length
 
@@ -32,7 +34,7 @@ MOST = 2.0  # times its energy, to which what the phase took is given back: what
 
 def off_centre(problem, which, jointed):
     """(C,) bool: those of the contacts ``which`` (C,) bool with what does not move freely of single bodies that are
-    round there, about another place than their centre of mass; None: there are none.
+    round there, about another place than their centre of mass, or turn over a corner; None: there are none.
 
     jointed: pair of numbers of bodies that joints hold.
     """
@@ -42,7 +44,7 @@ def off_centre(problem, which, jointed):
     for side in jointed:
         alone[side] = False
     index = places(which & (other >= n) & alone[own])
-    index = index[is_round_there(touches, index, own[index])]
+    index = index[is_round_there(touches, index, own[index]) | tips(problem, index, own[index], other[index])]
     if not len(index):
         return None
     on_a = touches.body_a[index] == own[index]
