@@ -12,7 +12,7 @@ import warp as wp
 
 from .arrays import allocate, download_all, of_arrays, upload
 from .manifold import Manifolds, columns_of
-from .shapes import Box, ConvexHull
+from .shapes import Box, ConvexHull, Plane
 
 # Slots of the ``counts`` array; NEWTONS: those of the fresh ones that newton found, which come first.
 OLD, FRESH, KEPT, ADDED, UNSORTED, SLID, NEWTONS = range(7)
@@ -38,10 +38,11 @@ class StageArrays:
 
 @wp.struct
 class StateArrays:
-    """Poses and velocities of a newton.State."""
+    """Poses and velocities of a newton.State, and where its Model has shapes: of the world those that are planes."""
 
     body_q: wp.array(dtype=wp.transform)
     body_qd: wp.array(dtype=wp.spatial_vector)
+    shape_transform: wp.array(dtype=wp.transform)
 
 
 @wp.struct
@@ -123,6 +124,8 @@ class ShapeArrays:
     radius: wp.array(dtype=wp.float64)
     mesh: wp.array(dtype=wp.bool)
     hull: wp.array(dtype=wp.bool)
+    plane: wp.array(dtype=wp.bool)
+    planes: wp.array(dtype=wp.int32)  # which shapes are
     polyhedron: wp.array(dtype=wp.bool)  # a box or a hull: all its faces are polygons
     place: wp.array(dtype=wp.vec3d)  # of the shape's own frame, in the body's
     rotation: wp.array(dtype=wp.mat33d)
@@ -244,12 +247,15 @@ def straight_parts(model):
 
 def shape_arrays(model, device):
     """ShapeArrays of a CollisionModel."""
+    plane = np.array([isinstance(shape, Plane) for shape in model.shapes], bool)
     values = {
         "body": model.shape_body,
         "size": model.shape_size,
         "radius": model.shape_radius,
         "mesh": model.faces.mesh,
         "hull": [isinstance(shape, ConvexHull) for shape in model.shapes],
+        "plane": plane,
+        "planes": np.flatnonzero(plane),
         "polyhedron": [isinstance(shape, (Box, ConvexHull)) for shape in model.shapes],
         "place": model.shape_position,
         "rotation": model.shape_rotation,

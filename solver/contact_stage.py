@@ -71,6 +71,7 @@ from .manifold_kernels import (
 from .mathx.real import real_types
 from .mathx.rotation import rotation_functions
 from .near_pairs import NearPairs
+from .plane_feet import place_planes
 from .round_contacts import count_lines, has_round_sides, see_from_axes, write_lines
 from .shapes import ConvexHull
 
@@ -249,8 +250,10 @@ class ContactStage:
 
     def place(self, state):
         """Launch the handing over of poses to a newton state."""
-        target = of_arrays(StateArrays, body_q=state.body_q, body_qd=state.body_qd)
+        shapes = self.model.newton_model.shape_transform
+        target = of_arrays(StateArrays, body_q=state.body_q, body_qd=state.body_qd, shape_transform=shapes)
         self._launch(place_bodies, len(self.model.names), self.shared, self.poses, target)
+        self._launch(place_planes, len(self.shapes.planes), self.shared, self.poses, self.shapes, target)
         self.near.check(self.shared)
 
     def renew_pairs(self):

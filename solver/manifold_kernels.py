@@ -48,6 +48,7 @@ from .contact_geometry import (
 from .face_corners import add_corners
 from .manifold import GAP_FLOOR, NOISE
 from .manifold_match import match
+from .plane_feet import own_point
 
 STILL = 2e-3  # a pair that moved less, in units of its smallest half extent, keeps its manifold
 
@@ -197,8 +198,8 @@ def take_fresh(
                 stage.counts[unsorted_slot] = 1
         points.body_a[k] = body_a
         points.body_b[k] = body_b
-        points.point_a[k] = unit * wp.vec3d(found.point_1[k])
-        points.point_b[k] = unit * wp.vec3d(found.point_0[k])
+        points.point_a[k] = own_point(stage, poses, shapes, a, found.point_1[k])
+        points.point_b[k] = own_point(stage, poses, shapes, b, found.point_0[k])
         points.margin_a[k] = unit * wp.float64(found.margin_1[k])
         points.margin_b[k] = unit * wp.float64(found.margin_0[k])
         # What rounding puts beside a ball's middle would be a lever, by which smooth ones get a spin.

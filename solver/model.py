@@ -332,7 +332,10 @@ def _pairs(model):
 
 
 def _newton_model(scene, model, entries, device):
-    """The newton.Model: one link a body, shapes in the bodies' frames, lengths in ``model.unit``; and its meshes."""
+    """The newton.Model: one link a body, shapes in the bodies' frames, lengths in ``model.unit``; and its meshes.
+
+    Planes are shapes of the world, which plane_feet.py places.
+    """
     newton = load_newton()
     builder = newton.ModelBuilder(gravity=(0.0, 0.0, 0.0))
     for body, movable, center in zip(scene.bodies, model.movable, model.center_of_mass, strict=True):
@@ -373,7 +376,7 @@ def _add_shape(builder, body, shape, settings, unit, meshes):
     elif isinstance(shape, Sphere):
         builder.add_shape_sphere(body, radius=float(shape.radius) / unit, **common)
     elif isinstance(shape, Plane):
-        builder.add_shape_plane(None, body=body, width=0.0, length=0.0, **common)
+        builder.add_shape_plane(None, body=-1, width=0.0, length=0.0, **common)
     elif isinstance(shape, (Capsule, Cylinder, Cone)):
         add = {
             Capsule: builder.add_shape_capsule,
