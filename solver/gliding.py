@@ -33,7 +33,7 @@ from .falling import rebounding
 from .flags import places, some
 from .flat_shapes import HELD, is_round_there, lies_on_round
 from .numbering import held
-from .on_nets import rests_on_net
+from .on_nets import hardly_turns, rests_on_net
 from .problem import TURNS
 from .reference.rotation import dot, halfway
 from .reference.rows import normals, parting_speeds
@@ -47,7 +47,6 @@ from .sliding import arms, slides, speed_at
 from .tipping import tips
 from .vectors import length
 
-ROLLS = 0.1  # [rad] in a step: what turns by more rolls on, and its places with it
 STANDS = 0.1  # of what turning gives it: a place no faster stands
 PRESSED = 0.5  # of what free motion gains in a step: what keyframes turn may gain or lose that speed, and still carries
 
@@ -169,7 +168,7 @@ def _rolls(bodies, links, sides, shape, step):
         alone[moved] = wheels[moved] = False
     rolls = (is_round | over) & alone.take(own) | is_round & wheels.take(own) & (links.flat.take(other) == HELD)
     if links.sprung is not None:
-        rolls |= links.sprung.take(links.group.take(own)) & (is_round | _slow(bodies, step, own))
+        rolls |= links.sprung.take(links.group.take(own)) & (is_round | hardly_turns(bodies, step, own))
     return rolls & (other >= n) & bodies.straight(step).take(other)
 
 
@@ -180,7 +179,7 @@ def _below(touches, index, problem, links, sides, is_round, turned):
     sides, is_round: as in ``_rolls``; turned: (K,) bool, those whose normal turns with neither body.
     """
     bodies, (own, other), n = problem.bodies, sides, problem.bodies.dynamic_count
-    stands, slow = (other >= n) & bodies.straight(problem.step).take(other), _slow(bodies, problem.step, own)
+    stands, slow = (other >= n) & bodies.straight(problem.step).take(other), hardly_turns(bodies, problem.step, own)
     found = np.zeros(len(index), bool)
     if bodies.riders is not None:
         found |= rolls_on(touches, index, bodies, links.group, stands & slow)
@@ -188,11 +187,6 @@ def _below(touches, index, problem, links, sides, is_round, turned):
         bears = is_round | (links.flat.take(own) > 0) & slow
         found |= stand_below(touches, index, links, sides, (other < n, stands, bears, turned))
     return found
-
-
-def _slow(bodies, step, own):
-    """(K,) bool: whether bodies ``own`` (K,) hardly turn in a step [s]."""
-    return step * length(bodies.velocity[:, 3:].take(own, 0)) <= ROLLS
 
 
 def _sped_up(bodies, links, sides, step, noise):
@@ -210,7 +204,7 @@ def _sped_up(bodies, links, sides, step, noise):
     alone, moving = np.ones(links.group_count + 1, bool), places(other < n)
     for side in sides:
         alone[links.group.take(side.take(moving))] = False
-    return may & alone.take(links.group.take(own)) & _slow(bodies, step, own)
+    return may & alone.take(links.group.take(own)) & hardly_turns(bodies, step, own)
 
 
 def _pivots(touches, index, bodies, sides, rolls):

@@ -8,7 +8,12 @@ springs are followed by a step or vibrate too fast for it: across them their ten
 
 from .vectors import length
 
-SLOW = 0.1  # [rad] in a step: what turns by more takes the places with it at which it is touched
+ROLLS = 0.1  # [rad] in a step: what turns by more rolls on, and takes the places with it at which it is touched
+
+
+def hardly_turns(bodies, step, own):
+    """(K,) bool: whether bodies ``own`` (K,) hardly turn in a step [s]."""
+    return step * length(bodies.velocity[:, 3:].take(own, 0)) <= ROLLS
 
 
 def rests_on_net(bodies, links, sides, step):
@@ -17,5 +22,5 @@ def rests_on_net(bodies, links, sides, step):
     """
     own, other = sides
     gives = links.gives.take(links.group)
-    slow = step * length(bodies.velocity[:, 3:]) <= SLOW
-    return (other < bodies.dynamic_count) & (gives.take(own) | gives.take(other)) & slow.take(own) & slow.take(other)
+    found = (other < bodies.dynamic_count) & (gives.take(own) | gives.take(other))
+    return found & hardly_turns(bodies, step, own) & hardly_turns(bodies, step, other)

@@ -14,7 +14,7 @@ LOST = 2e-3  # of what gravity gives on the way
 
 
 def leaning(lean, wall, half=HALF):
-    """A box of half edges ``half`` [m] let go ``lean`` [rad] off the vertical on smooth ground, beside a smooth wall."""
+    """A box of half edges ``half`` [m] let go ``lean`` [rad] off the vertical on smooth ground, with a wall or not."""
     scene, turn = Scene(), turned("y", -lean)
     scene.add(Body("Floor", [Plane()], motion="static", friction=0.0))
     if wall:
