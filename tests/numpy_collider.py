@@ -14,6 +14,7 @@ from axion.solver.mesh_detection import with_meshes
 from axion.solver.mesh_sides import Sides
 from axion.solver.rotations import matrices
 from axion.solver.round_impacts import with_impacts
+from axion.solver.shapes import Plane
 from numpy_corners import with_corners
 from numpy_lines import with_lines
 from numpy_manifolds import faces, renew, rounded
@@ -37,6 +38,7 @@ class NumpyCollider:
         self._triangle_capacity = 1 << 16
         self._state = model.newton_model.state() if len(model.shape_body) else None
         self._origin = None
+        self._planes = [s for s, shape in enumerate(model.shapes) if isinstance(shape, Plane)]
 
     def collide(self, position, orientation, linear_velocity, angular_velocity, step, free=None):
         """Contacts of a step of ``step`` seconds that starts at these poses and velocities.
@@ -185,8 +187,8 @@ class NumpyCollider:
             pair,
             body_a,
             body_b,
-            contacts.rigid_contact_point1.numpy()[:count].astype(float) * model.unit,
-            contacts.rigid_contact_point0.numpy()[:count].astype(float) * model.unit,
+            self._own_points(contacts.rigid_contact_point1.numpy()[:count], shape_a, position, rotation),
+            self._own_points(contacts.rigid_contact_point0.numpy()[:count], shape_b, position, rotation),
             contacts.rigid_contact_margin1.numpy()[:count].astype(float) * model.unit,
             contacts.rigid_contact_margin0.numpy()[:count].astype(float) * model.unit,
             turn_back(rotation[body_b], normal),
@@ -228,6 +230,28 @@ class NumpyCollider:
         motion = np.concatenate([way / model.unit, 2.0 * step * np.asarray(angular_velocity, float)], axis=1)
         self._state.body_q.assign(pose.astype(np.float32))
         self._state.body_qd.assign(motion.astype(np.float32))
+        self._place_planes(position, matrices(orientation))
+
+    def _place_planes(self, position, rotation):
+        """Tell newton that each plane is at the foot of the perpendicular from the origin on to it."""
+        model, target = self.model, self.model.newton_model.shape_transform
+        place = target.numpy()
+        for s in self._planes:
+            body = model.shape_body[s]
+            frame = rotation[body] @ model.shape_rotation[s]
+            away = position[body] + rotation[body] @ model.shape_position[s] - model.unit * self._origin
+            foot = (frame[:, 2] @ away) / model.unit * frame[:, 2]
+            q = np.array(wp.quat_from_matrix(wp.mat33d(*frame.ravel())))
+            place[s] = (*foot, *q)
+        target.assign(place.astype(np.float32))
+
+    def _own_points(self, points, shapes, position, rotation):
+        """newton's points (K, 3) on ``shapes`` (K,), which are in the world on planes, in the bodies' frames [m]."""
+        points, body = self.model.unit * points.astype(float), self.model.shape_body[shapes]
+        on_plane = np.isin(shapes, self._planes)
+        body, world = body[on_plane], points[on_plane] + self.model.unit * self._origin
+        points[on_plane] = turn_back(rotation[body], world - position[body])
+        return points
 
     def _run(self):
         """Launch the recorded detection; enlarge whatever overflowed and repeat until nothing is lost."""
