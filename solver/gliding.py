@@ -153,9 +153,9 @@ def _near(problem, contacts, links, noise, bending, rims):
 
 
 def _rolls(bodies, links, sides, shape, step):
-    """(K,) bool: contacts with what stands still of what is round, or turns over a corner, and touches nothing else
-    that moves, nor hangs on joints; of wheels on what has no curve, as facets would give to carts; and of what hangs on
-    springs, round or hardly turning.
+    """(K,) bool: contacts with what stands still of what is round, or turns over a corner on what has no curve, and
+    touches nothing else that moves, nor hangs on joints; of wheels on what has no curve, as facets would give to carts;
+    and of what hangs on springs, round or hardly turning.
 
     sides: (K,) body that moves and (K,) other body; shape: (K,) bool each, round where they touch, and over a corner.
     """
@@ -166,7 +166,8 @@ def _rolls(bodies, links, sides, shape, step):
     for side in sides:
         moved = side.take(moving)
         alone[moved] = wheels[moved] = False
-    rolls = (is_round | over) & alone.take(own) | is_round & wheels.take(own) & (links.flat.take(other) == HELD)
+    flat = links.flat.take(other) == HELD
+    rolls = (is_round | over & flat) & alone.take(own) | is_round & wheels.take(own) & flat
     if links.sprung is not None:
         rolls |= links.sprung.take(links.group.take(own)) & (is_round | hardly_turns(bodies, step, own))
     return rolls & (other >= n) & bodies.straight(step).take(other)
