@@ -135,6 +135,7 @@ def far_device(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(frames, "_device", lambda name: far)
         patch.setattr(frames, "order_sums", lambda device, deterministic: None)  # one thread has one order
+        patch.setattr(frames, "order_again", lambda device, deterministic: None)
         for name, value in (("WIDTH", 1), ("PER_BLOCK", 1 << 30)):
             patch.setattr(teams, name, value)
         for name in (far, far.alias):
