@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from axion.solver import Body, Joint, Plane, Scene, SolverConfig, Sphere
 from axion.solver.simulate import _stepper
-from axion.solver.turning_normals import TurningNormals, _tangled
+from axion.solver.turning_normals import TurningNormals, _tangled, place_half_way
 
 STEP = 1.0 / 24.0
 
@@ -73,3 +73,14 @@ def test_numbers_follow_the_contacts_that_are_kept_and_equal_ones_are_told():
     kept = first.among(np.array([False, True, True, False]))
     assert kept.index.tolist() == [0] and kept.middle.tolist() == normals[:1].tolist()
     assert first.told_by(first) and not first.told_by(kept) and not first.told_by(None)
+
+
+def test_what_is_less_round_at_one_end_has_its_surface_half_way():
+    # The same surface, told by two circles: half way it is where it was, seen with the first one's radius.
+    random = np.random.default_rng(1)
+    before, after = (way / np.linalg.norm(way, axis=1)[:, None] for way in random.normal(size=(2, 50, 3)))
+    surface, (wide, narrow) = random.normal(size=(50, 3)), random.uniform(0.1, 0.5, (2, 50))
+    first, last = surface + wide[:, None] * before, surface + narrow[:, None] * after
+    mean = place_half_way((first, wide), (last, narrow), after)
+    assert mean - 0.5 * wide[:, None] * (before + after) == pytest.approx(surface, abs=1e-15)
+    assert np.array_equal(place_half_way((first, wide), (last, wide), after), 0.5 * (first + last))
