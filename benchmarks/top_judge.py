@@ -6,7 +6,7 @@ a stencil of eighth order is off by 1.4e-4 of its momentum on the exact motion. 
 Lagrange's equations as a problem with two ends, of which the exact motion is the solution.
 """
 
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from axion.solver import rotations
@@ -67,7 +67,7 @@ class _Top:
         return 0.5 * self.across * nod**2 + turning + own**2 / (2.0 * self.own) + self.pull * np.cos(lean)
 
 
-@cache
+@lru_cache(1)
 def _told(motion):
     """(lean (F,), start (3, F), met (F,)) of each pair of frames: (nod [rad/s], vertical and own momentum [N m s])."""
     top, seconds = _Top(motion), 1.0 / motion.fps

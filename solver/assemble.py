@@ -75,7 +75,7 @@ class Assembler:
         surface = np.array([body.surface_velocity for body in bodies], float).reshape(-1, 3)
         self.surface_velocity = rotations.rotate(rotations.conjugate(frames.principal), surface)  # in solver axes
         self._surfaces_run = bool(surface.any())
-        self.flat = flat_bodies(bodies)
+        self.flat = flat_bodies(bodies, bool(scene.joints) or self._surfaces_run)
         self.hangs, self.flights = hangs(bodies), Flights(bodies, frames, self.hand_over)
         self.slow, self.noise = config.tolerances()  # noise: [m] way that residuals may lead in a step
         moving = [b.motion == "kinematic" or bool(b.motion == "dynamic" and b.path) for b in bodies]

@@ -11,13 +11,16 @@ SHARP = 0.5  # [rad] at which faces meet that are no curve of facets
 HELD, FREE = 1, 2  # of ``flat_bodies``
 
 
-def flat_bodies(bodies):
+def flat_bodies(bodies, asked):
     """(B + 1,) int: HELD for scene bodies that hold and have no curve, FREE for such that move where others are round,
-    on which they may lie, and 0 for others.
+    on which they may lie, and 0 for others; meshes, which take time to look at, where somebody has ``asked`` or others
+    that move are round.
     """
     holds = np.array([bool(body.held_times()) for body in bodies], bool)
     is_round = np.array([_has_round(body) for body in bodies], bool)
-    wanted = holds | some(is_round)
+    meshed = [any(isinstance(part, TriangleMesh) for shape in body.shapes for part in shape.parts()) for body in bodies]
+    asked = ~np.array(meshed, bool) | asked | some(is_round & ~holds)
+    wanted = np.where(holds, asked, some(is_round))
     kinds = np.where(holds, HELD, FREE)
     return np.array([k if ask and is_flat(b) else 0 for b, ask, k in zip(bodies, wanted, kinds, strict=True)] + [0])
 

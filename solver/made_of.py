@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a checkpoint was made of, as short hashes of every body, joint, field and setting, so that another is refused.
 
-Paths and series of (times, values) count up to the time of the checkpoint only: a run has read no more of them, and may
-go on where the animation is longer or another from there on.
+Paths and series of (times, values) count up to the first sample that is AHEAD or more after the checkpoint: a run has
+read no more of them, and may go on where the animation is longer or another from there on.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ import numpy as np
 from .scene import MotionPath
 from .trajectory import CheckpointError
 
+AHEAD = 2.0  # frames that a step looks ahead of its end, at most
 MARGIN = 5e-7  # [s] the solver adds up time, so a step may end a rounding error later than a sample
 SETTINGS = ("substeps", "method", "precision", "joint_damping", "states_per_frame", "deterministic")
 """Those of a SolverConfig that change the motion, beside the tolerances; devices differ in rounding only."""
@@ -23,16 +24,16 @@ KINDS = ("bodies", "joints", "fields")
 
 
 class MadeOf:
-    """A valid Scene, which nobody changes any more, and a SolverConfig as hashes.
+    """A valid Scene, which nobody changes any more, and a SolverConfig as hashes; frame: length of one [s].
 
     It takes in the samples of paths as time goes by, each one once.
     """
 
-    def __init__(self, scene, config):
+    def __init__(self, scene, config, frame):
         self.names = {kind: [f"{thing.name}" for thing in getattr(scene, kind)] for kind in KINDS}
         self.names["scene"] = [f"Scene.{name}" for name in OF_SCENE]
         self.names["config"] = ["tolerance", *SETTINGS]
-        self._scene, self._config = scene, config
+        self._scene, self._config, self._ahead = scene, config, AHEAD * frame + MARGIN
 
     @cached_property
     def _walks(self):
@@ -46,7 +47,7 @@ class MadeOf:
     def arrays(self, time):
         """{name: (n,) int64} for a checkpoint at ``time`` [s]."""
         return {
-            f"made_of.{kind}": np.array([walk.until(time) for walk in walks], np.int64)
+            f"made_of.{kind}": np.array([walk.until(time + self._ahead) for walk in walks], np.int64)
             for kind, walks in self._walks.items()
         }
 
@@ -74,10 +75,12 @@ class _Walk:
         """Hash as a whole number of 64 bits."""
         sums = self._sums.copy()
         for channel in self._channels:
-            sums.update(channel.until(time + MARGIN))
+            sums.update(channel.until(time))
         return int.from_bytes(sums.digest()[:8], "little", signed=True)
 
     def _add(self, value):
+        if isinstance(value, str):
+            return self._note(f"str {value}")
         if isinstance(value, (Real, np.bool_)):  # 1, 1.0 and np.int64(1) are one number
             return self._note(repr(float(value)))
         self._note(type(value).__name__)
@@ -118,8 +121,11 @@ class _Channel:
         self._sums, self._taken = hashlib.sha256(), 0
 
     def until(self, time):
-        """Digest of the samples up to ``time`` [s], which never goes back, and whether there are more."""
-        count = max(int(np.searchsorted(self._times, time, side="right")), self._taken)
+        """Digest of the samples up to the first one at ``time`` [s] or later, and whether all are over then; it never
+        goes back.
+        """
+        count = min(int(np.searchsorted(self._times, time)) + 1, len(self._times))
+        count = max(count, self._taken)
         self._sums.update(np.ascontiguousarray(self._samples[self._taken : count]))
         self._taken = count
-        return self._sums.digest() + bytes([count < len(self._times)])
+        return self._sums.digest() + bytes([bool(time > self._times[-1])])

@@ -43,7 +43,8 @@ SMALLEST = float(np.nextafter(0.0, 1.0))
 def simulate(scene, frames, fps=24.0, config=DEFAULT, on_frame=None, resume=None, say=None):
     """Simulate ``frames`` frames of a scene.
 
-    Threads may simulate at the same time: they take turns, frame by frame, and get the same bits as one by one.
+    Threads may simulate at the same time: one of them computes a frame, or prepares itself, while the others wait, and
+    all get the same bits as one by one.  In which order is not promised.
 
     Args:
         scene: Scene; it is copied at the start, so that changes to it within ``on_frame`` have no effect.
@@ -89,7 +90,7 @@ class _Run:
         stepper.assembler.frame = 1.0 / fps
         self.fps, self.parts, self.deterministic = fps, int(config.states_per_frame), config.deterministic
         self.substeps = Substeps(None if config.substeps == "auto" else int(config.substeps), self.parts)
-        self.made_of = MadeOf(scene, config)
+        self.made_of = MadeOf(scene, config, 1.0 / fps)
         self.gyroscopes = Gyroscopes(scene, stepper.frames, stepper.joints, stepper.fast)
         self.rotors = Rotors(scene, stepper.model)
         if resume is not None:

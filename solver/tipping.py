@@ -8,6 +8,7 @@ wall lost 4 % of its energy on the way at 24 frames a second.
 
 import numpy as np
 
+from .flags import places
 from .flat_shapes import is_round_there
 from .reference.rotation import cross, dot
 from .sliding import arms
@@ -25,12 +26,15 @@ def tips(problem, index, own, other):
     """
     touches, bodies = problem.contacts, problem.bodies
     found = (other >= bodies.dynamic_count) & ~is_round_there(touches, index, own)
-    if not found.any():
+    at = places(found)
+    if not len(at):
         return found
+    index, own, other = index[at], own[at], other[at]
     normal, (speed, spin) = touches.normal[index], np.split(bodies.velocity_at_start()[own], 2, axis=1)
     turns, arm = length(_across(spin, normal)), arms(touches, bodies, own, index)
     slip = _across(speed + cross(spin, arm) - bodies.velocity[other, :3], normal)
-    return found & (problem.step * turns > TURNS_OVER) & (length(slip) > SLIDES * turns * length(arm))
+    found[at] = (problem.step * turns > TURNS_OVER) & (length(slip) > SLIDES * turns * length(arm))
+    return found
 
 
 def _across(vector, normal):

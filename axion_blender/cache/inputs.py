@@ -2,8 +2,9 @@
 """What goes into a solve, so that two bakes can be compared: a hash of what stands still, and all that is animated.
 
 Animated are motion paths and series of (times, values), as the targets of drives.  At time t a solve has read them up
-to t and no farther, so where two scenes differ from a later sample on, their motions up to the sample before it are the
-same.  Anything else that differs makes another motion from the start; so does another version of the solver.
+to two frames after t and no farther, so where two scenes differ from a later sample on, their motions up to two frames
+before the sample before it are the same.  Anything else that differs makes another motion from the start; so does
+another version of the solver.
 """
 
 import hashlib
@@ -16,21 +17,26 @@ import numpy as np
 
 from ...solver import MotionPath
 
+AHEAD = 2.0  # frames that a step looks ahead of its end, at most
 MARGIN = 1e-6  # [s] the solver adds up time, so a step may end a rounding error later than a sample
 
 
 @dataclass
 class Inputs:
-    """digest: hexadecimal, of everything but the animated; channels: {name: (times (S,) [s], values (S, n))}."""
+    """digest: hexadecimal, of everything but the animated; channels: {name: (times (S,) [s], values (S, n))}; frame:
+    length of one [s], 0 in what a cache remembers.
+    """
 
     digest: str
     channels: dict
+    frame: float = 0.0
 
     def same_until(self, other):
         """Time up to which ``other`` gives the same motion [s]: inf where both are equal, -inf where nothing is."""
         if self.digest != other.digest or self.channels.keys() != other.channels.keys():
             return -math.inf
-        return min((_same_until(own, other.channels[name]) for name, own in self.channels.items()), default=math.inf)
+        channels = ((own, other.channels[name]) for name, own in self.channels.items())
+        return min((_same_until(*pair, other.frame) for pair in channels), default=math.inf)
 
     def begins(self, other):
         """Whether ``other`` only knows more of the animation: every channel of this one begins the other's."""
@@ -47,7 +53,7 @@ def inputs_of(scene, fps, config):
     walk.add("fps", float(fps))
     walk.add("config", config)
     walk.add("scene", scene)
-    return Inputs(walk.sums.hexdigest(), walk.channels)
+    return Inputs(walk.sums.hexdigest(), walk.channels, 1.0 / fps)
 
 
 @cache
@@ -120,9 +126,9 @@ def _bits(values):
     return np.ascontiguousarray(values).view(np.int64)
 
 
-def _same_until(first, second):
+def _same_until(first, second, frame):
     count = _common(first, second)
     if count == len(first[0]) == len(second[0]):
         return math.inf
     # Before the second sample a path already shows its first velocity.
-    return float(first[0][count - 1]) - MARGIN if count > 1 else -math.inf
+    return float(first[0][count - 1]) - AHEAD * frame - MARGIN if count > 1 else -math.inf
