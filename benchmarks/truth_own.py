@@ -49,6 +49,7 @@ FILES = {
     "tests/physics/test_tins.py": "Tins, cones and discs near their tipping limit",
     "tests/physics/test_prisms.py": "Prisms of many sides near their tipping limit",
     "tests/physics/test_round_sides.py": "Cylinders, cones and wheels",
+    "tests/physics/test_tipping.py": "Ladders and sticks on ice",
     "tests/physics/test_line_contacts.py": "Heaps of logs, pencils that roll and a rain of barrels",
     "tests/physics/test_rubble.py": "Heaps of stones and a broken wall",
     "tests/physics/test_rough_heaps.py": "Bins of rough pieces",
