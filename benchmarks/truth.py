@@ -4,6 +4,7 @@
 make bench-truth                                      every row and engine, and what truth_own.py asks Axion alone
 make bench-truth ARGS="--engines axion"               Axion alone; the lines of the other engines stay as they are
 make bench-truth ARGS="--engines axion --rows chain"  one cell
+make bench-truth ARGS="--take FOLDER --rows chain"    rows that a second checkout has measured at the same time
 
 Every cell is a process of its own: it ends when its frames have used up their CPU time, and is killed when it hangs
 within a frame, so that an engine that hangs or crashes costs its own cell only; the table says so in words.  (A limit
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import accuracy_page
@@ -29,7 +31,7 @@ from engines.common import Watch
 from records import machine
 from rows import ROWS
 from trial import attempt
-from truth_table import Run, lines_of, read_lines, read_runs, write_lines, write_runs
+from truth_table import TABLE, Run, lines_of, read_lines, read_runs, write_lines, write_runs
 
 COMPILING = 300
 """CPU time that a cell may spend on top of its frames, for compiling kernels and judging [s]."""
@@ -114,15 +116,40 @@ def in_order(lines):
     return [keyed[key] for key in sorted(keyed.keys() & order.keys(), key=order.get)]
 
 
+def commit_of(folder):
+    """The commit that a checkout is at, in short; None where nobody can tell."""
+    asked = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
 def this_run():
     """When this run begins and which commit it measures, in words."""
-    begins = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
-    try:
-        commit = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return begins
-    return f"{begins}, commit {commit}"
+    begins, commit = (
+        datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        commit_of(Path(__file__).parent),
+    )
+    return begins if commit is None else f"{begins}, commit {commit}"
+
+
+def take(folder, row_names):
+    """Take the lines of the rows that another checkout of the same commit has measured beside this run.
+
+    Raises:
+        SystemExit: the other checkout is at another commit, or has no line of a row.
+    """
+    runs, commit = read_runs(), commit_of(folder)
+    if commit is None or not all(run.run.endswith(f"commit {commit}") for run in runs):
+        raise SystemExit(f"{folder} is at commit {commit}, and the results here are not of one run at that commit")
+    theirs = [
+        line for line in read_lines(Path(folder) / "benchmarks" / "results" / TABLE.name) if line.row in row_names
+    ]
+    if missing := set(row_names) - {line.row for line in theirs}:
+        raise SystemExit(f"{folder} has no line of {', '.join(sorted(missing))}")
+    write_lines(in_order([*(line for line in read_lines() if line.row not in row_names), *theirs]))
+    write_runs([replace(run, machine=run.machine.replace("one process", "two processes")) for run in runs])
 
 
 def measure(row_names, engine_names, cpu_limit):
@@ -155,12 +182,16 @@ def main():
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES), metavar="ENGINE")
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS), metavar="ROW")
     parser.add_argument("--cpu-limit", type=float, default=120.0, help="CPU time of a cell's frames [s]")
+    parser.add_argument("--take", metavar="FOLDER", help="take the --rows that a checkout measured beside this run")
     parser.add_argument("--cell", nargs=2, metavar=("ROW", "ENGINE"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.cell:
         answer = json.dumps(run_cell(*arguments.cell, arguments.cpu_limit))
         print(f"\n{answer}", flush=True)
         os._exit(0)  # some bpy wheels hang or crash when the interpreter ends
+    if arguments.take:
+        take(arguments.take, arguments.rows)
+        return accuracy_page.main()
     measure(arguments.rows, arguments.engines, arguments.cpu_limit)
     accuracy_page.main()
     if arguments.rows == list(ROWS) and "axion" in arguments.engines:

@@ -14,7 +14,7 @@ from .validate_joints import check_joint
 
 __all__ = ["Problem", "raise_if_invalid", "validate"]
 
-STRONGEST = 1e9
+MOST_GRAVITY = 1e9
 """Gravity [m/s^2] beyond this moves what lies by the rounding of its weight."""
 
 
@@ -25,7 +25,7 @@ def validate(scene):
     if not isinstance(scene, Scene):
         scene_says.problem(f"it is {shown(scene)}: give a Scene")
         return problems
-    scene_says.vector("gravity", scene.gravity, 3, most=STRONGEST, unit="m/s^2")
+    scene_says.vector("gravity", scene.gravity, 3, most=MOST_GRAVITY, unit="m/s^2")
     scene_says.choice("friction_combine", scene.friction_combine, COMBINE)
     scene_says.choice("restitution_combine", scene.restitution_combine, COMBINE)
     kinds = (("body", scene.bodies, Body), ("joint", scene.joints, Joint), ("field", scene.fields, ForceField))

@@ -6,8 +6,15 @@ import sys
 
 import pytest
 import truth
+from rows import ROWS
+from truth_table import COMPLETE, Line, Run
 
 ANSWER = {"version": "1", "outcome": "complete", "values": {}, "frames": 3, "cpu_ms_per_frame": 1.0}
+
+
+def line(row, value):
+    figure = ROWS[row].figures[0]
+    return Line(row, "axion", figure.name, figure.unit, value, None, None, 0.0, COMPLETE, 1, 1.0)
 
 
 def run(program, cpu_limit=60.0, patience=120.0):
@@ -42,3 +49,24 @@ def test_a_cell_without_answer_is_a_line_without_value(monkeypatch):
     cell = truth.spawn_cell("chain", "bullet", 1.0)
     lines = list(truth.lines_of(truth.ROWS["chain"], "chain", "bullet", cell))
     assert lines and all(line.value is None and line.outcome == "crashed (SIGSEGV)" for line in lines)
+
+
+def test_rows_that_a_second_checkout_measured_are_taken_at_the_same_commit_alone(monkeypatch):
+    here = [line("chain", 1.0), line("cards", 1.0)]
+    there = [line("chain", 2.0), line("cards", 2.0)]
+    runs = [Run("axion", "1", "defaults", "x; one process at a time", "2000-01-01", "2000-01-01 10:00 UTC, commit abc")]
+    written = []
+    monkeypatch.setattr(truth, "read_lines", lambda path=None: here if path is None else there)
+    monkeypatch.setattr(truth, "read_runs", lambda: runs)
+    monkeypatch.setattr(truth, "write_lines", written.extend)
+    monkeypatch.setattr(truth, "write_runs", written.extend)
+    monkeypatch.setattr(truth, "commit_of", lambda folder: "def")
+    with pytest.raises(SystemExit, match="at commit def"):
+        truth.take("there", ["chain"])
+    monkeypatch.setattr(truth, "commit_of", lambda folder: "abc")
+    with pytest.raises(SystemExit, match="has no line of stack_10"):
+        truth.take("there", ["chain", "stack_10"])
+    truth.take("there", ["chain"])
+    chain, cards, run = written
+    assert (chain.row, chain.value, cards.row, cards.value) == ("chain", 2.0, "cards", 1.0)
+    assert run.machine == "x; two processes at a time" and run.run == runs[0].run
