@@ -321,7 +321,8 @@ def take_middle(problem, contacts, may, bending, links, noise):
     touches.impulse[index] *= 0.5
     is_round, bent = is_round_there(touches, index, own[index]), _bent(touches, bodies, curved, problem.step)
     is_round |= tips(problem, index, own[index], other[index])
-    plain = glides & ~bent
+    plain, turns_there = glides & ~bent, np.zeros(len(touches), bool)
+    turns_there[index[is_round]] = True
     if links.rims is not None:
         is_round |= (on_rims := links.rims.roll_on(problem, plain))[index]
         plain &= ~on_rims
@@ -337,7 +338,7 @@ def take_middle(problem, contacts, may, bending, links, noise):
     if some(cores):
         half_way(problem, index[cores], other[index[cores]])
         plain[index[cores]] = False
-    touches.rolls = off_centre(problem, plain, (links.a, links.b))
+    touches.rolls = off_centre(problem, plain & turns_there, (links.a, links.b))
     with_face = index[~still & ~cores]
     if turning is not None:
         with_face = np.setdiff1d(with_face, turning.index)

@@ -18,12 +18,10 @@ import numpy as np
 
 from .curves import CENTRED
 from .flags import places, some
-from .flat_shapes import is_round_there
 from .metrics import row_velocity
 from .reference.rotation import cross
 from .reference.rows import contact_jacobians, surface_slip
 from .rotations import rotate
-from .tipping import tips
 from .topology import whole_groups
 from .vectors import inner, length
 
@@ -33,10 +31,11 @@ MOST = 2.0  # times its energy, to which what the phase took is given back: what
 
 
 def off_centre(problem, which, jointed):
-    """(C,) bool: those of the contacts ``which`` (C,) bool with what does not move freely of single bodies that are
-    round there, about another place than their centre of mass, or turn over a corner; None: there are none.
+    """(C,) bool: those of the contacts with what does not move freely of single bodies that roll or turn about another
+    place than their centre of mass; None: there are none.
 
-    jointed: pair of numbers of bodies that joints hold.
+    which: (C,) bool, contacts of what is round there or turns over a corner; jointed: pair of numbers of bodies that
+    joints hold.
     """
     touches, n = problem.contacts, problem.bodies.dynamic_count
     own, other = np.minimum(touches.body_a, touches.body_b), np.maximum(touches.body_a, touches.body_b)
@@ -44,7 +43,6 @@ def off_centre(problem, which, jointed):
     for side in jointed:
         alone[side] = False
     index = places(which & (other >= n) & alone[own])
-    index = index[is_round_there(touches, index, own[index]) | tips(problem, index, own[index], other[index])]
     if not len(index):
         return None
     on_a = touches.body_a[index] == own[index]

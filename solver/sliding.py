@@ -37,8 +37,8 @@ def slides(touches, index, problem, links, sides, is_round):
     velocity, spin = velocity[:, :3] - past, velocity[:, 3:]
     slip = speed_at(bodies, body, arms(touches, bodies, body, near)) - past
     group = links.group[body]
-    slides, goes = (_fastest(length(_along(speed, normal)), group) for speed in (slip, velocity))
-    stays = problem.step * length(_along(spin, normal)) <= TILTS
+    slides, goes = (_fastest(length(across(speed, normal)), group) for speed in (slip, velocity))
+    stays = problem.step * length(across(spin, normal)) <= TILTS
     far = GOES / problem.step
     may[found] = stays & (slides > far) | is_round[found] & (np.maximum(slides, goes) > far)
     return may
@@ -57,7 +57,7 @@ def speed_at(bodies, body, arm):
     return velocity[:, :3] + cross(velocity[:, 3:], arm)
 
 
-def _along(vector, normal):
+def across(vector, normal):
     """The part of ``vector`` (K, 3) in the plane of ``normal`` (K, 3)."""
     return vector - dot(vector, normal)[:, None] * normal
 

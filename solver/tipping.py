@@ -10,8 +10,8 @@ import numpy as np
 
 from .flags import places
 from .flat_shapes import is_round_there
-from .reference.rotation import cross, dot
-from .sliding import arms
+from .reference.rotation import cross
+from .sliding import across, arms
 from .vectors import length
 
 TURNS_OVER = 2e-3  # [rad] in a step: what turns by less loses less than the square of that in a step of backward Euler
@@ -31,12 +31,7 @@ def tips(problem, index, own, other):
         return found
     index, own, other = index[at], own[at], other[at]
     normal, (speed, spin) = touches.normal[index], np.split(bodies.velocity_at_start()[own], 2, axis=1)
-    turns, arm = length(_across(spin, normal)), arms(touches, bodies, own, index)
-    slip = _across(speed + cross(spin, arm) - bodies.velocity[other, :3], normal)
+    turns, arm = length(across(spin, normal)), arms(touches, bodies, own, index)
+    slip = across(speed + cross(spin, arm) - bodies.velocity[other, :3], normal)
     found[at] = (problem.step * turns > TURNS_OVER) & (length(slip) > SLIDES * turns * length(arm))
     return found
-
-
-def _across(vector, normal):
-    """(K, 3): what of ``vector`` is square to ``normal``."""
-    return vector - dot(vector, normal)[:, None] * normal
