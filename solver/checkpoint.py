@@ -52,8 +52,7 @@ def restore(checkpoint, stepper, substeps, made_of):
     joints, collider, count = stepper.joints, stepper.collider, len(stepper.state.position)
     read = _Reader(checkpoint.arrays, count, len(stepper.model.shape_body))
     state = read.state()
-    made = made_of.arrays(state.time)
-    made_of.compare({name: read.array(name, "i", now.shape) for name, now in made.items()}, state.time)
+    made_of.compare(lambda name, shape: read.array(name, "i", shape), state.time)
     for name, size in START.items():
         read.floats(f"start.{name}", (count, size))
     rows, number = len(joints.fixed), len(joints.joints)

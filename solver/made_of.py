@@ -51,9 +51,13 @@ class MadeOf:
             for kind, walks in self._walks.items()
         }
 
-    def compare(self, found, time):
-        """Raises CheckpointError where ``found``, which is {name: array} of ``arrays``, tells of others."""
+    def compare(self, read, time):
+        """Raises CheckpointError where the arrays of a checkpoint at ``time`` [s] tell of others.
+
+        read: read(name, shape) -> its array of whole numbers.
+        """
         now = self.arrays(time)
+        found = {name: read(name, values.shape) for name, values in now.items()}
         for kind, names in self.names.items():
             differ = np.flatnonzero(now[f"made_of.{kind}"] != found[f"made_of.{kind}"])
             if len(differ):

@@ -11,10 +11,10 @@ import sys
 import axion.solver
 import numpy as np
 import pytest
-from axion.axion_blender.cache import Cache, CacheError, Place, cache_size, cached_solve, free_cache
+from axion.axion_blender.cache import Cache, CacheError, Place, cache_size, cached_solve, free_cache, inputs
 from axion.axion_blender.cache.inputs import inputs_of
 from axion.axion_blender.cache.lock import Lock
-from axion.solver import Axis, FrameResult, Joint, Sphere, StepReport, simulate
+from axion.solver import Axis, FrameResult, Joint, Sphere, StepReport, made_of, simulate
 from cached import CPU, OWNER, assert_same, bake, first_to_solve, small_files, table
 from scenes import pile
 from test_determinism import crowd
@@ -120,6 +120,11 @@ def test_every_input_counts():
     assert first.same_until(scene()) == np.inf and first.digest == scene().digest
     assert all(first.same_until(scene(**change)) == -np.inf for change in changes)
     assert len({scene(**change).digest for change in changes}) == len(changes)
+
+
+def test_what_the_cache_takes_no_checkpoint_refuses():
+    # Both say how far a step looks ahead; the cache may use only public names of the solver.
+    assert inputs.AHEAD == made_of.AHEAD and inputs.MARGIN > made_of.MARGIN
 
 
 def test_animation_that_changed_from_a_frame_on_goes_back_before_it(tmp_path):
