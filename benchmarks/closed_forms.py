@@ -8,6 +8,7 @@ import numpy as np
 from axion.solver import Axis, Body, Box, Joint, Scene, Sphere
 from comparison_scenes import GRAVITY, HINGE_ALONG_Y, UNTOUCHABLE, with_floor
 from judge import SETTLED, final_speed
+from truth_judge import crossings, period_error, turn_about
 
 ROLL_AFTER = 5.0 / 7.0
 """Speed at which a ball rolls that was pushed off without spin, of the speed it was given: its inertia is 2/5 m r^2."""
@@ -29,9 +30,8 @@ PUSH, SLIDING_FRICTION = 2.0, 0.3
 def sliding_ball():
     """A ball of 0.5 m pushed along the floor without spin: it slides, and rolls from 2 v / (7 mu g) on."""
     scene = with_floor(SLIDING_FRICTION)
-    ball = Body("Ball", [Sphere(0.5)], position=(0, 0, 0.5), mass=1.0, friction=SLIDING_FRICTION)
-    ball.linear_velocity = np.array([PUSH, 0.0, 0.0])
-    scene.add(ball)
+    motion = {"position": (0, 0, 0.5), "linear_velocity": (PUSH, 0.0, 0.0)}
+    scene.add(Body("Ball", [Sphere(0.5)], mass=1.0, friction=SLIDING_FRICTION, **motion))
     return scene
 
 
@@ -74,11 +74,10 @@ TOSSED = 0.5
 def toss():
     """A cube thrown from 1 m up with (1, 1.5, 1) m/s, turned and with friction 0.1."""
     scene = with_floor(0.1)
-    cube = Body("Cube", [Box((TOSSED / 2,) * 3)], position=(0, 0, 1.0), mass=1.0, friction=0.1)
-    cube.orientation = np.array([0.19134172, 0.46193977, 0.19134172, 0.84462373])
-    cube.orientation /= np.linalg.norm(cube.orientation)
-    cube.linear_velocity = np.array([1.0, 1.5, 1.0])
-    scene.add(cube)
+    turn = np.array([0.19134172, 0.46193977, 0.19134172, 0.84462373])
+    turn /= np.linalg.norm(turn)
+    motion = {"position": (0, 0, 1.0), "orientation": turn, "linear_velocity": (1.0, 1.5, 1.0)}
+    scene.add(Body("Cube", [Box((TOSSED / 2,) * 3)], mass=1.0, friction=0.1, **motion))
     return scene
 
 
@@ -98,17 +97,15 @@ PLATE_MOMENT = PLATE_MASS * (PLATE[0] ** 2 + PLATE[2] ** 2) / 3.0
 
 def _plate(axis, speed=0.0):
     scene = Scene(gravity=(0, 0, 0))
-    plate = Body("Plate", [Box(PLATE)], mass=PLATE_MASS, collision_mask=UNTOUCHABLE)
-    plate.angular_velocity = np.array([0.0, speed, 0.0])
-    scene.add(plate)
+    spin = (0.0, speed, 0.0)
+    scene.add(Body("Plate", [Box(PLATE)], mass=PLATE_MASS, angular_velocity=spin, collision_mask=UNTOUCHABLE))
     scene.add(Joint("Hinge", "hinge", None, "Plate", orientation=HINGE_ALONG_Y, axes={"rz": axis}))
     return scene
 
 
 def plate_angle(motion):
     """(F+1,) turn of the plate about Y since the start [rad], counted through whole turns."""
-    q = motion.orientation[:, motion.moving[0]]
-    return 2.0 * np.unwrap(np.arctan2(q[:, 1], q[:, 3]), period=np.pi)
+    return turn_about(1, motion)
 
 
 MOTOR_SPEED, MOTOR_TORQUE = 4.0, 1.0
@@ -157,16 +154,14 @@ def spring():
     return _plate(Axis(stiffness=PLATE_MOMENT * (2.0 * np.pi / SPRING_PERIOD) ** 2), SWING)
 
 
-def _crossings(angle, fps):
-    """Times at which the angle passes zero, by the line between two frames [s]."""
-    i = np.flatnonzero((angle[1:-1] > 0.0) != (angle[2:] > 0.0)) + 1
-    return (i + angle[i] / (angle[i] - angle[i + 1])) / fps
+def _passes(motion):
+    """Times at which the plate passes the middle, where it starts, since the first frame [s]."""
+    return crossings(plate_angle(motion)[1:], motion.fps)
 
 
 def spring_period_error(motion):
     """Relative error of the mean period."""
-    zero = _crossings(plate_angle(motion), motion.fps)
-    return abs(2.0 * float(zero[-1] - zero[0]) / (len(zero) - 1) / SPRING_PERIOD - 1.0) if len(zero) > 1 else np.inf
+    return period_error(_passes(motion), SPRING_PERIOD)
 
 
 def spring_swing_lost(motion):
@@ -176,7 +171,7 @@ def spring_swing_lost(motion):
     """
     angle = plate_angle(motion)
     times, late = _after(motion, motion.duration - 3.0 * SPRING_PERIOD)
-    zero = _crossings(angle, motion.fps)
+    zero = _passes(motion)
     if len(zero) < 2:
         return 1.0
     turn = np.pi * (len(zero) - 1) / (zero[-1] - zero[0])

@@ -270,7 +270,7 @@ ROWS = {
         truth_scenes.top,
         10,
         (
-            _percent("leans farther than Lagrange's top by", truth_judge.lean_excess, 10.0),
+            _percent("leans farther than Lagrange's top by", top_judge.lean_excess, 10.0),
             _percent("change of the energy", top_judge.energy_error, 1.0),
             _percent("change of the angular momentum", top_judge.momentum_error, 1e-3),
             JOINTS,

@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Momenta and energy of Lagrange's top from its poses: each two frames that follow each other by the motion they share.
+"""Lean, momenta and energy of Lagrange's top from its poses: the last two by the motion that each two frames share.
 
 Differences of poses cannot tell them at 24 frames a second: a top at 60 rad/s nods by 0.7 rad from frame to frame, and
 a stencil of eighth order is off by 1.4e-4 of its momentum on the exact motion.  So each pair of frames is given to
 Lagrange's equations as a problem with two ends, of which the exact motion is the solution.
 """
 
-from functools import lru_cache
+import sys
+from functools import cache, lru_cache
+from pathlib import Path
 
 import numpy as np
 from axion.solver import rotations
 from comparison_scenes import GRAVITY
-from truth_scenes import TOP_ARM, TOP_LEAN, TOP_SPIN
+from judge import lean
+from truth_scenes import TOP_ARM, TOP_LEAN, TOP_SPIN, top
 
-STEPS = 20
-"""Runge-Kutta steps between two frames: at 24 a second the exact motion comes back to 1e-9 of its momentum."""
+sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
+
+from smooth_motion import runge_kutta
+
 ROUNDS = 30
 CLOSE = 1e-10
 """How well the second pose of a pair is met [rad]."""
@@ -32,10 +37,10 @@ def _angles(motion):
 
 
 class _Top:
-    """Moments of the top about its point: ``across`` and about its own axis [kg m^2], and m g l [N m]."""
+    """Moments of the scene's top about its point: ``across`` and about its own axis [kg m^2], and m g l [N m]."""
 
-    def __init__(self, motion):
-        (mass,), (inertia,) = motion.mass, motion.inertia
+    def __init__(self):
+        mass, _, inertia = top().bodies[0].mass_properties()
         self.across, self.own = inertia[0, 0] + mass * TOP_ARM**2, inertia[2, 2]
         self.pull = mass * GRAVITY * TOP_ARM
         self.spin = self.own * TOP_SPIN
@@ -51,14 +56,8 @@ class _Top:
 
     def after(self, begin, start, seconds):
         """(lean, precession, own turn) ``seconds`` after ``begin`` (3, P), ``start``: (nod, vertical, own) (3, P)."""
-        y, h = np.array([begin[0], start[0], begin[1], begin[2]]), seconds / STEPS
-        for _ in range(STEPS):
-            k1 = self.rate(y, *start[1:])
-            k2 = self.rate(y + 0.5 * h * k1, *start[1:])
-            k3 = self.rate(y + 0.5 * h * k2, *start[1:])
-            k4 = self.rate(y + h * k3, *start[1:])
-            y = y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
-        return y[[0, 2, 3]]
+        y = np.array([begin[0], start[0], begin[1], begin[2]])
+        return runge_kutta(lambda y: self.rate(y, *start[1:]), y, (0.0, seconds))[-1, [0, 2, 3]]
 
     def energy(self, lean, start):
         """(P,) [J]."""
@@ -67,10 +66,13 @@ class _Top:
         return 0.5 * self.across * nod**2 + turning + own**2 / (2.0 * self.own) + self.pull * np.cos(lean)
 
 
+THE_TOP = _Top()
+
+
 @lru_cache(1)
 def _told(motion):
     """(lean (F,), start (3, F), met (F,)) of each pair of frames: (nod [rad/s], vertical and own momentum [N m s])."""
-    top, seconds = _Top(motion), 1.0 / motion.fps
+    seconds = 1.0 / motion.fps
     begin, end = (np.array([angle[part] for angle in _angles(motion)]) for part in (slice(None, -1), slice(1, None)))
     nod, turn = (end[0] - begin[0]) / seconds, (end[1] - begin[1]) / seconds
     middle = 0.5 * (begin[0] + end[0])
@@ -79,12 +81,12 @@ def _told(motion):
     made += (
         np.remainder((end[2] - begin[2]) / seconds - made + np.pi / seconds, 2.0 * np.pi / seconds) - np.pi / seconds
     )
-    own = top.own * (made + turn * np.cos(middle))
-    start = np.array([nod, top.across * np.sin(middle) ** 2 * turn + own * np.cos(middle), own])
-    scale = np.array([1.0, top.spin, top.spin])[:, None]
+    own = THE_TOP.own * (made + turn * np.cos(middle))
+    start = np.array([nod, THE_TOP.across * np.sin(middle) ** 2 * turn + own * np.cos(middle), own])
+    scale = np.array([1.0, THE_TOP.spin, THE_TOP.spin])[:, None]
     aim = np.array([end[0], end[1], begin[2] + made * seconds])
     for _ in range(ROUNDS):
-        miss = top.after(begin, start, seconds) - aim
+        miss = THE_TOP.after(begin, start, seconds) - aim
         met = np.abs(miss).max(axis=0) < CLOSE
         if met.all():
             break
@@ -92,7 +94,7 @@ def _told(motion):
         for k in range(3):
             nudged = start.copy()
             nudged[k] += NUDGE * scale[k]
-            slopes[:, :, k] = (top.after(begin, nudged, seconds) - aim - miss).T / NUDGE
+            slopes[:, :, k] = (THE_TOP.after(begin, nudged, seconds) - aim - miss).T / NUDGE
         start = start - scale * np.linalg.solve(slopes, miss.T[:, :, None])[:, :, 0].T
     return begin[0], start, met
 
@@ -107,13 +109,25 @@ def momentum_error(motion):
     Pairs of frames that no motion of the top was found for are left out; infinite where they are too many.
     """
     _, start, met = _told(motion)
-    top = _Top(motion)
-    return _most(np.abs(start[1:] - top.start[:, None]) / top.spin, met)
+    return _most(np.abs(start[1:] - THE_TOP.start[:, None]) / THE_TOP.spin, met)
 
 
 def energy_error(motion):
     """Largest relative change of the energy since the start, of the pairs of frames that ``momentum_error`` takes."""
     lean, start, met = _told(motion)
-    top = _Top(motion)
-    began = top.energy(np.array([TOP_LEAN]), np.array([[0.0], *top.start[:, None]]))[0]
-    return _most(np.abs(top.energy(lean, start) / began - 1.0), met)
+    began = THE_TOP.energy(TOP_LEAN, (0.0, *THE_TOP.start))
+    return _most(np.abs(THE_TOP.energy(lean, start) / began - 1.0), met)
+
+
+@cache
+def _exact_lean():
+    """Largest lean of the top started with its spin alone [rad]."""
+    motion = runge_kutta(
+        lambda y: THE_TOP.rate(y, *THE_TOP.start), (TOP_LEAN, 0.0, 0.0, 0.0), np.linspace(0.0, 1.0, 97)
+    )
+    return float(motion[:, 0].max())
+
+
+def lean_excess(motion):
+    """How much farther than Lagrange's top the top leans at most, relative to that top's largest lean; may be < 0."""
+    return float(lean(motion.orientation[:, motion.moving[0]]).max()) / _exact_lean() - 1.0

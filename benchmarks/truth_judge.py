@@ -2,20 +2,19 @@
 """Figures of the scenes of truth_scenes.py, from poses alone as in judge.py: (Motion) -> one number."""
 
 import sys
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from axion.solver import rotations
 from comparison_scenes import GRAVITY
-from judge import drift, energy, final_speed, lean, penetration, potential, rebounds
-from truth_scenes import BLOCK, THINNEST_ARCH, TOP_ARM, TOP_LEAN, TOP_SPIN, four_bars_pull
+from judge import drift, energy, final_speed, penetration, potential, rebounds
+from truth_scenes import BLOCK, THINNEST_ARCH, four_bars_pull
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
 
 from loop_scenes import BRICARD_CORNERS
-from smooth_motion import complete_elliptic, runge_kutta, swing
+from smooth_motion import complete_elliptic, swing
 
 STANDING, FALLEN = 1e-3, 0.1
 """Sinking of a crown, of the radius, below which an arch stands and above which it has fallen."""
@@ -76,17 +75,24 @@ def swing_angle(motion):
     return np.unwrap(np.arctan2(bob[:, 0], -bob[:, 2]))
 
 
+def crossings(angle, fps):
+    """Times at which an angle (F+1,) passes zero, by the line between two frames [s]."""
+    i = np.flatnonzero((angle[:-1] > 0) != (angle[1:] > 0))
+    return (i + angle[i] / (angle[i] - angle[i + 1])) / fps
+
+
+def period_error(zero, exact):
+    """Relative error of the mean period told by the times ``zero`` of crossings; infinite where there are too few."""
+    return abs(2.0 * float(zero[-1] - zero[0]) / (len(zero) - 1) / exact - 1.0) if len(zero) > 1 else np.inf
+
+
 def swing_period_error(motion):
     """Relative error of the mean period, against 4 sqrt(I / (m g L)) K(sin^2(A / 2)) from amplitude A."""
     angle, (mass,) = swing_angle(motion), motion.mass
-    i = np.flatnonzero((angle[:-1] > 0) != (angle[1:] > 0))
-    if len(i) < 2:
-        return np.inf
-    zero = (i + angle[i] / (angle[i] - angle[i + 1])) / motion.fps
     length = float(np.linalg.norm(motion.position[0, motion.moving[0]]))
     moment = mass * length**2 + motion.inertia[0, 1, 1]
     exact = 4.0 * np.sqrt(moment / (mass * GRAVITY * length)) * complete_elliptic(np.sin(0.5 * angle[0]) ** 2)
-    return abs(2.0 * float(zero[-1] - zero[0]) / (len(zero) - 1) / exact - 1.0)
+    return period_error(crossings(angle, motion.fps), exact)
 
 
 def swing_lost(motion):
@@ -101,26 +107,6 @@ def swing_lost(motion):
     bend = before - 2.0 * top + after
     top = top - (before - after) ** 2 / (8.0 * bend) if bend < 0.0 else top
     return 1.0 - float(top / angle[0])
-
-
-@cache
-def _exact_lean():
-    """Largest lean of Lagrange's top started with its spin alone [rad]: its equations in Euler angles."""
-    mass, side, thick = 0.5, 0.2, 0.02
-    across = mass * (side**2 + thick**2) / 12.0 + mass * TOP_ARM**2
-    own = mass * side**2 / 6.0 * TOP_SPIN
-
-    def rate(y):
-        turn = own * (np.cos(TOP_LEAN) - np.cos(y[0])) / (across * np.sin(y[0]) ** 2)
-        pull = (across * turn * np.cos(y[0]) - own) * turn * np.sin(y[0]) + mass * GRAVITY * TOP_ARM * np.sin(y[0])
-        return np.array([y[1], pull / across])
-
-    return float(runge_kutta(rate, (TOP_LEAN, 0.0), np.linspace(0.0, 1.0, 97))[:, 0].max())
-
-
-def lean_excess(motion):
-    """How much farther than Lagrange's top the top leans at most, relative to that top's largest lean; may be < 0."""
-    return float(lean(motion.orientation[:, motion.moving[0]]).max()) / _exact_lean() - 1.0
 
 
 def bricard_law(motion):
@@ -151,17 +137,19 @@ def four_bars_error(motion):
     return float(np.hypot(end[:, 0] - np.cos(phi), end[:, 2] - np.sin(phi)).max())
 
 
-def turn_about_z(motion):
-    """(F+1,) turn of the first moving body about the vertical since the start [rad], counted through whole turns."""
+def turn_about(axis, motion):
+    """(F+1,) turn of the first moving body about a coordinate axis, 0 to 2, since the start [rad], counted through
+    whole turns.
+    """
     q = motion.orientation[:, motion.moving[0]]
     q = rotations.multiply(q, rotations.conjugate(q[:1]))
-    return 2.0 * np.unwrap(np.arctan2(q[:, 2], q[:, 3]), period=np.pi)
+    return 2.0 * np.unwrap(np.arctan2(q[:, axis], q[:, 3]), period=np.pi)
 
 
 def door_error(motion):
     """Largest angle between the door and one that swings on at 1 rad/s [rad]."""
     times = np.arange(len(motion.position)) / motion.fps
-    return float(np.abs(turn_about_z(motion) - times).max())
+    return float(np.abs(turn_about(2, motion) - times).max())
 
 
 def block_lean(motion):

@@ -4,6 +4,7 @@
 import judge
 import numpy as np
 import pytest
+import top_judge
 import truth_judge
 import truth_scenes
 from axion.solver import rotations
@@ -96,10 +97,10 @@ def test_door_and_top_are_told_by_their_angles():
     door = moved(truth_scenes.door(), 240, 24, lambda t: (np.zeros((len(t), 3)), about("z", 1.001 * t)))
     assert truth_judge.door_error(door) == pytest.approx(0.01, rel=1e-6)
     top = still(truth_scenes.top(), 20)
-    assert truth_judge.lean_excess(top) < 0.0
+    assert top_judge.lean_excess(top) < 0.0
     top.orientation[3, 0] = about("x", [2.0 * TOP_LEAN])[0]
     # started with its spin alone a top nods down to 2 m g l sin(lean) / (L3^2 / I1) below its start
-    assert 0.2 < truth_judge.lean_excess(top) < 1.0
+    assert 0.2 < top_judge.lean_excess(top) < 1.0
 
 
 @pytest.mark.parametrize("fps", (24, 960))
